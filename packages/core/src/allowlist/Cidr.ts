@@ -1,0 +1,84 @@
+/**
+ * Networks and addresses in one canonical spelling.
+ *
+ * `ipaddr.js` reads addresses as C's `inet_aton` does: "010.0.0.0/8" is 8.0.0.0/8 to it, "10/8" is
+ * 0.0.0.10/8, "::1.2.3.4" becomes an IPv4-mapped address. On an allowlist each of these opens a network
+ * that nobody meant, so only dotted quads and plain IPv6 get past the parsers. IPv4-mapped IPv6, which is what a
+ * dual-stack socket reports, is IPv4 here: on both sides of the comparison.
+ */
+import { type Brand, Result, Schema } from "effect"
+import ipaddr from "ipaddr.js"
+
+/** A network in canonical text: `10.0.0.0/8`, `2001:db8::/32`. Equal networks are equal strings. */
+export type Cidr = string & Brand.Brand<"Cidr">
+export const Cidr: Schema.brand<Schema.String, "Cidr"> = Schema.String.pipe(Schema.brand("Cidr"))
+
+/** The text is not a CIDR network. `reason` is fit to show to a person. */
+export class MalformedCidr extends Schema.TaggedError<MalformedCidr>()("MalformedCidr", {
+  cidr: Schema.String,
+  reason: Schema.String
+}) {
+  override get message() {
+    return `"${this.cidr}" is not a CIDR network: ${this.reason}.`
+  }
+}
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6
+
+const mappedPrefix = 96
+
+/** Reads a network, as the API takes it: an address without a prefix length is none. */
+export const parseCidr = (text: string): Result.Result<Cidr, MalformedCidr> => {
+  const alone = parseAddress(text)
+  return alone === undefined
+    ? parseCidrOrAddress(text)
+    : refuse(text, `it names no prefix length; did you mean ${spell(alone, bits(alone))}`)
+}
+
+/** Reads what a person types: a network, or an address as the network of that address alone. */
+export const parseCidrOrAddress = (text: string): Result.Result<Cidr, MalformedCidr> => {
+  const [host = "", length, ...rest] = text.split("/")
+  const address = parseAddress(host)
+  if (address === undefined || rest.length > 0)
+    return refuse(text, "expected an IPv4 or IPv6 address, a slash and a prefix length")
+
+  const mapped = address.kind() === "ipv4" && host.includes(":")
+  const widest = mapped ? 128 : bits(address)
+  const given = length === undefined ? widest : /^(0|[1-9]\d{0,2})$/.test(length) ? Number(length) : Number.NaN
+  if (!(given <= widest)) return refuse(text, `the prefix length must be a whole number from 0 to ${widest}`)
+  if (mapped && given < mappedPrefix)
+    return refuse(text, `an IPv4-mapped network needs a prefix length of at least ${mappedPrefix}`)
+  const prefix = mapped ? given - mappedPrefix : given
+
+  const network = spell(networkOf(address, prefix), prefix)
+  return network === spell(address, prefix)
+    ? Result.succeed(network)
+    : refuse(text, `bits are set after the prefix; did you mean ${network}`)
+}
+
+/** Is the address inside the network? An address that cannot be read is inside none. */
+export const contains = (network: Cidr, address: string): boolean => {
+  const peer = parseAddress(address)
+  if (peer === undefined) return false
+  const [base, prefix] = ipaddr.parseCIDR(network)
+  return base.kind() === peer.kind() && peer.match(base, prefix)
+}
+
+const refuse = (cidr: string, reason: string) => Result.fail(new MalformedCidr({ cidr, reason }))
+
+function parseAddress(text: string): Address | undefined {
+  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
+  const embedsQuad = text.includes(".") && !/^::ffff:\d{1,3}(\.\d{1,3}){3}$/i.test(text)
+  if (!ipaddr.IPv6.isValid(text) || text.includes("%") || embedsQuad) return undefined
+  const address = ipaddr.IPv6.parse(text)
+  return address.isIPv4MappedAddress() ? address.toIPv4Address() : address
+}
+
+const bits = (address: Address) => (address.kind() === "ipv4" ? 32 : 128)
+
+const spell = (address: Address, prefix: number) => `${address.toString()}/${prefix}` as Cidr
+
+const networkOf = (address: Address, prefix: number): Address =>
+  address.kind() === "ipv4"
+    ? ipaddr.IPv4.networkAddressFromCIDR(`${address.toString()}/${prefix}`)
+    : ipaddr.IPv6.networkAddressFromCIDR(`${address.toString()}/${prefix}`)

@@ -1,0 +1,92 @@
+/**
+ * A rule of the per-project network allowlist, and what a set of rules means.
+ *
+ * Expiry is a comparison, not a timer: a rule whose `expires_at` has passed is
+ * no longer in force, on every replica at once, and nothing has to run for that
+ * to be true. The corollary is worth knowing: when the last rule lapses, the
+ * project is open again. `opensAt` says when, so that callers can warn.
+ */
+import { DateTime, Duration, Option, Result, Schema } from "effect"
+import { UserRef } from "../accounts/UserRef.ts"
+import { Cidr, contains, type MalformedCidr, parseCidr } from "./Cidr.ts"
+
+/** One network that may connect, and why it was listed. */
+export class IpRule extends Schema.Class<IpRule>("IpRule")({
+  cidr: Cidr,
+  label: Schema.String,
+  created_at: Schema.DateTimeUtcFromString,
+  created_by: UserRef,
+  expires_at: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString)
+}) {
+  /** The instant of expiry is already outside. */
+  inForce(now: DateTime.Utc): boolean {
+    return Option.match(this.expires_at, {
+      onNone: () => true,
+      onSome: (end) => DateTime.isLessThan(now, end)
+    })
+  }
+}
+
+/** The list as the API shows it. `opens_at` is when the last rule lapses and nothing is restricted any more. */
+export class RulesInForce extends Schema.Class<RulesInForce>("RulesInForce")({
+  rules: Schema.Array(IpRule),
+  restricted: Schema.Boolean,
+  opens_at: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString)
+}) {}
+
+const Label = Schema.String.check(
+  Schema.makeFilter((text) => [...text.trim()].length <= 256 || "at most 256 characters")
+)
+const tenYears = 315_360_000
+
+/** What a caller sends to list a network. `null` means left out. */
+export class NewIpRule extends Schema.Class<NewIpRule>("NewIpRule")({
+  cidr: Schema.String,
+  label: Schema.optionalKey(Schema.NullOr(Label)),
+  ttl_seconds: Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: tenYears }))))
+}) {}
+
+/** No rule lists this network. */
+export class IpRuleNotFound extends Schema.TaggedError<IpRuleNotFound>()("IpRuleNotFound", {
+  cidr: Schema.String
+}) {
+  override get message() {
+    return `No rule lists ${this.cidr}.`
+  }
+}
+
+/** Turns a request into a rule that starts at `now`. */
+export const makeRule = (input: NewIpRule, by: UserRef, now: DateTime.Utc): Result.Result<IpRule, MalformedCidr> =>
+  Result.map(
+    parseCidr(input.cidr),
+    (cidr) =>
+      new IpRule({
+        cidr,
+        label: (input.label ?? "").trim(),
+        created_at: now,
+        created_by: by,
+        expires_at: Option.map(Option.fromNullishOr(input.ttl_seconds), (seconds) =>
+          DateTime.addDuration(now, Duration.seconds(seconds))
+        )
+      })
+  )
+
+/** May `address` connect? A list with no rule in force restricts nothing. */
+export const permits = (rules: ReadonlyArray<IpRule>, address: string, now: DateTime.Utc): boolean => {
+  const inForce = rules.filter((rule) => rule.inForce(now))
+  return inForce.length === 0 || inForce.some((rule) => contains(rule.cidr, address))
+}
+
+/** The rules of a list that count at `now`, and what they amount to. */
+export const rulesInForce = (stored: ReadonlyArray<IpRule>, now: DateTime.Utc): RulesInForce => {
+  const rules = stored.filter((rule) => rule.inForce(now))
+  return new RulesInForce({ rules, restricted: rules.length > 0, opens_at: opensAt(rules, now) })
+}
+
+/** When the last rule in force lapses and the project opens; `None` if it never will. */
+export const opensAt = (rules: ReadonlyArray<IpRule>, now: DateTime.Utc): Option.Option<DateTime.Utc> => {
+  const ends = rules.filter((rule) => rule.inForce(now)).map((rule) => rule.expires_at)
+  return ends.length === 0
+    ? Option.none()
+    : Option.map(Option.all(ends), (instants) => instants.reduce((a, b) => DateTime.max(a, b)))
+}

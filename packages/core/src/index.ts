@@ -1,0 +1,10 @@
+/** The public surface of the core: re-exports, nothing else. */
+export * from "./accounts/UserRef.ts"
+export * from "./allowlist/Cidr.ts"
+export * from "./allowlist/IpAllowlist.ts"
+export * from "./allowlist/IpAllowlistStore.ts"
+export * from "./allowlist/IpRule.ts"
+export * from "./Entropy.ts"
+export * from "./Ids.ts"
+export * from "./operations/ComputeDriver.ts"
+export * from "./StorageError.ts"

@@ -1,0 +1,11 @@
+#!/bin/sh
+# Installs what the lock file names, the pinned Node runtime included, and skips that when it is done already.
+set -eu
+cd "$(dirname "$0")/.."
+stamp=node_modules/.narthex-setup
+want=$(cksum < package-lock.json)
+if [ "$(cat "$stamp" 2>/dev/null || true)" != "$want" ]; then
+  echo "Installing dependencies from package-lock.json …" >&2
+  npm ci --ignore-scripts --no-audit --no-fund --loglevel=error >&2
+  printf '%s' "$want" > "$stamp"
+fi

@@ -1,0 +1,15 @@
+import { defineConfig } from "vitest/config"
+
+// `source` resolves workspace packages to their TypeScript, so tests need no build.
+const conditions = ["source", "module", "node", "development|production"]
+
+export default defineConfig({
+  resolve: { conditions },
+  ssr: { resolve: { conditions, externalConditions: ["source"] } },
+  test: {
+    include: ["packages/*/test/**/*.test.{ts,tsx}", "test/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
+    exclude: ["**/node_modules/**", "**/dist/**"],
+    testTimeout: 30_000,
+    hookTimeout: 60_000
+  }
+})
