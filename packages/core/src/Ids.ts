@@ -6,6 +6,7 @@
  * Ids sort by creation time; two made in the same millisecond do not sort among themselves.
  */
 import { Clock, Effect, Schema } from "effect"
+import { Hex } from "effect/encoding"
 import { encodeTime } from "ulid"
 import { Entropy } from "./Entropy.ts"
 
@@ -39,7 +40,7 @@ const uuid = Effect.gen(function* () {
     if (index === 6) bytes[index] = 0x70 | (byte & 0x0f)
     if (index === 8) bytes[index] = 0x80 | (byte & 0x3f)
   })
-  const hex = Encoding.encodeHex(bytes)
+  const hex = Hex.encode(bytes)
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
 })
 

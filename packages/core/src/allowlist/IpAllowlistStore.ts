@@ -1,22 +1,36 @@
 /**
- * Where allowlist rules are kept.
+ * Port: where allowlist rules are kept, and the version by which proxies tell a newer list from an older.
  *
- * `layerMemory` is the reference implementation. The contract every adapter
- * must meet is executable: `test/suites/IpAllowlistStore.ts`.
+ * Every change of a project's rules raises its version in the same transaction. `layerMemory` is the reference
+ * implementation; the contract that every adapter must meet is executable: `testing/allowlist/IpAllowlistStore.ts`.
  */
-import { Context, Effect, HashMap, Layer, Option, Ref } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { ProjectId } from "../Ids.ts"
+import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { Cidr } from "./Cidr.ts"
 import type { IpRule } from "./IpRule.ts"
 
-type Lists = HashMap.HashMap<ProjectId, ReadonlyArray<IpRule>>
+interface List {
+  readonly version: number
+  readonly rules: ReadonlyArray<IpRule>
+}
+
+export interface StoredAllowlist extends List {
+  readonly project_id: ProjectId
+}
 
 export class IpAllowlistStore extends Context.Service<
   IpAllowlistStore,
   {
     /** Every stored rule, oldest first, lapsed ones included. */
     readonly all: (project: ProjectId) => Effect.Effect<ReadonlyArray<IpRule>, StorageError>
+
+    /** Rules and versions of several projects in one snapshot. A project without rules has version 0 until it had one. */
+    readonly lists: (projects: ReadonlyArray<ProjectId>) => Effect.Effect<ReadonlyArray<StoredAllowlist>, StorageError>
+
+    /** Keeps other transactions that change or lock the list waiting, and answers every stored rule. */
+    readonly lock: (project: ProjectId) => Effect.Effect<ReadonlyArray<IpRule>, StorageError>
 
     /** Adds a rule in place of the one with an equal network, atomically, and answers that one, lapsed or not. */
     readonly put: (project: ProjectId, rule: IpRule) => Effect.Effect<Option.Option<IpRule>, StorageError>
@@ -26,33 +40,56 @@ export class IpAllowlistStore extends Context.Service<
 
     /** Removes every rule of the project. */
     readonly clear: (project: ProjectId) => Effect.Effect<void, StorageError>
+
+    /** The version of the list as it stands. */
+    readonly version: (project: ProjectId) => Effect.Effect<number, StorageError>
   }
 >()("@narthex/core/allowlist/IpAllowlistStore") {
-  static readonly layerMemory: Layer.Layer<IpAllowlistStore> = Layer.effect(
+  static readonly layerMemory: Layer.Layer<IpAllowlistStore, never, MemoryStorage> = Layer.effect(
     IpAllowlistStore,
     Effect.gen(function* () {
-      const lists = yield* Ref.make<Lists>(HashMap.empty())
+      const { table, transaction } = yield* MemoryStorage
+      const lists = table<List>("ip_allowlist")
+      const empty: List = { version: 0, rules: [] }
 
-      const rulesOf = (map: Lists, project: ProjectId) =>
-        Option.getOrElse(HashMap.get(map, project), (): ReadonlyArray<IpRule> => [])
+      const listOf = (project: ProjectId) =>
+        Effect.map(
+          lists.get(project),
+          Option.getOrElse(() => empty)
+        )
+      const all = (project: ProjectId) => Effect.map(listOf(project), (list) => list.rules)
 
-      const without = (rules: ReadonlyArray<IpRule>, cidr: Cidr) => rules.filter((rule) => rule.cidr !== cidr)
+      /** One change: what the step makes of the rules is the new list, one version on. */
+      const change = <A>(
+        project: ProjectId,
+        step: (rules: ReadonlyArray<IpRule>) => readonly [A, ReadonlyArray<IpRule>]
+      ) =>
+        transaction(
+          Effect.gen(function* () {
+            const { rules, version } = yield* listOf(project)
+            const [answer, after] = step(rules)
+            yield* lists.put(project, { version: version + 1, rules: after })
+            return answer
+          })
+        )
 
       return IpAllowlistStore.of({
-        all: (project) => Effect.map(Ref.get(lists), (map) => rulesOf(map, project)),
+        all,
+        lists: (projects) =>
+          Effect.forEach(projects, (project_id) => Effect.map(listOf(project_id), (list) => ({ project_id, ...list }))),
+        lock: all,
         put: (project, rule) =>
-          Ref.modify(lists, (map) => {
-            const before = rulesOf(map, project)
-            const former = Option.fromUndefinedOr(before.find((it) => it.cidr === rule.cidr))
-            return [former, HashMap.set(map, project, [...without(before, rule.cidr), rule])]
+          change(project, (rules) => {
+            const former = Option.fromUndefinedOr(rules.find((it) => it.cidr === rule.cidr))
+            return [former, [...rules.filter((it) => it.cidr !== rule.cidr), rule]]
           }),
         remove: (project, cidr) =>
-          Ref.modify(lists, (map) => {
-            const before = rulesOf(map, project)
-            const after = without(before, cidr)
-            return [after.length < before.length, HashMap.set(map, project, after)]
+          change(project, (rules) => {
+            const after = rules.filter((it) => it.cidr !== cidr)
+            return [after.length < rules.length, after]
           }),
-        clear: (project) => Ref.update(lists, (map) => HashMap.remove(map, project))
+        clear: (project) => change(project, () => [undefined, []]),
+        version: (project) => Effect.map(listOf(project), (list) => list.version)
       })
     })
   )

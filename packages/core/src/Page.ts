@@ -1,0 +1,58 @@
+/**
+ * Lists in pages, newest first. Ids sort by creation time, so a position in a list is an id.
+ *
+ * The cursor on the wire is opaque to clients; a text that is none is refused (`malformed_request`).
+ */
+import { Option, Result, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
+
+export const defaultPageSize = 200
+export const maxPageSize = 1000
+
+export interface PageRequest {
+  /** 1 to 1,000. */
+  readonly limit: number
+  /** Only what is older than this id. */
+  readonly after: string | null
+}
+
+export interface Page<Item> {
+  readonly items: ReadonlyArray<Item>
+  readonly next_cursor: string | null
+}
+
+/** The text is no cursor of ours. */
+export class MalformedCursor extends Schema.TaggedError<MalformedCursor>()("MalformedCursor", {}) {
+  override get message() {
+    return "The cursor is not one that this API gave out. Start again without one."
+  }
+}
+
+export const encodeCursor = (id: string): string => Base64Url.encode(`v1 ${id}`)
+
+export const decodeCursor = (cursor: string): Result.Result<string, MalformedCursor> => {
+  const text = Option.getOrUndefined(Result.getSuccess(Base64Url.decodeString(cursor)))
+  return text !== undefined && /^v1 [\w-]{1,64}$/.test(text)
+    ? Result.succeed(text.slice(3))
+    : Result.fail(new MalformedCursor({}))
+}
+
+/** The page of rows that were read newest first, one more than the limit. */
+export const pageOf = <Item extends { readonly id: string }>(
+  rows: ReadonlyArray<Item>,
+  { limit }: PageRequest
+): Page<Item> => {
+  const items = rows.slice(0, limit)
+  const last = items.at(-1)
+  return { items, next_cursor: rows.length > limit && last !== undefined ? encodeCursor(last.id) : null }
+}
+
+/** The same for rows in memory, in any order. */
+export const pageOfAll = <Item extends { readonly id: string }>(
+  rows: ReadonlyArray<Item>,
+  page: PageRequest
+): Page<Item> =>
+  pageOf(
+    rows.filter((row) => page.after === null || row.id < page.after).toSorted((a, b) => (a.id < b.id ? 1 : -1)),
+    page
+  )

@@ -1,0 +1,116 @@
+/**
+ * Port: users, organizations and who belongs to which.
+ *
+ * Ports below `Transaction` join the running transaction. `lock…` reads a row and keeps every other transaction that
+ * locks or changes it waiting until this one ends; outside of a transaction it is a plain read.
+ */
+import { Context, Effect, Layer, Option } from "effect"
+import type { OrgId, UserId } from "../Ids.ts"
+import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Member, type Membership } from "./Membership.ts"
+import { type Organization, OrganizationView } from "./Organization.ts"
+import type { User } from "./User.ts"
+
+export class AccountStore extends Context.Service<
+  AccountStore,
+  {
+    readonly findUser: (user: UserId) => Effect.Effect<Option.Option<User>, StorageError>
+    /** A person is `(issuer, subject)`. Locks the row. */
+    readonly lockUserByIdentity: (issuer: string, subject: string) => Effect.Effect<Option.Option<User>, StorageError>
+    /** Inserts or replaces; `false` when another transaction inserted the same `(issuer, subject)` first. */
+    readonly putUser: (user: User) => Effect.Effect<boolean, StorageError>
+    /** Oldest first. */
+    readonly users: (limit: number) => Effect.Effect<ReadonlyArray<User>, StorageError>
+
+    readonly findOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
+    /** Locks the organization, which serializes every change of its members. */
+    readonly lockOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
+    readonly putOrganization: (organization: Organization) => Effect.Effect<void, StorageError>
+    /** Removes it with its memberships and invitations. */
+    readonly removeOrganization: (org: OrgId) => Effect.Effect<void, StorageError>
+
+    readonly findMembership: (org: OrgId, user: UserId) => Effect.Effect<Option.Option<Membership>, StorageError>
+    readonly putMembership: (membership: Membership) => Effect.Effect<void, StorageError>
+    readonly removeMembership: (org: OrgId, user: UserId) => Effect.Effect<boolean, StorageError>
+    /** Oldest member first. */
+    readonly members: (org: OrgId) => Effect.Effect<ReadonlyArray<Member>, StorageError>
+    /** A person's organizations with the role held there, oldest first. */
+    readonly organizationsOf: (user: UserId) => Effect.Effect<ReadonlyArray<OrganizationView>, StorageError>
+  }
+>()("@narthex/core/accounts/AccountStore") {
+  static readonly layerMemory: Layer.Layer<AccountStore, never, MemoryStorage> = Layer.effect(
+    AccountStore,
+    Effect.gen(function* () {
+      const { table, transaction } = yield* MemoryStorage
+      const users = table<User>("user")
+      const organizations = table<Organization>("organization")
+      const memberships = table<Membership>("membership")
+      const membershipKey = (org: OrgId, user: UserId) => `${org} ${user}`
+      const byId = <Row extends { readonly id: string }>(a: Row, b: Row) => (a.id < b.id ? -1 : 1)
+
+      return AccountStore.of({
+        findUser: users.get,
+        lockUserByIdentity: (issuer, subject) =>
+          Effect.map(users.all, (rows) =>
+            Option.fromUndefinedOr(rows.find((user) => user.issuer === issuer && user.subject === subject))
+          ),
+        putUser: (user) =>
+          users.modify((rows) => {
+            const taken = rows.some(
+              (row) => row.issuer === user.issuer && row.subject === user.subject && row.id !== user.id
+            )
+            return [!taken, taken ? [] : [[user.id, user]]]
+          }),
+        users: (limit) => Effect.map(users.all, (rows) => rows.toSorted(byId).slice(0, limit)),
+        findOrganization: organizations.get,
+        lockOrganization: organizations.get,
+        putOrganization: (organization) => organizations.put(organization.id, organization),
+        removeOrganization: (org) =>
+          transaction(
+            Effect.andThen(
+              organizations.remove(org),
+              memberships.modify((rows) => [
+                undefined,
+                rows.filter((row) => row.org_id === org).map((row) => [membershipKey(org, row.user_id), undefined])
+              ])
+            )
+          ),
+        findMembership: (org, user) => memberships.get(membershipKey(org, user)),
+        putMembership: (membership) =>
+          memberships.put(membershipKey(membership.org_id, membership.user_id), membership),
+        removeMembership: (org, user) =>
+          memberships.modify((rows) => [
+            rows.some((row) => row.org_id === org && row.user_id === user),
+            [[membershipKey(org, user), undefined]]
+          ]),
+        members: (org) =>
+          Effect.gen(function* () {
+            const people = new Map((yield* users.all).map((user) => [user.id, user]))
+            return (yield* memberships.all)
+              .filter((row) => row.org_id === org)
+              .toSorted(
+                (a, b) =>
+                  a.joined_at.epochMilliseconds - b.joined_at.epochMilliseconds || (a.user_id < b.user_id ? -1 : 1)
+              )
+              .flatMap(({ joined_at, role, user_id }) => {
+                const user = people.get(user_id)
+                return user === undefined
+                  ? []
+                  : [new Member({ user_id, email: user.email, name: user.name, role, joined_at })]
+              })
+          }),
+        organizationsOf: (user) =>
+          Effect.gen(function* () {
+            const roles = new Map(
+              (yield* memberships.all).filter((row) => row.user_id === user).map((row) => [row.org_id, row.role])
+            )
+            return (yield* organizations.all).toSorted(byId).flatMap((organization) => {
+              const role = roles.get(organization.id)
+              return role === undefined ? [] : [new OrganizationView({ ...organization, role })]
+            })
+          })
+      })
+    })
+  )
+}

@@ -1,0 +1,34 @@
+/**
+ * Mail addresses as keys: one spelling for those that are surely the same, and no cleverness beyond that.
+ *
+ * The domain is lower-cased, the local part too as far as it is ASCII. No dots or plus tags are folded and nothing is
+ * Unicode-normalized (NFC turns the Kelvin sign into K), because a wrong "equal" lets somebody in.
+ */
+
+const asciiLower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+
+/** The key of an address; `undefined` when it is none. The domain must be ASCII already, or convertible by URL rules. */
+export const normalizeEmail = (address: string): string | undefined => {
+  const at = address.lastIndexOf("@")
+  const local = address.slice(0, at)
+  const domain = asciiDomain(address.slice(at + 1))
+  return at > 0 && domain !== undefined && !/[\s\p{Cc}]/u.test(local) && address.length <= 320
+    ? `${asciiLower(local)}@${domain}`
+    : undefined
+}
+
+/** Is the address on a list of `user@dom` and `@dom` entries? An entry `@dom` means that domain, not its subdomains. */
+export const isListed = (list: ReadonlyArray<string>, address: string): boolean => {
+  const key = normalizeEmail(address)
+  if (key === undefined) return false
+  const domain = key.slice(key.lastIndexOf("@"))
+  return list.some((entry) =>
+    entry.startsWith("@") ? normalizeEmail(`x${entry}`)?.slice(1) === domain : normalizeEmail(entry) === key
+  )
+}
+
+function asciiDomain(domain: string): string | undefined {
+  if (domain === "" || /[\s/\\?#@:%[\]]/.test(domain)) return undefined
+  const parsed = URL.parse(`http://${domain}`)
+  return parsed === null || parsed.hostname === "" ? undefined : parsed.hostname
+}

@@ -1,0 +1,37 @@
+/**
+ * An invitation of an address into an organization. No mail is sent and there is no token: the address is the key.
+ *
+ * `expired` is computed, like every fact about time; the store keeps the three instants.
+ */
+import { DateTime, Schema } from "effect"
+import { InvitationId, OrgId } from "../Ids.ts"
+import { UserRef } from "./UserRef.ts"
+
+export const InvitationStatus = Schema.Literals(["pending", "accepted", "revoked", "expired"])
+export type InvitationStatus = typeof InvitationStatus.Type
+
+/** How long an invitation waits for its address to sign in; `resend` starts it anew. */
+export const invitationDays = 7
+
+export class StoredInvitation extends Schema.Class<StoredInvitation>("StoredInvitation")({
+  id: InvitationId,
+  org_id: OrgId,
+  email: Schema.String,
+  role: Schema.String,
+  invited_by: UserRef,
+  created_at: Schema.DateTimeUtcFromString,
+  expires_at: Schema.DateTimeUtcFromString,
+  accepted_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  revoked_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+}) {
+  statusAt(now: DateTime.Utc): InvitationStatus {
+    if (this.accepted_at !== null) return "accepted"
+    if (this.revoked_at !== null) return "revoked"
+    return DateTime.isLessThan(now, this.expires_at) ? "pending" : "expired"
+  }
+}
+
+/** An invitation as the API shows it. */
+export class Invitation extends StoredInvitation.extend<Invitation>("Invitation")({
+  status: InvitationStatus
+}) {}

@@ -1,0 +1,24 @@
+/** Who everything belongs to. A personal organization comes with its person and can be neither left nor deleted. */
+import { Schema } from "effect"
+import { OrgId } from "../Ids.ts"
+
+export class Organization extends Schema.Class<Organization>("Organization")({
+  id: OrgId,
+  name: Schema.String,
+  personal: Schema.Boolean,
+  created_at: Schema.DateTimeUtcFromString,
+  updated_at: Schema.DateTimeUtcFromString
+}) {}
+
+/** An organization as one of its members sees it; `role` is that member's. */
+export class OrganizationView extends Organization.extend<OrganizationView>("OrganizationView")({
+  role: Schema.String
+}) {}
+
+/** The organization that a credential acts in. `role` is `null` after the membership ended. */
+export class ActiveOrganization extends Schema.Class<ActiveOrganization>("ActiveOrganization")({
+  id: OrgId,
+  name: Schema.String,
+  role: Schema.NullOr(Schema.String),
+  personal: Schema.Boolean
+}) {}

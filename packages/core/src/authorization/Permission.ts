@@ -1,0 +1,51 @@
+/**
+ * What roles may do (authorization.md, the table of permissions). A role is open text: an unknown one grants nothing.
+ */
+import { Schema } from "effect"
+
+export const Permission = Schema.Literals([
+  "read",
+  "mint_read_only",
+  "own_keys",
+  "leave",
+  "create_projects",
+  "change_projects",
+  "mint_read_write",
+  "delete_projects",
+  "manage_invitations",
+  "manage_members",
+  "rename_organization",
+  "manage_keys",
+  "manage_owners",
+  "delete_organization"
+])
+export type Permission = typeof Permission.Type
+
+const viewer: ReadonlyArray<Permission> = ["read", "mint_read_only", "own_keys", "leave"]
+const member: ReadonlyArray<Permission> = [...viewer, "create_projects", "change_projects", "mint_read_write"]
+const admin: ReadonlyArray<Permission> = [
+  ...member,
+  "delete_projects",
+  "manage_invitations",
+  "manage_members",
+  "rename_organization",
+  "manage_keys"
+]
+const owner: ReadonlyArray<Permission> = [...admin, "manage_owners", "delete_organization"]
+
+const ranked = { viewer, member, admin, owner } as const
+export type KnownRole = keyof typeof ranked
+
+/** The roles that this version knows, weakest first. */
+export const knownRoles: ReadonlyArray<KnownRole> = ["viewer", "member", "admin", "owner"]
+
+const isKnown = (role: string): role is KnownRole => Object.hasOwn(ranked, role)
+
+/** The permissions of a role; none of an unknown one. */
+export const permissionsOf = (role: string): ReadonlySet<Permission> => new Set(isKnown(role) ? ranked[role] : [])
+
+/** Does every permission of `other` belong to `role` too? Nobody grants a role above their own. */
+export const coversRole = (role: string, other: string): boolean =>
+  isKnown(role) && isKnown(other) && knownRoles.indexOf(other) <= knownRoles.indexOf(role)
+
+export const isKnownRole = isKnown

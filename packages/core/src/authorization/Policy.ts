@@ -1,0 +1,88 @@
+/**
+ * What a call demands, as data. Every endpoint carries exactly one policy, or the server does not start.
+ *
+ * A policy names the effect of the call, not its method: a call that reveals a connection secret is a `mint` even
+ * if it were a GET. The matrix of authorization.md is these values and `decide`, nothing else.
+ */
+import { Context } from "effect"
+import type { Permission } from "./Permission.ts"
+
+/** What a call does. Capabilities of keys are sets of these. */
+export type CallEffect = "self" | "read" | "write" | "sandbox" | "destroy" | "mint" | "admin"
+
+/** The narrowest scope of a key that still reaches the call, if the ids in the path lie inside it. */
+export type Reach = "organization" | "project" | "branch"
+
+/** What the path names, looked up before the body is read. */
+export type TargetKind = "none" | "organization" | "api_key" | "project" | "branch" | "endpoint" | "operation"
+
+/** What agent keys may do it to: anything in reach, not *main*, or only branches that an agent key made and that are not *main*. */
+export type AgentRule = "any" | "not_main" | "made_by_agent" | "never"
+
+export interface CredentialPolicy {
+  readonly _tag: "Credential"
+  /** `session`: a key is refused (`session_required`), because only a person may do this. */
+  readonly kind: "any" | "session"
+  readonly effect: CallEffect
+  readonly permission: Permission | null
+  readonly target: TargetKind
+  readonly reach: Reach
+  readonly agent: AgentRule
+  /** Who passes beside members of active accounts: nobody, pending accounts too, ex-members' sessions too. */
+  readonly pending: boolean
+  readonly ex_member: boolean
+}
+
+export type Policy =
+  | { readonly _tag: "Anonymous" }
+  /** Our own JWT, valid or expired: refresh and logout. They check it themselves. */
+  | { readonly _tag: "OwnToken" }
+  /** A proxy token, never a user's credential. */
+  | { readonly _tag: "Proxy" }
+  | CredentialPolicy
+
+/** The annotation that carries an endpoint's policy. */
+export class EndpointPolicy extends Context.Service<EndpointPolicy, Policy>()(
+  "@narthex/core/authorization/EndpointPolicy"
+) {}
+
+const base: CredentialPolicy = {
+  _tag: "Credential",
+  kind: "any",
+  effect: "read",
+  permission: "read",
+  target: "none",
+  reach: "branch",
+  agent: "any",
+  pending: false,
+  ex_member: false
+}
+
+export const anonymous: Policy = { _tag: "Anonymous" }
+export const ownToken: Policy = { _tag: "OwnToken" }
+export const proxyOnly: Policy = { _tag: "Proxy" }
+
+/** A read of what the path names; `reach` says down to which scope of a key. */
+export const reads = (target: TargetKind, reach: Reach): CredentialPolicy => ({ ...base, target, reach })
+
+/** What a caller asks about itself: passes for pending accounts and ex-members' sessions. */
+export const self: CredentialPolicy = { ...base, effect: "self", permission: null, pending: true, ex_member: true }
+
+/** A call that only a signed-in person may make. */
+export const session = (rest: Partial<CredentialPolicy> = {}): CredentialPolicy => ({
+  ...base,
+  kind: "session",
+  effect: "admin",
+  permission: null,
+  reach: "organization",
+  agent: "never",
+  ...rest
+})
+
+/** A call that changes something; agent keys are refused unless `rest` says otherwise. */
+export const changes = (
+  effect: Exclude<CallEffect, "self" | "read">,
+  permission: Permission,
+  target: TargetKind,
+  rest: Partial<CredentialPolicy> = {}
+): CredentialPolicy => ({ ...base, effect, permission, target, reach: "project", agent: "never", ...rest })

@@ -1,0 +1,40 @@
+/**
+ * Who is calling, as storage has it at this moment: nothing of it is cached between requests (authorization.md).
+ *
+ * A key acts with its creator's identity, so both kinds have a user, an organization and that user's role in it.
+ */
+import { Context, type DateTime } from "effect"
+import type { ActiveOrganization } from "../accounts/Organization.ts"
+import type { AccountState, User } from "../accounts/User.ts"
+import type { ApiKeyId, OrgId, SessionId } from "../Ids.ts"
+import type { Capability, Scope } from "../keys/ApiKey.ts"
+import type { Permission } from "./Permission.ts"
+
+interface Caller {
+  readonly user: User
+  readonly org_id: OrgId
+  /** `role` is `null` when the user is no longer a member. */
+  readonly organization: ActiveOrganization
+  readonly account_state: AccountState
+  /** What the role grants. A key's capability and scope narrow it further; `decide` looks at all three. */
+  readonly permissions: ReadonlySet<Permission>
+  /** When the credential stops working on its own: the JWT's `exp`, the key's expiry. */
+  readonly expires_at: DateTime.Utc | null
+}
+
+export interface SessionCaller extends Caller {
+  readonly kind: "session"
+  readonly session_id: SessionId
+}
+
+export interface KeyCaller extends Caller {
+  readonly kind: "api_key"
+  readonly api_key_id: ApiKeyId
+  readonly api_key_name: string
+  readonly capability: Capability
+  readonly scope: Scope
+}
+
+export type AnyCaller = SessionCaller | KeyCaller
+
+export class Principal extends Context.Service<Principal, AnyCaller>()("@narthex/core/authorization/Principal") {}

@@ -1,0 +1,101 @@
+/**
+ * The one place that says yes or no (authorization.md, The order of answers, steps 4 to 9 and 11).
+ *
+ * Two pure questions: `decide` before anything is looked up, from the credential and the ids in the path alone, and
+ * `decideTarget` once the object is known. Between them lies the look-up, which answers `not_found`.
+ */
+import type { Branch } from "../projects/Branch.ts"
+import type { Capability } from "../keys/ApiKey.ts"
+import type { Permission } from "./Permission.ts"
+import type { AgentRule, CallEffect, CredentialPolicy } from "./Policy.ts"
+import type { AnyCaller, KeyCaller } from "./Principal.ts"
+
+export type RefusalCode =
+  | "alpha_pending"
+  | "not_a_member"
+  | "session_required"
+  | "key_self_only"
+  | "scope_insufficient"
+  | "capability_insufficient"
+  | "role_insufficient"
+
+/** A refusal, and what would have been needed. It never says what exists elsewhere. */
+export interface Refusal {
+  readonly code: RefusalCode
+  readonly required: string | null
+  readonly held: string | null
+}
+
+/** The ids that a path names, as text; nothing of them is known to exist. */
+export interface PathIds {
+  readonly org_id?: string
+  readonly project_id?: string
+  readonly branch_id?: string
+  readonly endpoint_id?: string
+  readonly operation_id?: string
+  readonly api_key_id?: string
+}
+
+const effectsOf: Record<Capability, ReadonlySet<CallEffect>> = {
+  read_write: new Set<CallEffect>(["self", "read", "write", "sandbox", "destroy", "mint", "admin"]),
+  read: new Set<CallEffect>(["self", "read"]),
+  agent: new Set<CallEffect>(["self", "read", "sandbox", "mint"])
+}
+
+const refuse = (code: RefusalCode, required: string | null, held: string | null): Refusal => ({ code, required, held })
+
+/** Steps 4 to 9: `undefined` lets the call go on to the look-up of its object. */
+export const decide = (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds): Refusal | undefined => {
+  if (caller.account_state === "pending" && !policy.pending) return refuse("alpha_pending", "active", "pending")
+  if (caller.organization.role === null && !(policy.ex_member && caller.kind === "session"))
+    return refuse("not_a_member", "membership", null)
+  if (caller.kind === "api_key") {
+    if (policy.kind === "session") return refuse("session_required", "session", "api_key")
+    const refusal = decideKey(policy, caller, ids)
+    if (refusal !== undefined) return refusal
+  }
+  return lacksPermission(caller, policy.permission)
+}
+
+/** Step 9 alone, for permissions that a body asks for. */
+export const lacksPermission = (caller: AnyCaller, permission: Permission | null): Refusal | undefined =>
+  permission === null || caller.permissions.has(permission)
+    ? undefined
+    : refuse("role_insufficient", permission, caller.organization.role)
+
+/** Step 11: what agent keys may not do to this branch. */
+export const decideTarget = (
+  policy: Pick<CredentialPolicy, "agent">,
+  caller: AnyCaller,
+  branch: Pick<Branch, "main" | "made_by_agent"> | undefined
+): Refusal | undefined =>
+  caller.kind === "session" || caller.capability !== "agent" || agentMay(policy.agent, branch)
+    ? undefined
+    : refuse("capability_insufficient", "read_write", "agent")
+
+const decideKey = (policy: CredentialPolicy, caller: KeyCaller, ids: PathIds): Refusal | undefined => {
+  const selfRevoking = policy.target === "api_key" && policy.effect === "self"
+  if (selfRevoking)
+    return ids.api_key_id === caller.api_key_id ? undefined : refuse("key_self_only", "session", "api_key")
+  if (!reaches(policy, caller, ids)) return refuse("scope_insufficient", policy.reach, caller.scope.type)
+  const allowed =
+    effectsOf[caller.capability].has(policy.effect) && !(caller.capability === "agent" && policy.agent === "never")
+  return allowed ? undefined : refuse("capability_insufficient", "read_write", caller.capability)
+}
+
+const width = { organization: 2, project: 1, branch: 0 } as const
+
+/** Step 7: does the key's scope hold what the path names? Endpoints and operations of a branch key are looked up later, inside its branch. */
+const reaches = (policy: CredentialPolicy, { api_key_id, scope }: KeyCaller, ids: PathIds): boolean => {
+  if (scope.type === "organization") return true
+  if (policy.target === "api_key") return ids.api_key_id === api_key_id
+  if (width[scope.type] < width[policy.reach]) return false
+  if (ids.project_id !== undefined && ids.project_id !== scope.project_id) return false
+  return scope.type === "project" || ids.branch_id === undefined || ids.branch_id === scope.branch_id
+}
+
+const agentMay = (rule: AgentRule, branch: Pick<Branch, "main" | "made_by_agent"> | undefined): boolean => {
+  if (rule === "any") return true
+  if (rule === "never" || branch === undefined || branch.main) return false
+  return rule === "not_main" || branch.made_by_agent
+}

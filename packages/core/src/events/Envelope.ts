@@ -1,0 +1,59 @@
+/**
+ * What a client receives (specification, Events), and what the log keeps before and after it has an id.
+ *
+ * The envelope only ever gains members. Internal events travel in the same order as all others, so that a
+ * revocation acts before whatever was committed after it, but no client ever sees one.
+ */
+import { type DateTime, Schema } from "effect"
+import { OrgId, ProjectId, RegionId } from "../Ids.ts"
+
+export const EventData = Schema.Record(Schema.String, Schema.Json)
+export type EventData = typeof EventData.Type
+
+export class Envelope extends Schema.Class<Envelope>("Envelope")({
+  /** ULID, 26 characters; rises strictly along a stream. */
+  id: Schema.String,
+  type: Schema.String,
+  source: Schema.String,
+  org_id: OrgId,
+  project_id: Schema.optionalKey(ProjectId),
+  region_id: RegionId,
+  at: Schema.DateTimeUtcFromString,
+  data: EventData
+}) {}
+
+/** An event as its producer states it. The transaction adds where and when. */
+export interface NewEvent {
+  readonly org_id: OrgId
+  /** `null` for an event of the whole organization. */
+  readonly project_id: ProjectId | null
+  readonly type: string
+  readonly source: string
+  readonly internal: boolean
+  readonly data: EventData
+}
+
+/** An event as it is handed to the log, in the transaction that causes it. */
+export interface EmittedEvent extends NewEvent {
+  readonly region_id: RegionId
+  readonly at: DateTime.Utc
+}
+
+/** An event in the log: `pos` is dense and rises with `id`, over all organizations. */
+export interface LoggedEvent extends EmittedEvent {
+  readonly pos: number
+  readonly id: string
+}
+
+/** The envelope of a logged event, as clients see it. */
+export const toEnvelope = (event: LoggedEvent): Envelope =>
+  new Envelope({
+    id: event.id,
+    type: event.type,
+    source: event.source,
+    org_id: event.org_id,
+    ...(event.project_id === null ? {} : { project_id: event.project_id }),
+    region_id: event.region_id,
+    at: event.at,
+    data: event.data
+  })

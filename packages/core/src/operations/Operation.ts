@@ -1,0 +1,91 @@
+/**
+ * An operation: work on a project that takes time, and the record of it.
+ *
+ * `scheduling → running → finished | failed | error | cancelled`, or `skipped`; `cancelling` on the way. Retries stay
+ * inside `running`, so whoever waits for a final status waits rightly (api.md, Projects).
+ */
+import { Schema } from "effect"
+import { BranchId, EndpointId, OperationId, OrgId, ProjectId } from "../Ids.ts"
+
+export const OperationAction = Schema.Literals([
+  "create_timeline",
+  "create_branch",
+  "delete_timeline",
+  "reset_branch",
+  "create_compute",
+  "start_compute",
+  "suspend_compute",
+  "apply_config",
+  "delete_compute"
+])
+export type OperationAction = typeof OperationAction.Type
+
+export const OperationStatus = Schema.Literals([
+  "scheduling",
+  "running",
+  "finished",
+  "failed",
+  "error",
+  "cancelling",
+  "cancelled",
+  "skipped"
+])
+export type OperationStatus = typeof OperationStatus.Type
+
+const next: Record<OperationStatus, ReadonlyArray<OperationStatus>> = {
+  scheduling: ["running", "skipped", "cancelled"],
+  running: ["finished", "failed", "error", "cancelling"],
+  cancelling: ["cancelled", "finished", "failed", "error"],
+  finished: [],
+  failed: [],
+  error: [],
+  cancelled: [],
+  skipped: []
+}
+
+/** May an operation in `from` move to `to`? */
+export const mayMove = (from: OperationStatus, to: OperationStatus): boolean => next[from].includes(to)
+
+/** Will this status never change again? */
+export const isFinal = (status: OperationStatus): boolean => next[status].length === 0
+
+/** Who asked for an operation. */
+export class Initiator extends Schema.Class<Initiator>("Initiator")({
+  type: Schema.Literals(["user", "api_key", "proxy", "system"]),
+  id: Schema.NullOr(Schema.String),
+  name: Schema.NullOr(Schema.String)
+}) {}
+
+const fields = {
+  id: OperationId,
+  project_id: ProjectId,
+  branch_id: Schema.NullOr(BranchId),
+  endpoint_id: Schema.NullOr(EndpointId),
+  action: OperationAction,
+  status: OperationStatus,
+  error: Schema.NullOr(Schema.String),
+  failures_count: Schema.Int,
+  retry_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  initiator: Initiator,
+  created_at: Schema.DateTimeUtcFromString,
+  updated_at: Schema.DateTimeUtcFromString,
+  started_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  finished_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+}
+
+/** An operation as the API shows it. */
+export class Operation extends Schema.Class<Operation>("Operation")(fields) {}
+
+/** An operation as it is stored: with its organization, and who works on it until when. */
+export class StoredOperation extends Schema.Class<StoredOperation>("StoredOperation")({
+  ...fields,
+  org_id: OrgId,
+  /** The worker that holds it, and until when; another may take it over after that. */
+  lease_owner: Schema.NullOr(Schema.String),
+  lease_until: Schema.NullOr(Schema.DateTimeUtcFromString)
+}) {
+  get view(): Operation {
+    const { lease_owner: _owner, lease_until: _until, org_id: _org, ...shown } = this
+    return new Operation(shown)
+  }
+}

@@ -1,0 +1,29 @@
+/** A branch: one copy of the data. *main* is the default branch or a protected one (authorization.md). */
+import { Schema } from "effect"
+import { UserRef } from "../accounts/UserRef.ts"
+import { BranchId, ProjectId, RegionId } from "../Ids.ts"
+
+export const BranchState = Schema.Literals(["init", "ready", "resetting", "archived"])
+export type BranchState = typeof BranchState.Type
+
+export class Branch extends Schema.Class<Branch>("Branch")({
+  id: BranchId,
+  project_id: ProjectId,
+  region_id: RegionId,
+  parent_id: Schema.NullOr(BranchId),
+  name: Schema.String,
+  current_state: BranchState,
+  pending_state: Schema.NullOr(BranchState),
+  default: Schema.Boolean,
+  protected: Schema.Boolean,
+  /** Was it made by an agent key? Only such branches can agent keys reset, change or delete. */
+  made_by_agent: Schema.Boolean,
+  expires_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  created_at: Schema.DateTimeUtcFromString,
+  updated_at: Schema.DateTimeUtcFromString,
+  created_by: Schema.NullOr(UserRef)
+}) {
+  get main(): boolean {
+    return this.default || this.protected
+  }
+}

@@ -1,0 +1,26 @@
+/**
+ * A Postgres role that was minted for a branch. The control plane keeps what Postgres would keep, a SCRAM verifier;
+ * the password is shown once. Roles of a suspended branch are applied at its next start.
+ */
+import { DateTime, Schema } from "effect"
+import { BranchId, ProjectId } from "../Ids.ts"
+
+export const Access = Schema.Literals(["read_write", "read_only"])
+export type Access = typeof Access.Type
+
+export class BranchRole extends Schema.Class<BranchRole>("BranchRole")({
+  role: Schema.String,
+  project_id: ProjectId,
+  branch_id: BranchId,
+  access: Access,
+  verifier: Schema.String,
+  /** Did an agent key mint it? Such a role loses its branch when that becomes main. */
+  minted_by_agent: Schema.Boolean,
+  created_at: Schema.DateTimeUtcFromString,
+  expires_at: Schema.NullOr(Schema.DateTimeUtcFromString),
+  revoked_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+}) {
+  validAt(now: DateTime.Utc): boolean {
+    return this.revoked_at === null && (this.expires_at === null || DateTime.isLessThan(now, this.expires_at))
+  }
+}

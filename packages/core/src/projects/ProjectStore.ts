@@ -1,0 +1,74 @@
+/**
+ * Port: projects. A deleted project answers like one that never was; its row stays for the record.
+ */
+import { Context, Effect, Layer, Option } from "effect"
+import type { DateTime } from "effect"
+import type { OrgId, ProjectId } from "../Ids.ts"
+import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
+import type { StorageError } from "../StorageError.ts"
+import type { Project } from "./Project.ts"
+
+interface Stored {
+  readonly project: Project
+  readonly deleted_at: DateTime.Utc | null
+}
+
+export class ProjectStore extends Context.Service<
+  ProjectStore,
+  {
+    readonly insert: (project: Project) => Effect.Effect<void, StorageError>
+    readonly find: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
+    /** As `find`, and keeps other transactions that lock it waiting. */
+    readonly lock: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
+    /** Whose it is, for callers that act for the system. */
+    readonly findAnywhere: (project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
+    readonly update: (project: Project) => Effect.Effect<void, StorageError>
+    readonly markDeleted: (project: ProjectId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
+    /** Newest first; `only` narrows it to one project. */
+    readonly list: (org: OrgId, only: ProjectId | null, page: PageRequest) => Effect.Effect<Page<Project>, StorageError>
+  }
+>()("@narthex/core/projects/ProjectStore") {
+  static readonly layerMemory: Layer.Layer<ProjectStore, never, MemoryStorage> = Layer.effect(
+    ProjectStore,
+    Effect.gen(function* () {
+      const projects = (yield* MemoryStorage).table<Stored>("project")
+      const findAnywhere = (id: ProjectId) =>
+        Effect.map(projects.get(id), (row) =>
+          Option.map(
+            Option.filter(row, ({ deleted_at }) => deleted_at === null),
+            ({ project }) => project
+          )
+        )
+      const find = (org: OrgId, id: ProjectId) =>
+        Effect.map(
+          findAnywhere(id),
+          Option.filter((project) => project.org_id === org)
+        )
+      return ProjectStore.of({
+        insert: (project) => projects.put(project.id, { project, deleted_at: null }),
+        find,
+        lock: find,
+        findAnywhere,
+        update: (project) => projects.put(project.id, { project, deleted_at: null }),
+        markDeleted: (id, now) =>
+          projects.modify((rows) => [
+            undefined,
+            rows.filter(({ project }) => project.id === id).map((row) => [id, { ...row, deleted_at: now }])
+          ]),
+        list: (org, only, page) =>
+          Effect.map(projects.all, (rows) =>
+            pageOfAll(
+              rows
+                .filter(
+                  ({ deleted_at, project }) =>
+                    deleted_at === null && project.org_id === org && (only === null || project.id === only)
+                )
+                .map(({ project }) => project),
+              page
+            )
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,74 @@
+/** Port: the catalog of regions, which is the operator's. Retired regions keep their projects and take no new ones. */
+import { Context, Effect, Layer } from "effect"
+import type { RegionId } from "../Ids.ts"
+import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Region } from "./Region.ts"
+
+export interface CatalogEntry {
+  readonly region: Region
+  readonly active: boolean
+  /** Order of addition, in which regions are listed. */
+  readonly position: number
+}
+
+export class RegionCatalog extends Context.Service<
+  RegionCatalog,
+  {
+    /** In the order of their addition. */
+    readonly active: Effect.Effect<ReadonlyArray<Region>, StorageError>
+    readonly all: Effect.Effect<ReadonlyArray<CatalogEntry>, StorageError>
+    /** Adds these when the catalog is empty, the first as the default; at any other time it changes nothing. */
+    readonly seed: (ids: ReadonlyArray<RegionId>) => Effect.Effect<void, StorageError>
+    /** Adds, changes or re-activates a region. As the default it takes that from the one before. */
+    readonly put: (region: Region) => Effect.Effect<void, StorageError>
+    /** Takes no more projects from now on; `false` when there is no such active region. */
+    readonly retire: (id: RegionId) => Effect.Effect<boolean, StorageError>
+  }
+>()("@narthex/core/regions/RegionCatalog") {
+  static readonly layerMemory: Layer.Layer<RegionCatalog, never, MemoryStorage> = Layer.effect(
+    RegionCatalog,
+    Effect.gen(function* () {
+      const regions = (yield* MemoryStorage).table<CatalogEntry>("region")
+      const all = Effect.map(regions.all, (rows) => rows.toSorted((a, b) => a.position - b.position))
+      return RegionCatalog.of({
+        active: Effect.map(all, (rows) => rows.filter((row) => row.active).map((row) => row.region)),
+        all,
+        seed: (ids) =>
+          regions.modify((rows) => [
+            undefined,
+            rows.length > 0
+              ? []
+              : ids.map((id, position) => [
+                  id,
+                  {
+                    region: new Region({ region_id: id, name: id, default: position === 0, geo_lat: 0, geo_long: 0 }),
+                    active: true,
+                    position
+                  }
+                ])
+          ]),
+        put: (region) =>
+          regions.modify((rows) => {
+            const former = rows.find((row) => row.region.region_id === region.region_id)
+            const demoted = rows
+              .filter((row) => region.default && row.region.default && row !== former)
+              .map(
+                (row) =>
+                  [row.region.region_id, { ...row, region: new Region({ ...row.region, default: false }) }] as const
+              )
+            return [
+              undefined,
+              [...demoted, [region.region_id, { region, active: true, position: former?.position ?? rows.length }]]
+            ]
+          }),
+        retire: (id) =>
+          regions.modify((rows) => {
+            const row = rows.find((it) => it.region.region_id === id && it.active)
+            if (row === undefined) return [false, []]
+            return [true, [[id, { ...row, active: false, region: new Region({ ...row.region, default: false }) }]]]
+          })
+      })
+    })
+  )
+}

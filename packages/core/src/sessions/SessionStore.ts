@@ -1,0 +1,65 @@
+/** Port: sessions, and the id tokens that may begin none any more. */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { SessionId, UserId } from "../Ids.ts"
+import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import type { StorageError } from "../StorageError.ts"
+import type { Session } from "./Session.ts"
+
+interface SpentToken {
+  readonly digest: string
+  readonly expires_at: DateTime.Utc
+}
+
+export class SessionStore extends Context.Service<
+  SessionStore,
+  {
+    readonly insert: (session: Session) => Effect.Effect<void, StorageError>
+    /** Reads the row and keeps other transactions that lock it waiting: refresh and revoke cannot pass each other. */
+    readonly lock: (session: SessionId) => Effect.Effect<Option.Option<Session>, StorageError>
+    readonly update: (session: Session) => Effect.Effect<void, StorageError>
+    /** Not revoked and signed in after `since`, newest first. */
+    readonly living: (user: UserId, since: DateTime.Utc) => Effect.Effect<ReadonlyArray<Session>, StorageError>
+    /** From now on `isSpent` answers true for this id token, at least until it expires. `false` when it was spent before. */
+    readonly spend: (digest: string, expiresAt: DateTime.Utc) => Effect.Effect<boolean, StorageError>
+    readonly isSpent: (digest: string) => Effect.Effect<boolean, StorageError>
+    /** Forgets spent tokens that expired before `now`, and sessions signed in before `since`. */
+    readonly purge: (now: DateTime.Utc, since: DateTime.Utc) => Effect.Effect<void, StorageError>
+  }
+>()("@narthex/core/sessions/SessionStore") {
+  static readonly layerMemory: Layer.Layer<SessionStore, never, MemoryStorage> = Layer.effect(
+    SessionStore,
+    Effect.gen(function* () {
+      const { table } = yield* MemoryStorage
+      const sessions = table<Session>("session")
+      const spent = table<SpentToken>("spent_id_token")
+      return SessionStore.of({
+        insert: (session) => sessions.put(session.id, session),
+        lock: sessions.get,
+        update: (session) => sessions.put(session.id, session),
+        living: (user, since) =>
+          Effect.map(sessions.all, (rows) =>
+            rows
+              .filter(
+                (row) =>
+                  row.user_id === user && row.revoked_at === null && DateTime.isGreaterThan(row.signed_in_at, since)
+              )
+              .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+          ),
+        spend: (digest, expires_at) =>
+          spent.modify((rows) => [!rows.some((row) => row.digest === digest), [[digest, { digest, expires_at }]]]),
+        isSpent: (digest) => Effect.map(spent.get(digest), Option.isSome),
+        purge: (now, since) =>
+          Effect.andThen(
+            spent.modify((rows) => [
+              undefined,
+              rows.filter((row) => DateTime.isLessThan(row.expires_at, now)).map((row) => [row.digest, undefined])
+            ]),
+            sessions.modify((rows) => [
+              undefined,
+              rows.filter((row) => DateTime.isLessThan(row.signed_in_at, since)).map((row) => [row.id, undefined])
+            ])
+          )
+      })
+    })
+  )
+}

@@ -1,0 +1,55 @@
+/**
+ * Port: signs the claims of a session, and tells whether a token is ours.
+ *
+ * It answers for the signature and the form of the claims alone. Whether the token has expired, and whether its
+ * session still lives, is for the callers: an expired token is still a refresh credential. `layerMemory` keeps what it
+ * signed in memory and is not a JWT; nothing but this port can read it.
+ */
+import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
+import { Entropy } from "../Entropy.ts"
+import type { StorageError } from "../StorageError.ts"
+import type { SessionClaims } from "./Session.ts"
+
+/** Not a token of ours: forged, malformed, or signed by nobody we know. Which of these is nobody's business. */
+export class ForgedToken extends Schema.TaggedError<ForgedToken>()("ForgedToken", {}) {
+  override get message() {
+    return "The token is not one of ours."
+  }
+}
+
+/** A public key set as RFC 7517 writes it. */
+export const KeySet = Schema.Struct({ keys: Schema.Array(Schema.Record(Schema.String, Schema.Json)) })
+export type KeySet = typeof KeySet.Type
+
+export class TokenSigner extends Context.Service<
+  TokenSigner,
+  {
+    readonly sign: (claims: SessionClaims) => Effect.Effect<Redacted.Redacted, StorageError>
+    readonly verify: (token: Redacted.Redacted) => Effect.Effect<SessionClaims, ForgedToken | StorageError>
+    /** The public keys of every token that may still be presented. */
+    readonly keys: Effect.Effect<KeySet, StorageError>
+  }
+>()("@narthex/core/sessions/TokenSigner") {
+  static readonly layerMemory: Layer.Layer<TokenSigner, never, Entropy> = Layer.effect(
+    TokenSigner,
+    Effect.gen(function* () {
+      const entropy = yield* Entropy
+      const signed = new Map<string, SessionClaims>()
+      return TokenSigner.of({
+        sign: (claims) =>
+          Effect.map(entropy.bytes(32), (bytes) => {
+            const token = `${Base64Url.encode(JSON.stringify({ sub: claims.sub }))}.memory.${Base64Url.encode(bytes)}`
+            signed.set(token, claims)
+            return Redacted.make(token, { label: "session token" })
+          }),
+        verify: (token) =>
+          Option.match(Option.fromUndefinedOr(signed.get(Redacted.value(token))), {
+            onNone: () => Effect.fail(new ForgedToken({})),
+            onSome: Effect.succeed
+          }),
+        keys: Effect.succeed({ keys: [] })
+      })
+    })
+  )
+}
