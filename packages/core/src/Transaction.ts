@@ -60,8 +60,8 @@ export class Transaction extends Context.Service<
     Transaction,
     Effect.gen(function* () {
       const { transaction } = yield* MemoryStorage
-      const { append } = yield* EventLog
-      return Transaction.make({ begin: transaction, append, committed: Effect.void })
+      const { append, wake } = yield* EventLog
+      return Transaction.make({ begin: transaction, append, committed: wake })
     })
   )
 }

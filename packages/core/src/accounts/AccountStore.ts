@@ -8,6 +8,7 @@ import { Context, Effect, Layer, Option } from "effect"
 import type { OrgId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { StorageError } from "../StorageError.ts"
+import type { StoredInvitation } from "./Invitation.ts"
 import { Member, type Membership } from "./Membership.ts"
 import { type Organization, OrganizationView } from "./Organization.ts"
 import type { User } from "./User.ts"
@@ -46,6 +47,7 @@ export class AccountStore extends Context.Service<
       const users = table<User>("user")
       const organizations = table<Organization>("organization")
       const memberships = table<Membership>("membership")
+      const invitations = table<StoredInvitation>("invitation")
       const membershipKey = (org: OrgId, user: UserId) => `${org} ${user}`
       const byId = <Row extends { readonly id: string }>(a: Row, b: Row) => (a.id < b.id ? -1 : 1)
 
@@ -68,13 +70,17 @@ export class AccountStore extends Context.Service<
         putOrganization: (organization) => organizations.put(organization.id, organization),
         removeOrganization: (org) =>
           transaction(
-            Effect.andThen(
+            Effect.all([
               organizations.remove(org),
               memberships.modify((rows) => [
                 undefined,
                 rows.filter((row) => row.org_id === org).map((row) => [membershipKey(org, row.user_id), undefined])
+              ]),
+              invitations.modify((rows) => [
+                undefined,
+                rows.filter((row) => row.org_id === org).map((row) => [row.id, undefined])
               ])
-            )
+            ])
           ),
         findMembership: (org, user) => memberships.get(membershipKey(org, user)),
         putMembership: (membership) =>

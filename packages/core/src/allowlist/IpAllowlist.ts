@@ -1,13 +1,18 @@
 /**
  * Reads and edits the allowlist of a project, and answers the proxy.
  *
- * Callers authorize first: this module knows projects, not people.
+ * Callers authorize first: this module knows projects, not people. Every change tells the proxies, by an internal
+ * event of the same transaction.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
-import type { ProjectId } from "../Ids.ts"
-import type { StorageError } from "../StorageError.ts"
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { UserRef } from "../accounts/UserRef.ts"
-import { type MalformedCidr, parseCidrOrAddress } from "./Cidr.ts"
+import { allowlistChanged } from "../events/Revocations.ts"
+import type { ProjectId } from "../Ids.ts"
+import type { Project } from "../projects/Project.ts"
+import { Conflict } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { contains, type MalformedCidr, parseCidrOrAddress } from "./Cidr.ts"
 import { IpAllowlistStore } from "./IpAllowlistStore.ts"
 import {
   type IpRule,
@@ -25,6 +30,17 @@ export interface Added {
   readonly replaced: boolean
 }
 
+/** How many networks a project may list. */
+export const maxRules = 1000
+
+/** Whether an address may connect, and the first rule that says so. `matched` is null where nothing is restricted. */
+export class AllowlistCheck extends Schema.Class<AllowlistCheck>("AllowlistCheck")({
+  allowed: Schema.Boolean,
+  matched: Schema.NullOr(Schema.String)
+}) {}
+
+type Owner = Pick<Project, "id" | "org_id">
+
 export class IpAllowlist extends Context.Service<
   IpAllowlist,
   {
@@ -33,51 +49,78 @@ export class IpAllowlist extends Context.Service<
 
     /** Lists a network. Listing it again replaces the rule; a lapsed one is not replaced but gone. */
     readonly add: (
-      project: ProjectId,
+      project: Owner,
       rule: NewIpRule,
       by: UserRef
-    ) => Effect.Effect<Added, MalformedCidr | StorageError>
+    ) => Effect.Effect<Added, MalformedCidr | Conflict | StorageError>
 
     /** Unlists a network, however it is spelled; an address stands for itself alone. */
     readonly remove: (
-      project: ProjectId,
+      project: Owner,
       cidr: string
     ) => Effect.Effect<void, MalformedCidr | IpRuleNotFound | StorageError>
 
     /** Unlists every network, which opens the project to all. */
-    readonly reset: (project: ProjectId) => Effect.Effect<void, StorageError>
+    readonly reset: (project: Owner) => Effect.Effect<void, StorageError>
 
-    /** May this address connect to, or wake, the project's endpoints? On failure: no. */
-    readonly permits: (project: ProjectId, address: string) => Effect.Effect<boolean, StorageError>
+    readonly check: (project: ProjectId, address: string) => Effect.Effect<AllowlistCheck, StorageError>
   }
 >()("@narthex/core/allowlist/IpAllowlist") {
-  static readonly layer: Layer.Layer<IpAllowlist, never, IpAllowlistStore> = Layer.effect(
+  static readonly layer: Layer.Layer<IpAllowlist, never, IpAllowlistStore | Transaction> = Layer.effect(
     IpAllowlist,
     Effect.gen(function* () {
       const store = yield* IpAllowlistStore
+      const { emit, run } = yield* Transaction
+
+      const announce = Effect.fnUntraced(function* (project: Owner) {
+        yield* emit(
+          allowlistChanged(project.org_id, { project_id: project.id, version: yield* store.version(project.id) })
+        )
+      })
 
       const list = Effect.fn("IpAllowlist.list")(function* (project: ProjectId) {
         return rulesInForce(yield* store.all(project), yield* DateTime.now)
       })
 
-      const add = Effect.fn("IpAllowlist.add")(function* (project: ProjectId, input: NewIpRule, by: UserRef) {
+      const add = Effect.fn("IpAllowlist.add")(function* (project: Owner, input: NewIpRule, by: UserRef) {
         const now = yield* DateTime.now
         const rule = yield* Effect.fromResult(makeRule(input, by, now))
-        const former = yield* store.put(project, rule)
-        return { rule, replaced: Option.exists(former, (it) => it.inForce(now)) }
+        const step = Effect.gen(function* () {
+          const others = (yield* store.lock(project.id)).filter((it) => it.inForce(now) && it.cidr !== rule.cidr)
+          if (others.length >= maxRules)
+            return yield* new Conflict({ reason: `A project lists at most ${maxRules} networks. Remove one first.` })
+          const former = yield* store.put(project.id, rule)
+          yield* announce(project)
+          return { rule, replaced: Option.exists(former, (it) => it.inForce(now)) }
+        })
+        return yield* run(step)
       })
 
-      const remove = Effect.fn("IpAllowlist.remove")(function* (project: ProjectId, cidr: string) {
+      const remove = Effect.fn("IpAllowlist.remove")(function* (project: Owner, cidr: string) {
         if (cidr === "") return yield* new IpRuleNotFound({ cidr }) // a slash too many in a path: nothing was meant
-        const removed = yield* store.remove(project, yield* Effect.fromResult(parseCidrOrAddress(cidr)))
-        if (!removed) return yield* new IpRuleNotFound({ cidr })
+        const network = yield* Effect.fromResult(parseCidrOrAddress(cidr))
+        const step = Effect.gen(function* () {
+          const now = yield* DateTime.now
+          const rule = (yield* store.lock(project.id)).find((it) => it.cidr === network)
+          if (rule === undefined || !rule.inForce(now)) return yield* new IpRuleNotFound({ cidr })
+          yield* store.remove(project.id, network)
+          yield* announce(project)
+        })
+        yield* run(step)
       })
 
-      const may = Effect.fn("IpAllowlist.permits")(function* (project: ProjectId, address: string) {
-        return permits(yield* store.all(project), address, yield* DateTime.now)
+      const reset = Effect.fn("IpAllowlist.reset")(function* (project: Owner) {
+        yield* run(Effect.andThen(store.clear(project.id), announce(project)))
       })
 
-      return IpAllowlist.of({ list, add, remove, reset: store.clear, permits: may })
+      const check = Effect.fn("IpAllowlist.check")(function* (project: ProjectId, address: string) {
+        const now = yield* DateTime.now
+        const stored = yield* store.all(project)
+        const matched = stored.find((rule) => rule.inForce(now) && contains(rule.cidr, address))
+        return new AllowlistCheck({ allowed: permits(stored, address, now), matched: matched?.cidr ?? null })
+      })
+
+      return IpAllowlist.of({ list, add, remove, reset, check })
     })
   )
 }

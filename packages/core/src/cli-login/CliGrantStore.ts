@@ -32,7 +32,8 @@ export class CliGrantStore extends Context.Service<
           grants.modify((rows) => {
             const open = rows.find((row) => row.code_digest === digest && row.openAt(now))
             if (open === undefined) return [Option.none(), []]
-            return [Option.some(open), [[digest, new CliGrant({ ...open, consumed_at: now })]]]
+            const used = new CliGrant({ ...open, consumed_at: now })
+            return [Option.some(used), [[digest, used]]]
           }),
         noteWrongVerifier: (digest) =>
           grants.modify((rows) => [

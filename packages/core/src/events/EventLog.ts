@@ -3,15 +3,17 @@
  *
  * `append` is for the transaction port alone, as the last step before its commit: that is what makes the order
  * causal. Ids and positions exist only once an event is sequenced, which is after the commit; readers see
- * dense positions, so `pos > cursor` never skips anything.
+ * dense positions, so `pos > cursor` never skips anything. (Forgetting old events leaves holes at the low end.)
+ *
+ * `layerMemory` is the reference implementation. The contract that every adapter must meet is executable:
+ * `eventLogContract` of `@narthex/core/testing`.
  */
-import { Context, type DateTime, type Effect, type Option, type Stream } from "effect"
+import { Context, type DateTime, Effect, Layer, type Option, type Stream } from "effect"
 import type { OrgId, ProjectId } from "../Ids.ts"
 import type { StorageError } from "../StorageError.ts"
+import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { EmittedEvent, LoggedEvent } from "./Envelope.ts"
-
-/** The id that an organization without events stands at while nothing was trimmed. */
-export const noEvent = "00000000000000000000000000"
+import { makeMemoryEventLog } from "./MemoryEventLog.ts"
 
 /** The newest events of an organization, ascending. `floor` is the newest id that is not in the window. */
 export interface EventWindow {
@@ -60,7 +62,15 @@ export class EventLog extends Context.Service<
     ) => Effect.Effect<HistoryPage, StorageError>
     /** Something may be new. Hints only: readers poll as well. */
     readonly wakeups: Stream.Stream<void>
+    /** Gives this instance's readers such a hint. `Transaction` does it after a commit with events. */
+    readonly wake: Effect.Effect<void>
     /** Forgets events before an instant, but keeps the newest `keep` of each organization. Answers how many went. */
     readonly trim: (before: DateTime.Utc, keep: number) => Effect.Effect<number, StorageError>
   }
->()("@narthex/core/events/EventLog") {}
+>()("@narthex/core/events/EventLog") {
+  /** On `MemoryStorage`: writers take turns there, so ids are given at once and in the order of commits. */
+  static readonly layerMemory: Layer.Layer<EventLog, never, MemoryStorage> = Layer.effect(
+    EventLog,
+    Effect.flatMap(MemoryStorage, makeMemoryEventLog)
+  )
+}

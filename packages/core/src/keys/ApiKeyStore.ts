@@ -129,18 +129,15 @@ export class ApiKeyStore extends Context.Service<
         touch: (uses) =>
           keys.modify((rows) => [
             undefined,
-            uses.flatMap(({ at, from, id }) =>
-              rows
-                .filter(
-                  (row) =>
-                    row.key.id === id &&
-                    (row.key.last_used_at === null || DateTime.isLessThan(row.key.last_used_at, at))
-                )
-                .map(
-                  (row) =>
-                    [id, { ...row, key: new ApiKey({ ...row.key, last_used_at: at, last_used_from: from }) }] as const
-                )
-            )
+            rows.flatMap((row) => {
+              const newest = uses
+                .filter((use) => use.id === row.key.id)
+                .toSorted((a, b) => b.at.epochMilliseconds - a.at.epochMilliseconds)[0]
+              const before = row.key.last_used_at
+              if (newest === undefined || (before !== null && !DateTime.isLessThan(before, newest.at))) return []
+              const key = new ApiKey({ ...row.key, last_used_at: newest.at, last_used_from: newest.from })
+              return [[key.id, { ...row, key }] as const]
+            })
           ])
       })
     })

@@ -80,7 +80,9 @@ export class OperationStore extends Context.Service<
                 (row, index) =>
                   past(row.lease_until, now) &&
                   past(row.retry_at, now) &&
-                  !waiting.slice(0, index).some((earlier) => earlier.branch_id === row.branch_id)
+                  !waiting
+                    .slice(0, index)
+                    .some((earlier) => earlier.branch_id !== null && earlier.branch_id === row.branch_id)
               )
               if (due === undefined) return Option.none()
               const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until })

@@ -1,4 +1,4 @@
-/** Port: the roles minted for branches. */
+/** Port: the roles minted for branches. A role belongs to its branch: another branch may have one of the same name. */
 import { Context, type DateTime, Effect, Layer } from "effect"
 import type { BranchId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -19,8 +19,9 @@ export class BranchRoleStore extends Context.Service<
     BranchRoleStore,
     Effect.gen(function* () {
       const roles = (yield* MemoryStorage).table<BranchRole>("branch_role")
+      const keyOf = (role: BranchRole) => `${role.branch_id} ${role.role}`
       return BranchRoleStore.of({
-        insert: (role) => roles.put(role.role, role),
+        insert: (role) => roles.put(keyOf(role), role),
         valid: (branch, now) =>
           Effect.map(roles.all, (rows) =>
             rows
@@ -38,7 +39,7 @@ export class BranchRoleStore extends Context.Service<
                 row.access === "read_write" &&
                 row.revoked_at === null
             )
-            return [found.length, found.map((row) => [row.role, new BranchRole({ ...row, revoked_at: now })])]
+            return [found.length, found.map((row) => [keyOf(row), new BranchRole({ ...row, revoked_at: now })])]
           })
       })
     })

@@ -15,9 +15,14 @@ interface Stored {
 export class BranchStore extends Context.Service<
   BranchStore,
   {
-    /** Inserts or replaces; `false` when another branch of the project has the name. Atomic under parallel calls. */
+    /**
+     * Inserts or replaces; `false` when another branch of the project has the name. Atomic under parallel calls.
+     * A deleted branch stays deleted.
+     */
     readonly put: (branch: Branch) => Effect.Effect<boolean, StorageError>
     readonly find: (project: ProjectId, branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
+    /** Without its project, for ids that stand alone in a body. */
+    readonly findAnywhere: (branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
     /** As `find`, and keeps other transactions that lock it waiting. */
     readonly lock: (project: ProjectId, branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
     readonly markDeleted: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
@@ -39,26 +44,34 @@ export class BranchStore extends Context.Service<
       const living = Effect.map(branches.all, (rows) =>
         rows.filter((row) => row.deleted_at === null).map((row) => row.branch)
       )
-      const find = (project: ProjectId, id: BranchId) =>
+      const findAnywhere = (id: BranchId) =>
         Effect.map(branches.get(id), (row) =>
           Option.map(
-            Option.filter(row, ({ branch, deleted_at }) => deleted_at === null && branch.project_id === project),
+            Option.filter(row, ({ deleted_at }) => deleted_at === null),
             ({ branch }) => branch
           )
+        )
+      const find = (project: ProjectId, id: BranchId) =>
+        Effect.map(
+          findAnywhere(id),
+          Option.filter((branch) => branch.project_id === project)
         )
       return BranchStore.of({
         put: (branch) =>
           branches.modify((rows) => {
+            const deleted_at = rows.find((row) => row.branch.id === branch.id)?.deleted_at ?? null
             const taken = rows.some(
               (row) =>
+                deleted_at === null &&
                 row.deleted_at === null &&
                 row.branch.id !== branch.id &&
                 row.branch.project_id === branch.project_id &&
                 row.branch.name === branch.name
             )
-            return [!taken, taken ? [] : [[branch.id, { branch, deleted_at: null }]]]
+            return [!taken, taken ? [] : [[branch.id, { branch, deleted_at }]]]
           }),
         find,
+        findAnywhere,
         lock: find,
         markDeleted: (id, now) =>
           branches.modify((rows) => [

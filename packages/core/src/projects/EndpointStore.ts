@@ -23,7 +23,10 @@ export interface ActivityReport {
 export class EndpointStore extends Context.Service<
   EndpointStore,
   {
-    /** Inserts or replaces; `false` when it would be the second read-write endpoint of its branch. Atomic under parallel calls. */
+    /**
+     * Inserts or replaces; `false` when it would be the second read-write endpoint of its branch. Atomic under
+     * parallel calls. A deleted endpoint stays deleted.
+     */
     readonly put: (endpoint: Endpoint) => Effect.Effect<boolean, StorageError>
     readonly find: (project: ProjectId, endpoint: EndpointId) => Effect.Effect<Option.Option<Endpoint>, StorageError>
     /** Without its project, for proxies. */
@@ -40,7 +43,10 @@ export class EndpointStore extends Context.Service<
     readonly ofBranch: (branch: BranchId) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
     /** Every endpoint in state `active`, of all projects. */
     readonly active: Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
-    /** Notes connections and activity, never moving `last_active_at` back; reports about other generations change nothing. */
+    /**
+     * Notes connections and activity, never moving `last_active_at` back; reports about other generations change
+     * nothing. Of several reports about one endpoint the last tells its connections.
+     */
     readonly noteActivity: (reports: ReadonlyArray<ActivityReport>) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/projects/EndpointStore") {
@@ -71,15 +77,17 @@ export class EndpointStore extends Context.Service<
       return EndpointStore.of({
         put: (endpoint) =>
           endpoints.modify((rows) => {
+            const deleted_at = rows.find((row) => row.endpoint.id === endpoint.id)?.deleted_at ?? null
             const second = rows.some(
               (row) =>
+                deleted_at === null &&
                 row.deleted_at === null &&
                 endpoint.type === "read_write" &&
                 row.endpoint.type === "read_write" &&
                 row.endpoint.branch_id === endpoint.branch_id &&
                 row.endpoint.id !== endpoint.id
             )
-            return [!second, second ? [] : [[endpoint.id, { endpoint, deleted_at: null }]]]
+            return [!second, second ? [] : [[endpoint.id, { endpoint, deleted_at }]]]
           }),
         find: (project, id) =>
           Effect.map(
@@ -105,16 +113,16 @@ export class EndpointStore extends Context.Service<
         noteActivity: (reports) =>
           endpoints.modify((rows) => [
             undefined,
-            reports.flatMap((report) =>
-              rows
-                .filter(
-                  ({ deleted_at, endpoint }) =>
-                    deleted_at === null &&
-                    endpoint.id === report.endpoint_id &&
-                    endpoint.generation === report.generation
+            rows
+              .filter(({ deleted_at }) => deleted_at === null)
+              .flatMap((row) => {
+                const about = reports.filter(
+                  (report) => report.endpoint_id === row.endpoint.id && report.generation === row.endpoint.generation
                 )
-                .map((row) => [row.endpoint.id, { ...row, endpoint: seen(row.endpoint, report) }] as const)
-            )
+                return about.length === 0
+                  ? []
+                  : [[row.endpoint.id, { ...row, endpoint: about.reduce(seen, row.endpoint) }] as const]
+              })
           ])
       })
     })

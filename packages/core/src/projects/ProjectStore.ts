@@ -23,6 +23,7 @@ export class ProjectStore extends Context.Service<
     readonly lock: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** Whose it is, for callers that act for the system. */
     readonly findAnywhere: (project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
+    /** Changes nothing when the project is deleted. */
     readonly update: (project: Project) => Effect.Effect<void, StorageError>
     readonly markDeleted: (project: ProjectId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
     /** Newest first; `only` narrows it to one project. */
@@ -50,7 +51,13 @@ export class ProjectStore extends Context.Service<
         find,
         lock: find,
         findAnywhere,
-        update: (project) => projects.put(project.id, { project, deleted_at: null }),
+        update: (project) =>
+          projects.modify((rows) => [
+            undefined,
+            rows
+              .filter((row) => row.project.id === project.id && row.deleted_at === null)
+              .map((row) => [project.id, { ...row, project }])
+          ]),
         markDeleted: (id, now) =>
           projects.modify((rows) => [
             undefined,

@@ -46,7 +46,11 @@ export class SessionStore extends Context.Service<
               .toSorted((a, b) => (a.id < b.id ? 1 : -1))
           ),
         spend: (digest, expires_at) =>
-          spent.modify((rows) => [!rows.some((row) => row.digest === digest), [[digest, { digest, expires_at }]]]),
+          spent.modify((rows) => {
+            const former = rows.find((row) => row.digest === digest)
+            const until = former === undefined ? expires_at : DateTime.max(former.expires_at, expires_at)
+            return [former === undefined, [[digest, { digest, expires_at: until }]]]
+          }),
         isSpent: (digest) => Effect.map(spent.get(digest), Option.isSome),
         purge: (now, since) =>
           Effect.andThen(

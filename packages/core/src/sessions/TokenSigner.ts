@@ -5,7 +5,7 @@
  * session still lives, is for the callers: an expired token is still a refresh credential. `layerMemory` keeps what it
  * signed in memory and is not a JWT; nothing but this port can read it.
  */
-import { Context, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
 import { Entropy } from "../Entropy.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -44,10 +44,7 @@ export class TokenSigner extends Context.Service<
             return Redacted.make(token, { label: "session token" })
           }),
         verify: (token) =>
-          Option.match(Option.fromUndefinedOr(signed.get(Redacted.value(token))), {
-            onNone: () => Effect.fail(new ForgedToken({})),
-            onSome: Effect.succeed
-          }),
+          Effect.mapError(Effect.fromNullishOr(signed.get(Redacted.value(token))), () => new ForgedToken({})),
         keys: Effect.succeed({ keys: [] })
       })
     })

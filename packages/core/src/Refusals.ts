@@ -1,0 +1,54 @@
+/** The refusals that many modules share: not there, in the way, not allowed, not acceptable. */
+import { Schema } from "effect"
+
+/** What is foreign, deleted, malformed or never was: one error, so that no answer can tell them apart. */
+export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
+  override get message() {
+    return "Not found."
+  }
+}
+
+/** The name is taken, the thing is in use, or its state does not allow this. `reason` is a sentence for a person. */
+export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
+
+/** The caller may not do this. The code and what was needed are in `refusal`. */
+export class Refused extends Schema.TaggedError<Refused>()("Refused", {
+  code: Schema.Literals([
+    "alpha_pending",
+    "not_a_member",
+    "session_required",
+    "key_self_only",
+    "scope_insufficient",
+    "capability_insufficient",
+    "role_insufficient"
+  ]),
+  required: Schema.NullOr(Schema.String),
+  held: Schema.NullOr(Schema.String)
+}) {
+  override get message() {
+    return `This call needs ${this.required ?? "other rights"}; the credential has ${this.held ?? "none"}.`
+  }
+}
+
+/** A member of a body names something that is not in the caller's reach, or is not acceptable. */
+export class InvalidMember extends Schema.TaggedError<InvalidMember>()("InvalidMember", {
+  path: Schema.Array(Schema.String),
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+/** Another operation holds the branch. Trying again after it is safe. */
+export class ResourceBusy extends Schema.TaggedError<ResourceBusy>()("ResourceBusy", {
+  blocking_operation_id: Schema.String
+}) {
+  override get message() {
+    return `Operation ${this.blocking_operation_id} is still at work on this branch. Try again when it has finished.`
+  }
+}

@@ -1,0 +1,27 @@
+/**
+ * Who may give or take which role (authorization.md, table of permissions): nobody grants a role above their own, and
+ * owners are made, changed and removed by owners only.
+ */
+import { Effect } from "effect"
+import { coversRole } from "../authorization/Permission.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import { Refused } from "../Refusals.ts"
+
+export interface RoleChange {
+  /** `null`: no member yet. */
+  readonly from: string | null
+  /** `null`: no member any more. */
+  readonly to: string | null
+}
+
+export const mayChangeRole = (callerRole: string | null, owners: boolean, { from, to }: RoleChange): boolean =>
+  (to === null || (callerRole !== null && coversRole(callerRole, to))) &&
+  (owners || (from !== "owner" && to !== "owner"))
+
+/** Refuses a change that is not the caller's to make. */
+export const checkRoleChange = (caller: AnyCaller, change: RoleChange): Effect.Effect<void, Refused> => {
+  const role = caller.organization.role
+  return mayChangeRole(role, caller.permissions.has("manage_owners"), change)
+    ? Effect.void
+    : Effect.fail(new Refused({ code: "role_insufficient", required: change.to ?? change.from, held: role }))
+}

@@ -1,0 +1,144 @@
+/**
+ * The command line's way to a key (specification, CLI loopback OAuth):
+ *
+ * 1. `authorize`: a signed-in person clicked Authorize; a code comes back, bound to everything that was shown.
+ * 2. `exchange`: the command line trades the code, once, with the verifier that only it has, for a new key.
+ *
+ * What one would get wrong: the key is made at the exchange, so session, gate and membership are checked again there.
+ * A second use of a code is refused and never touches the key that the first one made.
+ */
+import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Base64Url } from "effect/encoding"
+import { AccessPolicy, accountState } from "../access/AccessPolicy.ts"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import type { SessionCaller } from "../authorization/Principal.ts"
+import { equalInConstantTime, sha256 } from "../Digest.ts"
+import { Entropy } from "../Entropy.ts"
+import { ApiKeys, type CreatedApiKey, type NewApiKey } from "../keys/ApiKeys.ts"
+import { Conflict, InvalidMember } from "../Refusals.ts"
+import { SessionPolicy } from "../sessions/Session.ts"
+import { SessionStore } from "../sessions/SessionStore.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { CliGrant, cliCodeLifetime, isLoopbackRedirect } from "./CliGrant.ts"
+import { CliGrantStore } from "./CliGrantStore.ts"
+
+/** Missing, unknown, used, expired, or presented with a verifier or redirect that is not its own: one error. */
+export class InvalidCode extends Schema.TaggedError<InvalidCode>()("InvalidCode", {}) {
+  override get message() {
+    return "The code is not valid. Start the login again."
+  }
+}
+
+export interface CliAuthorization extends NewApiKey {
+  readonly redirect_uri: string
+  readonly state: string
+  readonly code_challenge: string
+}
+
+export interface CliCode {
+  readonly code: Redacted.Redacted
+  readonly expires_at: DateTime.Utc
+}
+
+export interface CliExchange {
+  readonly code: Redacted.Redacted
+  readonly code_verifier: Redacted.Redacted
+  readonly redirect_uri: string
+}
+
+export class CliLogin extends Context.Service<
+  CliLogin,
+  {
+    readonly authorize: (
+      caller: SessionCaller,
+      wanted: CliAuthorization
+    ) => Effect.Effect<CliCode, Conflict | InvalidMember | StorageError>
+    readonly exchange: (exchange: CliExchange) => Effect.Effect<CreatedApiKey, InvalidCode | Conflict | StorageError>
+  }
+>()("@narthex/core/cli-login/CliLogin") {
+  static readonly layer: Layer.Layer<
+    CliLogin,
+    never,
+    AccountStore | ApiKeys | CliGrantStore | Entropy | SessionStore | Transaction
+  > = Layer.effect(
+    CliLogin,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const entropy = yield* Entropy
+      const grants = yield* CliGrantStore
+      const keys = yield* ApiKeys
+      const sessions = yield* SessionStore
+      const { run } = yield* Transaction
+
+      const authorize = Effect.fn("CliLogin.authorize")(function* (caller: SessionCaller, wanted: CliAuthorization) {
+        if (!isLoopbackRedirect(wanted.redirect_uri))
+          return yield* new InvalidMember({
+            path: ["redirect_uri"],
+            reason: "The redirect must be http on 127.0.0.1 or [::1], port 1024 to 65535, and a plain path."
+          })
+        const now = yield* DateTime.now
+        const code = Redacted.make(Base64Url.encode(yield* entropy.bytes(32)), { label: "cli code" })
+        const expires_at = DateTime.addDuration(now, cliCodeLifetime)
+        const grant = new CliGrant({
+          code_digest: yield* sha256(Redacted.value(code)),
+          state_digest: yield* sha256(wanted.state),
+          code_challenge: wanted.code_challenge,
+          redirect_uri: wanted.redirect_uri,
+          user_id: caller.user.id,
+          org_id: caller.org_id,
+          session_id: caller.session_id,
+          name: wanted.name.trim(),
+          capability: wanted.capability,
+          scope: wanted.scope,
+          expires_in_days: wanted.expires_in_days,
+          created_at: now,
+          expires_at,
+          consumed_at: null,
+          wrong_verifiers: 0
+        })
+        if (!(yield* grants.insert(grant)))
+          return yield* new Conflict({ reason: "This login was authorized before. Start `narthex login` again." })
+        return { code, expires_at }
+      })
+
+      /** May the person who authorized still have a key made? */
+      const stillMay = Effect.fnUntraced(function* (grant: CliGrant) {
+        const now = yield* DateTime.now
+        const { window } = yield* SessionPolicy
+        const session = Option.getOrUndefined(yield* sessions.lock(grant.session_id))
+        const user = Option.getOrUndefined(yield* accounts.findUser(grant.user_id))
+        const member = yield* accounts.findMembership(grant.org_id, grant.user_id)
+        const lives =
+          session !== undefined && session.revoked_at === null && DateTime.isLessThan(now, session.refreshUntil(window))
+        if (!lives || user === undefined || user.disabled_at !== null || Option.isNone(member)) return undefined
+        return accountState(yield* AccessPolicy, user) === "active" ? user : undefined
+      })
+
+      const exchange = Effect.fn("CliLogin.exchange")(function* (presented: CliExchange) {
+        const digest = yield* sha256(Redacted.value(presented.code))
+        const grant = Option.getOrUndefined(yield* grants.find(digest))
+        if (grant === undefined) return yield* new InvalidCode({})
+        if (grant.consumed_at !== null) {
+          yield* Effect.logWarning("A command-line code was presented a second time.", { user_id: grant.user_id })
+          return yield* new InvalidCode({})
+        }
+        const challenge = yield* sha256(Redacted.value(presented.code_verifier))
+        if (!equalInConstantTime(challenge, grant.code_challenge) || presented.redirect_uri !== grant.redirect_uri) {
+          yield* grants.noteWrongVerifier(digest)
+          return yield* new InvalidCode({})
+        }
+        const step = Effect.gen(function* () {
+          const consumed = Option.getOrUndefined(yield* grants.consume(digest, yield* DateTime.now))
+          const user = consumed === undefined ? undefined : yield* stillMay(consumed)
+          return consumed === undefined || user === undefined
+            ? yield* new InvalidCode({})
+            : yield* keys.create(user, consumed.org_id, consumed)
+        })
+        return yield* run(step)
+      })
+
+      return CliLogin.of({ authorize, exchange })
+    })
+  )
+}

@@ -1,0 +1,121 @@
+/**
+ * Event ids: ULIDs laid out as 48 bits of milliseconds, 40 random bits (fresh per millisecond), a 32-bit counter
+ * and 8 low bits (events.md, §2). Upper-case texts of 26 characters: comparing texts compares ids.
+ *
+ * The low bits of a real event are 0. What the broker says about a position stands between that position and the
+ * next real event, by its low bits alone: no clock and no coordination, so every instance says the same.
+ * What one would get wrong: a client may come back with any of these, in any case; only `parseLastEventId` reads it.
+ */
+import { Hex } from "effect/encoding"
+
+const alphabet = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+const wellFormed = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i
+const gapMark = 1
+const overflowMark = 2
+
+/** The id that an organization without events stands at while nothing was trimmed. */
+export const noEvent = "00000000000000000000000000"
+
+/** The 16 bytes of an id, most significant first; comparing them compares ids. */
+export const eventIdToBytes = (id: string): Uint8Array<ArrayBuffer> => {
+  const bytes = new Uint8Array(16)
+  let held = 0
+  let bits = -2 // 26 characters carry 130 bits: the first two are zero
+  let at = 0
+  for (const character of id) {
+    held = (held << 5) | alphabet.indexOf(character)
+    bits += 5
+    if (bits >= 8) {
+      bits -= 8
+      bytes[at++] = held >> bits
+      held &= (1 << bits) - 1
+    }
+  }
+  return bytes
+}
+
+/** The id in the 16 bytes from `offset` on. */
+export const eventIdFromBytes = (bytes: Uint8Array, offset = 0): string => {
+  let id = ""
+  let held = 0
+  let bits = 2
+  for (let at = offset; at < offset + 16; at++) {
+    held = (held << 8) | (bytes[at] ?? 0)
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      id += alphabet[held >> bits]
+      held &= (1 << bits) - 1
+    }
+  }
+  return id
+}
+
+/** The id of the `c32`-th event of a millisecond. */
+export const makeEventId = (ms: number, r40: number, c32: number): string => {
+  const bytes = new Uint8Array(16)
+  const view = new DataView(bytes.buffer)
+  view.setUint16(0, Math.floor(ms / 2 ** 32))
+  view.setUint32(2, ms % 2 ** 32)
+  view.setUint8(6, Math.floor(r40 / 2 ** 32))
+  view.setUint32(7, r40 % 2 ** 32)
+  view.setUint32(11, c32)
+  return eventIdFromBytes(bytes)
+}
+
+/** What `makeEventId` was made of, and the low 8 bits. */
+export const eventIdParts = (id: string) => {
+  const view = new DataView(eventIdToBytes(id).buffer)
+  return {
+    ms: view.getUint16(0) * 2 ** 32 + view.getUint32(2),
+    r40: view.getUint8(6) * 2 ** 32 + view.getUint32(7),
+    c32: view.getUint32(11),
+    low: view.getUint8(15)
+  }
+}
+
+const withLow = (id: string, low: number) => {
+  const bytes = eventIdToBytes(id)
+  bytes[15] = low
+  return eventIdFromBytes(bytes)
+}
+
+/** The position that an id stands for: itself for a real event, the last real event for a control id. */
+export const eventPosition = (id: string): string => withLow(id, 0)
+
+/** The id of `resume.gap.v1` at this head. */
+export const resumeGapId = (head: string): string => withLow(head, gapMark)
+
+/** The id of `overflow.v1` at this head. */
+export const overflowId = (head: string): string => withLow(head, overflowMark)
+
+/** As a UUID of the same 16 bytes: how a database stores and orders it. */
+export const eventIdToUuid = (id: string): string => {
+  const hex = Hex.encode(eventIdToBytes(id))
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
+}
+
+export const eventIdFromUuid = (uuid: string): string =>
+  eventIdFromBytes(
+    Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(uuid.replaceAll("-", "").slice(2 * at, 2 * at + 2), 16))
+  )
+
+/** Where a client says it stands. */
+export type LastEventId =
+  | { readonly _tag: "Live" }
+  | { readonly _tag: "Malformed" }
+  | {
+      readonly _tag: "After"
+      /** As it was sent, in upper case. */
+      readonly supplied: string
+      /** The position it stands for. */
+      readonly id: string
+    }
+
+/** Reads a `Last-Event-ID` header. Nothing is refused here: a refusal would end a browser's stream for good. */
+export const parseLastEventId = (header: string | undefined): LastEventId => {
+  if (header === undefined || header === "") return { _tag: "Live" }
+  if (!wellFormed.test(header)) return { _tag: "Malformed" }
+  const supplied = header.toUpperCase()
+  return { _tag: "After", supplied, id: eventPosition(supplied) }
+}

@@ -1,0 +1,71 @@
+/** What event streams tell operators (events.md, §8). Names are part of the interface: dashboards and alerts use them. */
+import { type Context, Metric } from "effect"
+import type { GapReason } from "./EventFrame.ts"
+
+/** Why a stream ended. */
+export type EndReason =
+  | "client_gone"
+  | "overflow"
+  | "token_expired"
+  | "max_age"
+  | "revoked"
+  | "draining"
+  /** The log lost or jumped positions: the ring cannot go on. */
+  | "log_reset"
+
+const seconds = Metric.exponentialBoundaries({ start: 0.000_5, factor: 2, count: 16 })
+const count = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+
+/** One metric per value of a label, made once. */
+const by = <Value extends string, Input, State>(label: string, metric: Metric.Metric<Input, State>) => {
+  const made = new Map<Value, Metric.Metric<Input, State>>()
+  return (value: Value) => {
+    const known = made.get(value) ?? Metric.withAttributes(metric, { [label]: value })
+    made.set(value, known)
+    return known
+  }
+}
+
+export const eventMetrics = {
+  streams: by<"organization" | "project", number, unknown>(
+    "scope",
+    Metric.gauge("events_streams", { description: "Open event streams." })
+  ),
+  opened: by<"none" | "replay" | "gap", number, unknown>(
+    "resume",
+    count("events_stream_opened_total", "Opened event streams, by how they began.")
+  ),
+  closed: by<EndReason, number, unknown>("reason", count("events_stream_closed_total", "Ended event streams.")),
+  replayed: count("events_replayed_total", "Events that waited for returning clients."),
+  gaps: by<GapReason, number, unknown>("reason", count("events_gap_total", "Clients told that they missed events.")),
+  overflows: count("events_overflow_total", "Clients dropped because they read too slowly."),
+  dropped: count("events_dropped_total", "Events that dropped clients did not get."),
+  delivered: count("events_delivered_total", "Events written to streams."),
+  deliveredBytes: count("events_delivered_bytes", "Bytes written to streams."),
+  lagging: Metric.gauge("events_lagging_streams", { description: "Streams whose connection takes nothing now." }),
+  ringBytes: Metric.gauge("events_ring_bytes", { description: "Memory of all rings." }),
+  ringEvictions: count("events_ring_evictions_total", "Rings given up for memory."),
+  warmLoad: Metric.histogram("events_warm_load_seconds", { description: "Time to load a ring.", boundaries: seconds }),
+  outboxDepth: Metric.gauge("events_outbox_depth", { description: "Committed events without an id yet." }),
+  outboxOldest: Metric.gauge("events_outbox_oldest_seconds", { description: "Age of the oldest of them." }),
+  sequence: Metric.histogram("events_sequence_seconds", {
+    description: "Time of one sequencing call.",
+    boundaries: seconds
+  }),
+  sequenceBusy: count("events_sequence_busy_total", "Sequencing calls that found another instance at it."),
+  tailLag: Metric.gauge("events_tail_lag_pos", { description: "Events read from the log and not yet delivered." }),
+  tailLagSeconds: Metric.histogram("events_tail_lag_seconds", {
+    description: "From an event's instant to its delivery here.",
+    boundaries: seconds
+  }),
+  listenUp: Metric.gauge("events_listen_up", { description: "1 while the log's notifications arrive." }),
+  flush: Metric.histogram("events_flush_seconds", { description: "Time of one flush.", boundaries: seconds })
+}
+
+/** Updates a metric from synchronous code. */
+export type Recorder = <Input>(metric: Metric.Metric<Input, unknown>, input: Input) => void
+
+export const makeRecorder =
+  (context: Context.Context<never>): Recorder =>
+  (metric, input) =>
+    metric.updateUnsafe(input, context)

@@ -1,0 +1,54 @@
+/**
+ * How many replays run at a time, and how much they may have in flight together (events.md, §4 step 7): a herd
+ * that comes back at once is served in turns, first come, first served.
+ */
+import { Deferred, Effect } from "effect"
+
+interface Request {
+  readonly bytes: number
+  readonly granted: Deferred.Deferred<void>
+}
+
+export interface ReplayTurn {
+  readonly granted: Effect.Effect<void>
+  /** Gives the turn back, or stops waiting for it. Once or many times. */
+  readonly over: () => void
+}
+
+export class ReplayBudget {
+  readonly #replays: number
+  readonly #bytes: number
+  readonly #running = new Set<Request>()
+  readonly #waiting = new Set<Request>()
+
+  constructor(replays: number, bytes: number) {
+    this.#replays = replays
+    this.#bytes = bytes
+  }
+
+  /** Asks for a turn. */
+  request(bytes: number): ReplayTurn {
+    const request: Request = { bytes, granted: Deferred.makeUnsafe() }
+    this.#waiting.add(request)
+    this.#grant()
+    return {
+      granted: Deferred.await(request.granted),
+      over: () => {
+        this.#waiting.delete(request)
+        this.#running.delete(request)
+        this.#grant()
+      }
+    }
+  }
+
+  #grant() {
+    for (const request of this.#waiting) {
+      const inFlight = [...this.#running].reduce((sum, it) => sum + it.bytes, 0)
+      const fits = this.#running.size < this.#replays && inFlight + request.bytes <= this.#bytes
+      if (!fits && this.#running.size > 0) return
+      this.#waiting.delete(request)
+      this.#running.add(request)
+      Deferred.doneUnsafe(request.granted, Effect.void)
+    }
+  }
+}

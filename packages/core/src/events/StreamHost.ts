@@ -1,0 +1,70 @@
+/** What all streams of a broker share: settings in milliseconds, the event loop, metrics, and where they report. */
+import { DateTime, Duration } from "effect"
+import type { RegionId } from "../Ids.ts"
+import type { Recorder } from "./EventMetrics.ts"
+import type { EventSettings } from "./EventSettings.ts"
+import type { StreamScheduler } from "./StreamPorts.ts"
+import type { Subscription } from "./Subscription.ts"
+
+export interface StreamHost {
+  readonly settings: EventSettings
+  readonly millis: StreamMillis
+  readonly region_id: RegionId
+  readonly scheduler: StreamScheduler["Service"]
+  readonly record: Recorder
+  /** Counted on the hot path, told to the metrics now and then. */
+  readonly counts: StreamCounts
+  /** The stream's connection has room again. */
+  readonly drained: (stream: Subscription) => void
+  /** The stream shows nothing more; its connection may still be sending. */
+  readonly ended: (stream: Subscription) => void
+  /** Asks for a look at the stream at this time. */
+  readonly remind: (stream: Subscription, at: number) => void
+}
+
+export interface StreamCounts {
+  delivered: number
+  bytes: number
+  lagging: number
+}
+
+export const streamMillis = (settings: EventSettings) => ({
+  heartbeat: Duration.toMillis(settings.heartbeat),
+  maxAge: Duration.toMillis(settings.maxAge),
+  expiryMargin: Duration.toMillis(settings.expiryMargin),
+  stall: Duration.toMillis(settings.stallTimeout),
+  linger: Duration.toMillis(settings.linger),
+  replayPatience: Duration.toMillis(settings.replayPatience),
+  revalidate: Duration.toMillis(settings.revalidate),
+  yieldAfter: Duration.toMillis(settings.yieldAfter)
+})
+export type StreamMillis = ReturnType<typeof streamMillis>
+
+export const instant = (host: StreamHost): DateTime.Utc => DateTime.makeUnsafe(host.scheduler.now())
+
+/** How much a flush may still do before it lets others have their turn. */
+export class FlushBudget {
+  #writes: number
+  readonly #host: StreamHost | undefined
+  readonly #until: number
+
+  private constructor(host: StreamHost | undefined) {
+    this.#host = host
+    this.#writes = host?.settings.yieldWrites ?? Number.POSITIVE_INFINITY
+    this.#until = host === undefined ? 0 : host.scheduler.now() + host.millis.yieldAfter
+  }
+
+  static readonly of = (host: StreamHost) => new FlushBudget(host)
+  static readonly unlimited = () => new FlushBudget(undefined)
+
+  wrote() {
+    this.#writes -= 1
+    // The clock is asked now and then only: a write takes microseconds.
+    if (this.#host !== undefined && this.#writes % 16 === 0 && this.#host.scheduler.now() > this.#until)
+      this.#writes = 0
+  }
+
+  get spent(): boolean {
+    return this.#writes <= 0
+  }
+}

@@ -1,0 +1,283 @@
+/**
+ * One stream: a cursor into its organization's ring, and a connection (events.md, §4 step 6 to §7).
+ *
+ * It has no queue. While its connection takes nothing the cursor waits and costs nothing; when it falls off the
+ * ring, is too far behind or blocked for too long, the stream ends with an exact count of what was missed.
+ * What one would get wrong: going on until caught up or blocked. A write that stops earlier leaves its rest lying
+ * until the next event, which may never come.
+ */
+import type { DateTime } from "effect"
+import { bookmark, comment, overflowFrame, resumeGapFrame, retry } from "./EventFrame.ts"
+import { resumeGapId } from "./EventId.ts"
+import { type EndReason, eventMetrics } from "./EventMetrics.ts"
+import type { EventRing } from "./EventRing.ts"
+import type { Start } from "./Resume.ts"
+import type { StreamAccess } from "./Revocations.ts"
+import type { RingFilter } from "./RingFilter.ts"
+import { SseBytes } from "./SseBytes.ts"
+import { type FlushBudget, instant, type StreamHost } from "./StreamHost.ts"
+import type { StreamSink } from "./StreamPorts.ts"
+
+export interface StreamOptions {
+  readonly access: StreamAccess
+  /** When the credential ends. */
+  readonly expires_at: DateTime.Utc | null
+  /** Empty: all. Frames of the broker itself come in any case. */
+  readonly types: ReadonlyArray<string>
+  /** Does the client understand blocks that only move its position? */
+  readonly bookmarks: boolean
+}
+
+export class Subscription {
+  readonly access: StreamAccess
+  readonly #host: StreamHost
+  readonly #ring: EventRing
+  readonly #filter: RingFilter
+  readonly #sink: StreamSink
+  readonly #bookmarks: boolean
+  readonly #deadline: { readonly at: number; readonly reason: "token_expired" | "max_age" }
+  #cursor: number
+  /** Of all events of this kind, how many are behind the cursor. */
+  #passed: number
+  /** A position that the client has in any case. */
+  #after: string
+  /** Is the ring still short of that position? */
+  #ahead: boolean
+  #bookmarked = -1
+  #blockedSince: number | undefined
+  #lastWrite: number
+  #beatAt: number
+  #replaying = true
+  #destroyAt = Number.POSITIVE_INFINITY
+  #ended: EndReason | undefined
+  #gone = false
+  readonly #onSettled: Array<() => void> = []
+  readonly #onGone: Array<(reason: EndReason) => void> = []
+  /** When its right is to be looked up again. */
+  validateAt: number
+
+  constructor(host: StreamHost, ring: EventRing, sink: StreamSink, options: StreamOptions, start: Start) {
+    const { millis, scheduler } = host
+    const now = scheduler.now()
+    this.#host = host
+    this.#ring = ring
+    this.#sink = sink
+    this.access = options.access
+    this.#bookmarks = options.bookmarks
+    this.#filter = ring.filter(options.access.project_id, options.types)
+    const age = now + millis.maxAge * (0.8 + 0.2 * scheduler.random())
+    const expiry = options.expires_at === null ? Number.POSITIVE_INFINITY : options.expires_at.epochMilliseconds
+    this.#deadline =
+      expiry - millis.expiryMargin < age
+        ? { at: expiry - millis.expiryMargin, reason: "token_expired" }
+        : { at: age, reason: "max_age" }
+    this.#lastWrite = now
+    this.#beatAt = this.#nextBeat(now)
+    this.validateAt = now + millis.revalidate * (0.8 + 0.4 * scheduler.random())
+    this.#after = start._tag === "After" ? start.id : ring.lastId
+    this.#ahead = this.#after > ring.lastId
+    this.#cursor = start._tag === "After" ? ring.positionAfter(start.id) : ring.end
+    this.#passed = ring.total(this.#filter) - ring.remaining(this.#filter, this.#cursor)
+    sink.onDrain(() => this.#drained())
+    sink.onClose(() => this.#closed())
+    this.#greet(start)
+    host.remind(this, this.#due(now))
+  }
+
+  get ended(): EndReason | undefined {
+    return this.#ended
+  }
+
+  /** Are there entries that it has not looked at, and could? */
+  get hungry(): boolean {
+    return this.#ended === undefined && this.#blockedSince === undefined && this.#cursor < this.#ring.end
+  }
+
+  /** Calls back once it is no longer catching up: at the head, over, or stuck. */
+  onSettled(callback: () => void) {
+    if (this.#replaying) this.#onSettled.push(callback)
+    else callback()
+  }
+
+  /** Calls back once the connection is gone, with the reason of the end. */
+  onGone(callback: (reason: EndReason) => void) {
+    if (this.#gone) callback(this.#ended ?? "client_gone")
+    else this.#onGone.push(callback)
+  }
+
+  /** Writes until caught up, blocked, or out of budget. */
+  pump(budget: FlushBudget) {
+    if (this.#ended !== undefined) return
+    if (this.#ahead) this.#skip()
+    if (this.#tooFarBehind()) return this.overflow()
+    while (this.hungry && !budget.spent) {
+      const slice = this.#ring.read(this.#cursor, this.#filter, this.#host.settings.sliceBytes)
+      this.#cursor = slice.to
+      if (slice.bytes === undefined) continue
+      this.#passed += slice.events
+      this.#host.counts.delivered += slice.events
+      this.#write(slice.bytes)
+      budget.wrote()
+    }
+    if (this.#cursor === this.#ring.end) this.#settle()
+  }
+
+  /** Looks at its timers; answers when to look again, `undefined` for never. */
+  tick(now: number): number | undefined {
+    if (this.#gone) return undefined
+    if (this.#ended !== undefined) {
+      if (now < this.#destroyAt) return this.#destroyAt
+      this.#sink.destroy()
+      this.#closed()
+      return undefined
+    }
+    const blocked = this.#blockedSince === undefined ? 0 : now - this.#blockedSince
+    if (now >= this.#deadline.at) this.end(this.#deadline.reason)
+    else if (this.#blockedSince !== undefined && blocked >= this.#host.millis.stall) this.overflow()
+    else if (this.#blockedSince !== undefined && blocked >= this.#host.millis.replayPatience) this.#settle()
+    else if (this.#blockedSince === undefined && now >= this.#beatAt) this.#beat(now)
+    return this.#due(now)
+  }
+
+  /** The client read too slowly. The frame may never arrive: its next resume says the same by its position. */
+  overflow() {
+    if (this.#ended !== undefined) return
+    const dropped = this.#ring.total(this.#filter) - this.#passed
+    this.#write(overflowFrame(this.#scope, instant(this.#host), dropped, this.#ring.lastId))
+    this.#host.record(eventMetrics.overflows, 1)
+    this.#host.record(eventMetrics.dropped, dropped)
+    this.#finish("overflow")
+  }
+
+  /** Ends it for a reason of ours. `retryMillis`: when the client should be back. */
+  end(reason: EndReason, retryMillis?: number) {
+    if (this.#ended !== undefined) return
+    const closing = comment(`closing reason=${reason}`)
+    const text = this.#bookmarks ? `${bookmark(this.#position)}${retry(retryMillis ?? this.#retryMillis)}` : ""
+    this.#write(SseBytes.ofText(text + closing))
+    this.#finish(reason)
+  }
+
+  get #scope() {
+    return { ...this.access, region_id: this.#host.region_id }
+  }
+
+  get #retryMillis(): number {
+    return 1_000 + 2_000 * this.#host.scheduler.random()
+  }
+
+  /** The id that a client at this cursor resumes after. */
+  get #position(): string {
+    const passed = this.#ring.idBefore(this.#cursor)
+    return passed > this.#after ? passed : this.#after
+  }
+
+  #greet(start: Start) {
+    const { record, scheduler } = this.#host
+    const opening = comment("ok") + (this.#bookmarks ? retry(this.#retryMillis) : "")
+    if (start._tag === "Gap") {
+      const latest_id = this.#ring.lastId
+      const oldest_id = this.#ring.oldest(this.#filter)
+      const gap = { reason: start.reason, last_event_id: start.supplied, oldest_id, latest_id }
+      this.#write(SseBytes.ofText(opening))
+      this.#write(resumeGapFrame(this.#scope, instant(this.#host), gap))
+      this.#after = resumeGapId(latest_id)
+      record(eventMetrics.gaps(start.reason), 1)
+    } else this.#write(SseBytes.ofText(opening + (this.#bookmarks ? bookmark(this.#position) : "")))
+    this.#bookmarked = this.#cursor
+    this.#lastWrite = scheduler.now()
+    const waiting = this.#ring.remaining(this.#filter, this.#cursor)
+    record(eventMetrics.replayed, waiting)
+    record(eventMetrics.opened(start._tag === "Gap" ? "gap" : start._tag === "After" ? "replay" : "none"), 1)
+  }
+
+  /** Leaves out what the client has, as far as it has arrived here. */
+  #skip() {
+    this.#ahead = this.#after > this.#ring.lastId
+    this.#cursor = Math.max(this.#cursor, this.#ring.positionAfter(this.#after))
+    this.#passed = this.#ring.total(this.#filter) - this.#ring.remaining(this.#filter, this.#cursor)
+  }
+
+  #tooFarBehind(): boolean {
+    if (this.#cursor < this.#ring.first) return true
+    if (this.#blockedSince === undefined) return false
+    const { maxLagBytes, maxLagEvents } = this.#host.settings
+    return (
+      (maxLagEvents !== "ring" && this.#ring.end - this.#cursor > maxLagEvents) ||
+      (maxLagBytes !== "ring" && this.#ring.bytesFrom(this.#cursor) > maxLagBytes)
+    )
+  }
+
+  #beat(now: number) {
+    const moved = this.#bookmarks && this.#bookmarked !== this.#cursor
+    this.#bookmarked = this.#cursor
+    this.#write(SseBytes.ofText(comment("") + (moved ? bookmark(this.#position) : "")))
+    this.#beatAt = this.#nextBeat(now)
+  }
+
+  #nextBeat(from: number): number {
+    return from + this.#host.millis.heartbeat * (0.8 + 0.4 * this.#host.scheduler.random())
+  }
+
+  #due(now: number): number {
+    const { replayPatience, stall } = this.#host.millis
+    if (this.#ended !== undefined) return this.#destroyAt
+    const patience = this.#replaying ? Math.min(replayPatience, stall) : stall
+    if (this.#blockedSince !== undefined) return Math.min(this.#deadline.at, this.#blockedSince + patience)
+    if (this.#lastWrite + this.#host.millis.heartbeat * 0.8 > this.#beatAt)
+      this.#beatAt = this.#nextBeat(this.#lastWrite)
+    return Math.min(this.#deadline.at, this.#beatAt, now + patience)
+  }
+
+  #write(bytes: SseBytes) {
+    const { counts, scheduler } = this.#host
+    this.#lastWrite = scheduler.now()
+    counts.bytes += bytes.size
+    if (this.#sink.write(bytes) || this.#blockedSince !== undefined) return
+    this.#blockedSince = this.#lastWrite
+    counts.lagging += 1
+  }
+
+  #drained() {
+    this.#unblock()
+    this.#host.drained(this)
+  }
+
+  #unblock() {
+    if (this.#blockedSince === undefined) return
+    this.#blockedSince = undefined
+    this.#host.counts.lagging -= 1
+  }
+
+  #settle() {
+    if (!this.#replaying) return
+    this.#replaying = false
+    for (const callback of this.#onSettled.splice(0)) callback()
+  }
+
+  #finish(reason: EndReason) {
+    this.#ended = reason
+    this.#sink.end()
+    this.#destroyAt = this.#host.scheduler.now() + this.#host.millis.linger
+    this.#over(reason)
+    this.#host.remind(this, this.#destroyAt)
+  }
+
+  #over(reason: EndReason) {
+    this.#unblock()
+    this.#settle()
+    this.#ring.release(this.#filter)
+    this.#host.record(eventMetrics.closed(reason), 1)
+    this.#host.ended(this)
+  }
+
+  #closed() {
+    if (this.#gone) return
+    this.#gone = true
+    if (this.#ended === undefined) {
+      this.#ended = "client_gone"
+      this.#over("client_gone")
+    }
+    for (const callback of this.#onGone.splice(0)) callback(this.#ended)
+  }
+}

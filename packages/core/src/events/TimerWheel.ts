@@ -1,0 +1,38 @@
+/**
+ * Many timers on one: things to look at again, in buckets of equal width (events.md, §5). Pure.
+ *
+ * It is a reminder, not a schedule: whoever is due looks for himself and says when to come again.
+ */
+export class TimerWheel<A> {
+  readonly #width: number
+  readonly #buckets = new Map<number, Set<A>>()
+  #done: number
+
+  constructor(width: number, now: number) {
+    this.#width = width
+    this.#done = Math.floor(now / width)
+  }
+
+  add(item: A, at: number) {
+    const bucket = Math.max(Math.ceil(at / this.#width), this.#done + 1)
+    const items = this.#buckets.get(bucket) ?? new Set<A>()
+    this.#buckets.set(bucket, items.add(item))
+  }
+
+  /** Takes out what is due. */
+  due(now: number): ReadonlyArray<A> {
+    const current = Math.floor(now / this.#width)
+    const items: Array<A> = []
+    // A clock that jumped far ahead passes more buckets than there are.
+    const passed =
+      current - this.#done > this.#buckets.size
+        ? [...this.#buckets.keys()].filter((bucket) => bucket <= current).sort((a, b) => a - b)
+        : Array.from({ length: Math.max(0, current - this.#done) }, (_, index) => this.#done + 1 + index)
+    for (const bucket of passed) {
+      items.push(...(this.#buckets.get(bucket) ?? []))
+      this.#buckets.delete(bucket)
+    }
+    this.#done = Math.max(this.#done, current)
+    return items
+  }
+}

@@ -1,0 +1,117 @@
+/**
+ * Port: the first answers of calls that carried an `Idempotency-Key` (api.md, Resources, lists, retries, limits).
+ *
+ * A call begins, runs, and completes with its answer or abandons without one. While it runs it holds a lease, so that
+ * an instance that died does not block its key until the record expires: after the lease the same call may begin
+ * again, and what the dead one still has to say is refused.
+ * What one would get wrong: the lease must outlast the longest call, and `complete` in the transaction of the effect is
+ * what makes "never a second effect" hold through a crash.
+ */
+import { Context, DateTime, Effect, Layer } from "effect"
+import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import type { StorageError } from "../StorageError.ts"
+
+export interface IdempotentCall {
+  /** Whose keys these are: the credential's owner and organization. */
+  readonly owner: string
+  readonly key: string
+  /** Method, path and a hash of the body: what must be the same for an answer to be replayed. */
+  readonly fingerprint: string
+}
+
+/** An answer as it is replayed. Secrets are no part of it: the caller nulls them first. */
+export interface StoredAnswer {
+  readonly status: number
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export type Begun =
+  /** Run it; `attempt` is what `complete` and `abandon` ask for. */
+  | { readonly _tag: "fresh"; readonly attempt: number }
+  /** The same call is running. */
+  | { readonly _tag: "in_progress" }
+  /** The key belongs to another call. */
+  | { readonly _tag: "conflict" }
+  | { readonly _tag: "replay"; readonly answer: StoredAnswer }
+
+interface Stored extends IdempotentCall {
+  readonly attempt: number
+  readonly lease_until: DateTime.Utc
+  readonly expires_at: DateTime.Utc
+  readonly answer: StoredAnswer | null
+}
+
+export interface CallTimes {
+  readonly now: DateTime.Utc
+  /** Until when the call may take; after it another may begin in its place. */
+  readonly lease_until: DateTime.Utc
+  /** Until when the key is remembered. */
+  readonly expires_at: DateTime.Utc
+}
+
+export class IdempotencyStore extends Context.Service<
+  IdempotencyStore,
+  {
+    /** Of several equal calls at once, one is `fresh`. A record that expired at `now` is none. */
+    readonly begin: (call: IdempotentCall, times: CallTimes) => Effect.Effect<Begun, StorageError>
+    /** Keeps the answer; `false` when the attempt is no longer the one that runs, and then nothing is kept. */
+    readonly complete: (
+      call: IdempotentCall,
+      attempt: number,
+      answer: StoredAnswer
+    ) => Effect.Effect<boolean, StorageError>
+    /** Frees the key, for an answer that is not to be replayed. An attempt that no longer runs frees nothing. */
+    readonly abandon: (call: IdempotentCall, attempt: number) => Effect.Effect<void, StorageError>
+    /** Forgets what expired. */
+    readonly purge: (now: DateTime.Utc) => Effect.Effect<void, StorageError>
+  }
+>()("@narthex/core/idempotency/IdempotencyStore") {
+  static readonly layerMemory: Layer.Layer<IdempotencyStore, never, MemoryStorage> = Layer.effect(
+    IdempotencyStore,
+    Effect.gen(function* () {
+      const { table } = yield* MemoryStorage
+      const records = table<Stored>("idempotency_record")
+      let attempts = 0
+      const idOf = ({ key, owner }: IdempotentCall) => JSON.stringify([owner, key])
+      const recordOf = (rows: ReadonlyArray<Stored>, call: IdempotentCall) =>
+        rows.find((row) => row.owner === call.owner && row.key === call.key)
+      const running = (rows: ReadonlyArray<Stored>, call: IdempotentCall, attempt: number) => {
+        const row = recordOf(rows, call)
+        return row?.attempt === attempt && row.answer === null ? row : undefined
+      }
+
+      return IdempotencyStore.of({
+        begin: (call, { expires_at, lease_until, now }) =>
+          records.modify((rows): readonly [Begun, ReadonlyArray<readonly [string, Stored]>] => {
+            const row = recordOf(rows, call)
+            if (row !== undefined && DateTime.isLessThan(now, row.expires_at)) {
+              if (row.fingerprint !== call.fingerprint) return [{ _tag: "conflict" }, []]
+              if (row.answer !== null) return [{ _tag: "replay", answer: row.answer }, []]
+              if (DateTime.isLessThan(now, row.lease_until)) return [{ _tag: "in_progress" }, []]
+            }
+            const attempt = ++attempts
+            return [
+              { _tag: "fresh", attempt },
+              [[idOf(call), { ...call, attempt, lease_until, expires_at, answer: null }]]
+            ]
+          }),
+        complete: (call, attempt, answer) =>
+          records.modify((rows) => {
+            const row = running(rows, call, attempt)
+            return [row !== undefined, row === undefined ? [] : [[idOf(call), { ...row, answer }]]]
+          }),
+        abandon: (call, attempt) =>
+          records.modify((rows) => [
+            undefined,
+            running(rows, call, attempt) === undefined ? [] : [[idOf(call), undefined]]
+          ]),
+        purge: (now) =>
+          records.modify((rows) => [
+            undefined,
+            rows.filter((row) => DateTime.isLessThanOrEqualTo(row.expires_at, now)).map((row) => [idOf(row), undefined])
+          ])
+      })
+    })
+  )
+}

@@ -1,0 +1,195 @@
+/**
+ * Makes, lists and ends API keys (specification, API key rules).
+ *
+ * A key is its creator's: the creator is read from the caller, never from a request. The secret leaves this module
+ * once, in the answer to its making. What one would get wrong: the scope of a body is looked up inside the caller's
+ * organization, and what is not there answers alike whether it is foreign, invented or malformed.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } from "effect"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import { Entropy } from "../Entropy.ts"
+import { apiKeyRevoked } from "../events/Revocations.ts"
+import { BranchId, makeApiKeyId, ProjectId, type OrgId } from "../Ids.ts"
+import type { User } from "../accounts/User.ts"
+import { BranchStore } from "../projects/BranchStore.ts"
+import { ProjectStore } from "../projects/ProjectStore.ts"
+import { Conflict, InvalidMember, NotFound } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { ApiKey, type Capability, type KeyEnd, type Scope, type StoredApiKey } from "./ApiKey.ts"
+import { ApiKeyStore } from "./ApiKeyStore.ts"
+import { KeyDigester } from "./KeyDigester.ts"
+import { hintOf, makeKeySecret } from "./KeySecret.ts"
+import { KeyUses } from "./KeyUses.ts"
+
+/** How many living keys one person may have in one organization (`NARTHEX_LIMIT_KEYS`). */
+export const KeyLimit = Context.Reference<number>("@narthex/core/keys/KeyLimit", { defaultValue: () => 1000 })
+
+/** A scope as a caller names it: nothing of it is known to exist. */
+export type WantedScope =
+  | { readonly type: "organization" }
+  | { readonly type: "project"; readonly project_id: string }
+  | { readonly type: "branch"; readonly project_id?: string; readonly branch_id: string }
+
+export interface NewApiKey {
+  readonly name: string
+  readonly capability: Capability
+  readonly scope: Scope
+  /** `null`: the key never expires. */
+  readonly expires_in_days: number | null
+}
+
+export interface CreatedApiKey {
+  readonly api_key: ApiKey
+  readonly secret: Redacted.Redacted
+}
+
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    /** The scope, if everything that it names is in the organization. */
+    readonly resolveScope: (org: OrgId, scope: WantedScope) => Effect.Effect<Scope, InvalidMember | StorageError>
+    /** Makes a key of this person in this organization. Joins a running transaction. */
+    readonly create: (
+      user: User,
+      org: OrgId,
+      wanted: NewApiKey
+    ) => Effect.Effect<CreatedApiKey, Conflict | StorageError>
+    /** A new secret for the same key; the old one dies after the grace. Only its creator's: anybody else's is not found. */
+    readonly rotate: (
+      caller: AnyCaller,
+      key: StoredApiKey,
+      graceSeconds: number
+    ) => Effect.Effect<CreatedApiKey, NotFound | StorageError>
+    /** What the caller may see: everybody's to those who manage keys, else their own; a narrower key itself. */
+    readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
+    readonly revoke: (org: OrgId, key: ApiKey["id"], reason: KeyEnd) => Effect.Effect<void, NotFound | StorageError>
+    /** Ends whatever key has this secret; anything else changes nothing. */
+    readonly report: (secret: Redacted.Redacted) => Effect.Effect<void, StorageError>
+    /** The key with the uses that this process has not written yet. */
+    readonly withUse: (key: ApiKey) => ApiKey
+  }
+>()("@narthex/core/keys/ApiKeys") {
+  static readonly layer: Layer.Layer<
+    ApiKeys,
+    never,
+    ApiKeyStore | BranchStore | Entropy | KeyDigester | KeyUses | ProjectStore | Transaction
+  > = Layer.effect(
+    ApiKeys,
+    Effect.gen(function* () {
+      const branches = yield* BranchStore
+      const digester = yield* KeyDigester
+      const entropy = yield* Entropy
+      const projects = yield* ProjectStore
+      const store = yield* ApiKeyStore
+      const uses = yield* KeyUses
+      const { emit, run } = yield* Transaction
+
+      const resolveScope = Effect.fn("ApiKeys.resolveScope")(function* (org: OrgId, scope: WantedScope) {
+        if (scope.type === "organization") return scope
+        const unknown = (member: string) =>
+          new InvalidMember({ path: ["scope", member], reason: "There is no such object in this organization." })
+        if (scope.type === "project") {
+          const project = yield* projects.find(org, ProjectId.make(scope.project_id || "-"))
+          if (Option.isNone(project)) return yield* unknown("project_id")
+          return { type: "project" as const, project_id: project.value.id }
+        }
+        const branch = Option.getOrUndefined(yield* branches.findAnywhere(BranchId.make(scope.branch_id || "-")))
+        const home = branch === undefined ? Option.none() : yield* projects.find(org, branch.project_id)
+        if (branch === undefined || Option.isNone(home)) return yield* unknown("branch_id")
+        if (scope.project_id !== undefined && scope.project_id !== branch.project_id)
+          return yield* unknown("project_id")
+        return { type: "branch" as const, project_id: branch.project_id, branch_id: branch.id }
+      })
+
+      const freshSecret = Effect.gen(function* () {
+        const secret = yield* Effect.provideService(makeKeySecret, Entropy, entropy)
+        const [present] = yield* digester.digests(secret)
+        return { secret, stored: { ...present, dies_at: null } }
+      })
+
+      const create = Effect.fn("ApiKeys.create")(function* (user: User, org: OrgId, wanted: NewApiKey) {
+        const limit = yield* KeyLimit
+        const { secret, stored } = yield* freshSecret
+        const step = Effect.gen(function* () {
+          const now = yield* DateTime.now
+          if ((yield* store.countLive(org, user.id, now)) >= limit)
+            return yield* new Conflict({
+              reason: `You have ${limit} keys in this organization already. Revoke one first.`
+            })
+          const key = new ApiKey({
+            id: yield* Effect.provideService(makeApiKeyId, Entropy, entropy),
+            name: wanted.name.trim(),
+            hint: hintOf(secret),
+            capability: wanted.capability,
+            scope: wanted.scope,
+            created_at: now,
+            created_by: user.ref,
+            expires_at:
+              wanted.expires_in_days === null ? null : DateTime.addDuration(now, Duration.days(wanted.expires_in_days)),
+            last_used_at: null,
+            last_used_from: null,
+            revoked_at: null
+          })
+          yield* store.insert({ key, org_id: org, revoked_reason: null, secrets: [stored] })
+          return key
+        })
+        return { api_key: yield* run(step), secret }
+      })
+
+      const rotate = Effect.fn("ApiKeys.rotate")(function* (
+        caller: AnyCaller,
+        { key: { id } }: StoredApiKey,
+        grace: number
+      ) {
+        const { secret, stored } = yield* freshSecret
+        const step = Effect.gen(function* () {
+          const now = yield* DateTime.now
+          const row = Option.getOrUndefined(yield* store.lock(caller.org_id, id))
+          if (row === undefined || row.key.revoked_at !== null || row.key.created_by.id !== caller.user.id)
+            return yield* new NotFound({})
+          const dies_at = DateTime.addDuration(now, Duration.seconds(grace))
+          const former = row.secrets
+            .filter((it) => it.dies_at === null || DateTime.isGreaterThan(it.dies_at, now))
+            .map((it) => ({ ...it, dies_at: it.dies_at === null ? dies_at : DateTime.min(it.dies_at, dies_at) }))
+          yield* store.putSecrets(id, hintOf(secret), grace === 0 ? [stored] : [stored, ...former])
+          // Streams that the old secret opened end with it; the new one opens its own.
+          if (grace === 0) yield* emit(apiKeyRevoked(row.org_id, id))
+          return new ApiKey({ ...row.key, hint: hintOf(secret) })
+        })
+        return { api_key: yield* run(step), secret }
+      })
+
+      const withUse = (key: ApiKey): ApiKey => {
+        const use = uses.held(key.id)
+        return use === undefined ? key : new ApiKey({ ...key, last_used_at: use.at, last_used_from: use.from })
+      }
+
+      const list = Effect.fn("ApiKeys.list")(function* (caller: AnyCaller) {
+        const everybody = caller.permissions.has("manage_keys")
+        const since = DateTime.subtractDuration(yield* DateTime.now, Duration.days(30))
+        const keys = yield* store.list(caller.org_id, everybody ? null : caller.user.id, since)
+        const narrow = caller.kind === "api_key" && caller.scope.type !== "organization" ? caller.api_key_id : undefined
+        return keys.filter((key) => narrow === undefined || key.id === narrow).map(withUse)
+      })
+
+      const revoke = Effect.fn("ApiKeys.revoke")(function* (org: OrgId, id: ApiKey["id"], reason: KeyEnd) {
+        const step = Effect.gen(function* () {
+          if (!(yield* store.revoke(org, id, reason, yield* DateTime.now))) return yield* new NotFound({})
+          yield* emit(apiKeyRevoked(org, id))
+        })
+        yield* run(step)
+      })
+
+      const report = Effect.fn("ApiKeys.report")(function* (secret: Redacted.Redacted) {
+        const digests = (yield* digester.digests(secret)).map(({ digest }) => digest)
+        const found = Option.getOrUndefined(yield* store.findByDigest(digests))
+        if (found === undefined) return
+        yield* Effect.catchTag(revoke(found.org_id, found.key.id, "reported"), "NotFound", () => Effect.void)
+        yield* Effect.logWarning("A leaked API key was reported and revoked.", { api_key_id: found.key.id })
+      })
+
+      return ApiKeys.of({ resolveScope, create, rotate, list, revoke, report, withUse })
+    })
+  )
+}

@@ -1,0 +1,42 @@
+/**
+ * How a key's secret is stored: HMAC-SHA-256 under a pepper that the database does not hold.
+ *
+ * A plain fast hash is right for 256 random bits (OWASP ASVS 6.5.2). Two peppers are in use while one is rotated: new
+ * secrets get the first, and a presented secret is looked up under all of them.
+ */
+import { Context, Effect, Layer, Redacted } from "effect"
+import { Base64Url } from "effect/encoding"
+import { hmacSha256 } from "../Digest.ts"
+
+export interface Pepper {
+  readonly id: string
+  readonly key: Redacted.Redacted<Uint8Array<ArrayBuffer>>
+}
+
+export interface SecretDigest {
+  readonly pepper_id: string
+  readonly digest: string
+}
+
+export class KeyDigester extends Context.Service<
+  KeyDigester,
+  {
+    /** The digest under each pepper, the present one first. */
+    readonly digests: (
+      secret: Redacted.Redacted
+    ) => Effect.Effect<readonly [SecretDigest, ...ReadonlyArray<SecretDigest>]>
+  }
+>()("@narthex/core/keys/KeyDigester") {
+  static readonly layer = (present: Pepper, ...former: ReadonlyArray<Pepper>): Layer.Layer<KeyDigester> =>
+    Layer.succeed(KeyDigester, {
+      digests: Effect.fnUntraced(function* (secret) {
+        const data = new TextEncoder().encode(Redacted.value(secret))
+        const digest = (pepper: Pepper) =>
+          Effect.map(hmacSha256(Redacted.value(pepper.key), data), (bytes) => ({
+            pepper_id: pepper.id,
+            digest: Base64Url.encode(bytes)
+          }))
+        return [yield* digest(present), ...(yield* Effect.forEach(former, digest))] as const
+      })
+    })
+}

@@ -1,0 +1,59 @@
+/**
+ * When and from where keys were last used, written seldom.
+ *
+ * The first use of a key is written at once, because people look whether it works; later ones are collected and
+ * written once a minute and at the end. Writing on every request is the classic mistake. A crash loses a minute of it.
+ */
+import { Context, DateTime, Effect, Layer, Schedule } from "effect"
+import type { ApiKeyId } from "../Ids.ts"
+import type { ApiKey } from "./ApiKey.ts"
+import { ApiKeyStore, type KeyUse } from "./ApiKeyStore.ts"
+
+export class KeyUses extends Context.Service<
+  KeyUses,
+  {
+    readonly note: (key: ApiKey, from: string | null) => Effect.Effect<void>
+    /** The uses that this process still holds. */
+    readonly held: (key: ApiKeyId) => KeyUse | undefined
+    readonly flush: Effect.Effect<void>
+  }
+>()("@narthex/core/keys/KeyUses") {
+  static readonly layer: Layer.Layer<KeyUses, never, ApiKeyStore> = Layer.effect(
+    KeyUses,
+    Effect.gen(function* () {
+      const store = yield* ApiKeyStore
+      const uses = new Map<ApiKeyId, KeyUse>()
+
+      const write = (batch: ReadonlyArray<KeyUse>) =>
+        batch.length === 0
+          ? Effect.void
+          : store.touch(batch).pipe(
+              Effect.catch((error) => Effect.logWarning("Last uses of API keys were not written.", error)),
+              Effect.asVoid
+            )
+
+      const flush = Effect.suspend(() => {
+        const batch = [...uses.values()]
+        uses.clear()
+        return write(batch)
+      })
+
+      yield* Effect.addFinalizer(() => flush)
+      yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("60 seconds")))
+
+      return KeyUses.of({
+        note: Effect.fnUntraced(function* (key, from) {
+          const use = { id: key.id, at: yield* DateTime.now, from }
+          if (key.last_used_at === null && !uses.has(key.id)) {
+            uses.set(key.id, use)
+            yield* write([use])
+          } else {
+            uses.set(key.id, use)
+          }
+        }),
+        held: (id) => uses.get(id),
+        flush
+      })
+    })
+  )
+}

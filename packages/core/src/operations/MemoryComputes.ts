@@ -1,0 +1,39 @@
+/**
+ * The reference implementation of `ComputeDriver`: remembers what exists and what runs, and starts nothing.
+ *
+ * Its addresses lead nowhere. `NARTHEX_COMPUTE=memory` and the tests use it.
+ */
+import { Effect, Layer } from "effect"
+import type { BranchId, EndpointId } from "../Ids.ts"
+import { type Compute, ComputeDriver, ComputeFailed } from "./ComputeDriver.ts"
+
+export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(ComputeDriver, () => {
+  const branches = new Set<BranchId>()
+  const computes = new Map<EndpointId, Compute>()
+
+  const gone = (branch: BranchId) => new ComputeFailed({ reason: `Branch ${branch} has no data.`, retryable: false })
+  const stopAll = (branch: BranchId) => {
+    for (const compute of computes.values()) if (compute.branch_id === branch) computes.delete(compute.endpoint_id)
+  }
+
+  return ComputeDriver.of({
+    createBranch: (branch) => Effect.sync(() => void branches.add(branch)),
+    resetBranch: (branch) =>
+      Effect.suspend(() => (branches.has(branch) ? Effect.sync(() => stopAll(branch)) : gone(branch))),
+    deleteBranch: (branch) =>
+      Effect.sync(() => {
+        stopAll(branch)
+        branches.delete(branch)
+      }),
+    start: ({ branch_id, endpoint_id, generation }) =>
+      Effect.suspend(() => {
+        if (!branches.has(branch_id)) return gone(branch_id)
+        const compute = { endpoint_id, branch_id, generation, address: `memory.invalid:${generation}` }
+        computes.set(endpoint_id, compute)
+        return Effect.succeed(compute)
+      }),
+    stop: (endpoint) => Effect.sync(() => void computes.delete(endpoint)),
+    applyRoles: () => Effect.void,
+    running: Effect.sync(() => [...computes.values()])
+  })
+})

@@ -1,0 +1,176 @@
+/**
+ * Does the work of operations: takes one, runs it, records the end; on any number of instances at once.
+ *
+ * Assume that this process dies between any two lines: the operation stays `running` under a lease, and whoever finds
+ * the lease over runs it again. A retry stays inside `running`; after the last one it is `failed`.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, Queue } from "effect"
+import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import type { BranchStore } from "../projects/BranchStore.ts"
+import type { EndpointStore } from "../projects/EndpointStore.ts"
+import type { Entropy } from "../Entropy.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import type { ComputeDriver, ComputeFailed } from "./ComputeDriver.ts"
+import { makeOperationId } from "../Ids.ts"
+import { isFinal, StoredOperation } from "./Operation.ts"
+import { Operations } from "./Operations.ts"
+import { OperationStore } from "./OperationStore.ts"
+import { begin, complete, giveUp, perform } from "./performOperation.ts"
+
+export interface RunnerSettings {
+  readonly lease: Duration.Duration
+  /** How many operations one instance works on at once. */
+  readonly concurrency: number
+  /** How often it looks without being told. */
+  readonly poll: Duration.Duration
+  readonly retries: number
+}
+
+export const RunnerPolicy = Context.Reference<RunnerSettings>("@narthex/core/operations/RunnerPolicy", {
+  defaultValue: () => ({ lease: Duration.seconds(30), concurrency: 8, poll: Duration.millis(500), retries: 4 })
+})
+
+/** The pause before the next try: half a second, doubling, at most half a minute. */
+export const retryPause = (failures: number): Duration.Duration =>
+  Duration.millis(Math.min(30_000, 250 * 2 ** failures))
+
+type Needs =
+  | BranchRoleStore
+  | BranchStore
+  | ComputeDriver
+  | EndpointStore
+  | Entropy
+  | Operations
+  | OperationStore
+  | Transaction
+
+export class OperationRunner extends Context.Service<
+  OperationRunner,
+  {
+    /** Says that there may be something to do: a hint, which may be lost. */
+    readonly nudge: Effect.Effect<void>
+    /** Takes one due operation and runs it to its end or its next retry; `false` when nothing was due. */
+    readonly runOne: Effect.Effect<boolean, StorageError>
+  }
+>()("@narthex/core/operations/OperationRunner") {
+  /** Works as long as its scope lives. */
+  static readonly layer: Layer.Layer<OperationRunner, never, Needs> = Layer.effect(
+    OperationRunner,
+    Effect.gen(function* () {
+      const { runOne } = yield* makeRunner
+      const { concurrency, poll } = yield* RunnerPolicy
+      const nudges = yield* Queue.sliding<void>(concurrency)
+      const nudge = Effect.asVoid(Queue.offer(nudges, undefined))
+
+      const work = Effect.gen(function* () {
+        const worked = yield* runOne.pipe(
+          Effect.catchCause((cause) => Effect.as(Effect.logError("An operation could not be worked on.", cause), false))
+        )
+        if (worked) return yield* nudge
+        yield* Effect.timeoutOption(Queue.take(nudges), poll)
+      })
+      yield* Effect.forEach(Array.from({ length: concurrency }), () => Effect.forkScoped(Effect.forever(work)))
+      return OperationRunner.of({ nudge, runOne })
+    })
+  )
+
+  /** Does nothing on its own: tests call `runOne`. */
+  static readonly layerManual: Layer.Layer<OperationRunner, never, Needs> = Layer.effect(
+    OperationRunner,
+    Effect.suspend(() => Effect.map(makeRunner, ({ runOne }) => OperationRunner.of({ nudge: Effect.void, runOne })))
+  )
+}
+
+const makeRunner = Effect.gen(function* () {
+  const context = yield* Effect.context<Needs>()
+  const store = yield* OperationStore
+  const operations = yield* Operations
+  const { run } = yield* Transaction
+  const { lease, retries } = yield* RunnerPolicy
+  const worker = yield* makeOperationId
+
+  const claim = Effect.map(DateTime.now, (now) => ({ worker, now, lease_until: DateTime.addDuration(now, lease) }))
+
+  /** The stored operation, if this worker still holds it. */
+  const held = Effect.fnUntraced(function* (operation: StoredOperation) {
+    const row = yield* store.lock(operation.id)
+    return Option.filter(row, (it) => it.lease_owner === worker && !isFinal(it.status))
+  })
+
+  /** Locks and changes the operation in one transaction, unless another worker took it over. */
+  const whileHeld = <A, E, R>(operation: StoredOperation, change: (held: StoredOperation) => Effect.Effect<A, E, R>) =>
+    run(
+      Effect.flatMap(
+        held(operation),
+        Option.match({ onNone: () => Effect.succeedNone, onSome: (row) => Effect.asSome(change(row)) })
+      )
+    )
+
+  const start = (operation: StoredOperation) =>
+    whileHeld(
+      operation,
+      Effect.fnUntraced(function* (row) {
+        if (row.status === "running") return { operation: row, go: true } // taken over from a worker that died
+        if ((yield* begin(row)) === "go") return { operation: yield* operations.move(row, "running"), go: true }
+        yield* giveUp(row)
+        return { operation: yield* operations.move(row, "skipped"), go: false }
+      })
+    )
+
+  const finish = (operation: StoredOperation, address: string | null) =>
+    whileHeld(operation, (row) => Effect.andThen(complete(row, address), operations.move(row, "finished")))
+
+  const fail = (operation: StoredOperation, failure: ComputeFailed) =>
+    whileHeld(
+      operation,
+      Effect.fnUntraced(function* (row) {
+        const failures_count = row.failures_count + 1
+        if (failure.retryable && failures_count <= retries) {
+          const now = yield* DateTime.now
+          const retry_at = DateTime.addDuration(now, retryPause(failures_count))
+          yield* store.update(
+            new StoredOperation({
+              ...row,
+              failures_count,
+              retry_at,
+              error: failure.reason,
+              updated_at: now,
+              lease_until: null
+            })
+          )
+          return
+        }
+        yield* giveUp(row)
+        yield* operations.move(row, failure.retryable ? "failed" : "error", { failures_count, error: failure.reason })
+      })
+    )
+
+  const keepLease = (operation: StoredOperation) =>
+    Effect.forever(
+      Effect.delay(
+        Effect.flatMap(claim, (now) => Effect.ignore(store.extend(operation.id, now))),
+        Duration.times(lease, 1 / 3)
+      )
+    )
+
+  const work = Effect.fn("OperationRunner.run")(function* (operation: StoredOperation) {
+    yield* Effect.annotateCurrentSpan({ operation_id: operation.id, action: operation.action })
+    const started = yield* start(operation)
+    if (Option.isNone(started) || !started.value.go) return
+    const running = started.value.operation
+    const outcome = yield* Effect.result(Effect.raceFirst(perform(running), keepLease(running)))
+    if (outcome._tag === "Success") return yield* finish(running, outcome.success)
+    if (outcome.failure._tag === "StorageError") return yield* outcome.failure
+    yield* Effect.logWarning(`${running.action} ${running.id} failed: ${outcome.failure.reason}`)
+    yield* fail(running, outcome.failure)
+  })
+
+  const runOne = Effect.gen(function* () {
+    const due = yield* store.claim(yield* claim)
+    if (Option.isNone(due)) return false
+    yield* work(due.value)
+    return true
+  })
+  return { runOne: Effect.provideContext(runOne, context) }
+})

@@ -1,0 +1,147 @@
+/**
+ * Schedules operations and moves them through their states; each change of `status` is one event, written in the
+ * transaction that makes it (specification, operation.updated.v1).
+ *
+ * It stops at the record: doing the work is the runner's.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import type { EventData } from "../events/Envelope.ts"
+import type { BranchId, EndpointId } from "../Ids.ts"
+import { makeOperationId } from "../Ids.ts"
+import { Entropy } from "../Entropy.ts"
+import type { Project } from "../projects/Project.ts"
+import { Transaction } from "../Transaction.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Initiator, mayMove, type OperationAction, type OperationStatus, StoredOperation } from "./Operation.ts"
+import { OperationStore } from "./OperationStore.ts"
+
+export interface Work {
+  readonly project: Pick<Project, "id" | "org_id">
+  readonly branch_id: BranchId | null
+  readonly endpoint_id: EndpointId | null
+  readonly action: OperationAction
+  readonly initiator: Initiator
+}
+
+export class Operations extends Context.Service<
+  Operations,
+  {
+    /** Records work to do, within the running transaction. */
+    readonly schedule: (work: Work) => Effect.Effect<StoredOperation, StorageError>
+    /** Moves an operation to another status, within the running transaction. An illegal move is a defect. */
+    readonly move: (
+      operation: StoredOperation,
+      status: OperationStatus,
+      changes?: Partial<Pick<StoredOperation, "error" | "failures_count" | "retry_at">>
+    ) => Effect.Effect<StoredOperation, StorageError>
+  }
+>()("@narthex/core/operations/Operations") {
+  static readonly layer: Layer.Layer<Operations, never, OperationStore | Transaction | Entropy> = Layer.effect(
+    Operations,
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const entropy = yield* Entropy
+      const { emit } = yield* Transaction
+
+      const announce = (operation: StoredOperation) =>
+        emit({
+          org_id: operation.org_id,
+          project_id: operation.project_id,
+          type: "operation.updated.v1",
+          source: "operations",
+          internal: false,
+          data: eventData(operation)
+        })
+
+      const schedule = Effect.fn("Operations.schedule")(function* (work: Work) {
+        const now = yield* DateTime.now
+        const operation = new StoredOperation({
+          id: yield* Effect.provideService(makeOperationId, Entropy, entropy),
+          org_id: work.project.org_id,
+          project_id: work.project.id,
+          branch_id: work.branch_id,
+          endpoint_id: work.endpoint_id,
+          action: work.action,
+          status: "scheduling",
+          error: null,
+          failures_count: 0,
+          retry_at: null,
+          initiator: work.initiator,
+          created_at: now,
+          updated_at: now,
+          started_at: null,
+          finished_at: null,
+          lease_owner: null,
+          lease_until: null
+        })
+        yield* store.insert(operation)
+        yield* announce(operation)
+        return operation
+      })
+
+      const move: Operations["Service"]["move"] = Effect.fn("Operations.move")(function* (
+        operation,
+        status,
+        changes = {}
+      ) {
+        if (!mayMove(operation.status, status))
+          return yield* Effect.die(
+            new Error(`Operation ${operation.id} cannot move from ${operation.status} to ${status}.`)
+          )
+        const now = yield* DateTime.now
+        const moved = new StoredOperation({
+          ...operation,
+          ...changes,
+          status,
+          updated_at: now,
+          started_at: status === "running" ? now : operation.started_at,
+          finished_at: status === "running" || status === "cancelling" ? null : now,
+          ...(status === "running" || status === "cancelling"
+            ? {}
+            : { lease_owner: null, lease_until: null, retry_at: null })
+        })
+        yield* store.update(moved)
+        yield* announce(moved)
+        return moved
+      })
+
+      return Operations.of({ schedule, move })
+    })
+  )
+}
+
+/** Who asks for an operation when a caller of the API does. */
+export const initiatorOf = (caller: AnyCaller): Initiator =>
+  caller.kind === "session"
+    ? new Initiator({ type: "user", id: caller.user.id, name: caller.user.email })
+    : new Initiator({ type: "api_key", id: caller.api_key_id, name: caller.api_key_name })
+
+export const bySystem = new Initiator({ type: "system", id: null, name: null })
+export const byProxy = new Initiator({ type: "proxy", id: null, name: null })
+
+const present = (members: Record<string, string | null>): Record<string, string> =>
+  Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
+
+/** The members of `operation.updated.v1`: in event data an absent fact is missing, never null. */
+const eventData = (operation: StoredOperation): EventData => ({
+  operation_id: operation.id,
+  action: operation.action,
+  status: operation.status,
+  ...present({ branch_id: operation.branch_id, endpoint_id: operation.endpoint_id, error: operation.error }),
+  initiator: present({ ...operation.initiator })
+})
+
+/** What an endpoint is on its way to: the state that the newest unfinished start or suspend asks for, else the one it is in. */
+export const headedFor = (
+  endpoint: { readonly id: EndpointId; readonly current_state: "init" | "active" | "idle" },
+  unfinished: ReadonlyArray<StoredOperation>
+): { readonly state: "active" | "idle"; readonly by: Option.Option<StoredOperation> } => {
+  const last = unfinished.findLast(
+    (operation) =>
+      operation.endpoint_id === endpoint.id &&
+      (operation.action === "start_compute" || operation.action === "suspend_compute")
+  )
+  if (last === undefined) return { state: endpoint.current_state === "active" ? "active" : "idle", by: Option.none() }
+  return { state: last.action === "start_compute" ? "active" : "idle", by: Option.some(last) }
+}

@@ -1,0 +1,123 @@
+/**
+ * Mints Postgres roles for a branch (api.md, credentials). The password is shown once and never stored.
+ *
+ * Minting wakes nothing: a role for a suspended compute is applied at its next start. What one would get wrong: whether
+ * the branch is main is read in the transaction that mints, so an agent's writer can never be left on main.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { decideTarget } from "../authorization/decide.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import { Entropy } from "../Entropy.ts"
+import { initiatorOf, Operations } from "../operations/Operations.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import { OperationWaits } from "../operations/OperationWaits.ts"
+import { Conflict, NotFound, Refused } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import type { Branch } from "./Branch.ts"
+import { type Access, BranchRole } from "./BranchRole.ts"
+import { BranchRoleStore } from "./BranchRoleStore.ts"
+import { BranchStore } from "./BranchStore.ts"
+import { EndpointStore } from "./EndpointStore.ts"
+import type { Project } from "./Project.ts"
+import { connectionUri, ProxyAddress } from "./ProxyAddress.ts"
+import { makeRoleSecret } from "./RoleSecret.ts"
+
+export interface MintedCredential {
+  readonly credential: { readonly role: string; readonly access: Access; readonly expires_at: DateTime.Utc | null }
+  readonly password: Redacted.Redacted
+  readonly connection_uri: Redacted.Redacted
+}
+
+/** The role is recorded, but what runs could not be told of it in time. Trying again is safe. */
+export class NotApplied extends Schema.TaggedError<NotApplied>()("NotApplied", {}) {
+  override get message() {
+    return "The branch is busy. Try again in a moment."
+  }
+}
+
+/** How long minting waits for work on the branch. */
+const patience = Duration.seconds(10)
+const agentLifetime = 3600
+
+export class Credentials extends Context.Service<
+  Credentials,
+  {
+    /** `ttl_seconds` null: an hour for agent keys, else no end. */
+    readonly mint: (
+      caller: AnyCaller,
+      project: Project,
+      branch: Branch,
+      access: Access,
+      ttl_seconds: number | null
+    ) => Effect.Effect<MintedCredential, Conflict | NotFound | Refused | NotApplied | StorageError>
+  }
+>()("@narthex/core/projects/Credentials") {
+  static readonly layer: Layer.Layer<
+    Credentials,
+    never,
+    BranchRoleStore | BranchStore | EndpointStore | Entropy | Operations | OperationStore | OperationWaits | Transaction
+  > = Layer.effect(
+    Credentials,
+    Effect.gen(function* () {
+      const branches = yield* BranchStore
+      const endpoints = yield* EndpointStore
+      const entropy = yield* Entropy
+      const operations = yield* Operations
+      const pending = yield* OperationStore
+      const roles = yield* BranchRoleStore
+      const waits = yield* OperationWaits
+      const { run } = yield* Transaction
+
+      const mint: Credentials["Service"]["mint"] = Effect.fn("Credentials.mint")(
+        function* (caller, project, given, access, ttl_seconds) {
+          const proxy = yield* ProxyAddress
+          const byAgent = caller.kind === "api_key" && caller.capability === "agent"
+          const secret = yield* Effect.provideService(makeRoleSecret, Entropy, entropy)
+          const step = Effect.gen(function* () {
+            const branch = Option.getOrUndefined(yield* branches.lock(given.project_id, given.id))
+            if (branch === undefined) return yield* new NotFound({})
+            const refusal = decideTarget({ agent: access === "read_write" ? "not_main" : "any" }, caller, branch)
+            if (refusal !== undefined) return yield* new Refused(refusal)
+            const [endpoint] = (yield* endpoints.ofBranch(branch.id)).toSorted((a, b) =>
+              a.type === b.type ? (a.id < b.id ? -1 : 1) : a.type === "read_write" ? -1 : 1
+            )
+            if (endpoint === undefined)
+              return yield* new Conflict({ reason: "The branch has no endpoint to connect to. Create one first." })
+            const now = yield* DateTime.now
+            const seconds = ttl_seconds ?? (byAgent ? agentLifetime : null)
+            const role = new BranchRole({
+              role: secret.role,
+              project_id: branch.project_id,
+              branch_id: branch.id,
+              access,
+              verifier: secret.verifier,
+              minted_by_agent: byAgent,
+              created_at: now,
+              expires_at: seconds === null ? null : DateTime.addDuration(now, Duration.seconds(seconds)),
+              revoked_at: null
+            })
+            yield* roles.insert(role)
+            const starting = (yield* pending.unfinished(branch.id)).some((it) => it.action === "start_compute")
+            const runs = (yield* endpoints.ofBranch(branch.id)).some((it) => it.current_state === "active")
+            const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
+            const apply = runs || starting ? yield* operations.schedule({ ...work, action: "apply_config" }) : undefined
+            return { apply, endpoint, role }
+          })
+          const { apply, endpoint, role } = yield* run(step)
+          if (apply !== undefined) {
+            const settled = yield* waits.settled(apply.id, patience)
+            if (!Option.exists(settled, (it) => it.status === "finished")) return yield* new NotApplied({})
+          }
+          return {
+            credential: { role: role.role, access, expires_at: role.expires_at },
+            password: secret.password,
+            connection_uri: connectionUri(proxy, endpoint, role.role, secret.password)
+          }
+        }
+      )
+
+      return Credentials.of({ mint })
+    })
+  )
+}

@@ -1,0 +1,48 @@
+/**
+ * Where clients reach the Postgres proxy, and the names that it serves (`NARTHEX_PROXY_DOMAIN`).
+ *
+ * Resolvers do not serve names below `localhost`, so while that is the domain a connection string uses the proxy's
+ * own address and names the endpoint in `options` (settings.md).
+ */
+import { Context, Redacted } from "effect"
+import { type Endpoint, EndpointView } from "./Endpoint.ts"
+
+export interface ProxyLocation {
+  readonly domain: string
+  readonly host: string
+  readonly port: number
+  /** Does the proxy speak TLS? */
+  readonly tls: boolean
+}
+
+export const ProxyAddress = Context.Reference<ProxyLocation>("@narthex/core/projects/ProxyAddress", {
+  defaultValue: () => ({ domain: "localhost", host: "127.0.0.1", port: 5442, tls: false })
+})
+
+const hostOf = (proxy: ProxyLocation, endpoint: Endpoint) => `${endpoint.id}.${endpoint.region_id}.${proxy.domain}`
+
+export const viewEndpoint = (proxy: ProxyLocation, endpoint: Endpoint): EndpointView => {
+  const { address: _address, connections: _connections, generation: _generation, ...shown } = endpoint
+  return new EndpointView({ ...shown, host: hostOf(proxy, endpoint), port: proxy.port })
+}
+
+/** The database that every branch has. */
+export const databaseName = "postgres"
+
+/** A connection string that works as it is. */
+export const connectionUri = (
+  proxy: ProxyLocation,
+  endpoint: Endpoint,
+  role: string,
+  password: Redacted.Redacted
+): Redacted.Redacted => {
+  const byName = proxy.domain !== "localhost"
+  const host = byName ? hostOf(proxy, endpoint) : proxy.host.includes(":") ? `[${proxy.host}]` : proxy.host
+  const parameters = [
+    ...(byName ? [] : [`options=endpoint%3D${endpoint.id}`]),
+    ...(proxy.tls ? ["sslmode=require"] : [])
+  ]
+  const query = parameters.length === 0 ? "" : `?${parameters.join("&")}`
+  const uri = `postgresql://${role}:${Redacted.value(password)}@${host}:${proxy.port}/${databaseName}${query}`
+  return Redacted.make(uri, { label: "connection uri" })
+}

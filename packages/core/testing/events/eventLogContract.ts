@@ -1,0 +1,324 @@
+/**
+ * The contract of `EventLog`, together with the `Transaction` that fills it. Run it against every adapter.
+ *
+ * It expects a log of its own: nothing else appends or sequences while it runs.
+ */
+import { assert, layer } from "@effect/vitest"
+import { DateTime, Effect, type Layer, Option, Stream } from "effect"
+import { Entropy } from "../../src/Entropy.ts"
+import type { EmittedEvent, LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
+import { eventIdParts, noEvent } from "../../src/events/EventId.ts"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { makeOrgId, makeProjectId, type OrgId, type ProjectId, RegionId } from "../../src/Ids.ts"
+import { Transaction } from "../../src/Transaction.ts"
+
+class Refused extends Error {
+  readonly _tag = "Refused"
+}
+
+const fresh = Effect.gen(function* () {
+  return { org: yield* makeOrgId, project: yield* makeProjectId, other: yield* makeProjectId }
+}).pipe(Effect.provide(Entropy.layer))
+
+const event = (org: OrgId, project: ProjectId | null, n: number, more: Partial<NewEvent> = {}): NewEvent => ({
+  org_id: org,
+  project_id: project,
+  type: "operation.updated.v1",
+  source: "operations",
+  internal: false,
+  data: { n },
+  ...more
+})
+
+const commit = (...events: ReadonlyArray<NewEvent>) =>
+  Effect.gen(function* () {
+    const { emit, run } = yield* Transaction
+    yield* run(Effect.forEach(events, emit, { discard: true }))
+  })
+
+/** Commits events one by one. */
+const commitEach = (events: ReadonlyArray<NewEvent>) => Effect.forEach(events, (it) => commit(it), { discard: true })
+
+/** Sequences until nothing is left, whoever else is at it. */
+const settle = Effect.gen(function* () {
+  const { sequence } = yield* EventLog
+  while ((yield* sequence) !== "idle") yield* Effect.yieldNow
+})
+
+/** Everything after a position, read in small batches. */
+const readFrom = (pos: number, limit = 3) =>
+  Effect.gen(function* () {
+    const log = yield* EventLog
+    const all: Array<LoggedEvent> = []
+    for (;;) {
+      const batch = yield* log.tail(all.at(-1)?.pos ?? pos, limit)
+      all.push(...batch)
+      if (batch.length < limit) return all
+    }
+  })
+
+const numbers = (events: ReadonlyArray<LoggedEvent>) => events.map((it) => it.data["n"])
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+
+/** What `work` added to the log. */
+const added = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { pos } = yield* (yield* EventLog).head
+    yield* work
+    yield* settle
+    return yield* readFrom(pos)
+  })
+
+const logged = (events: ReadonlyArray<NewEvent>) => added(commitEach(events))
+
+const longAgo = DateTime.makeUnsafe("2001-01-01T00:00:00Z")
+const farAhead = DateTime.makeUnsafe("2999-01-01T00:00:00Z")
+
+export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog | Transaction, E>) =>
+  layer(adapter, { excludeTestServices: true })(`EventLog: ${name}`, (it) => {
+    it.effect("keeps events as they were stated", () =>
+      Effect.gen(function* () {
+        const { org, project } = yield* fresh
+        const data = { text: "\u0000 \u2028 \"é\" 😀".slice(1), list: [1, null, true, { deep: -0.5 }], empty: {} }
+        const [first, second] = yield* logged([event(org, project, 0, { data }), event(org, null, 1)])
+        assert.deepStrictEqual(first?.data, data)
+        assert.deepInclude(first, {
+          org_id: org,
+          project_id: project,
+          type: "operation.updated.v1",
+          source: "operations",
+          internal: false,
+          region_id: RegionId.make("local")
+        })
+        assert.isTrue(first !== undefined && DateTime.isDateTime(first.at))
+        assert.isNull(second?.project_id)
+      })
+    )
+
+    it.effect("gives dense positions and rising ids over all organizations", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* fresh, yield* fresh]
+        const before = yield* (yield* EventLog).head
+        const events = yield* logged(range(1, 20).map((n) => event(n % 3 === 0 ? b.org : a.org, null, n)))
+        assert.deepStrictEqual(numbers(events), range(1, 20))
+        assert.deepStrictEqual(
+          events.map((it) => it.pos),
+          range(before.pos + 1, before.pos + 20)
+        )
+        for (const [index, it] of events.entries()) {
+          assert.isAbove(it.id.localeCompare(events[index - 1]?.id ?? before.id, "en"), 0)
+          assert.match(it.id, /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
+          assert.strictEqual(eventIdParts(it.id).low, 0)
+        }
+      })
+    )
+
+    it.effect("has its head at the newest event", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const { org } = yield* fresh
+        const events = yield* logged([event(org, null, 1), event(org, null, 2)])
+        assert.deepStrictEqual(yield* log.head, { pos: events[1]?.pos, id: events[1]?.id })
+      })
+    )
+
+    it.effect("has a head for each organization, which others do not move", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const [a, b] = [yield* fresh, yield* fresh]
+        const untouched = yield* log.headOf(a.org)
+        yield* logged([event(b.org, null, 1)])
+        assert.strictEqual(yield* log.headOf(a.org), untouched)
+        const [mine] = yield* logged([event(a.org, null, 1), event(b.org, null, 2)])
+        assert.strictEqual(yield* log.headOf(a.org), mine?.id)
+      })
+    )
+
+    it.effect("keeps the events of one transaction in the order of their statement", () =>
+      Effect.gen(function* () {
+        const { org } = yield* fresh
+        const events = yield* added(commit(...range(1, 12).map((n) => event(org, null, n))))
+        assert.deepStrictEqual(numbers(events), range(1, 12))
+      })
+    )
+
+    it.effect("gives whoever commits later the greater id, however many write at once", () =>
+      Effect.gen(function* () {
+        const { org } = yield* fresh
+        const writer = (w: number) =>
+          Effect.forEach(range(1, 10), (n) => commit(event(org, null, n, { data: { w, n } })), { discard: true })
+        const events = yield* added(Effect.forEach(range(1, 5), writer, { concurrency: "unbounded" }))
+        assert.lengthOf(events, 50)
+        for (const w of range(1, 5)) {
+          const own = events.filter((it) => it.data["w"] === w)
+          assert.deepStrictEqual(numbers(own), range(1, 10))
+        }
+      })
+    )
+
+    it.effect("has no event of a transaction that failed, and no hole where it was", () =>
+      Effect.gen(function* () {
+        const { org } = yield* fresh
+        const { emit, run } = yield* Transaction
+        const failing = run(Effect.andThen(emit(event(org, null, 2)), Effect.fail(new Refused())))
+        const events = yield* added(
+          Effect.gen(function* () {
+            yield* commit(event(org, null, 1))
+            yield* Effect.flip(failing)
+            yield* Effect.exit(run(Effect.andThen(emit(event(org, null, 3)), Effect.die("a defect"))))
+            yield* commit(event(org, null, 4))
+          })
+        )
+        assert.deepStrictEqual(numbers(events), [1, 4])
+        assert.strictEqual(events[1]?.pos, (events[0]?.pos ?? 0) + 1)
+      })
+    )
+
+    it.effect("joins a transaction within a transaction", () =>
+      Effect.gen(function* () {
+        const { org } = yield* fresh
+        const { emit, run } = yield* Transaction
+        const nested = run(Effect.andThen(run(emit(event(org, null, 1))), Effect.fail(new Refused())))
+        assert.deepStrictEqual(yield* added(Effect.flip(nested)), [])
+      })
+    )
+
+    it.effect("shows the newest events of an organization as a window, internal ones too", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const [a, b] = [yield* fresh, yield* fresh]
+        const events = yield* logged([
+          ...range(1, 6).map((n) => event(a.org, null, n, { internal: n === 5 })),
+          event(b.org, null, 7)
+        ])
+        const window = yield* log.window(a.org, 3)
+        assert.deepStrictEqual(numbers(window.events), [4, 5, 6])
+        assert.deepStrictEqual(window.floor, Option.some(events[2]?.id ?? ""))
+        const exact = yield* log.window(a.org, 6)
+        assert.deepStrictEqual(numbers(exact.events), range(1, 6))
+        assert.isTrue(Option.getOrElse(exact.floor, () => noEvent) < (events[0]?.id ?? ""))
+      })
+    )
+
+    it.effect("knows whether a scope had visible events between two ids", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const { org, other, project } = yield* fresh
+        const events = yield* logged([
+          event(org, project, 1),
+          event(org, other, 2),
+          event(org, project, 3, { internal: true }),
+          event(org, null, 4)
+        ])
+        const id = (n: number) => events[n - 1]?.id ?? ""
+        const has = (project: ProjectId | null, after: string, upTo: string) =>
+          log.scopeHasBetween(org, project, after, upTo)
+        assert.isTrue(yield* has(null, id(1), id(2)))
+        assert.isFalse(yield* has(null, id(2), id(3)))
+        assert.isFalse(yield* has(project, id(1), id(4)))
+        assert.isTrue(yield* has(other, id(1), id(2)))
+        assert.isFalse(yield* has(other, id(2), id(4)))
+        assert.isFalse(yield* has(null, id(4), id(4)))
+        assert.isFalse(yield* log.scopeHasBetween((yield* fresh).org, null, id(1), id(4)))
+      })
+    )
+
+    it.effect("pages through the history of a scope, without internal events", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const { org, other, project } = yield* fresh
+        const events = yield* logged(
+          range(1, 9).map((n) => event(org, n % 3 === 0 ? other : project, n, { internal: n === 4 }))
+        )
+        const first = yield* log.history(org, project, noEvent, 3)
+        assert.deepStrictEqual(numbers(first.events), [1, 2, 5])
+        assert.isTrue(first.complete)
+        assert.isTrue(first.more)
+        assert.deepStrictEqual(first.oldest_id, Option.some(events[0]?.id ?? ""))
+        const second = yield* log.history(org, project, first.events[2]?.id ?? "", 2)
+        assert.deepStrictEqual(numbers(second.events), [7, 8])
+        assert.isFalse(second.more)
+        const all = yield* log.history(org, null, noEvent, 100)
+        assert.deepStrictEqual(numbers(all.events), [1, 2, 3, 5, 6, 7, 8, 9])
+        const nothing = yield* log.history((yield* fresh).org, null, noEvent, 10)
+        assert.deepStrictEqual(nothing.events, [])
+        assert.isFalse(nothing.more)
+      })
+    )
+
+    it.effect("forgets old events but keeps the newest of each organization", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const [a, b] = [yield* fresh, yield* fresh]
+        const events = yield* logged([
+          ...range(1, 8).map((n) => event(a.org, a.project, n)),
+          event(b.org, null, 9),
+          event(b.org, null, 10)
+        ])
+        const id = (n: number) => events[n - 1]?.id ?? ""
+        assert.isAtLeast(yield* log.trim(farAhead, 3), 5)
+
+        const rest = yield* log.window(a.org, 100)
+        assert.deepStrictEqual(numbers(rest.events), [6, 7, 8])
+        const floor = Option.getOrElse(rest.floor, () => noEvent)
+        assert.isTrue(floor >= id(5) && floor < id(6))
+        assert.strictEqual(yield* log.headOf(a.org), id(8))
+        assert.deepStrictEqual(numbers((yield* log.window(b.org, 100)).events), [9, 10])
+
+        assert.isTrue(yield* log.scopeHasBetween(a.org, a.project, id(1), id(2)))
+        assert.isFalse(yield* log.scopeHasBetween(a.org, a.other, id(6), id(8)))
+        const late = yield* log.history(a.org, null, id(2), 10)
+        assert.deepStrictEqual(numbers(late.events), [6, 7, 8])
+        assert.isFalse(late.complete)
+        assert.deepStrictEqual(late.oldest_id, Option.some(id(6)))
+        assert.isTrue((yield* log.history(a.org, null, id(6), 10)).complete)
+        assert.deepStrictEqual(numbers(yield* log.tail((events[5]?.pos ?? 0) - 1, 3)), [6, 7, 8])
+      })
+    )
+
+    it.effect("forgets by age", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const { run } = yield* Transaction
+        const { org } = yield* fresh
+        const at = (n: number, at: DateTime.Utc): EmittedEvent => ({
+          ...event(org, null, n),
+          region_id: RegionId.make("local"),
+          at
+        })
+        yield* run(log.append([at(1, longAgo), at(2, longAgo), at(3, farAhead)]))
+        yield* settle
+        yield* log.trim(DateTime.add(longAgo, { days: 1 }), 0)
+        assert.deepStrictEqual(numbers((yield* log.window(org, 10)).events), [3])
+      })
+    )
+
+    it.effect("goes on with rising ids after everything was forgotten", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const { org } = yield* fresh
+        const [first] = yield* logged([event(org, null, 1)])
+        const { pos } = yield* log.head
+        yield* log.trim(farAhead, 0)
+        assert.isTrue((yield* log.headOf(org)) >= (first?.id ?? ""))
+        const [next] = yield* logged([event(org, null, 2)])
+        assert.strictEqual(next?.pos, pos + 1)
+        assert.isTrue((next?.id ?? "") > (first?.id ?? ""))
+      })
+    )
+
+    it.effect("wakes its readers after a commit", () =>
+      Effect.gen(function* () {
+        const log = yield* EventLog
+        const { org } = yield* fresh
+        const woken = yield* Effect.forkChild(Stream.runHead(log.wakeups))
+        // The reader may subscribe after a commit and miss that one; it cannot miss all that follow.
+        while (woken.pollUnsafe() === undefined) {
+          yield* commit(event(org, null, 1))
+          yield* settle
+          yield* Effect.yieldNow
+        }
+        assert.isNotEmpty(yield* log.tail(0, 1))
+      })
+    )
+  })

@@ -1,0 +1,115 @@
+/** `AccountStore` on Postgres. */
+import { AccountStore, Member, Membership, Organization, OrganizationView, User } from "@narthex/core"
+import { Effect, Layer } from "effect"
+import { Database } from "../Database.ts"
+import { reading, tableOf } from "../tableOf.ts"
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const users = tableOf(database, "user_account", User)
+  const organizations = tableOf(database, "organization", Organization)
+  const memberships = tableOf(database, "membership", Membership)
+  const members = reading(database, Member)
+  const views = reading(database, OrganizationView)
+
+  return AccountStore.of({
+    findUser: (user) => users.first("AccountStore.findUser", "select * from user_account where id = $1", [user]),
+    lockUserByIdentity: (issuer, subject) =>
+      users.first(
+        "AccountStore.lockUserByIdentity",
+        "select * from user_account where issuer = $1 and subject = $2 for update",
+        [issuer, subject]
+      ),
+    putUser: (user) =>
+      Effect.gen(function* () {
+        // Waits for whoever is inserting the same identity, and then inserts nothing.
+        const inserted = yield* users.write(
+          "AccountStore.putUser",
+          user,
+          `${users.insertInto} ${users.record("$1")} on conflict do nothing returning id`
+        )
+        if (inserted.length > 0) return true
+        const replaced = yield* users.write(
+          "AccountStore.putUser",
+          user,
+          `update user_account ${users.setTo("$1")}
+           where id = $2 and not exists (
+             select 1 from user_account other where other.issuer = $3 and other.subject = $4 and other.id <> $2)
+           returning id`,
+          [user.id, user.issuer, user.subject]
+        )
+        return replaced.length > 0
+      }),
+    users: (limit) => users.all("AccountStore.users", "select * from user_account order by id limit $1", [limit]),
+
+    findOrganization: (org) =>
+      organizations.first("AccountStore.findOrganization", "select * from organization where id = $1", [org]),
+    lockOrganization: (org) =>
+      organizations.first("AccountStore.lockOrganization", "select * from organization where id = $1 for update", [
+        org
+      ]),
+    putOrganization: (organization) =>
+      Effect.asVoid(
+        organizations.write(
+          "AccountStore.putOrganization",
+          organization,
+          `${organizations.insertInto} ${organizations.record("$1")}
+           on conflict (id) do update ${organizations.setExcluded}`
+        )
+      ),
+    removeOrganization: (org) =>
+      Effect.asVoid(
+        database.query(
+          "AccountStore.removeOrganization",
+          `with
+             memberships as (delete from membership where org_id = $1),
+             invitations as (delete from invitation where org_id = $1)
+           delete from organization where id = $1`,
+          [org]
+        )
+      ),
+
+    findMembership: (org, user) =>
+      memberships.first("AccountStore.findMembership", "select * from membership where org_id = $1 and user_id = $2", [
+        org,
+        user
+      ]),
+    putMembership: (membership) =>
+      Effect.asVoid(
+        memberships.write(
+          "AccountStore.putMembership",
+          membership,
+          `${memberships.insertInto} ${memberships.record("$1")}
+           on conflict (org_id, user_id) do update ${memberships.setExcluded}`
+        )
+      ),
+    removeMembership: (org, user) =>
+      Effect.map(
+        database.query(
+          "AccountStore.removeMembership",
+          "delete from membership where org_id = $1 and user_id = $2 returning user_id",
+          [org, user]
+        ),
+        (rows) => rows.length > 0
+      ),
+    members: (org) =>
+      members.all(
+        "AccountStore.members",
+        `select m.user_id, u.email, u.name, m.role, m.joined_at
+         from membership m join user_account u on u.id = m.user_id
+         where m.org_id = $1 order by m.joined_at, m.user_id`,
+        [org]
+      ),
+    organizationsOf: (user) =>
+      views.all(
+        "AccountStore.organizationsOf",
+        `select o.*, m.role from membership m join organization o on o.id = m.org_id
+         where m.user_id = $1 order by o.id`,
+        [user]
+      )
+  })
+})
+
+export const PostgresAccountStore = {
+  layer: Layer.effect(AccountStore, make)
+}

@@ -1,0 +1,61 @@
+/** `InvitationStore` on Postgres. */
+import { InvitationStore, StoredInvitation } from "@narthex/core"
+import { DateTime, Effect, Layer } from "effect"
+import { Database } from "../Database.ts"
+import { exclusively } from "../exclusively.ts"
+import { tableOf } from "../tableOf.ts"
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const invitations = tableOf(database, "invitation", StoredInvitation)
+
+  return InvitationStore.of({
+    lock: (org, id) =>
+      invitations.first("InvitationStore.lock", "select * from invitation where id = $1 and org_id = $2 for update", [
+        id,
+        org
+      ]),
+    add: (invitation, now) =>
+      exclusively(
+        database,
+        `invitation ${invitation.org_id} ${invitation.email}`,
+        Effect.map(
+          invitations.write(
+            "InvitationStore.add",
+            invitation,
+            `${invitations.insertInto} ${invitations.record("$1")}
+             where not exists (
+               select 1 from invitation other
+               where other.org_id = $2 and other.email = $3 and other.accepted_at is null
+                 and other.revoked_at is null and other.expires_at > $4)
+             returning id`,
+            [invitation.org_id, invitation.email, DateTime.toDateUtc(now)]
+          ),
+          (rows) => rows.length > 0
+        )
+      ),
+    update: (invitation) =>
+      Effect.asVoid(
+        invitations.write(
+          "InvitationStore.update",
+          invitation,
+          `update invitation ${invitations.setTo("$1")} where id = $2`,
+          [invitation.id]
+        )
+      ),
+    list: (org) =>
+      invitations.all("InvitationStore.list", "select * from invitation where org_id = $1 order by id desc", [org]),
+    lockPendingFor: (email, now) =>
+      invitations.all(
+        "InvitationStore.lockPendingFor",
+        `select * from invitation
+         where email = $1 and accepted_at is null and revoked_at is null and expires_at > $2
+         order by id desc for update`,
+        [email, DateTime.toDateUtc(now)]
+      )
+  })
+})
+
+export const PostgresInvitationStore = {
+  layer: Layer.effect(InvitationStore, make)
+}

@@ -1,0 +1,72 @@
+/**
+ * `CredentialStore` on Postgres. It runs on every request: each answer is one statement over primary keys, so its cost
+ * does not grow with the number of keys.
+ */
+import { CredentialStore, Organization, Session, User } from "@narthex/core"
+import { Effect, Layer, Option, Schema } from "effect"
+import { Database } from "../Database.ts"
+import { keyColumns, keyRowFields, storedKeyOf } from "../keys/storedApiKey.ts"
+import { reading } from "../tableOf.ts"
+
+const standing = {
+  standing_user: User,
+  standing_organization: Schema.NullOr(Organization),
+  standing_role: Schema.NullOr(Schema.String)
+}
+
+const standingColumns = "to_jsonb(u) as standing_user, to_jsonb(o) as standing_organization, m.role as standing_role"
+
+const KeyStandingRow = Schema.Struct({ ...keyRowFields, ...standing })
+const SessionStandingRow = Schema.Struct({ ...Session.fields, ...standing })
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const keys = reading(database, KeyStandingRow)
+  const sessions = reading(database, SessionStandingRow)
+
+  return CredentialStore.of({
+    byKeyDigest: (digests) =>
+      Effect.map(
+        keys.first(
+          "CredentialStore.byKeyDigest",
+          `select ${keyColumns}, ${standingColumns}
+           from api_key_secret s
+           join api_key k on k.id = s.key_id
+           join user_account u on u.id = k.creator_id
+           left join organization o on o.id = k.org_id
+           left join membership m on m.org_id = k.org_id and m.user_id = u.id
+           where s.digest = any ($1) limit 1`,
+          [digests]
+        ),
+        Option.map(({ standing_organization, standing_role, standing_user, ...key }) => ({
+          user: standing_user,
+          organization: standing_organization,
+          role: standing_role,
+          key: storedKeyOf(key)
+        }))
+      ),
+    bySession: (session, org) =>
+      Effect.map(
+        sessions.first(
+          "CredentialStore.bySession",
+          `select s.*, ${standingColumns}
+           from session s
+           join user_account u on u.id = s.user_id
+           left join organization o on o.id = $2
+           left join membership m on m.org_id = $2 and m.user_id = u.id
+           where s.id = $1`,
+          [session, org]
+        ),
+        Option.map(({ standing_organization, standing_role, standing_user, ...row }) => ({
+          user: standing_user,
+          organization: standing_organization,
+          role: standing_role,
+          session: new Session(row)
+        }))
+      )
+  })
+})
+
+export const PostgresCredentialStore = {
+  layer: Layer.effect(CredentialStore, make)
+}

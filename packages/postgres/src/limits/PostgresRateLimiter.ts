@@ -1,0 +1,57 @@
+/**
+ * `RateLimiter` on Postgres: one statement a take. It weighs in whole numbers exactly as the core does, and what it
+ * answers is computed by the core from the counters that it left.
+ */
+import { countsNow, RateLimiter, restOfWindow, takenFrom, windowOf, type WindowCounts } from "@narthex/core"
+import { DateTime, Effect, Layer } from "effect"
+import { Database } from "../Database.ts"
+
+/** The row's counters as they stand in the window of the take; a window ahead, by another clock, stays. */
+const before = `case when mine."window" >= $3 then mine.taken_before when mine."window" = $3 - 1 then mine.taken else 0 end`
+const present = `case when mine."window" >= $3 then mine.taken else 0 end`
+
+const take = `
+with took as (
+  insert into rate_limit as mine (limit_name, subject, "window", taken, taken_before, stale_at)
+  select $1, $2, $3::bigint, $4::bigint, 0, $8 where $4::bigint <= $5::bigint
+  on conflict (limit_name, subject) do update
+  set "window" = greatest(mine."window", $3), taken = ${present} + $4, taken_before = ${before},
+    stale_at = greatest(mine.stale_at, $8)
+  where (${present} + $4) * $6::bigint + ${before} * $7::bigint <= $5::bigint * $6
+  returning "window", taken, taken_before
+)
+select true as allowed, took.* from took
+union all
+select false, "window", taken, taken_before from rate_limit
+where limit_name = $1 and subject = $2 and not exists (select 1 from took)`
+
+const make = Effect.gen(function* () {
+  const { query } = yield* Database
+  return RateLimiter.of({
+    take: (wanted) =>
+      Effect.gen(function* () {
+        const length = wanted.window_seconds * 1000
+        const window = windowOf(wanted)
+        const [row] = yield* query<WindowCounts & { readonly allowed: boolean }>("RateLimiter.take", take, [
+          wanted.limit_name,
+          wanted.subject,
+          window,
+          wanted.cost,
+          wanted.limit,
+          length,
+          restOfWindow(wanted),
+          new Date((window + 2) * length)
+        ])
+        // No row: refused on sight, or by a first take that was not yet visible.
+        return takenFrom(wanted, row?.allowed === true, countsNow(wanted, row))
+      }),
+    purge: (now) =>
+      Effect.asVoid(
+        query("RateLimiter.purge", "delete from rate_limit where stale_at <= $1", [DateTime.toDateUtc(now)])
+      )
+  })
+})
+
+export const PostgresRateLimiter = {
+  layer: Layer.effect(RateLimiter, make)
+}

@@ -1,0 +1,99 @@
+/**
+ * `OperationStore` on Postgres.
+ *
+ * A claim is one statement: it skips rows that another worker holds at this moment, and a row that was claimed
+ * between its look and its lock no longer matches and is left alone.
+ */
+import { OperationStore, pageOf, StoredOperation } from "@narthex/core"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { Database } from "../Database.ts"
+import { exclusively } from "../exclusively.ts"
+import { tableOf } from "../tableOf.ts"
+
+/** As the partial indexes have it. */
+const isOpen = (row: string) => `${row}.status in ('scheduling', 'running', 'cancelling')`
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const operations = tableOf(database, "operation", StoredOperation)
+
+  return OperationStore.of({
+    insert: (operation) => {
+      const insert = Effect.asVoid(
+        operations.write("OperationStore.insert", operation, `${operations.insertInto} ${operations.record("$1")}`)
+      )
+      // Positions are drawn before the commit: without turns a later operation could be seen, and run, first.
+      return operation.branch_id === null ? insert : exclusively(database, `operation ${operation.branch_id}`, insert)
+    },
+    find: (operation) =>
+      operations.first("OperationStore.find", "select * from operation where id = $1", [operation]),
+    lock: (operation) =>
+      operations.first("OperationStore.lock", "select * from operation where id = $1 for update", [operation]),
+    update: (operation) =>
+      Effect.asVoid(
+        operations.write(
+          "OperationStore.update",
+          operation,
+          `update operation ${operations.setTo("$1")} where id = $2`,
+          [operation.id]
+        )
+      ),
+    claim: ({ lease_until, now, worker }) =>
+      operations.first(
+        "OperationStore.claim",
+        `with due as (
+           select o.id from operation o
+           where ${isOpen("o")} and (o.lease_until is null or o.lease_until <= $2)
+             and (o.retry_at is null or o.retry_at <= $2)
+             and not exists (
+               select 1 from operation earlier
+               where earlier.branch_id = o.branch_id and earlier.position < o.position and ${isOpen("earlier")})
+           order by o.position limit 1 for update skip locked
+         )
+         update operation o set lease_owner = $1, lease_until = $3 from due where o.id = due.id returning o.*`,
+        [worker, DateTime.toDateUtc(now), DateTime.toDateUtc(lease_until)]
+      ),
+    extend: (operation, { lease_until, worker }) =>
+      Effect.map(
+        database.query(
+          "OperationStore.extend",
+          `update operation o set lease_until = $3
+           where o.id = $1 and o.lease_owner = $2 and ${isOpen("o")} returning o.id`,
+          [operation, worker, DateTime.toDateUtc(lease_until)]
+        ),
+        (rows) => rows.length > 0
+      ),
+    list: (project, branch, page) =>
+      Effect.map(
+        operations.all(
+          "OperationStore.list",
+          `select * from operation
+           where project_id = $1 and ($2::text is null or branch_id = $2) and ($3::text is null or id < $3)
+           order by id desc limit $4`,
+          [project, branch, page.after, page.limit + 1]
+        ),
+        (rows) => pageOf(rows, page)
+      ),
+    unfinished: (branch) =>
+      operations.all(
+        "OperationStore.unfinished",
+        `select o.* from operation o where o.branch_id = $1 and ${isOpen("o")} order by o.position`,
+        [branch]
+      ),
+    nextDue: (now) =>
+      Effect.map(
+        database.query<{ readonly at: Date | null }>(
+          "OperationStore.nextDue",
+          `select min(instant) as at
+           from operation o cross join lateral (values (o.retry_at), (o.lease_until)) as it(instant)
+           where ${isOpen("o")} and instant > $1`,
+          [DateTime.toDateUtc(now)]
+        ),
+        (rows) => Option.map(Option.fromNullishOr(rows[0]?.at), (at) => DateTime.fromDateUnsafe(at))
+      )
+  })
+})
+
+export const PostgresOperationStore = {
+  layer: Layer.effect(OperationStore, make)
+}

@@ -1,0 +1,107 @@
+/** `EndpointStore` on Postgres. */
+import { Endpoint, EndpointStore, pageOf } from "@narthex/core"
+import { DateTime, Effect, Layer } from "effect"
+import { Database } from "../Database.ts"
+import { exclusively } from "../exclusively.ts"
+import { json, tableOf } from "../tableOf.ts"
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const endpoints = tableOf(database, "endpoint", Endpoint)
+
+  return EndpointStore.of({
+    put: (endpoint) =>
+      exclusively(
+        database,
+        `endpoint ${endpoint.branch_id}`,
+        Effect.map(
+          endpoints.write(
+            "EndpointStore.put",
+            endpoint,
+            `${endpoints.insertInto} ${endpoints.record("$1")}
+             where $4 <> 'read_write'
+               or not exists (
+                 select 1 from endpoint other
+                 where other.branch_id = $2 and other.id <> $3 and other.type = 'read_write'
+                   and other.deleted_at is null)
+               or exists (select 1 from endpoint gone where gone.id = $3 and gone.deleted_at is not null)
+             on conflict (id) do update ${endpoints.setExcluded} returning id`,
+            [endpoint.branch_id, endpoint.id, endpoint.type]
+          ),
+          (rows) => rows.length > 0
+        )
+      ),
+    find: (project, endpoint) =>
+      endpoints.first(
+        "EndpointStore.find",
+        "select * from endpoint where id = $1 and project_id = $2 and deleted_at is null",
+        [endpoint, project]
+      ),
+    findAnywhere: (endpoint) =>
+      endpoints.first("EndpointStore.findAnywhere", "select * from endpoint where id = $1 and deleted_at is null", [
+        endpoint
+      ]),
+    lock: (endpoint) =>
+      endpoints.first("EndpointStore.lock", "select * from endpoint where id = $1 and deleted_at is null for update", [
+        endpoint
+      ]),
+    markDeleted: (endpoint, now) =>
+      Effect.asVoid(
+        database.query(
+          "EndpointStore.markDeleted",
+          "update endpoint set deleted_at = $2 where id = $1 and deleted_at is null",
+          [endpoint, DateTime.toDateUtc(now)]
+        )
+      ),
+    list: (project, branch, page) =>
+      Effect.map(
+        endpoints.all(
+          "EndpointStore.list",
+          `select * from endpoint
+           where project_id = $1 and deleted_at is null and ($2::text is null or branch_id = $2)
+             and ($3::text is null or id < $3)
+           order by id desc limit $4`,
+          [project, branch, page.after, page.limit + 1]
+        ),
+        (rows) => pageOf(rows, page)
+      ),
+    ofBranch: (branch) =>
+      endpoints.all(
+        "EndpointStore.ofBranch",
+        "select * from endpoint where branch_id = $1 and deleted_at is null order by id",
+        [branch]
+      ),
+    active: endpoints.all(
+      "EndpointStore.active",
+      "select * from endpoint where current_state = 'active' and deleted_at is null order by id",
+      []
+    ),
+    noteActivity: (reports) =>
+      Effect.asVoid(
+        database.query(
+          "EndpointStore.noteActivity",
+          // Locked in one order, or two proxies that report at once could wait for each other.
+          `with seen as (
+             select it.endpoint_id, it.generation, max(it.last_active_at) as last_active_at,
+               (array_agg(it.connections order by it.n desc))[1] as connections
+             from rows from (jsonb_to_recordset($1) as (
+                 endpoint_id text, generation bigint, connections integer, last_active_at timestamptz))
+               with ordinality as it(endpoint_id, generation, connections, last_active_at, n)
+             group by it.endpoint_id, it.generation
+           ), held as (
+             select e.id, seen.connections, seen.last_active_at
+             from endpoint e join seen on seen.endpoint_id = e.id and seen.generation = e.generation
+             where e.deleted_at is null order by e.id for update of e
+           )
+           update endpoint e
+           set connections = held.connections, last_active_at = greatest(e.last_active_at, held.last_active_at)
+           from held where e.id = held.id`,
+          [json(reports.map((it) => ({ ...it, last_active_at: DateTime.formatIso(it.last_active_at) })))]
+        )
+      )
+  })
+})
+
+export const PostgresEndpointStore = {
+  layer: Layer.effect(EndpointStore, make)
+}

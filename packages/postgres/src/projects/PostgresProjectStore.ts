@@ -1,0 +1,61 @@
+/** `ProjectStore` on Postgres. */
+import { type OrgId, pageOf, Project, type ProjectId, ProjectStore } from "@narthex/core"
+import { DateTime, Effect, Layer } from "effect"
+import { Database } from "../Database.ts"
+import { tableOf } from "../tableOf.ts"
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const projects = tableOf(database, "project", Project)
+  const own = (operation: string, org: OrgId, project: ProjectId, locking = "") =>
+    projects.first(
+      operation,
+      `select * from project where id = $1 and org_id = $2 and deleted_at is null ${locking}`,
+      [project, org]
+    )
+
+  return ProjectStore.of({
+    insert: (project) =>
+      Effect.asVoid(
+        projects.write("ProjectStore.insert", project, `${projects.insertInto} ${projects.record("$1")}`)
+      ),
+    find: (org, project) => own("ProjectStore.find", org, project),
+    lock: (org, project) => own("ProjectStore.lock", org, project, "for update"),
+    findAnywhere: (project) =>
+      projects.first("ProjectStore.findAnywhere", "select * from project where id = $1 and deleted_at is null", [
+        project
+      ]),
+    update: (project) =>
+      Effect.asVoid(
+        projects.write(
+          "ProjectStore.update",
+          project,
+          `update project ${projects.setTo("$1")} where id = $2 and deleted_at is null`,
+          [project.id]
+        )
+      ),
+    markDeleted: (project, now) =>
+      Effect.asVoid(
+        database.query(
+          "ProjectStore.markDeleted",
+          "update project set deleted_at = $2 where id = $1 and deleted_at is null",
+          [project, DateTime.toDateUtc(now)]
+        )
+      ),
+    list: (org, only, page) =>
+      Effect.map(
+        projects.all(
+          "ProjectStore.list",
+          `select * from project
+           where org_id = $1 and deleted_at is null and ($2::text is null or id = $2) and ($3::text is null or id < $3)
+           order by id desc limit $4`,
+          [org, only, page.after, page.limit + 1]
+        ),
+        (rows) => pageOf(rows, page)
+      )
+  })
+})
+
+export const PostgresProjectStore = {
+  layer: Layer.effect(ProjectStore, make)
+}

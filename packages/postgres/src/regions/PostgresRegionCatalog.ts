@@ -1,0 +1,85 @@
+/** `RegionCatalog` on Postgres. The catalog is small and the operator's: its changes take turns. */
+import { Region, RegionCatalog } from "@narthex/core"
+import { Effect, Layer, Schema } from "effect"
+import { Database } from "../Database.ts"
+import { exclusively } from "../exclusively.ts"
+import { reading, tableOf } from "../tableOf.ts"
+
+const Row = Schema.Struct({
+  ...Region.fields,
+  location: Schema.NullOr(Schema.String),
+  active: Schema.Boolean,
+  position: Schema.Int
+})
+
+const turn = "region"
+
+const entryOf = ({ active, location, position, ...region }: typeof Row.Type) => ({
+  region: new Region(location === null ? region : { ...region, location }),
+  active,
+  position
+})
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const regions = tableOf(database, "region", Region)
+  const all = Effect.map(
+    reading(database, Row).all("RegionCatalog.all", "select * from region order by position", []),
+    (rows) => rows.map(entryOf)
+  )
+
+  return RegionCatalog.of({
+    all,
+    active: Effect.map(all, (entries) => entries.filter((entry) => entry.active).map((entry) => entry.region)),
+    seed: (ids) =>
+      exclusively(
+        database,
+        turn,
+        Effect.asVoid(
+          database.query(
+            "RegionCatalog.seed",
+            `insert into region (region_id, name, "default", geo_lat, geo_long, active, position)
+             select it.id, it.id, it.n = 1, 0, 0, true, it.n - 1
+             from unnest($1::text[]) with ordinality as it(id, n)
+             where not exists (select 1 from region)`,
+            [ids]
+          )
+        )
+      ),
+    put: (region) =>
+      exclusively(
+        database,
+        turn,
+        Effect.gen(function* () {
+          if (region.default)
+            yield* database.query(
+              "RegionCatalog.put",
+              `update region set "default" = false where "default" and region_id <> $1`,
+              [region.region_id]
+            )
+          yield* regions.write(
+            "RegionCatalog.put",
+            region,
+            `insert into region
+             select (jsonb_populate_record(it, jsonb_build_object(
+               'active', true, 'position', (select coalesce(max(position) + 1, 0) from region)))).*
+             from jsonb_populate_record(null::region, $1) as it
+             on conflict (region_id) do update ${regions.setExcluded}, active = true`
+          )
+        })
+      ),
+    retire: (id) =>
+      Effect.map(
+        database.query(
+          "RegionCatalog.retire",
+          `update region set active = false, "default" = false where region_id = $1 and active returning region_id`,
+          [id]
+        ),
+        (rows) => rows.length > 0
+      )
+  })
+})
+
+export const PostgresRegionCatalog = {
+  layer: Layer.effect(RegionCatalog, make)
+}

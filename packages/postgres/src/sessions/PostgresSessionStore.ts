@@ -1,0 +1,60 @@
+/** `SessionStore` on Postgres. */
+import { Session, SessionStore } from "@narthex/core"
+import { DateTime, Effect, Layer } from "effect"
+import { Database } from "../Database.ts"
+import { tableOf } from "../tableOf.ts"
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const sessions = tableOf(database, "session", Session)
+
+  return SessionStore.of({
+    insert: (session) =>
+      Effect.asVoid(
+        sessions.write("SessionStore.insert", session, `${sessions.insertInto} ${sessions.record("$1")}`)
+      ),
+    lock: (session) =>
+      sessions.first("SessionStore.lock", "select * from session where id = $1 for update", [session]),
+    update: (session) =>
+      Effect.asVoid(
+        sessions.write("SessionStore.update", session, `update session ${sessions.setTo("$1")} where id = $2`, [
+          session.id
+        ])
+      ),
+    living: (user, since) =>
+      sessions.all(
+        "SessionStore.living",
+        `select * from session where user_id = $1 and revoked_at is null and signed_in_at > $2 order by id desc`,
+        [user, DateTime.toDateUtc(since)]
+      ),
+    spend: (digest, expiresAt) =>
+      Effect.map(
+        database.query<{ readonly first: boolean }>(
+          "SessionStore.spend",
+          `insert into spent_id_token as spent (digest, expires_at) values ($1, $2)
+           on conflict (digest) do update set expires_at = greatest(spent.expires_at, excluded.expires_at)
+           returning xmax = 0 as first`, // an inserted row was never locked
+          [digest, DateTime.toDateUtc(expiresAt)]
+        ),
+        (rows) => rows[0]?.first === true
+      ),
+    isSpent: (digest) =>
+      Effect.map(
+        database.query("SessionStore.isSpent", "select 1 from spent_id_token where digest = $1", [digest]),
+        (rows) => rows.length > 0
+      ),
+    purge: (now, since) =>
+      Effect.asVoid(
+        database.query(
+          "SessionStore.purge",
+          `with forgotten as (delete from spent_id_token where expires_at < $1)
+           delete from session where signed_in_at < $2`,
+          [DateTime.toDateUtc(now), DateTime.toDateUtc(since)]
+        )
+      )
+  })
+})
+
+export const PostgresSessionStore = {
+  layer: Layer.effect(SessionStore, make)
+}

@@ -1,0 +1,61 @@
+/** `SigningKeyStore` on Postgres. Changes take turns: there is one set of keys, and two first keys would be one too many. */
+import { SigningKeyStore } from "@narthex/core"
+import { DateTime, Effect, Layer, Schema } from "effect"
+import { Database } from "../Database.ts"
+import { exclusively } from "../exclusively.ts"
+import { tableOf } from "../tableOf.ts"
+
+const StoredKey = Schema.Struct({
+  kid: Schema.String,
+  public_jwk: Schema.String,
+  wrapped_private: Schema.String,
+  created_at: Schema.DateTimeUtcFromString,
+  active_from: Schema.DateTimeUtcFromString,
+  retired_until: Schema.NullOr(Schema.DateTimeUtcFromString)
+})
+
+const turn = "signing_key"
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const keys = tableOf(database, "signing_key", StoredKey)
+
+  return SigningKeyStore.of({
+    published: (now) =>
+      keys.all(
+        "SigningKeyStore.published",
+        `select * from signing_key where retired_until is null or retired_until > $1 order by created_at desc, kid`,
+        [DateTime.toDateUtc(now)]
+      ),
+    addFirst: (key) =>
+      exclusively(
+        database,
+        turn,
+        Effect.map(
+          keys.write(
+            "SigningKeyStore.addFirst",
+            key,
+            `${keys.insertInto} ${keys.record("$1")} where not exists (select 1 from signing_key) returning kid`
+          ),
+          (rows) => rows.length > 0
+        )
+      ),
+    rotate: (key, retireAt) =>
+      exclusively(
+        database,
+        turn,
+        Effect.andThen(
+          database.query(
+            "SigningKeyStore.rotate",
+            "update signing_key set retired_until = $1 where retired_until is null",
+            [DateTime.toDateUtc(retireAt)]
+          ),
+          Effect.asVoid(keys.write("SigningKeyStore.rotate", key, `${keys.insertInto} ${keys.record("$1")}`))
+        )
+      )
+  })
+})
+
+export const PostgresSigningKeyStore = {
+  layer: Layer.effect(SigningKeyStore, make)
+}

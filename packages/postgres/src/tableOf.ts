@@ -1,0 +1,75 @@
+/**
+ * A model of the core as a table: the columns are the members of its wire form, nothing is mapped by hand.
+ *
+ * A record goes in whole, as one JSON parameter that Postgres spreads over the columns (`jsonb_populate_record`), and
+ * comes out through the model's Schema, whatever other columns the row has. It stops there: every statement is
+ * written out where it is used.
+ * What one would get wrong: a new member of a model needs a column before this code runs, or writes fail.
+ */
+import { StorageError } from "@narthex/core"
+import { Array as Arrays, Effect, type Option, Schema } from "effect"
+import type { Database } from "./Database.ts"
+
+type Model = Schema.Codec<unknown, unknown> & { readonly fields: Schema.Struct.Fields }
+
+/** JSON for a parameter. What is no text in UTF-8 (half a surrogate pair) becomes U+FFFD, as in any other text. */
+export const json = (value: unknown): string =>
+  JSON.stringify(value, (_, part) => (typeof part === "string" ? part.toWellFormed() : part))
+
+/** Rows as the wire has them: instants as text. */
+const wire = (row: object): object =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
+  )
+
+const failing = (operation: string) => (cause: unknown) => new StorageError({ operation, cause })
+
+/** Statements whose rows are what a schema says. */
+export const reading = <A, I>(database: Database["Service"], schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
+  const all = (
+    operation: string,
+    text: string,
+    params: ReadonlyArray<unknown>
+  ): Effect.Effect<ReadonlyArray<A>, StorageError> =>
+    database
+      .query(operation, text, params)
+      .pipe(Effect.flatMap((rows) => Effect.mapError(decode(rows.map(wire)), failing(operation))))
+  const first = (
+    operation: string,
+    text: string,
+    params: ReadonlyArray<unknown>
+  ): Effect.Effect<Option.Option<A>, StorageError> => Effect.map(all(operation, text, params), Arrays.head)
+  return { all, first }
+}
+
+/** The same, and what statements need to write records of a model. */
+export const tableOf = <M extends Model>(database: Database["Service"], name: string, model: M) => {
+  const members = Object.keys(model.fields).map((member) => `"${member}"`)
+  const list = (prefix: string) => members.map((member) => prefix + member).join(", ")
+  const encode = Schema.encodeEffect(model)
+  return {
+    ...reading<M["Type"], M["Encoded"]>(database, model),
+    /** `insert into … (…)`, to be followed by a query that ends in `record("$1")`. */
+    insertInto: `insert into ${name} (${list("")})`,
+    /** `select … from` a record, as rows named `record`. */
+    record: (parameter: string) =>
+      `select ${list("record.")} from jsonb_populate_record(null::${name}, ${parameter}) as record`,
+    /** `set …` of an update to a record. */
+    setTo: (parameter: string) =>
+      `set (${list("")}) = (select ${list("record.")} from jsonb_populate_record(null::${name}, ${parameter}) as record)`,
+    /** `set …` of an upsert. */
+    setExcluded: `set (${list("")}) = row (${list("excluded.")})`,
+    /** Runs a statement whose `$1` is a record; answers its rows. */
+    write: <Row extends object>(
+      operation: string,
+      value: M["Type"],
+      text: string,
+      params: ReadonlyArray<unknown> = []
+    ): Effect.Effect<ReadonlyArray<Row>, StorageError> =>
+      encode(value).pipe(
+        Effect.mapError(failing(operation)),
+        Effect.flatMap((record) => database.query<Row>(operation, text, [json(record), ...params]))
+      )
+  }
+}

@@ -1,0 +1,23 @@
+/** The driver that we ship, through our own service. */
+import { Effect, Layer, ManagedRuntime, Redacted, Stream } from "effect"
+import { Database } from "../../src/Database.ts"
+import { silent } from "../support/silent.ts"
+import { connections, type Driver } from "./Driver.ts"
+
+export const driver = (url: string): Driver => {
+  const layer = Database.layer({
+    url: Redacted.make(url),
+    maxConnections: connections,
+    applicationName: "narthex-load"
+  })
+  const runtime = ManagedRuntime.make(Layer.merge(layer, silent))
+  const ask = <A, E>(use: (database: Database["Service"]) => Effect.Effect<A, E>) =>
+    runtime.runPromise(Database.use(use))
+  return {
+    query: (text, params) => ask((database) => database.query("load", text, params)),
+    transaction: (texts) =>
+      ask((database) => database.transaction(Effect.forEach(texts, (text) => database.query("load", text)))),
+    listen: (channel, heard) =>
+      ask((database) => Stream.runForEach(database.listen(channel), (payload) => Effect.sync(() => heard(payload))))
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * The process that must not die: small statements, transactions and a LISTEN, without pause, while somebody else
+ * takes the server away. `node load.ts <driver module> <url>`; lines on stdin are commands, lines on stdout answers:
+ *
+ * - every payload heard is printed as `heard <payload>`;
+ * - `count` prints the counts so far;
+ * - `finish` stops issuing work, waits until everything issued has settled (or 30 s), prints the counts and ends.
+ */
+import { createInterface } from "node:readline"
+import { setImmediate, setTimeout } from "node:timers/promises"
+import type { Driver } from "./Driver.ts"
+
+const [, , module = "", url = ""] = process.argv
+const { driver } = (await import(module)) as { readonly driver: (url: string) => Driver }
+const { query, transaction, listen } = driver(url)
+
+const counts = { issued: 0, resolved: 0, rejected: 0, slowest_ms: 0, reasons: {} as Record<string, number> }
+const pending = new Set<number>()
+let finishing = false
+
+const settle = async (work: () => Promise<unknown>): Promise<void> => {
+  const id = counts.issued++
+  const started = performance.now()
+  pending.add(id)
+  try {
+    await work()
+    counts.resolved++
+  } catch (cause) {
+    counts.rejected++
+    const reason = String((cause as { readonly code?: unknown }).code ?? (cause as Error).name)
+    counts.reasons[reason] = (counts.reasons[reason] ?? 0) + 1
+    await setTimeout(2)
+  } finally {
+    pending.delete(id)
+    counts.slowest_ms = Math.max(counts.slowest_ms, Math.round(performance.now() - started))
+  }
+}
+
+const worker = async (): Promise<void> => {
+  for (let turn = 0; !finishing; turn++) {
+    if (turn % 5 === 4) {
+      await settle(() => transaction(["insert into load default values", "select count(*) from load where id < 0"]))
+    } else {
+      await settle(() => query("select $1::int as x, $2::text as y", [turn, "small"]))
+    }
+    await setImmediate()
+  }
+}
+
+const print = () => console.log(`counts ${JSON.stringify({ ...counts, pending: pending.size })}`)
+
+listen("load", (payload) => console.log(`heard ${payload}`)).catch(() => {
+  // A driver whose first LISTEN fails and is not repeated fails the test by what is not heard.
+})
+const workers = Promise.all(Array.from({ length: 24 }, worker))
+
+for await (const command of createInterface({ input: process.stdin })) {
+  if (command === "count") print()
+  if (command === "finish") {
+    finishing = true
+    await Promise.race([workers, setTimeout(30_000, undefined, { ref: false })])
+    print()
+    process.exit(0)
+  }
+}
+// The test is gone.
+process.exit(2)

@@ -1,0 +1,162 @@
+/** The sequencing function: dense positions, rising ids, one at a time, and the new timeline. */
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber } from "effect"
+import { Database, jsonb } from "../src/index.ts"
+import { PostgresServer } from "./support/PostgresServer.ts"
+import { testDatabase } from "./support/TestDatabase.ts"
+
+const org = "0192f0c1-2d3e-7abc-8def-0123456789ab"
+
+interface Logged {
+  readonly pos: number
+  readonly id: string
+  readonly n: number
+}
+
+const make = Effect.gen(function* () {
+  const { query } = yield* Database
+  const emit = (...numbers: ReadonlyArray<number>) =>
+    query(
+      "test",
+      `insert into event_outbox (org_id, project_id, type, source, region_id, at, internal, data)
+       select * from jsonb_to_recordset($1) as x(
+         org_id uuid, project_id uuid, type text, source text, region_id text, at timestamptz, internal boolean, data jsonb)`,
+      [
+        jsonb(
+          numbers.map((n) => ({
+            org_id: org,
+            type: "thing.updated.v1",
+            source: "things",
+            region_id: "local",
+            at: "2026-03-04T05:06:07.089Z",
+            internal: false,
+            data: { n }
+          }))
+        )
+      ]
+    )
+  const sequence = (limit: number) =>
+    Effect.map(query<{ readonly n: number }>("test", "select event_sequence($1) as n", [limit]), ([row]) => row?.n)
+  const log = query<Logged>("test", "select pos, id, (data->>'n')::int as n from event_log order by pos")
+  const head = Effect.map(
+    query<{ readonly trimmed_to: string | null; readonly timeline: string | null }>(
+      "test",
+      "select trimmed_to, timeline from event_head"
+    ),
+    ([row]) => row
+  )
+  yield* query("test", "truncate event_outbox, event_log")
+  yield* query("test", "update event_head set pos = 0, ms = 0, r40 = 0, c32 = 0, trimmed_to = null, timeline = null")
+  return { emit, sequence, log, head }
+})
+
+const ascending = (ids: ReadonlyArray<string>) => assert.deepStrictEqual(ids.toSorted(), [...new Set(ids)])
+
+layer(testDatabase, { excludeTestServices: true })("event_sequence", (it) => {
+  it.effect("moves committed events in the order in which they were written, without gaps", () =>
+    Effect.gen(function* () {
+      const { emit, sequence, log } = yield* make
+      assert.strictEqual(yield* sequence(10), 0)
+      yield* emit(1, 2, 3)
+      yield* emit(4, 5)
+      assert.strictEqual(yield* sequence(4), 4)
+      assert.strictEqual(yield* sequence(4), 1)
+      assert.strictEqual(yield* sequence(4), 0)
+      const events = yield* log
+      assert.deepStrictEqual(
+        events.map(({ pos, n }) => [pos, n]),
+        [1, 2, 3, 4, 5].map((n) => [n, n])
+      )
+      ascending(events.map((event) => event.id))
+      for (const { id } of events) assert.match(id, /00$/)
+    })
+  )
+
+  it.effect("loses, repeats and reorders nothing with many writers and sequencers", () =>
+    Effect.gen(function* () {
+      const { emit, sequence, log } = yield* make
+      const { transaction } = yield* Database
+      const writer = (first: number) =>
+        Effect.forEach(
+          Array.from({ length: 50 }, (_, n) => first + n),
+          (n) => transaction(emit(n))
+        )
+      const writing = yield* Effect.forkChild(
+        Effect.forEach([1000, 2000, 3000, 4000], writer, { concurrency: "unbounded" })
+      )
+      const sequencer = Effect.gen(function* () {
+        while (writing.pollUnsafe() === undefined || (yield* sequence(7)) !== 0) yield* sequence(7)
+      })
+      yield* Effect.all([sequencer, sequencer, sequencer], { concurrency: 3 })
+      yield* Fiber.join(writing)
+      const events = yield* log
+      assert.deepStrictEqual(
+        events.map((event) => event.pos),
+        Array.from({ length: 200 }, (_, index) => index + 1)
+      )
+      ascending(events.map((event) => event.id))
+      for (const thousand of [1, 2, 3, 4]) {
+        const own = events.map((event) => event.n).filter((n) => Math.floor(n / 1000) === thousand)
+        assert.deepStrictEqual(
+          own,
+          Array.from({ length: 50 }, (_, n) => thousand * 1000 + n)
+        )
+      }
+    })
+  )
+
+  it.effect("turns others away while one is at it", () =>
+    Effect.gen(function* () {
+      const { emit, sequence } = yield* make
+      const { transaction } = yield* Database
+      yield* emit(1, 2)
+      const inside = yield* Deferred.make<void>()
+      const leave = yield* Deferred.make<void>()
+      const first = yield* Effect.forkChild(
+        transaction(
+          sequence(1).pipe(Effect.tap(Deferred.succeed(inside, undefined)), Effect.tap(Deferred.await(leave)))
+        )
+      )
+      yield* Deferred.await(inside)
+      assert.strictEqual(yield* sequence(1), -1)
+      yield* Deferred.succeed(leave, undefined)
+      assert.strictEqual(yield* Fiber.join(first), 1)
+      assert.strictEqual(yield* sequence(1), 1)
+    })
+  )
+
+  it.effect("goes on in the last millisecond when the clock went back", () =>
+    Effect.gen(function* () {
+      const { emit, sequence, log } = yield* make
+      const { query } = yield* Database
+      yield* query("test", "update event_head set ms = 32503680000000, r40 = 5, c32 = 7")
+      yield* emit(1)
+      yield* sequence(10)
+      const [event] = yield* log
+      const [ms, r40, c32] = ["1d8fda4ce000", "0000000005", "00000008"]
+      assert.strictEqual(event?.id.replaceAll("-", ""), `${ms}${r40}${c32}00`)
+    })
+  )
+
+  it.effect("lets every older id gap once after a promotion", () =>
+    Effect.gen(function* () {
+      const { control } = yield* PostgresServer
+      if (control === undefined) return
+      const { emit, sequence, log, head } = yield* make
+      yield* emit(1)
+      yield* sequence(10)
+      const before = yield* head
+      assert.isNull(before?.trimmed_to)
+      yield* control.promote
+      yield* emit(2)
+      yield* sequence(10)
+      const after = yield* head
+      assert.notStrictEqual(after?.timeline, before?.timeline)
+      const [old, recent] = yield* log
+      ascending([old?.id ?? "", after?.trimmed_to ?? "", recent?.id ?? ""])
+      yield* emit(3)
+      yield* sequence(10)
+      assert.deepStrictEqual(yield* head, after)
+    })
+  )
+})

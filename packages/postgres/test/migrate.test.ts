@@ -1,0 +1,50 @@
+/** Migrations: once, whoever starts, and never over another text. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Database, migrate } from "../src/index.ts"
+import { PostgresServer } from "./support/PostgresServer.ts"
+import { silent } from "./support/silent.ts"
+
+const starter = (url: Parameters<typeof Database.layer>[0]["url"]) =>
+  Effect.provide(migrate, Database.layer({ url, maxConnections: 2, applicationName: "narthex-test" }), { local: true })
+
+layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
+  it.effect("runs each migration once, however many instances start at the same time", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      yield* Effect.forEach(Array.from({ length: 6 }), () => starter(url), { concurrency: "unbounded" })
+      yield* starter(url)
+      assert.deepStrictEqual(yield* admin("select name from narthex_migration order by name", url), [
+        { name: "0001_events" }
+      ])
+      assert.deepStrictEqual(yield* admin("select pos::int, timeline from event_head", url), [
+        { pos: 0, timeline: null }
+      ])
+    }).pipe(Effect.provide(silent))
+  )
+
+  it.effect("stops at a migration whose text is not the one that ran", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      yield* starter(url)
+      yield* admin("update narthex_migration set checksum = 'edited'", url)
+      const error = yield* Effect.flip(starter(url))
+      assert.strictEqual(error.operation, "migrate 0001_events")
+    }).pipe(Effect.provide(silent))
+  )
+
+  it.effect("leaves nothing behind when a migration fails", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      yield* admin("create function event_id(bigint, bigint, bigint) returns int language sql as 'select 1'", url)
+      yield* Effect.flip(starter(url))
+      assert.deepStrictEqual(yield* admin("select to_regclass('event_outbox') is null as none", url), [{ none: true }])
+      yield* admin("drop function event_id", url)
+      yield* starter(url)
+      assert.lengthOf(yield* admin("select 1 from narthex_migration", url), 1)
+    }).pipe(Effect.provide(silent))
+  )
+})

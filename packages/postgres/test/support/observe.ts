@@ -1,0 +1,32 @@
+/** What a test asks the database about itself, or waits for it to show. */
+import { Effect, Schedule } from "effect"
+import { Database } from "../../src/Database.ts"
+
+/** A table to play with: `n` unique, `v` zero. */
+export const table = (name: string) =>
+  Effect.flatMap(Database, ({ query }) =>
+    query("test", `create table ${name} (n int constraint ${name}_n primary key, v int not null default 0)`)
+  )
+
+export const insert = (name: string, n: number) =>
+  Effect.flatMap(Database, ({ query }) => query("test", `insert into ${name} values ($1)`, [n]))
+
+/** The `n` in the table, in order. */
+export const numbers = (name: string) =>
+  Effect.flatMap(Database, ({ query }) =>
+    Effect.map(query<{ readonly n: number }>("test", `select n from ${name} order by n`), (found) =>
+      found.map((row) => row.n)
+    )
+  )
+
+/** Does another session show this? `condition` is over `pg_stat_activity`. */
+export const shows = (condition: string) =>
+  Effect.flatMap(Database, ({ query }) =>
+    Effect.map(
+      query("test", `select 1 from pg_stat_activity where pid <> pg_backend_pid() and (${condition})`),
+      (found) => found.length > 0
+    )
+  )
+
+export const until = <E, R>(it: Effect.Effect<boolean, E, R>) =>
+  Effect.repeat(it, { until: (true_) => true_, schedule: Schedule.spaced("5 millis") })

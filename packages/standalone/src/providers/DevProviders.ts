@@ -1,0 +1,105 @@
+/**
+ * Two identity providers for development: plain OpenID Connect issuers on loopback that sign in anybody as anybody.
+ *
+ * Whoever reaches them is everybody, so they refuse to start in production and on anything but loopback; whether they
+ * are wanted at all is for the settings to say. Their keys stay in the data directory, hence tokens survive a restart.
+ * What one would get wrong: a redirect address must be given exactly, so a console on a free port is bound first.
+ */
+import { join } from "node:path"
+import { Config, Context, Effect, Layer, Option, Schema } from "effect"
+import { makeIssuer } from "./Issuer.ts"
+import type { DevClient } from "./issuerConfiguration.ts"
+import { isLoopback, type PortUnavailable, serveOnLoopback } from "./loopbackServer.ts"
+import { loadSigningKey, type SigningAlgorithm, type SigningKeyUnusable } from "./SigningKey.ts"
+
+/** Development providers may not run like this. `reason` is a sentence for the operator. */
+export class DevProvidersRefused extends Schema.TaggedError<DevProvidersRefused>()("DevProvidersRefused", {
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+/** A running issuer, in the words of `NARTHEX_PROVIDERS`. */
+export interface DevProvider {
+  readonly id: string
+  readonly name: string
+  readonly issuer: string
+  readonly client_ids: ReadonlyArray<string>
+  readonly algorithms: ReadonlyArray<SigningAlgorithm>
+}
+
+export interface DevProvidersOptions extends DevClient {
+  /** One port for each; 0 takes a free one. */
+  readonly ports: readonly [number, number]
+  readonly host: string
+  /** The keys are kept below it, in `dev-providers`. */
+  readonly dataDir: string
+}
+
+// Two algorithms, so that both ways of verifying are walked every day.
+const issuers = [
+  { id: "dev-one", name: "Development One", alg: "RS256" },
+  { id: "dev-two", name: "Development Two", alg: "ES256" }
+] as const
+
+const isRedirect = (uri: string) => {
+  const url = URL.parse(uri)
+  return url !== null && ["http:", "https:"].includes(url.protocol) && !uri.includes("#")
+}
+
+const refuse = Effect.fnUntraced(function* ({ host, redirectUris }: DevProvidersOptions) {
+  const mode = yield* Config.option(Config.String("NODE_ENV"))
+  if (Option.contains(mode, "production")) {
+    const reason = "Development providers sign anyone in and never run with NODE_ENV=production."
+    return yield* new DevProvidersRefused({ reason })
+  }
+  if (!isLoopback(host)) {
+    const reason = `Development providers sign anyone in and listen on loopback only (127.0.0.1 or ::1), not on ${host}.`
+    return yield* new DevProvidersRefused({ reason })
+  }
+  if (redirectUris.length === 0 || !redirectUris.every(isRedirect)) {
+    const reason =
+      "Development providers need at least one redirect address, each http or https and without a fragment."
+    return yield* new DevProvidersRefused({ reason })
+  }
+})
+
+export class DevProviders extends Context.Service<
+  DevProviders,
+  {
+    /** The two issuers, listening. */
+    readonly providers: ReadonlyArray<DevProvider>
+  }
+>()("@narthex/standalone/providers/DevProviders") {
+  static readonly layer = (
+    options: DevProvidersOptions
+  ): Layer.Layer<DevProviders, DevProvidersRefused | PortUnavailable | SigningKeyUnusable> =>
+    Layer.effect(
+      DevProviders,
+      Effect.gen(function* () {
+        yield* refuse(options).pipe(
+          Effect.catchTag("ConfigError", () =>
+            Effect.fail(new DevProvidersRefused({ reason: "NODE_ENV cannot be read, so it might be production." }))
+          )
+        )
+        const fork = Effect.runForkWith(yield* Effect.context<never>())
+        const start = Effect.fnUntraced(function* ({ alg, id, name }: (typeof issuers)[number], port: number) {
+          const key = yield* loadSigningKey(join(options.dataDir, "dev-providers", `${id}.pem`), alg)
+          const issuer = yield* serveOnLoopback(options.host, port, (url) =>
+            makeIssuer({ id, name, client: options, key }, url, fork)
+          )
+          const provider: DevProvider = { id, name, issuer, client_ids: [options.clientId], algorithms: [alg] }
+          return provider
+        })
+        const [first, second] = options.ports
+        const providers = [yield* start(issuers[0], first), yield* start(issuers[1], second)]
+        yield* Effect.logWarning(
+          "Development providers are on: they sign anyone in",
+          ...providers.map((it) => it.issuer)
+        )
+        return DevProviders.of({ providers })
+      })
+    )
+}

@@ -1,0 +1,85 @@
+/**
+ * How the library is set up for one development issuer: authorization code with PKCE for our one client, no more.
+ *
+ * Cookies do not know ports: both issuers and the console share the cookies of 127.0.0.1, so each issuer's have names
+ * of their own. Everything that the library would warn about (default keys, lifetimes, pages) is given here.
+ */
+import { randomBytes } from "node:crypto"
+import { Redacted } from "effect"
+import { type ClientMetadata, type Configuration, interactionPolicy } from "oidc-provider"
+import type { RecentAccounts } from "./DevAccount.ts"
+import { memoryAdapter } from "./MemoryAdapter.ts"
+import { sendPage, sorryPage } from "./pages.ts"
+import type { SigningKey } from "./SigningKey.ts"
+
+export interface DevClient {
+  readonly clientId: string
+  /** Left out: a public client, which PKCE alone protects. */
+  readonly clientSecret?: Redacted.Redacted<string> | undefined
+  /** Exactly the addresses that a sign-in may return to. */
+  readonly redirectUris: ReadonlyArray<string>
+}
+
+const { Check, Prompt } = interactionPolicy
+
+/** Ask each time: nobody is signed in as the address of last time. Consent goes without saying. */
+const askAlways = [
+  new Prompt(
+    { name: "login", requestable: true },
+    new Check("ask_always", "a development provider always asks who signs in", "login_required", (ctx) =>
+      ctx.oidc.result?.login === undefined ? Check.REQUEST_PROMPT : Check.NO_NEED_TO_PROMPT
+    )
+  ),
+  new Prompt({ name: "consent", requestable: true })
+]
+
+const clientMetadata = (client: DevClient, { alg }: SigningKey): ClientMetadata => ({
+  client_id: client.clientId,
+  redirect_uris: client.redirectUris,
+  grant_types: ["authorization_code"],
+  response_types: ["code"],
+  id_token_signed_response_alg: alg,
+  // With a secret the library takes it both ways, in the header and in the body.
+  ...(client.clientSecret === undefined
+    ? { token_endpoint_auth_method: "none" }
+    : { token_endpoint_auth_method: "client_secret_basic", client_secret: Redacted.value(client.clientSecret) })
+})
+
+export const signInPath = "/sign-in"
+
+export const issuerConfiguration = (
+  id: string,
+  client: DevClient,
+  signing: SigningKey,
+  accounts: RecentAccounts
+): Configuration => ({
+  adapter: memoryAdapter(),
+  clients: [clientMetadata(client, signing)],
+  clientAuthMethods: ["none", "client_secret_basic", "client_secret_post"],
+  jwks: { keys: [{ ...signing.key.export({ format: "jwk" }), kid: signing.kid, alg: signing.alg, use: "sig" }] },
+  responseTypes: ["code"],
+  subjectTypes: ["public"],
+  scopes: ["openid"],
+  claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
+  conformIdTokenClaims: false, // the claims stand in the id token itself, as with Google and Entra
+  pkce: { required: () => true },
+  routes: { authorization: "/authorize", token: "/token", jwks: "/jwks", userinfo: "/userinfo" },
+  features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
+  interactions: { policy: askAlways, url: (_ctx, interaction) => `${signInPath}/${interaction.uid}` },
+  cookies: {
+    keys: [randomBytes(32)],
+    names: { session: `${id}-session`, interaction: `${id}-sign-in`, resume: `${id}-resume` }
+  },
+  expiresWithSession: () => false, // no session is kept, so nothing can end with one
+  ttl: { AccessToken: 300, AuthorizationCode: 60, Grant: 3600, IdToken: 300, Interaction: 3600, Session: 3600 },
+  clientBasedCORS: () => false,
+  findAccount: (_ctx, sub) => {
+    const account = accounts.get(sub)
+    return account === undefined ? undefined : { accountId: sub, claims: () => account.claims }
+  },
+  renderError: (ctx, { error, error_description }) => {
+    const { status } = ctx
+    ctx.respond = false
+    sendPage(ctx.res, status, sorryPage(`The request was refused: ${error_description ?? error}.`))
+  }
+})
