@@ -1,1 +1,11 @@
-export {}
+/** The public surface of the server: re-exports, nothing else. */
+export * from "./ClientAddress.ts"
+export * from "./MasterSecret.ts"
+export * from "./server/ApiServer.ts"
+export * from "./server/Draining.ts"
+export * from "./ServerIdentity.ts"
+export * from "./sessions/JoseTokenSigner.ts"
+export * from "./sessions/OpenIdProviders.ts"
+export * from "./sessions/rotateSigningKeys.ts"
+export * from "./settings/Settings.ts"
+export * from "./settings/settingsTable.ts"

@@ -1,6 +1,6 @@
 /**
  * Runs the order of answers for one call (authorization.md, steps 4 to 11): decides, looks the object up inside the
- * caller's organization, and decides again about the object.
+ * caller's organization, and decides again about the object. A replay of an idempotency key comes between the two.
  *
  * What was found is handed on as the call's `Target`, so that handlers need not look again. They may not reach for
  * anything else by an id of the path.
@@ -49,7 +49,14 @@ const required = <A>(found: A | undefined): Effect.Effect<A> =>
 export class Authorization extends Context.Service<
   Authorization,
   {
-    readonly authorize: (
+    /** Steps 4 to 9: from the credential and the ids in the path alone. */
+    readonly admit: (
+      policy: CredentialPolicy,
+      caller: AnyCaller,
+      ids: PathIds
+    ) => Effect.Effect<void, Refused | StorageError>
+    /** Steps 10 and 11, after `admit`: what the path names, if the caller may do this to it. */
+    readonly find: (
       policy: CredentialPolicy,
       caller: AnyCaller,
       ids: PathIds
@@ -87,22 +94,22 @@ export class Authorization extends Context.Service<
         return row.key.revoked_at === null && (visible || own) ? { api_key: row } : yield* new NotFound({})
       })
 
-      const find = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
+      const lookUp = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
         if (policy.target === "none") return {}
         if (policy.target === "organization") return ids.org_id === caller.org_id ? {} : yield* new NotFound({})
-        if (policy.target === "api_key") return yield* apiKey(caller, ids.api_key_id ?? "")
-        const project = yield* there(projects.find(caller.org_id, ProjectId.make(ids.project_id ?? "-")))
+        if (policy.target === "api_key") return yield* apiKey(caller, ids.api_key_id || "-")
+        const project = yield* there(projects.find(caller.org_id, ProjectId.make(ids.project_id || "-")))
         switch (policy.target) {
           case "project":
             return { project }
           case "branch":
-            return { project, branch: yield* there(branches.find(project.id, BranchId.make(ids.branch_id ?? "-"))) }
+            return { project, branch: yield* there(branches.find(project.id, BranchId.make(ids.branch_id || "-"))) }
           case "endpoint": {
-            const endpoint = yield* there(endpoints.find(project.id, EndpointId.make(ids.endpoint_id ?? "-")))
+            const endpoint = yield* there(endpoints.find(project.id, EndpointId.make(ids.endpoint_id || "-")))
             return { project, endpoint, branch: yield* there(branches.find(project.id, endpoint.branch_id)) }
           }
           case "operation":
-            return { project, operation: yield* findOperation(project.id, ids.operation_id ?? "-") }
+            return { project, operation: yield* findOperation(project.id, ids.operation_id || "-") }
         }
       })
 
@@ -113,9 +120,9 @@ export class Authorization extends Context.Service<
         const { branch_id, project_id } = caller.scope
         const found: Option.Option<{ readonly branch_id: BranchId | null }> =
           policy.target === "endpoint"
-            ? yield* endpoints.find(project_id, EndpointId.make(ids.endpoint_id ?? "-"))
+            ? yield* endpoints.find(project_id, EndpointId.make(ids.endpoint_id || "-"))
             : Option.filter(
-                yield* operations.find(OperationId.make(ids.operation_id ?? "-")),
+                yield* operations.find(OperationId.make(ids.operation_id || "-")),
                 (it) => it.project_id === project_id
               )
         if (!Option.exists(found, (it) => it.branch_id === branch_id))
@@ -125,7 +132,7 @@ export class Authorization extends Context.Service<
       const refuseIf = (refusal: Refusal | undefined) => (refusal === undefined ? Effect.void : new Refused(refusal))
 
       return Authorization.of({
-        authorize: Effect.fn("Authorization.authorize")(function* (policy, caller, ids) {
+        admit: Effect.fn("Authorization.admit")(function* (policy, caller, ids) {
           const refusal = decide(policy, caller, ids)
           // Steps 8 and 9 come after the whole of step 7, and the part of it that looks inside the branch is here.
           if (
@@ -135,7 +142,9 @@ export class Authorization extends Context.Service<
           )
             yield* insideBranch(policy, caller, ids)
           yield* refuseIf(refusal)
-          const found: Found = yield* find(policy, caller, ids)
+        }),
+        find: Effect.fn("Authorization.find")(function* (policy, caller, ids) {
+          const found: Found = yield* lookUp(policy, caller, ids)
           yield* refuseIf(decideTarget(policy, caller, found.branch))
           return found
         })

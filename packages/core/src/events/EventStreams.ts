@@ -86,7 +86,10 @@ export class EventStreams extends Context.Service<
             yield* feedReady
             if (!(yield* authority.permits(admission.access))) admission.revoke()
             const ring = yield* ringOf(org_id)
-            const prepared = (answers: Partial<LogAnswers>) => ({ ring, answers: { ahead: false, lost: true, ...answers } })
+            const prepared = (answers: Partial<LogAnswers>) => ({
+              ring,
+              answers: { ahead: false, lost: true, ...answers }
+            })
             if (last._tag !== "After") return prepared({})
             if (last.id > ring.lastId) {
               yield* Effect.timeoutOption(feed.refresh, settings.freshness)

@@ -64,7 +64,7 @@ export class Branches extends Context.Service<
       policy: CredentialPolicy,
       branch: Branch,
       changes: BranchChanges
-    ) => Effect.Effect<Branch, Blocked>
+    ) => Effect.Effect<Branch, Exclude<Blocked, ResourceBusy>>
     readonly remove: (
       caller: AnyCaller,
       policy: CredentialPolicy,

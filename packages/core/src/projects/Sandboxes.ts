@@ -21,7 +21,7 @@ export interface NewSandbox {
 }
 
 export interface CreatedSandbox extends BranchWork, MintedCredential {
-  readonly endpoint: Endpoint | null
+  readonly endpoint: Endpoint
 }
 
 export class Sandboxes extends Context.Service<
@@ -48,8 +48,9 @@ export class Sandboxes extends Context.Service<
             protected: false,
             endpoint: true
           })
+          if (made.endpoint === null) return yield* Effect.die(new Error("A sandbox was made without its endpoint."))
           const minted = yield* credentials.mint(caller, project, made.branch, "read_write", ttl_seconds)
-          return { ...made, ...minted }
+          return { ...made, endpoint: made.endpoint, ...minted }
         })
       })
     })

@@ -79,7 +79,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
     it.effect("keeps events as they were stated", () =>
       Effect.gen(function* () {
         const { org, project } = yield* fresh
-        const data = { text: "\u0000 \u2028 \"é\" 😀".slice(1), list: [1, null, true, { deep: -0.5 }], empty: {} }
+        const data = { text: '\u2028 "é" 😀', list: [1, null, true, { deep: -0.5 }], empty: {} }
         const [first, second] = yield* logged([event(org, project, 0, { data }), event(org, null, 1)])
         assert.deepStrictEqual(first?.data, data)
         assert.deepInclude(first, {
@@ -106,7 +106,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
           range(before.pos + 1, before.pos + 20)
         )
         for (const [index, it] of events.entries()) {
-          assert.isAbove(it.id.localeCompare(events[index - 1]?.id ?? before.id, "en"), 0)
+          assert.isTrue(it.id > (events[index - 1]?.id ?? before.id))
           assert.match(it.id, /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
           assert.strictEqual(eventIdParts(it.id).low, 0)
         }

@@ -1,0 +1,61 @@
+/**
+ * Every service of the core over its ports: what a host provides beside storage, a token signer, identity providers,
+ * computes and peppers is nothing.
+ */
+import { Layer } from "effect"
+import { Invitations } from "./accounts/Invitations.ts"
+import { OperatorAccounts } from "./accounts/OperatorAccounts.ts"
+import { Organizations } from "./accounts/Organizations.ts"
+import { SignIn } from "./accounts/SignIn.ts"
+import { IpAllowlist } from "./allowlist/IpAllowlist.ts"
+import { Authentication } from "./authorization/Authentication.ts"
+import { Authorization } from "./authorization/Authorization.ts"
+import { layerStreamAuthority } from "./authorization/streamAuthority.ts"
+import { CliLogin } from "./cli-login/CliLogin.ts"
+import { EventBroker } from "./events/EventBroker.ts"
+import { EventFeed } from "./events/EventFeed.ts"
+import { EventStreams } from "./events/EventStreams.ts"
+import { StreamScheduler } from "./events/StreamPorts.ts"
+import { ApiKeys } from "./keys/ApiKeys.ts"
+import { KeyUses } from "./keys/KeyUses.ts"
+import { Operations } from "./operations/Operations.ts"
+import { OperationRunner } from "./operations/OperationRunner.ts"
+import { OperationWaits } from "./operations/OperationWaits.ts"
+import { Branches } from "./projects/Branches.ts"
+import { Credentials } from "./projects/Credentials.ts"
+import { Endpoints } from "./projects/Endpoints.ts"
+import { Housekeeping } from "./projects/Housekeeping.ts"
+import { Projects } from "./projects/Projects.ts"
+import { Sandboxes } from "./projects/Sandboxes.ts"
+import { Wakes } from "./projects/Wakes.ts"
+import { Regions } from "./regions/Regions.ts"
+import { Sessions } from "./sessions/Sessions.ts"
+
+const Events = EventStreams.layer.pipe(
+  Layer.provideMerge(layerStreamAuthority),
+  Layer.provideMerge(EventFeed.layer),
+  Layer.provideMerge(EventBroker.layer),
+  Layer.provide(StreamScheduler.layer)
+)
+
+const People = Layer.mergeAll(Invitations.layer, OperatorAccounts.layer, Organizations.layer, Sessions.layer).pipe(
+  Layer.provideMerge(SignIn.layer)
+)
+
+const Keys = CliLogin.layer.pipe(Layer.provideMerge(ApiKeys.layer), Layer.provideMerge(KeyUses.layer))
+
+const Work = Layer.mergeAll(Projects.layer, Sandboxes.layer, Wakes.layer, Housekeeping.layer, IpAllowlist.layer).pipe(
+  Layer.provideMerge(Layer.mergeAll(Branches.layer, Credentials.layer, Endpoints.layer)),
+  Layer.provideMerge(Layer.mergeAll(Operations.layer, OperationWaits.layer, Regions.layer))
+)
+
+const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
+
+/** What calls need. */
+export const layerServices = Layer.mergeAll(People, Work, Access).pipe(
+  Layer.provideMerge(Keys),
+  Layer.provideMerge(Events)
+)
+
+/** What works in the background: the role `runner`. */
+export const layerRunner = Layer.merge(OperationRunner.layer, Housekeeping.layerLoop)

@@ -1,0 +1,85 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import {
+  eventIdFromBytes,
+  eventIdFromUuid,
+  eventIdParts,
+  eventIdToBytes,
+  eventIdToUuid,
+  eventPosition,
+  makeEventId,
+  noEvent,
+  overflowId,
+  parseLastEventId,
+  resumeGapId
+} from "../../src/events/EventId.ts"
+
+const Parts = Schema.Struct({
+  ms: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 48 - 1 })),
+  r40: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 40 - 1 })),
+  c32: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 ** 32 - 1 }))
+})
+type Parts = typeof Parts.Type
+const made = ({ c32, ms, r40 }: Parts) => makeEventId(ms, r40, c32)
+
+describe("an event id", () => {
+  it.prop("keeps what it was made of", [Parts], ([parts]) => {
+    assert.deepStrictEqual(eventIdParts(made(parts)), { ...parts, low: 0 })
+    assert.match(made(parts), /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
+  })
+
+  it.prop("sorts by time, then chance, then counter", [Parts, Parts], ([a, b]) => {
+    const expected = Math.sign(a.ms - b.ms || a.r40 - b.r40 || a.c32 - b.c32)
+    assert.strictEqual(made(a) < made(b) ? -1 : made(a) > made(b) ? 1 : 0, expected)
+    assert.strictEqual(eventIdToUuid(made(a)) < eventIdToUuid(made(b)) ? -1 : made(a) === made(b) ? 0 : 1, expected)
+  })
+
+  it.prop("is the same as bytes and as UUID", [Parts], ([parts]) => {
+    assert.strictEqual(eventIdFromBytes(eventIdToBytes(made(parts))), made(parts))
+    assert.strictEqual(eventIdFromUuid(eventIdToUuid(made(parts))), made(parts))
+  })
+
+  it.prop("leaves room for what the broker says behind it", [Parts], ([parts]) => {
+    const [id, next] = [made(parts), made({ ...parts, c32: (parts.c32 % (2 ** 32 - 1)) + 1 })]
+    assert.isTrue(id < resumeGapId(id) && resumeGapId(id) < overflowId(id))
+    if (next > id) assert.isTrue(overflowId(id) < next)
+    assert.strictEqual(eventPosition(overflowId(id)), id)
+    assert.strictEqual(eventPosition(id), id)
+  })
+
+  it("reads like the database writes it", () => {
+    assert.strictEqual(eventIdToUuid(makeEventId(1, 2, 3)), "00000000-0001-0000-0000-020000000300")
+    assert.strictEqual(noEvent, makeEventId(0, 0, 0))
+    assert.strictEqual(eventIdFromUuid("ffffffff-ffff-ffff-ffff-ffffffffffff"), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ")
+  })
+})
+
+describe("Last-Event-ID", () => {
+  it("asks for what comes now when it is absent or empty", () => {
+    assert.deepStrictEqual(parseLastEventId(undefined), { _tag: "Live" })
+    assert.deepStrictEqual(parseLastEventId(""), { _tag: "Live" })
+  })
+
+  it.each([
+    "42",
+    "01JXT21QAF0000000700000",
+    "01JXT21QAF00000007000000G00",
+    "81JXT21QAF0000000700000000",
+    "01JXT21QAF00000007000000G\u0000",
+    "01JXT21QAF00000007000000GI",
+    "01JXT21QAF00000007000000GU",
+    "01JXT21QAF00000007000000-0",
+    " 01JXT21QAF0000000700000000",
+    "01JXT21QAF0000000700000000\n",
+    "ſ1JXT21QAF0000000700000000"
+  ])("is malformed when it is %j", (header) => {
+    assert.deepStrictEqual(parseLastEventId(header), { _tag: "Malformed" })
+  })
+
+  it("is read in any case, and control ids stand for the position before them", () => {
+    const id = makeEventId(1_750_000_000_000, 99, 7)
+    assert.deepStrictEqual(parseLastEventId(id.toLowerCase()), { _tag: "After", supplied: id, id })
+    assert.deepStrictEqual(parseLastEventId(overflowId(id)), { _tag: "After", supplied: overflowId(id), id })
+    assert.deepStrictEqual(parseLastEventId(noEvent), { _tag: "After", supplied: noEvent, id: noEvent })
+  })
+})

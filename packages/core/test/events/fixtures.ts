@@ -1,0 +1,121 @@
+/** Events of a made-up log, and a broker on an event loop that only moves when told to. */
+import { Context, DateTime, Effect, Layer, Option, Result, Scope } from "effect"
+import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
+import { EventBroker } from "../../src/events/EventBroker.ts"
+import { makeEventId } from "../../src/events/EventId.ts"
+import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
+import type { Start } from "../../src/events/Resume.ts"
+import type { StreamAccess, StreamPrincipal } from "../../src/events/Revocations.ts"
+import type { SseBytes } from "../../src/events/SseBytes.ts"
+import { StreamScheduler, type StreamSink } from "../../src/events/StreamPorts.ts"
+import type { StreamOptions } from "../../src/events/Subscription.ts"
+import { OrgId, ProjectId, RegionId, UserId } from "../../src/Ids.ts"
+import { SimLoop } from "./simulation/SimLoop.ts"
+
+export const org = OrgId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10")
+export const project = ProjectId.make("prj-1")
+export const otherProject = ProjectId.make("prj-2")
+export const ada = UserId.make("ada")
+
+export const idAt = (pos: number) => makeEventId(1_750_000_000_000, 5, pos)
+
+export const logged = (pos: number, more: Partial<NewEvent> = {}): LoggedEvent => ({
+  org_id: org,
+  project_id: project,
+  type: "operation.updated.v1",
+  source: "operations",
+  internal: false,
+  data: { n: pos },
+  ...more,
+  region_id: RegionId.make("local"),
+  at: DateTime.makeUnsafe("2026-05-01T12:00:00Z"),
+  pos,
+  id: idAt(pos)
+})
+
+export const principal = (more: Partial<StreamPrincipal> = {}): StreamPrincipal => ({
+  session_id: null,
+  api_key_id: null,
+  user_id: ada,
+  project_id: null,
+  branch_id: null,
+  ...more
+})
+
+/** A connection that keeps what it gets, and can be full. */
+export class TestSink implements StreamSink {
+  readonly writes: Array<SseBytes> = []
+  full = false
+  ended = false
+  destroyed = false
+  drain: () => void = () => undefined
+  close: () => void = () => undefined
+
+  readonly write = (bytes: SseBytes) => {
+    this.writes.push(bytes)
+    return !this.full
+  }
+  readonly buffered = () => 0
+  readonly end = () => {
+    this.ended = true
+  }
+  readonly destroy = () => {
+    this.destroyed = true
+  }
+  readonly onDrain = (callback: () => void) => {
+    this.drain = () => {
+      this.full = false
+      callback()
+    }
+  }
+  readonly onClose = (callback: () => void) => {
+    this.close = callback
+  }
+
+  get text(): string {
+    return this.writes.map((bytes) => new TextDecoder().decode(bytes.payload)).join("")
+  }
+
+  /** The ids of the events that came. */
+  get ids(): ReadonlyArray<string> {
+    return [...this.text.matchAll(/^id: (.*)\nevent:/gm)].map((found) => found[1] ?? "")
+  }
+
+  /** The data of the last event of this type. */
+  data(type: string): unknown {
+    const found = [...this.text.matchAll(/^event: (.*)\ndata: (.*)$/gm)].filter(([, name]) => name === type)
+    return JSON.parse(found.at(-1)?.[2] ?? "null")?.data
+  }
+}
+
+export const makeTestBroker = (settings: Partial<EventSettings> = {}) => {
+  const loop = new SimLoop(1)
+  const context = Context.add(loop.context, EventSettings, { ...defaultEventSettings, ...settings })
+  const fiber = Effect.runForkWith(context)(
+    Layer.buildWithScope(Layer.provide(EventBroker.layer, StreamScheduler.layer), Scope.makeUnsafe())
+  )
+  loop.advance(0)
+  const built = fiber.pollUnsafe()
+  if (built?._tag !== "Success") throw new Error("The broker did not start.")
+  const broker = Context.get(built.value, EventBroker)
+
+  const load = (events: ReadonlyArray<LoggedEvent> = [], floor: string | undefined = undefined, of: OrgId = org) =>
+    broker.beginLoad(of).finish({ events, floor: Option.fromUndefinedOr(floor) })
+
+  const admit = (access: Partial<StreamAccess> = {}) =>
+    Result.getOrThrow(broker.admit({ org_id: org, project_id: null, principal: principal(), ...access }))
+
+  const connect = (more: Partial<StreamOptions> = {}, start: Start = { _tag: "Live" }, sink = new TestSink()) => {
+    const options: StreamOptions = {
+      access: { org_id: org, project_id: null, principal: principal() },
+      expires_at: null,
+      types: [],
+      bookmarks: false,
+      ...more
+    }
+    const stream = broker.attach(admit(options.access), options, start, () => sink)
+    return { sink, stream }
+  }
+
+  return { admit, broker, connect, load, loop }
+}

@@ -1,0 +1,5 @@
+import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
+import { regionCatalogContract } from "../../testing/regions/RegionCatalog.ts"
+import { onMemory } from "../onMemory.ts"
+
+regionCatalogContract("memory", onMemory(RegionCatalog.layerMemory))

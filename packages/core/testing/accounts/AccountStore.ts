@@ -1,0 +1,183 @@
+/** The contract of `AccountStore`. Run it against every adapter. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
+import { Organization } from "../../src/accounts/Organization.ts"
+import { User } from "../../src/accounts/User.ts"
+import type { Transaction } from "../../src/Transaction.ts"
+import { aMembership, aText, anInvitation, anOrganization, at, aUser } from "../records.ts"
+import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
+
+export const accountStoreContract = <E>(
+  name: string,
+  adapter: Layer.Layer<AccountStore | InvitationStore | Transaction, E>
+) =>
+  layer(adapter, { excludeTestServices: true })(`AccountStore: ${name}`, (it) => {
+    it.effect("keeps a user as it was put, and replaces it", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const user = aUser({ enabled_at: at(1), email: null })
+        assert.isTrue(yield* store.putUser(user))
+        assert.deepStrictEqual(yield* store.findUser(user.id), Option.some(user))
+        const changed = new User({ ...user, name: null, disabled_at: at(2) })
+        assert.isTrue(yield* store.putUser(changed))
+        assert.deepStrictEqual(yield* store.findUser(user.id), Option.some(changed))
+      })
+    )
+
+    it.effect("finds a person by issuer and subject together", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const user = aUser()
+        yield* store.putUser(user)
+        assert.deepStrictEqual(yield* store.lockUserByIdentity(user.issuer, user.subject), Option.some(user))
+        assert.isTrue(Option.isNone(yield* store.lockUserByIdentity("https://other.example.com", user.subject)))
+      })
+    )
+
+    it.effect("lets one of several first sign-ins of a person make the user", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const subject = aText("subject")
+        const made = yield* inTransactionsAtOnce(8, () => store.putUser(aUser({ subject })))
+        assert.strictEqual(made.filter((it) => it).length, 1)
+      })
+    )
+
+    it.effect("never gives a person's identity to another user", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const [ada, bob] = [aUser(), aUser()]
+        yield* store.putUser(ada)
+        yield* store.putUser(bob)
+        assert.isFalse(yield* store.putUser(new User({ ...bob, subject: ada.subject })))
+        assert.deepStrictEqual(yield* store.findUser(bob.id), Option.some(bob))
+      })
+    )
+
+    it.effect("lists users, oldest first", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        yield* atOnce(3, () => store.putUser(aUser()))
+        const ids = (yield* store.users(1000)).map((user) => user.id)
+        assert.deepStrictEqual(ids, ids.toSorted())
+        assert.lengthOf(yield* store.users(2), 2)
+      })
+    )
+
+    it.effect("keeps transactions that lock an organization apart", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const organization = anOrganization({ name: "" })
+        yield* store.putOrganization(organization)
+        yield* inTransactionsAtOnce(8, () =>
+          Effect.gen(function* () {
+            const found = yield* Effect.fromOption(yield* store.lockOrganization(organization.id))
+            yield* store.putOrganization(new Organization({ ...found, name: `${found.name}x` }))
+          })
+        )
+        const found = yield* store.findOrganization(organization.id)
+        assert.deepStrictEqual(
+          Option.map(found, (it) => it.name),
+          Option.some("x".repeat(8))
+        )
+      })
+    )
+
+    it.effect("keeps transactions that lock a user apart", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const user = aUser({ name: "" })
+        yield* store.putUser(user)
+        yield* inTransactionsAtOnce(8, () =>
+          Effect.gen(function* () {
+            const found = yield* Effect.fromOption(yield* store.lockUserByIdentity(user.issuer, user.subject))
+            yield* store.putUser(new User({ ...found, name: `${found.name}x` }))
+          })
+        )
+        assert.deepStrictEqual(
+          Option.map(yield* store.findUser(user.id), (it) => it.name),
+          Option.some("x".repeat(8))
+        )
+      })
+    )
+
+    it.effect("removes an organization with its memberships and invitations, and nothing else", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const invitations = yield* InvitationStore
+        const [gone, stays, user] = [anOrganization(), anOrganization(), aUser()]
+        yield* store.putUser(user)
+        for (const organization of [gone, stays]) {
+          yield* store.putOrganization(organization)
+          yield* store.putMembership(aMembership(organization.id, user.id))
+          yield* invitations.add(anInvitation(organization.id, "bob@example.com"), at(0))
+        }
+        yield* store.removeOrganization(gone.id)
+        assert.isTrue(Option.isNone(yield* store.findOrganization(gone.id)))
+        assert.isTrue(Option.isNone(yield* store.findMembership(gone.id, user.id)))
+        assert.deepStrictEqual(yield* invitations.list(gone.id), [])
+        assert.isTrue(Option.isSome(yield* store.findMembership(stays.id, user.id)))
+        assert.lengthOf(yield* invitations.list(stays.id), 1)
+      })
+    )
+
+    it.effect("keeps one membership for each person and organization, and says whether there was one to remove", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const { id: org } = anOrganization()
+        const { id: user } = aUser()
+        yield* store.putMembership(aMembership(org, user))
+        const promoted = aMembership(org, user, { role: "owner" })
+        yield* store.putMembership(promoted)
+        assert.deepStrictEqual(yield* store.findMembership(org, user), Option.some(promoted))
+        assert.isTrue(yield* store.removeMembership(org, user))
+        assert.isFalse(yield* store.removeMembership(org, user))
+      })
+    )
+
+    it.effect("lists members by when they joined, and a person's organizations by age", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const [first, second] = [anOrganization(), anOrganization()]
+        const [ada, bob, eve] = [aUser({ email: null }), aUser(), aUser()]
+        for (const user of [ada, bob, eve]) yield* store.putUser(user)
+        for (const organization of [second, first]) yield* store.putOrganization(organization)
+        yield* store.putMembership(aMembership(first.id, ada.id, { joined_at: at(2) }))
+        yield* store.putMembership(aMembership(first.id, eve.id, { joined_at: at(1) }))
+        yield* store.putMembership(aMembership(first.id, bob.id, { joined_at: at(1), role: "viewer" }))
+        yield* store.putMembership(aMembership(second.id, bob.id, { role: "owner" }))
+        const members = yield* store.members(first.id)
+        assert.deepStrictEqual(
+          members.map(({ email, role, user_id }) => ({ email, role, user_id })),
+          [
+            { email: bob.email, role: "viewer", user_id: bob.id },
+            { email: eve.email, role: "member", user_id: eve.id },
+            { email: null, role: "member", user_id: ada.id }
+          ]
+        )
+        assert.deepStrictEqual(
+          (yield* store.organizationsOf(bob.id)).map(({ id, role }) => [id, role]),
+          [
+            [first.id, "viewer"],
+            [second.id, "owner"]
+          ]
+        )
+      })
+    )
+
+    it.effect("takes part in the running transaction", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const user = aUser()
+        yield* undone(
+          Effect.gen(function* () {
+            yield* store.putUser(user)
+            assert.isTrue(Option.isSome(yield* store.findUser(user.id)))
+          })
+        )
+        assert.isTrue(Option.isNone(yield* store.findUser(user.id)))
+      })
+    )
+  })

@@ -1,0 +1,220 @@
+/** The contract of `OperationStore`. Run it against every adapter: claims see every operation, so the layer must be fresh. */
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, type Layer, Option } from "effect"
+import type { BranchId } from "../../src/Ids.ts"
+import { type OperationStatus, StoredOperation } from "../../src/operations/Operation.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { Transaction } from "../../src/Transaction.ts"
+import { aBranchId, anOperation, aProjectId, at } from "../records.ts"
+import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
+
+const inserted = (branch: BranchId | null, rest: Partial<StoredOperation> = {}) =>
+  Effect.gen(function* () {
+    const operation = anOperation(aProjectId(), branch, rest)
+    yield* (yield* OperationStore).insert(operation)
+    return operation
+  })
+
+const claim = (worker: string, seconds = 0, lease = 30) =>
+  Effect.flatMap(OperationStore, (store) => store.claim({ worker, now: at(seconds), lease_until: at(seconds + lease) }))
+
+const move = (operation: StoredOperation, status: OperationStatus, rest: Partial<StoredOperation> = {}) =>
+  Effect.flatMap(OperationStore, (store) =>
+    store.update(new StoredOperation({ ...operation, status, lease_owner: null, lease_until: null, ...rest }))
+  )
+
+const idOf = Option.map((it: StoredOperation) => it.id)
+
+/** Ends everything, so that the next test starts with nothing to claim. */
+const clean = (...operations: ReadonlyArray<StoredOperation>) =>
+  Effect.forEach(operations, (it) => move(it, "finished"), { discard: true })
+
+export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<OperationStore | Transaction, E>) =>
+  layer(adapter, { excludeTestServices: true })(`OperationStore: ${name}`, (it) => {
+    it.effect("keeps an operation as it was inserted and updated", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* inserted(aBranchId())
+        assert.deepStrictEqual(yield* store.find(operation.id), Option.some(operation))
+        const failed = new StoredOperation({ ...operation, status: "failed", error: "disk", failures_count: 3 })
+        yield* store.update(failed)
+        assert.deepStrictEqual(yield* store.lock(operation.id), Option.some(failed))
+      })
+    )
+
+    it.effect("gives the oldest operation that is due, leased, and nothing when there is none", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* inserted(aBranchId()), yield* inserted(aBranchId())]
+        const first = yield* claim("w1")
+        assert.deepStrictEqual(
+          first,
+          Option.some(new StoredOperation({ ...a, lease_owner: "w1", lease_until: at(30) }))
+        )
+        assert.deepStrictEqual(idOf(yield* claim("w2")), Option.some(b.id))
+        assert.isTrue(Option.isNone(yield* claim("w3")))
+        yield* clean(a, b)
+      })
+    )
+
+    it.effect("gives each operation to one of many workers", () =>
+      Effect.gen(function* () {
+        const made = yield* Effect.forEach(Array.from({ length: 6 }), () => inserted(aBranchId()))
+        const claimed = yield* atOnce(4, (n) =>
+          Effect.gen(function* () {
+            const mine: Array<string> = []
+            for (;;) {
+              const found = yield* claim(`w${n}`)
+              if (Option.isNone(found)) return mine
+              mine.push(found.value.id)
+            }
+          })
+        )
+        // A worker may find nothing while another one is taking the last; what is left is due to the next.
+        const rest = yield* Effect.forEach(made, () => claim("late"))
+        const all = [...claimed.flat(), ...rest.flatMap((it) => Option.toArray(idOf(it)))]
+        assert.deepStrictEqual(all.toSorted(), made.map((it) => it.id).toSorted())
+        yield* clean(...made)
+      })
+    )
+
+    it.effect("passes over an operation that another worker is claiming in an open transaction", () =>
+      Effect.gen(function* () {
+        const { run } = yield* Transaction
+        const [a, b] = [yield* inserted(aBranchId()), yield* inserted(aBranchId())]
+        const inside = yield* Deferred.make<void>()
+        const leave = yield* Deferred.make<void>()
+        const first = yield* Effect.forkChild(
+          run(claim("w1").pipe(Effect.tap(Deferred.succeed(inside, undefined)), Effect.tap(Deferred.await(leave))))
+        )
+        yield* Deferred.await(inside)
+        const second = yield* Effect.forkChild(claim("w2"))
+        yield* Effect.yieldNow
+        yield* Deferred.succeed(leave, undefined)
+        assert.deepStrictEqual(idOf(yield* Fiber.join(first)), Option.some(a.id))
+        assert.deepStrictEqual(idOf(yield* Fiber.join(second)), Option.some(b.id))
+        yield* clean(a, b)
+      })
+    )
+
+    it.effect("gives an operation to another worker at the end of its lease", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* inserted(aBranchId())
+        const extend = (worker: string, seconds: number) =>
+          store.extend(operation.id, { worker, now: at(seconds), lease_until: at(seconds + 30) })
+        yield* claim("w1")
+        assert.isTrue(yield* extend("w1", 20))
+        assert.isFalse(yield* extend("w2", 20))
+        assert.isTrue(Option.isNone(yield* claim("w2", 49)))
+        assert.deepStrictEqual(idOf(yield* claim("w2", 50)), Option.some(operation.id))
+        assert.isFalse(yield* extend("w1", 51))
+        assert.isTrue(yield* extend("w2", 51))
+        yield* move(operation, "finished", { lease_owner: "w2", lease_until: at(81) })
+        assert.isFalse(yield* extend("w2", 52))
+        assert.isTrue(Option.isNone(yield* claim("w3", 1000)))
+      })
+    )
+
+    it.effect("runs the operations of a branch one after another in the order of their creation", () =>
+      Effect.gen(function* () {
+        const branch = aBranchId()
+        // The order is that of insertion: ids made in one millisecond do not sort.
+        const [second, first] = [anOperation(aProjectId(), branch), yield* inserted(branch)]
+        const store = yield* OperationStore
+        yield* store.insert(second)
+        const elsewhere = yield* inserted(aBranchId())
+        assert.deepStrictEqual(yield* store.unfinished(branch), [first, second])
+        assert.deepStrictEqual(idOf(yield* claim("w1")), Option.some(first.id))
+        assert.deepStrictEqual(idOf(yield* claim("w2")), Option.some(elsewhere.id))
+        assert.isTrue(Option.isNone(yield* claim("w3")))
+        yield* move(first, "cancelling", { lease_owner: "w1", lease_until: at(30) })
+        assert.isTrue(Option.isNone(yield* claim("w3")))
+        yield* move(first, "cancelled")
+        assert.deepStrictEqual(yield* store.unfinished(branch), [second])
+        assert.deepStrictEqual(idOf(yield* claim("w3")), Option.some(second.id))
+        yield* clean(second, elsewhere)
+      })
+    )
+
+    it.effect("sees operations of one branch in their order, however their transactions overlap", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const branch = aBranchId()
+        const seen: Array<string> = []
+        const made = yield* inTransactionsAtOnce(8, () =>
+          Effect.gen(function* () {
+            const operation = yield* inserted(branch)
+            seen.push(operation.id)
+            return operation
+          })
+        )
+        assert.deepStrictEqual(
+          (yield* store.unfinished(branch)).map((it) => it.id as string),
+          seen
+        )
+        yield* clean(...made)
+      })
+    )
+
+    it.effect("lets operations without a branch run side by side", () =>
+      Effect.gen(function* () {
+        const [a, b] = [yield* inserted(null), yield* inserted(null)]
+        assert.deepStrictEqual(
+          [idOf(yield* claim("w1")), idOf(yield* claim("w2"))],
+          [Option.some(a.id), Option.some(b.id)]
+        )
+        yield* clean(a, b)
+      })
+    )
+
+    it.effect("waits for a retry, also with what comes after it on the branch", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const branch = aBranchId()
+        const [first, second] = [yield* inserted(branch), yield* inserted(branch)]
+        yield* move(first, "running", { retry_at: at(10) })
+        assert.isTrue(Option.isNone(yield* claim("w1", 9)))
+        assert.deepStrictEqual(yield* store.nextDue(at(9)), Option.some(at(10)))
+        assert.deepStrictEqual(yield* store.nextDue(at(10)), Option.none())
+        assert.deepStrictEqual(idOf(yield* claim("w1", 10)), Option.some(first.id))
+        assert.deepStrictEqual(yield* store.nextDue(at(10)), Option.some(at(40)))
+        yield* clean(first, second)
+        assert.deepStrictEqual(yield* store.nextDue(at(0)), Option.none())
+      })
+    )
+
+    it.effect("lists a project's in pages, newest first, or those of one branch", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const [project_id, branch] = [aProjectId(), aBranchId()]
+        const a = yield* inserted(branch, { project_id, status: "finished" })
+        const b = yield* inserted(null, { project_id, status: "skipped" })
+        const c = yield* inserted(branch, { project_id, status: "error" })
+        const first = yield* store.list(project_id, null, { limit: 2, after: null })
+        assert.deepStrictEqual(first.items, [c, b])
+        assert.isNotNull(first.next_cursor)
+        assert.deepStrictEqual((yield* store.list(project_id, null, { limit: 2, after: b.id })).items, [a])
+        assert.deepStrictEqual((yield* store.list(project_id, branch, { limit: 2, after: null })).items, [c, a])
+      })
+    )
+
+    it.effect("keeps transactions that lock an operation apart, and takes part in them", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* inserted(aBranchId())
+        yield* inTransactionsAtOnce(8, () =>
+          Effect.gen(function* () {
+            const found = yield* Effect.fromOption(yield* store.lock(operation.id))
+            yield* store.update(new StoredOperation({ ...found, failures_count: found.failures_count + 1 }))
+          })
+        )
+        yield* undone(claim("w1"))
+        const found = yield* store.find(operation.id)
+        assert.deepStrictEqual(
+          Option.map(found, (it) => [it.failures_count, it.lease_owner]),
+          Option.some([8, null])
+        )
+        yield* clean(operation)
+      })
+    )
+  })

@@ -1,0 +1,33 @@
+/**
+ * The stream that tells proxies which allowlists changed: hints alone, so it has no ids and no replay. A proxy that
+ * was away asks for its snapshots again.
+ */
+import { allowlistChangeOf, type EventFeed, SseBytes } from "@narthex/core"
+import { type Duration, Effect, Option, Schedule, Stream } from "effect"
+import { type AnyResponse, openSink } from "./responseSink.ts"
+
+/** Done when the proxy is gone. */
+export const streamChanges = (
+  feed: EventFeed["Service"],
+  response: AnyResponse,
+  heartbeat: Duration.Duration
+): Effect.Effect<void> => {
+  const sink = openSink(response)
+  const write = (text: string) => Effect.sync(() => void sink.write(SseBytes.ofText(text)))
+  const changes = feed.events.pipe(
+    Stream.runForEach((event) =>
+      Option.match(allowlistChangeOf(event), {
+        onNone: () => Effect.void,
+        onSome: (change) => write(`event: change\ndata: ${JSON.stringify(change)}\n\n`)
+      })
+    )
+  )
+  const beats = Effect.repeat(write(":\n"), Schedule.spaced(heartbeat))
+  const gone = Effect.callback<void>((resume) => {
+    sink.onClose(() => resume(Effect.void))
+  })
+  return Effect.andThen(
+    write(": ok\n\n"),
+    Effect.raceFirst(gone, Effect.all([changes, beats], { concurrency: 2, discard: true }))
+  ).pipe(Effect.ensuring(Effect.sync(sink.end)))
+}

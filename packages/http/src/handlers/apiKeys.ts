@@ -1,0 +1,64 @@
+/** Serves `ApiKeysApi` and the report of leaked keys from the core. */
+import { Api, type CreateApiKey, pageRequest, type PageQuery } from "@narthex/api"
+import { ApiKeys, NotFound, pageOfAll, Principal, Target } from "@narthex/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { problems } from "../toProblem.ts"
+
+export const ApiKeysHandlers = HttpApiBuilder.group(
+  Api,
+  "apiKeys",
+  Effect.fn(function* (handlers) {
+    const keys = yield* ApiKeys
+
+    const list = Effect.fnUntraced(function* ({ query }: { readonly query: PageQuery }) {
+      const page = yield* problems(Effect.fromResult(pageRequest(query)))
+      const { items, next_cursor } = pageOfAll(yield* problems(keys.list(yield* Principal)), page)
+      return { api_keys: items, pagination: { next_cursor } }
+    })
+
+    const create = Effect.fnUntraced(function* ({ payload }: { readonly payload: CreateApiKey }) {
+      const { org_id, user } = yield* Principal
+      const scope = yield* problems(keys.resolveScope(org_id, payload.scope ?? { type: "organization" }))
+      const { capability = "read_write", expires_in_days = null, name } = payload
+      return yield* problems(keys.create(user, org_id, { name, capability, scope, expires_in_days }))
+    })
+
+    /** A key ends itself; a session its person's keys, or anybody's when it manages keys. */
+    const revoke = Effect.fnUntraced(function* () {
+      const caller = yield* Principal
+      const { key } = yield* Target.apiKey
+      const reason = caller.kind === "api_key" ? "self_revoked" : "revoked"
+      return yield* problems(keys.revoke(caller.org_id, key.id, reason))
+    })
+
+    return handlers.handleAll({
+      list,
+      listBare: list,
+      create,
+      createBare: create,
+      get: () => Effect.map(Target.apiKey, ({ key }) => ({ api_key: keys.withUse(key) })),
+      rotate: Effect.fnUntraced(function* ({ payload }) {
+        const caller = yield* Principal
+        return yield* problems(keys.rotate(caller, yield* Target.apiKey, payload.grace_seconds ?? 0))
+      }),
+      revoke,
+      revokeSelf: Effect.fnUntraced(function* () {
+        const { kind } = yield* Principal
+        return kind === "session" ? yield* problems(new NotFound({})) : yield* revoke()
+      })
+    })
+  })
+)
+
+/** Always 202: whether the secret was a key is nobody's business. */
+export const CredentialsHandlers = HttpApiBuilder.group(
+  Api,
+  "credentials",
+  Effect.fn(function* (handlers) {
+    const keys = yield* ApiKeys
+    return handlers.handleAll({
+      report: ({ payload }) => (payload.secret === undefined ? Effect.void : problems(keys.report(payload.secret)))
+    })
+  })
+)

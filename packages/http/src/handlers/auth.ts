@@ -1,0 +1,88 @@
+/** Serves `AuthApi` from the core: sign-in, sessions, who is calling. */
+import { Api, PresentedToken } from "@narthex/api"
+import {
+  IdentityProvider,
+  type IssuedSession,
+  NotFound,
+  Principal,
+  type SessionCaller,
+  Sessions,
+  TokenSigner,
+  UserProfile
+} from "@narthex/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { requestOrigin } from "../middleware/origin.ts"
+import { ServerIdentity } from "../ServerIdentity.ts"
+import { problems } from "../toProblem.ts"
+
+const answer = (session: IssuedSession) => ({ ...session, token_type: "Bearer" as const })
+
+/** The policy lets only sessions through; a key here would be a mistake of ours. */
+const sessionCaller: Effect.Effect<SessionCaller, never, Principal> = Effect.filterOrElse(
+  Principal,
+  (caller): caller is SessionCaller => caller.kind === "session",
+  () => Effect.die(new Error("A key came through a session's policy."))
+)
+
+const whoami = Effect.map(Principal, (caller) => {
+  const { account_state, expires_at, kind, organization, user } = caller
+  const key = caller.kind === "api_key" ? caller : undefined
+  return {
+    kind,
+    user: new UserProfile({ id: user.id, email: user.email, name: user.name }),
+    organization,
+    account_state,
+    capability: key?.capability ?? null,
+    scope: key?.scope ?? null,
+    api_key: key === undefined ? null : { id: key.api_key_id, name: key.api_key_name, expires_at: key.expires_at },
+    expires_at,
+    permissions: [...caller.permissions]
+  }
+})
+
+export const AuthHandlers = HttpApiBuilder.group(
+  Api,
+  "auth",
+  Effect.fn(function* (handlers) {
+    const provider = yield* IdentityProvider
+    const sessions = yield* Sessions
+    const signer = yield* TokenSigner
+    return handlers.handleAll({
+      providers: () =>
+        Effect.map(ServerIdentity, ({ console_url }) => ({ providers: provider.providers, console_url })),
+      exchange: Effect.fnUntraced(function* ({ payload: { id_token, nonce = null, provider: wanted = null } }) {
+        const device = yield* requestOrigin
+        return answer(yield* problems(sessions.exchange({ id_token, nonce, provider: wanted }, device)))
+      }),
+      refresh: () => Effect.flatMap(PresentedToken, (token) => Effect.map(problems(sessions.refresh(token)), answer)),
+      logout: () => Effect.flatMap(PresentedToken, (token) => problems(sessions.logout(token))),
+      switchOrg: Effect.fnUntraced(function* ({ payload }) {
+        return answer(yield* problems(sessions.switchOrg(yield* sessionCaller, payload.org_id)))
+      }),
+      whoami: () => whoami,
+      sessions: Effect.fnUntraced(function* () {
+        const { session_id, user } = yield* sessionCaller
+        const list = yield* problems(sessions.list(user.id))
+        return {
+          sessions: list.map((session) => ({
+            id: session.id,
+            current: session.id === session_id,
+            provider: session.provider,
+            signed_in_at: session.signed_in_at,
+            last_refreshed_at: session.refreshed_at,
+            user_agent: session.user_agent,
+            address: session.address
+          }))
+        }
+      }),
+      endSession: ({ params }) =>
+        Effect.flatMap(sessionCaller, ({ user }) => problems(sessions.end(user.id, params.session_id))),
+      clientAddress: Effect.fnUntraced(function* () {
+        const { address } = yield* requestOrigin
+        return address === null ? yield* problems(new NotFound({})) : { address }
+      }),
+      jwks: () => problems(signer.keys)
+    })
+  })
+)

@@ -1,0 +1,124 @@
+/** Serves `BranchesApi` and `SandboxesApi` from the core. */
+import { Api, BranchesApi, pageRequest, policyOf } from "@narthex/api"
+import {
+  type AnyCaller,
+  Branches,
+  BranchStore,
+  Credentials,
+  type CredentialPolicy,
+  lacksPermission,
+  Principal,
+  Refused,
+  Sandboxes,
+  Target
+} from "@narthex/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { problems } from "../toProblem.ts"
+import { shown, views } from "./views.ts"
+
+/** What a branch key may see of a list. */
+const onlyBranch = (caller: AnyCaller) =>
+  caller.kind === "api_key" && caller.scope.type === "branch" ? caller.scope.branch_id : null
+
+/** Protecting and unprotecting is for neither branch keys nor agents, whichever call asks for it (row 22b). */
+const mayProtect = (caller: AnyCaller) => {
+  if (caller.kind === "session") return Effect.void
+  if (caller.scope.type === "branch")
+    return Effect.fail(new Refused({ code: "scope_insufficient", required: "project", held: "branch" }))
+  return caller.capability === "agent"
+    ? Effect.fail(new Refused({ code: "capability_insufficient", required: "read_write", held: "agent" }))
+    : Effect.void
+}
+
+/** The policy that let the call through, for the second look under the branch's lock. */
+const ruleOf = (endpoint: "change" | "delete" | "reset"): Effect.Effect<CredentialPolicy> => {
+  const policy = policyOf(BranchesApi.endpoints[endpoint])
+  return policy?._tag === "Credential"
+    ? Effect.succeed(policy)
+    : Effect.die(new Error(`The branch call "${endpoint}" has no credential policy.`))
+}
+
+export const BranchesHandlers = HttpApiBuilder.group(
+  Api,
+  "branches",
+  Effect.fn(function* (handlers) {
+    const branches = yield* Branches
+    const credentials = yield* Credentials
+    const store = yield* BranchStore
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const { id } = yield* Target.project
+        const { items, next_cursor } = yield* problems(store.list(id, onlyBranch(yield* Principal), page))
+        return { branches: items, pagination: { next_cursor } }
+      }),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const caller = yield* Principal
+        if (payload.protected === true) yield* problems(mayProtect(caller))
+        const made = yield* problems(
+          branches.create(caller, yield* Target.project, {
+            name: payload.name ?? null,
+            parent_id: payload.parent_id ?? null,
+            protected: payload.protected ?? false,
+            ttl_seconds: payload.ttl_seconds ?? null,
+            endpoint: payload.endpoint ?? false
+          })
+        )
+        const endpoint = made.endpoint === null ? null : yield* shown(made.endpoint)
+        return { branch: made.branch, endpoint, operations: views(made.operations) }
+      }),
+      get: () => Effect.map(Target.branch, (branch) => ({ branch })),
+      change: Effect.fnUntraced(function* ({ payload }) {
+        const caller = yield* Principal
+        if (payload.protected !== undefined) yield* problems(mayProtect(caller))
+        const rule = yield* ruleOf("change")
+        return { branch: yield* problems(branches.change(caller, rule, yield* Target.branch, payload)) }
+      }),
+      delete: Effect.fnUntraced(function* () {
+        const rule = yield* ruleOf("delete")
+        return { operations: views(yield* problems(branches.remove(yield* Principal, rule, yield* Target.branch))) }
+      }),
+      reset: Effect.fnUntraced(function* () {
+        const caller = yield* Principal
+        const target = yield* Target.branch
+        // Row 22c: a branch key cannot reset main, not even its own.
+        if (onlyBranch(caller) !== null && target.main)
+          return yield* problems(new Refused({ code: "scope_insufficient", required: "project", held: "branch" }))
+        const { branch, operations } = yield* problems(branches.reset(caller, yield* ruleOf("reset"), target))
+        return { branch, operations: views(operations) }
+      }),
+      setDefault: Effect.fnUntraced(function* () {
+        const made = yield* problems(branches.setDefault(yield* Principal, yield* Target.branch))
+        return { branch: made.branch, operations: views(made.operations) }
+      }),
+      mint: Effect.fnUntraced(function* ({ payload: { access, ttl_seconds = null } }) {
+        const caller = yield* Principal
+        const refusal = access === "read_write" ? lacksPermission(caller, "mint_read_write") : undefined
+        if (refusal !== undefined) return yield* problems(new Refused(refusal))
+        return yield* problems(
+          credentials.mint(caller, yield* Target.project, yield* Target.branch, access, ttl_seconds)
+        )
+      })
+    })
+  })
+)
+
+export const SandboxesHandlers = HttpApiBuilder.group(
+  Api,
+  "sandboxes",
+  Effect.fn(function* (handlers) {
+    const sandboxes = yield* Sandboxes
+    return handlers.handleAll({
+      create: Effect.fnUntraced(function* ({ payload }) {
+        const wanted = {
+          name: payload.name ?? null,
+          parent_id: payload.parent_id ?? null,
+          ttl_seconds: payload.ttl_seconds ?? null
+        }
+        const made = yield* problems(sandboxes.create(yield* Principal, yield* Target.project, wanted))
+        return { ...made, endpoint: yield* shown(made.endpoint), operations: views(made.operations) }
+      })
+    })
+  })
+)

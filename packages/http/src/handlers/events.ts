@@ -1,0 +1,104 @@
+/**
+ * Serves `EventsApi`. A stream takes the raw response over: the broker writes its frames to the socket, and no fiber
+ * of Effect works per event (events.md, §5).
+ */
+import { Api, NotAcceptableProblem, pageRequest } from "@narthex/api"
+import {
+  type AnyCaller,
+  defaultPageSize,
+  EventLog,
+  EventStreams,
+  noEvent,
+  type OrgId,
+  Principal,
+  type ProjectId,
+  Target,
+  toEnvelope
+} from "@narthex/core"
+import { encodeCursor } from "@narthex/core"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect, Option } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { acceptsEventStream, eventStreamHeaders, openSink } from "../events/responseSink.ts"
+import { problems } from "../toProblem.ts"
+
+interface StreamCall {
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly headers: { readonly "last-event-id"?: string }
+  readonly query: { readonly types?: string; readonly bookmarks?: string }
+}
+
+interface HistoryQuery {
+  readonly after?: string
+  readonly cursor?: string
+  readonly limit?: number
+}
+
+const streamPrincipal = (caller: AnyCaller) => {
+  const key = caller.kind === "api_key" ? caller : undefined
+  const scope = key === undefined || key.scope.type === "organization" ? undefined : key.scope
+  return {
+    session_id: caller.kind === "session" ? caller.session_id : null,
+    api_key_id: key?.api_key_id ?? null,
+    user_id: caller.user.id,
+    project_id: scope?.project_id ?? null,
+    branch_id: scope?.type === "branch" ? scope.branch_id : null
+  }
+}
+
+export const EventsHandlers = HttpApiBuilder.group(
+  Api,
+  "events",
+  Effect.fn(function* (handlers) {
+    const log = yield* EventLog
+    const streams = yield* EventStreams
+
+    const stream = Effect.fnUntraced(function* (project_id: ProjectId | null, { headers, query, request }: StreamCall) {
+      const caller = yield* Principal
+      if (!acceptsEventStream(request.headers["accept"])) return yield* new NotAcceptableProblem({})
+      if (request.method === "HEAD") return HttpServerResponse.empty({ status: 200, headers: eventStreamHeaders })
+      const response = NodeHttpServerRequest.toServerResponse(request)
+      const open = yield* problems(
+        streams.subscribe({
+          access: { org_id: caller.org_id, project_id, principal: streamPrincipal(caller) },
+          expires_at: caller.expires_at,
+          types: (query.types ?? "").split(",").filter((type) => type !== ""),
+          bookmarks: query.bookmarks === "1",
+          last_event_id: headers["last-event-id"],
+          open: () => openSink(response)
+        })
+      )
+      yield* Effect.onInterrupt(open.ended, () => open.close)
+      return HttpServerResponse.empty()
+    })
+
+    const history = Effect.fnUntraced(function* (org: OrgId, project: ProjectId | null, query: HistoryQuery) {
+      const { cursor, limit = defaultPageSize } = query
+      const page = yield* problems(
+        Effect.fromResult(pageRequest({ limit, ...(cursor === undefined ? {} : { cursor }) }))
+      )
+      const after = page.after ?? query.after?.toUpperCase() ?? noEvent
+      const found = yield* problems(log.history(org, project, after, limit))
+      const last = found.events.at(-1)
+      return {
+        events: found.events.map(toEnvelope),
+        pagination: { next_cursor: found.more && last !== undefined ? encodeCursor(last.id) : null },
+        oldest_id: Option.getOrNull(found.oldest_id),
+        complete: found.complete
+      }
+    })
+
+    return handlers.handleAll({
+      stream: (call) => stream(null, call),
+      projectStream: (call) => Effect.flatMap(Target.project, ({ id }) => stream(id, call)),
+      history: Effect.fnUntraced(function* ({ query }) {
+        return yield* history((yield* Principal).org_id, null, query)
+      }),
+      projectHistory: Effect.fnUntraced(function* ({ query }) {
+        const { id, org_id } = yield* Target.project
+        return yield* history(org_id, id, query)
+      })
+    })
+  })
+)

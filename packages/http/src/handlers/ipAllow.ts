@@ -1,0 +1,39 @@
+/** Serves `IpAllowlistApi` from the core. Nothing is decided here. */
+import { Api, ReplacedIpRule } from "@narthex/api"
+import { IpAllowlist, IpRuleNotFound, NewIpRule, Principal, Target } from "@narthex/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { canonicalAddress } from "../ClientAddress.ts"
+import { InvalidMember } from "@narthex/core"
+import { problems } from "../toProblem.ts"
+
+export const IpAllowlistHandlers = HttpApiBuilder.group(
+  Api,
+  "ipAllow",
+  Effect.fn(function* (handlers) {
+    const allowlist = yield* IpAllowlist
+    const remove = (cidr: string) =>
+      Effect.flatMap(Target.project, (project) => problems(allowlist.remove(project, cidr)))
+    return handlers.handleAll({
+      list: () => Effect.flatMap(Target.project, ({ id }) => problems(allowlist.list(id))),
+      add: Effect.fnUntraced(function* ({ payload }) {
+        const { user } = yield* Principal
+        const project = yield* Target.project
+        const { replaced, rule } = yield* problems(allowlist.add(project, new NewIpRule(payload), user.ref))
+        return replaced ? new ReplacedIpRule(rule) : rule
+      }),
+      check: Effect.fnUntraced(function* ({ query }) {
+        const address = canonicalAddress(query.address)
+        if (address === null)
+          return yield* problems(new InvalidMember({ path: ["address"], reason: "Expected an IP address." }))
+        const { id } = yield* Target.project
+        return yield* problems(allowlist.check(id, address))
+      }),
+      remove: ({ params }) => remove(params.cidr),
+      // Two empty segments are a slash too many, like one: nothing was meant.
+      removeSplit: ({ params: { network, prefix } }) =>
+        network === "" || prefix === "" ? problems(new IpRuleNotFound({ cidr: "" })) : remove(`${network}/${prefix}`),
+      reset: () => Effect.flatMap(Target.project, (project) => problems(allowlist.reset(project)))
+    })
+  })
+)

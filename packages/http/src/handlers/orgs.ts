@@ -1,0 +1,75 @@
+/** Serves `OrganizationsApi` and `InvitationsApi` from the core. */
+import { Api, confirmsLockout, pageRequest } from "@narthex/api"
+import { Invitations, lacksPermission, Organizations, pageOfAll, Principal, Refused } from "@narthex/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { problems } from "../toProblem.ts"
+
+export const OrganizationsHandlers = HttpApiBuilder.group(
+  Api,
+  "orgs",
+  Effect.fn(function* (handlers) {
+    const organizations = yield* Organizations
+    return handlers.handleAll({
+      list: () =>
+        Effect.flatMap(Principal, (caller) =>
+          Effect.map(problems(organizations.list(caller)), (list) => ({ organizations: list }))
+        ),
+      create: Effect.fnUntraced(function* ({ payload }) {
+        return { organization: yield* problems(organizations.create(yield* Principal, payload.name)) }
+      }),
+      get: Effect.fnUntraced(function* () {
+        return { organization: yield* problems(organizations.read(yield* Principal)) }
+      }),
+      rename: Effect.fnUntraced(function* ({ payload }) {
+        return { organization: yield* problems(organizations.rename(yield* Principal, payload.name)) }
+      }),
+      delete: () => Effect.flatMap(Principal, (caller) => problems(organizations.remove(caller))),
+      members: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const members = yield* problems(organizations.members((yield* Principal).org_id))
+        const { items, next_cursor } = pageOfAll(
+          members.map((member) => ({ id: member.user_id, member })),
+          page
+        )
+        return { members: items.map(({ member }) => member), pagination: { next_cursor } }
+      }),
+      changeMember: Effect.fnUntraced(function* ({ params, payload, query }) {
+        const confirmed = confirmsLockout(query)
+        const changed = organizations.changeRole(yield* Principal, params.user_id, payload.role, confirmed)
+        return { member: yield* problems(changed) }
+      }),
+      removeMember: Effect.fnUntraced(function* ({ params, query }) {
+        const caller = yield* Principal
+        // Everybody may leave; removing somebody else is another permission.
+        const refusal = params.user_id === caller.user.id ? undefined : lacksPermission(caller, "manage_members")
+        if (refusal !== undefined) return yield* problems(new Refused(refusal))
+        return yield* problems(organizations.removeMember(caller, params.user_id, confirmsLockout(query)))
+      })
+    })
+  })
+)
+
+export const InvitationsHandlers = HttpApiBuilder.group(
+  Api,
+  "invitations",
+  Effect.fn(function* (handlers) {
+    const invitations = yield* Invitations
+    return handlers.handleAll({
+      list: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const { org_id } = yield* Principal
+        const { items, next_cursor } = pageOfAll(yield* problems(invitations.list(org_id)), page)
+        return { invitations: items, pagination: { next_cursor } }
+      }),
+      invite: Effect.fnUntraced(function* ({ payload: { email, role = "member" } }) {
+        return { invitation: yield* problems(invitations.create(yield* Principal, { email, role })) }
+      }),
+      resend: Effect.fnUntraced(function* ({ params }) {
+        return { invitation: yield* problems(invitations.resend(yield* Principal, params.invitation_id)) }
+      }),
+      revoke: ({ params }) =>
+        Effect.flatMap(Principal, (caller) => problems(invitations.revoke(caller, params.invitation_id)))
+    })
+  })
+)

@@ -1,0 +1,66 @@
+/** Serves `ProxyApi` from the core: what proxies ask of the control plane. */
+import { Api } from "@narthex/api"
+import { EventFeed, InvalidMember, ProjectId, Wakes } from "@narthex/core"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { DateTime, Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { canonicalAddress } from "../ClientAddress.ts"
+import { streamChanges } from "../events/proxyChanges.ts"
+import { ServerIdentity } from "../ServerIdentity.ts"
+import { problems } from "../toProblem.ts"
+
+export const ProxyHandlers = HttpApiBuilder.group(
+  Api,
+  "proxy",
+  Effect.fn(function* (handlers) {
+    const feed = yield* EventFeed
+    const wakes = yield* Wakes
+    return handlers.handleAll({
+      resolve: Effect.fnUntraced(function* ({ payload }) {
+        const endpoint = yield* problems(wakes.resolve(payload.endpoint_id))
+        const runs = endpoint.current_state === "active" && endpoint.pending_state !== "idle"
+        return {
+          endpoint_id: endpoint.id,
+          project_id: endpoint.project_id,
+          branch_id: endpoint.branch_id,
+          region_id: endpoint.region_id,
+          disabled: endpoint.disabled,
+          current_state: endpoint.current_state,
+          address: runs ? endpoint.address : null,
+          generation: runs ? endpoint.generation : null
+        }
+      }),
+      allowlists: Effect.fnUntraced(function* ({ payload }) {
+        const ids = payload.project_ids.filter((id) => id !== "").map((id) => ProjectId.make(id))
+        const lists = yield* problems(wakes.allowlists(ids))
+        const server_now = yield* DateTime.now
+        return {
+          allowlists: lists.map(({ project_id, rules, version }) => ({
+            project_id,
+            version,
+            rules: rules
+              .filter((rule) => rule.inForce(server_now))
+              .map(({ cidr, expires_at }) => ({
+                cidr,
+                expires_at: expires_at._tag === "Some" ? expires_at.value : null
+              })),
+            server_now
+          }))
+        }
+      }),
+      changes: Effect.fnUntraced(function* ({ request }) {
+        const { heartbeat } = yield* ServerIdentity
+        yield* streamChanges(feed, NodeHttpServerRequest.toServerResponse(request), heartbeat)
+        return HttpServerResponse.empty()
+      }),
+      wake: Effect.fnUntraced(function* ({ params, payload }) {
+        const address = canonicalAddress(payload.client_address)
+        if (address === null)
+          return yield* problems(new InvalidMember({ path: ["client_address"], reason: "Expected an IP address." }))
+        return yield* problems(wakes.wake(params.endpoint_id, address))
+      }),
+      activity: ({ payload }) => problems(wakes.noteActivity(payload.endpoints))
+    })
+  })
+)

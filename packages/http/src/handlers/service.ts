@@ -1,0 +1,24 @@
+/** Serves `ServiceApi`: is the process alive, is it ready? */
+import { Api, UnavailableProblem } from "@narthex/api"
+import { RegionCatalog } from "@narthex/core"
+import { Effect } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import { Draining } from "../server/Draining.ts"
+
+export const ServiceHandlers = HttpApiBuilder.group(
+  Api,
+  "service",
+  Effect.fn(function* (handlers) {
+    const draining = yield* Draining
+    const catalog = yield* RegionCatalog
+    return handlers.handleAll({
+      livez: () => Effect.succeed({ status: "ok" }),
+      readyz: Effect.fnUntraced(function* () {
+        if (draining.begun()) return yield* new UnavailableProblem({ detail: "The server is stopping." })
+        // One read through the schema: it fails while storage cannot be reached or is not migrated.
+        yield* Effect.mapError(catalog.active, () => new UnavailableProblem({ detail: "Storage cannot be reached." }))
+        return { status: "ready" }
+      })
+    })
+  })
+)

@@ -1,0 +1,105 @@
+/**
+ * The API as a server on a port: every group, the middleware around them, OpenAPI and its pages, and an orderly end.
+ *
+ * It needs the services of the core and takes storage from whoever composes it. It does not start while an endpoint
+ * has no policy. On the way out readiness goes first, streams end themselves, and then calls in flight may finish.
+ */
+import { createServer } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import { Api } from "@narthex/api"
+import { EventStreams } from "@narthex/core"
+import { ByteSize, Duration, Effect, Layer } from "effect"
+import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { ApiKeysHandlers, CredentialsHandlers } from "../handlers/apiKeys.ts"
+import { AuthHandlers } from "../handlers/auth.ts"
+import { BranchesHandlers, SandboxesHandlers } from "../handlers/branches.ts"
+import { CliHandlers } from "../handlers/cli.ts"
+import { EndpointsHandlers, OperationsHandlers } from "../handlers/endpoints.ts"
+import { EventsHandlers } from "../handlers/events.ts"
+import { IpAllowlistHandlers } from "../handlers/ipAllow.ts"
+import { InvitationsHandlers, OrganizationsHandlers } from "../handlers/orgs.ts"
+import { ProjectsHandlers } from "../handlers/projects.ts"
+import { ProxyHandlers } from "../handlers/proxy.ts"
+import { RegionsHandlers } from "../handlers/regions.ts"
+import { ServiceHandlers } from "../handlers/service.ts"
+import { AnswersLive } from "../middleware/Answers.ts"
+import { AuthenticationLive, OwnTokenLive, ProxyAuthenticationLive } from "../middleware/Authentication.ts"
+import { PolicyCheckLive } from "../middleware/PolicyCheck.ts"
+import { Draining } from "./Draining.ts"
+import { Envelope } from "./Envelope.ts"
+import { withoutPolicy } from "./routeTable.ts"
+
+export interface ListenOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** How long streams and calls in flight may take to end. */
+  readonly grace: Duration.Duration
+}
+
+/** Bodies above this are 413. */
+const maxBody = ByteSize.kibibytes(64)
+
+const Handlers = Layer.mergeAll(
+  ApiKeysHandlers,
+  AuthHandlers,
+  BranchesHandlers,
+  CliHandlers,
+  CredentialsHandlers,
+  EndpointsHandlers,
+  EventsHandlers,
+  InvitationsHandlers,
+  IpAllowlistHandlers,
+  OperationsHandlers,
+  OrganizationsHandlers,
+  ProjectsHandlers,
+  ProxyHandlers,
+  RegionsHandlers,
+  SandboxesHandlers,
+  ServiceHandlers
+)
+
+/** Every route of the API, for hosts that bring their own server. */
+export const ApiRoutes = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+    Layer.provide(Handlers),
+    Layer.provide([AnswersLive, AuthenticationLive, OwnTokenLive, PolicyCheckLive, ProxyAuthenticationLive])
+  ),
+  HttpApiScalar.layer(Api, { path: "/docs" }),
+  Envelope
+)
+
+const everyEndpointHasAPolicy = Layer.effectDiscard(
+  withoutPolicy.length === 0
+    ? Effect.void
+    : Effect.die(new Error(`These endpoints have no policy, so the server does not start: ${withoutPolicy.join(", ")}`))
+)
+
+/** Ends the streams before the listener waits for open connections. */
+const drainFirst = (grace: Duration.Duration) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const draining = yield* Draining
+      const streams = yield* EventStreams
+      yield* Effect.addFinalizer(() => Effect.andThen(draining.begin, streams.drain(Duration.times(grace, 0.5))))
+    })
+  )
+
+/** The API on its own listener. */
+export const layerApiServer = ({ grace, host, port }: ListenOptions) =>
+  HttpRouter.serve(Layer.merge(ApiRoutes, everyEndpointHasAPolicy), {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig: { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, maxParamLength: 512 }
+  }).pipe(
+    Layer.provideMerge(drainFirst(grace)),
+    Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, maxBody)),
+    Layer.provideMerge(
+      NodeHttpServer.layer(() => createServer({ requestTimeout: 60_000 }), {
+        host,
+        port,
+        gracefulShutdownTimeout: grace
+      })
+    )
+  )

@@ -1,0 +1,20 @@
+/** Whether the server has begun to stop: readiness goes first, so that nobody sends new work. */
+import { Context, Effect, Layer } from "effect"
+
+export class Draining extends Context.Service<
+  Draining,
+  {
+    readonly begun: () => boolean
+    readonly begin: Effect.Effect<void>
+  }
+>()("@narthex/http/server/Draining") {
+  static readonly layer: Layer.Layer<Draining> = Layer.sync(Draining, () => {
+    let begun = false
+    return {
+      begun: () => begun,
+      begin: Effect.sync(() => {
+        begun = true
+      })
+    }
+  })
+}

@@ -1,0 +1,126 @@
+/**
+ * What every answer has: a request id, and a problem as its body when it is a refusal, whoever made it.
+ *
+ * The framework's own answers (no such route, body too large, a defect) have no body or plain text; here they become
+ * problems. What one would get wrong: a wrong method and two `Authorization` headers come before any credential
+ * (authorization.md, step 1).
+ */
+import { randomUUID } from "node:crypto"
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { problemCatalog, type ProblemCode } from "@narthex/api"
+import { Cause, Effect } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ServerIdentity } from "../ServerIdentity.ts"
+import { allowedMethods } from "./routeTable.ts"
+
+const sane = /^[\w.:@+/-]{1,128}$/
+
+const codes: Readonly<Record<number, ProblemCode>> = {
+  400: "malformed_request",
+  404: "not_found",
+  405: "method_not_allowed",
+  406: "not_acceptable",
+  413: "body_too_large",
+  415: "unsupported_media_type",
+  500: "internal",
+  503: "unavailable"
+}
+
+const problemContent = "application/problem+json"
+
+interface ProblemBody {
+  readonly status: number
+  readonly code: string
+  readonly retry_after_ms?: number
+}
+
+/** The problem that an answer holds already, or the one that stands for its status. */
+const problemOf = (response: HttpServerResponse.HttpServerResponse): ProblemBody => {
+  const { body, status } = response
+  if (body._tag === "Uint8Array" && body.contentType === problemContent) {
+    const parsed: ProblemBody = JSON.parse(new TextDecoder().decode(body.body))
+    return parsed
+  }
+  const code = codes[status] ?? (status >= 500 ? "internal" : "malformed_request")
+  return { ...basic(code), status }
+}
+
+const basic = (code: ProblemCode) => ({
+  type: `urn:narthex:problem:${code}`,
+  title: problemCatalog[code].title,
+  status: problemCatalog[code].status,
+  code
+})
+
+const challenge = (code: string) =>
+  code === "unauthenticated" ? 'Bearer realm="narthex"' : 'Bearer realm="narthex", error="invalid_token"'
+
+/** A refusal as it leaves: with the request's id, and the headers that its status asks for. */
+const completed = (
+  response: HttpServerResponse.HttpServerResponse,
+  request_id: string,
+  allow: ReadonlyArray<string>
+) => {
+  if (response.status < 400) return response
+  const problem = problemOf(response)
+  const wait = problem.retry_after_ms
+  const headers = {
+    ...(response.headers["connection"] === undefined ? {} : { connection: response.headers["connection"] }),
+    ...(response.status === 401 ? { "www-authenticate": challenge(problem.code) } : {}),
+    ...(response.status === 405 ? { allow: allow.join(", ") } : {}),
+    ...(wait === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(wait / 1000))) })
+  }
+  return HttpServerResponse.jsonUnsafe(
+    { ...problem, request_id },
+    { status: response.status, headers, contentType: problemContent }
+  )
+}
+
+const countOf = (rawHeaders: ReadonlyArray<string>, name: string) =>
+  rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
+
+/** The answers of step 1; `undefined` lets the request go on to its route. */
+const beforeRouting = (request: HttpServerRequest.HttpServerRequest, allow: ReadonlyArray<string>) => {
+  if (allow.length > 0 && !allow.includes(request.method)) return HttpServerResponse.empty({ status: 405 })
+  const { rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
+  return countOf(rawHeaders, "authorization") > 1 ? HttpServerResponse.empty({ status: 400 }) : undefined
+}
+
+/** An empty body has no type: what the client said of it does not matter (api.md, Requests). */
+const withoutTypeOfNothing = (request: HttpServerRequest.HttpServerRequest) => {
+  const empty =
+    request.headers["transfer-encoding"] === undefined && Number(request.headers["content-length"] ?? 0) === 0
+  const { "content-type": type, ...headers } = request.headers
+  return empty && type !== undefined ? request.modify({ headers: headers as typeof request.headers }) : request
+}
+
+/** Any failure as the answer that it stands for; only interruption stays what it is. */
+const answerCause = (cause: Cause.Cause<unknown>) =>
+  Effect.flatMap(HttpServerError.causeResponse(cause), ([response]) => {
+    if (Cause.hasInterrupts(cause)) return Effect.interrupt
+    return Effect.as(response.status >= 500 ? Effect.logError("A request failed.", cause) : Effect.void, response)
+  })
+
+export const Envelope = HttpRouter.middleware(
+  Effect.fnUntraced(function* (handler) {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { cli_latest } = yield* ServerIdentity
+    const given = request.headers["x-request-id"]
+    const request_id = given !== undefined && sane.test(given) ? given : randomUUID()
+    const allow = allowedMethods(request.url.split("?")[0] ?? "")
+    const early = beforeRouting(request, allow)
+    const answer =
+      early === undefined
+        ? yield* handler.pipe(
+            Effect.provideService(HttpServerRequest.HttpServerRequest, withoutTypeOfNothing(request)),
+            Effect.annotateLogs({ request_id }),
+            Effect.catchCause(answerCause)
+          )
+        : early
+    const response = HttpServerResponse.setHeader(completed(answer, request_id, allow), "x-request-id", request_id)
+    return request.headers["user-agent"]?.startsWith("narthex-cli/")
+      ? HttpServerResponse.setHeader(response, "narthex-cli-latest", cli_latest)
+      : response
+  }),
+  { global: true }
+)

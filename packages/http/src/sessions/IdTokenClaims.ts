@@ -1,0 +1,89 @@
+/**
+ * What an id token must say to be believed, once its signature is good (OpenID Connect Core §3.1.3.7). Pure.
+ *
+ * A clock may differ from ours by a minute, in both directions. An address counts only when the claim says `true`:
+ * the string "true" is what some providers write about addresses that they took from a form.
+ */
+import { Result, Schema, SchemaIssue } from "effect"
+import { type OpenIdProvider, speaksFor } from "./OpenIdProvider.ts"
+
+export const leewaySeconds = 60
+/** The end of the year 9999: later instants have no spelling in RFC 3339. */
+const lastInstant = 253_402_300_799
+
+const NumericDate = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: lastInstant }))
+
+const IdTokenClaims = Schema.Struct({
+  iss: Schema.NonEmptyString,
+  sub: Schema.NonEmptyString.check(
+    Schema.makeFilter((sub) => sub.length <= 255 && isPlain(sub)) // longer is against the standard; NUL, no database takes
+  ),
+  aud: Schema.Union([Schema.NonEmptyString, Schema.Array(Schema.String)]),
+  azp: Schema.optionalKey(Schema.String),
+  exp: NumericDate,
+  iat: NumericDate,
+  nbf: Schema.optionalKey(NumericDate),
+  nonce: Schema.optionalKey(Schema.String),
+  jti: Schema.optionalKey(Schema.String),
+  tid: Schema.optionalKey(Schema.Unknown),
+  email: Schema.optionalKey(Schema.NullOr(Schema.String)),
+  email_verified: Schema.optionalKey(Schema.Unknown),
+  name: Schema.optionalKey(Schema.NullOr(Schema.String))
+})
+export type IdTokenClaims = typeof IdTokenClaims.Type
+
+const decode = Schema.decodeUnknownResult(Schema.fromJsonString(IdTokenClaims))
+
+/** Who to ask whether a token is good, by its own word; nothing here is believed yet. */
+const Claimed = Schema.Struct({
+  iss: Schema.String,
+  aud: Schema.optionalKey(Schema.Unknown),
+  tid: Schema.optionalKey(Schema.Unknown)
+})
+export type Claimed = typeof Claimed.Type
+export const decodeClaimed = Schema.decodeUnknownOption(Schema.fromJsonString(Claimed))
+
+export const audiences = (aud: unknown): ReadonlyArray<unknown> => (Array.isArray(aud) ? aud : [aud])
+
+export const namesClientOf = (provider: OpenIdProvider, aud: unknown): boolean =>
+  audiences(aud).some((one) => typeof one === "string" && provider.client_ids.includes(one))
+
+export interface Expectation {
+  readonly provider: OpenIdProvider
+  readonly nonce: string | null
+  /** Seconds since 1970. */
+  readonly now: number
+}
+
+/** The claims, or what is wrong with them, in words for the operator's log. */
+export const checkClaims = (payload: string, expected: Expectation): Result.Result<IdTokenClaims, string> => {
+  const { nonce, now, provider } = expected
+  const decoded = decode(payload)
+  if (Result.isFailure(decoded)) return Result.fail(`its claims are malformed: ${described(decoded.failure.issue)}`)
+  const claims = decoded.success
+  const wrong =
+    (!speaksFor(provider.issuer, claims) && "its iss is not the provider's issuer") ||
+    (!namesClientOf(provider, claims.aud) && "its aud is somebody else") ||
+    (claims.azp !== undefined && !provider.client_ids.includes(claims.azp) && "it was issued to somebody else (azp)") ||
+    (now >= claims.exp + leewaySeconds && "it has expired") ||
+    (claims.iat > now + leewaySeconds && "its iat is in the future") ||
+    (claims.nbf !== undefined && claims.nbf > now + leewaySeconds && "it is not valid yet (nbf)") ||
+    (nonce !== null && claims.nonce !== nonce && "its nonce is not the one that was sent")
+  return wrong === false ? Result.succeed(claims) : Result.fail(wrong)
+}
+
+const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
+
+/** Names the claim and what was expected of it, never its value. */
+const described = (issue: SchemaIssue.Issue) =>
+  issuesOf(issue)
+    .issues.map(({ message, path = [] }) => `${path.map(String).join(".")} ${message}`)
+    .join(", ")
+
+/** Text to show, or `null` when it is none: empty, endless, or with characters that no page and no database takes. */
+export const shown = (text: string | null | undefined, most: number): string | null =>
+  text !== null && text !== undefined && text.trim() !== "" && text.length <= most && isPlain(text) ? text : null
+
+function isPlain(text: string): boolean {
+  return text.isWellFormed() && !/\p{Cc}/u.test(text)
+}

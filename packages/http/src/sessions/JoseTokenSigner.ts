@@ -1,0 +1,105 @@
+/**
+ * TokenSigner on JOSE: EdDSA over Ed25519, one issuer that is its own audience.
+ *
+ * A token is checked for being one that we could have written, member by member, because the library alone lets
+ * through a missing or endless `exp`, an `iat` in the future, other letter case in `typ`, extra audiences and several
+ * spellings of one signature. It stops at that: `exp` in the past is for the callers to judge, since an expired token
+ * still refreshes.
+ */
+import { ForgedToken, SessionClaims, type SigningKeyStore, type StorageError, TokenSigner } from "@narthex/core"
+import { Clock, Effect, Layer, type Option, Redacted, Schema } from "effect"
+import { CompactSign, compactVerify } from "jose"
+import type { MasterSecret } from "../MasterSecret.ts"
+import { makeSigningKeyRing } from "./SigningKeyRing.ts"
+import type { SigningKeysUnreadable } from "./WrappedKey.ts"
+
+const longest = 4096
+const typ = "narthex-session+jwt"
+const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
+/** RFC 7638 with SHA-256: nothing of any other form is looked up. */
+const kidForm = /^[\w-]{43}$/
+
+const longestLife = 900
+const skew = 5
+
+// Strict: we write these members and no others, so whatever else stands there is not ours.
+const Header = Schema.fromJsonString(
+  Schema.Struct({
+    alg: Schema.Literal("EdDSA"),
+    typ: Schema.Literal(typ),
+    kid: Schema.String.check(Schema.isPattern(kidForm))
+  })
+)
+const decodeHeader = Schema.decodeUnknownOption(Header, { onExcessProperty: "error" })
+
+const Claims = Schema.fromJsonString(
+  Schema.Struct({ ...SessionClaims.fields, iss: Schema.String, aud: Schema.String }).check(
+    Schema.makeFilter(({ exp, iat }) => exp >= iat && exp - iat <= longestLife)
+  )
+)
+const decodeClaims = Schema.decodeUnknownOption(Claims, { onExcessProperty: "error" })
+
+export interface TokenSignerOptions {
+  /** What the API calls itself (`NARTHEX_API_URL`): `iss` and `aud` of every token. */
+  readonly issuer: string
+}
+
+const make = Effect.fn("JoseTokenSigner.make")(function* ({ issuer }: TokenSignerOptions) {
+  const ring = yield* makeSigningKeyRing()
+
+  const verify = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+    const text = Redacted.value(token)
+    if (text.length > longest || !form.test(text)) return yield* new ForgedToken({})
+    const [head = "", , signature = ""] = text.split(".")
+    if (!isCanonical(signature)) return yield* new ForgedToken({})
+    const { kid } = yield* ours(decodeHeader(textOf(head)))
+    const key = yield* ours(yield* ring.find(kid))
+
+    const { payload } = yield* Effect.tryPromise({
+      try: () => compactVerify(text, key.public_key, { algorithms: ["EdDSA"] }),
+      catch: () => new ForgedToken({})
+    })
+    const { aud, iss, ...claims } = yield* ours(decodeClaims(utf8(payload)))
+    const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    if (iss !== issuer || aud !== issuer || claims.iat > now + skew) return yield* new ForgedToken({})
+    return claims
+  })
+
+  return TokenSigner.of({
+    sign: Effect.fn("TokenSigner.sign")(function* (claims) {
+      const key = yield* ring.signing
+      const payload = new TextEncoder().encode(JSON.stringify({ iss: issuer, aud: issuer, ...claims }))
+      const token = yield* Effect.promise(() =>
+        new CompactSign(payload).setProtectedHeader({ alg: "EdDSA", kid: key.kid, typ }).sign(key.private_key)
+      )
+      return Redacted.make(token, { label: "session token" })
+    }),
+    verify: (token): Effect.Effect<SessionClaims, ForgedToken | StorageError> => verify(token),
+    keys: Effect.map(ring.published, (keys) => ({ keys: keys.map((key) => key.public_jwk) }))
+  })
+})
+
+const ours = <A>(found: Option.Option<A>): Effect.Effect<A, ForgedToken> =>
+  Effect.mapError(Effect.fromOption(found), () => new ForgedToken({}))
+
+/** Base64url has spare bits at the end, hence several spellings of the same bytes; we write only one. */
+const isCanonical = (text: string) => Buffer.from(text, "base64url").toString("base64url") === text
+
+const textOf = (segment: string) => utf8(Buffer.from(segment, "base64url"))
+
+/** `undefined` for what is not UTF-8; no schema takes that for JSON. */
+const utf8 = (bytes: Uint8Array): string | undefined => {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+export const JoseTokenSigner = {
+  /** Fails to build when the store cannot be read, or holds keys that the master secret does not open. */
+  layer: (
+    options: TokenSignerOptions
+  ): Layer.Layer<TokenSigner, SigningKeysUnreadable | StorageError, SigningKeyStore | MasterSecret> =>
+    Layer.effect(TokenSigner, make(options))
+}

@@ -1,0 +1,177 @@
+/**
+ * IdentityProvider for OpenID Connect issuers, as configured.
+ *
+ * A token decides nothing about its own verification: which algorithms, which issuer and where its keys are is in the
+ * configuration, and headers that would say otherwise are refused. Its own claims choose between the configured
+ * providers, no more. Steps: form, header, provider, signature, claims. A provider that is down or slow holds up its
+ * own people alone.
+ */
+import { createHash } from "node:crypto"
+import {
+  IdentityProvider,
+  type IdTokenToVerify,
+  InvalidIdToken,
+  ProviderUnavailable,
+  ProviderView,
+  type VerifiedIdentity
+} from "@narthex/core"
+import { Clock, DateTime, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { compactVerify, errors } from "jose"
+import { checkClaims, decodeClaimed, type IdTokenClaims, leewaySeconds, namesClientOf, shown } from "./IdTokenClaims.ts"
+import { type IssuerKeys, type KeySet, makeIssuerKeys } from "./IssuerKeys.ts"
+import { canonicalIssuer, mayVouch, type OpenIdProvider, speaksFor, usualAlgorithms } from "./OpenIdProvider.ts"
+
+const longest = 16_384
+const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
+
+/** `crit` may change what the rest means, and the others bring a key of the token's own choice. */
+const refusedHeaders = ["crit", "jwk", "jku", "x5u", "x5c", "b64"]
+
+const Header = Schema.fromJsonString(
+  Schema.StructWithRest(
+    Schema.Struct({
+      alg: Schema.String,
+      typ: Schema.optionalKey(Schema.String),
+      kid: Schema.optionalKey(Schema.String)
+    }),
+    [Schema.Record(Schema.String, Schema.Unknown)]
+  )
+)
+const decodeHeader = Schema.decodeUnknownOption(Header)
+
+interface Configured {
+  readonly provider: OpenIdProvider
+  readonly keys: IssuerKeys
+}
+
+const refuse = (cause: string) => new InvalidIdToken({ cause })
+
+const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvider>) {
+  // Providers of one issuer share its keys.
+  const issuers = new Map<string, IssuerKeys>()
+  for (const { issuer } of providers) {
+    if (!issuers.has(issuer)) issuers.set(issuer, yield* makeIssuerKeys(issuer))
+  }
+  const configured = providers.flatMap((provider): ReadonlyArray<Configured> => {
+    const keys = issuers.get(provider.issuer)
+    return keys === undefined ? [] : [{ provider, keys }]
+  })
+
+  const verify = Effect.fn("OpenIdProviders.verify")(function* (request: IdTokenToVerify) {
+    const token = Redacted.value(request.id_token)
+    if (token.length > longest || !form.test(token)) return yield* refuse("it is no compact JWS")
+    const [head = "", body = ""] = token.split(".")
+
+    const header = yield* found(decodeHeader(textOf(head)), "its header is malformed")
+    const claimed = yield* found(decodeClaimed(textOf(body)), "its claims are malformed")
+    const chosen = yield* found(choose(configured, request.provider, claimed), "no configured provider is its issuer")
+    const { keys, provider } = chosen
+    yield* checkHeader(provider, header)
+
+    const unavailable = () => new ProviderUnavailable({ provider: provider.id })
+    const jwks = yield* Effect.mapError(keys.current, unavailable)
+    const payload = yield* signed(token, provider, jwks).pipe(
+      Effect.catchTag("NoSuchKey", () =>
+        Effect.flatMap(Effect.mapError(keys.newerThan(jwks), unavailable), (newer) =>
+          Option.isSome(newer) ? signed(token, provider, newer.value) : Effect.fail(new NoSuchKey({}))
+        )
+      ),
+      Effect.catchTag("NoSuchKey", () => Effect.fail(refuse("its key is not in the provider's key set")))
+    )
+
+    const now = (yield* Clock.currentTimeMillis) / 1000
+    const checked = checkClaims(payload, { provider, nonce: request.nonce, now })
+    if (Result.isFailure(checked)) return yield* refuse(checked.failure)
+    return identityOf(provider, checked.success, `${head}.${body}`)
+  })
+
+  return IdentityProvider.of({
+    providers: providers.map(({ id, issuer, name }) => new ProviderView({ id, name, issuer })),
+    verify
+  })
+})
+
+/** The set has no key for this token, or no single one. */
+class NoSuchKey extends Schema.TaggedError<NoSuchKey>()("NoSuchKey", {}) {}
+
+/** The payload as text, once a key of the set has signed it. */
+const signed = Effect.fnUntraced(function* (token: string, provider: OpenIdProvider, set: KeySet) {
+  const algorithms = [...(provider.algorithms ?? usualAlgorithms)]
+  const verified = yield* Effect.tryPromise({
+    try: () => compactVerify(token, set.pick, { algorithms }),
+    catch: (cause) =>
+      cause instanceof errors.JWKSNoMatchingKey
+        ? new NoSuchKey({})
+        : refuse(`its signature is not good: ${String(cause)}`)
+  })
+  const payload = utf8(verified.payload)
+  const claimed = yield* found(decodeClaimed(payload), "its claims are malformed")
+  const { kid } = verified.protectedHeader
+  const vouches = set.jwks.filter((jwk) => jwk.kid === kid).every((jwk) => mayVouch(jwk, claimed))
+  return vouches ? (payload ?? "") : yield* refuse("its key belongs to another issuer")
+})
+
+/** The one that was named; else by `iss`, and where two providers have one issuer, by `aud`. */
+function choose(
+  configured: ReadonlyArray<Configured>,
+  named: string | null,
+  claimed: Parameters<typeof speaksFor>[1] & { readonly aud?: unknown }
+): Option.Option<Configured> {
+  const fitting = configured.filter(
+    ({ provider }) => (named === null || provider.id === named) && speaksFor(provider.issuer, claimed)
+  )
+  const byAudience = fitting.find(({ provider }) => namesClientOf(provider, claimed.aud))
+  return Option.fromUndefinedOr(byAudience ?? fitting[0])
+}
+
+function checkHeader(provider: OpenIdProvider, header: typeof Header.Type): Effect.Effect<void, InvalidIdToken> {
+  const algorithms: ReadonlyArray<string> = provider.algorithms ?? usualAlgorithms
+  if (!algorithms.includes(header.alg)) return Effect.fail(refuse("its algorithm is not the provider's"))
+  // Other tokens of the same issuer are signed with the same keys: access tokens, logout tokens (RFC 8725 §3.11).
+  if (header.typ !== undefined && !/^(application\/)?jwt$/i.test(header.typ)) {
+    return Effect.fail(refuse("its typ is not that of an id token"))
+  }
+  const strange = refusedHeaders.find((name) => Object.hasOwn(header, name))
+  return strange === undefined ? Effect.void : Effect.fail(refuse(`its header has ${strange}`))
+}
+
+function identityOf(provider: OpenIdProvider, claims: IdTokenClaims, signingInput: string): VerifiedIdentity {
+  const email = shown(claims.email, 320)
+  const issuer = canonicalIssuer(provider.issuer, claims)
+  return {
+    provider: provider.id,
+    issuer,
+    subject: claims.sub,
+    email,
+    email_verified: email !== null && provider.email_trust !== "never" && claims.email_verified === true,
+    name: shown(claims.name, 200),
+    token_digest: digestOf(issuer, claims.jti, signingInput),
+    // The instant from which `verify` refuses it, and until which a spent one must be remembered.
+    expires_at: DateTime.makeUnsafe(Math.ceil((claims.exp + leewaySeconds) * 1000))
+  }
+}
+
+/** Not over the signature: one signature has several spellings, and each would be a fresh token. */
+function digestOf(issuer: string, jti: string | undefined, signingInput: string): string {
+  const name = jti === undefined || jti === "" ? [issuer, null, signingInput] : [issuer, jti]
+  return createHash("sha256").update(JSON.stringify(name)).digest("base64url")
+}
+
+const found = <A>(option: Option.Option<A>, cause: string): Effect.Effect<A, InvalidIdToken> =>
+  Effect.mapError(Effect.fromOption(option), () => refuse(cause))
+
+const textOf = (segment: string) => utf8(Buffer.from(segment, "base64url"))
+
+/** `undefined` for what is not UTF-8. */
+function utf8(bytes: Uint8Array): string | undefined {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}
+
+export const OpenIdProviders = {
+  layer: (providers: ReadonlyArray<OpenIdProvider>): Layer.Layer<IdentityProvider> =>
+    Layer.effect(IdentityProvider, make(providers))
+}

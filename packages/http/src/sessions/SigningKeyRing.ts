@@ -1,0 +1,118 @@
+/**
+ * The signing keys that this instance knows: every published one, opened, and read again when they may have changed.
+ *
+ * Keys are published ten minutes before their first use and the ring is read anew every minute, so an unknown `kid` is
+ * nearly always a forgery; it causes a read all the same, but one in five seconds at the most, whoever sends how many.
+ * When the store cannot be read, the keys known so far go on. At the start every key must open; a key that turns up
+ * later and does not open is left aside, since nothing that it signed came from us.
+ */
+import { SigningKeyStore, type StorageError } from "@narthex/core"
+import { Array, Clock, DateTime, Effect, Option, Semaphore } from "effect"
+import { MasterSecret } from "../MasterSecret.ts"
+import { makeSigningKey, type OpenedKey, openSigningKey, SigningKeysUnreadable } from "./WrappedKey.ts"
+
+const freshMillis = 60_000
+const coolDownMillis = 5_000
+
+export interface SigningKeyRing {
+  /** Every key that is published now. */
+  readonly published: Effect.Effect<ReadonlyArray<OpenedKey>>
+  /** The key of this name, if it is ours and still published. */
+  readonly find: (kid: string) => Effect.Effect<Option.Option<OpenedKey>, StorageError>
+  /** The key to sign with now. */
+  readonly signing: Effect.Effect<OpenedKey>
+}
+
+/** Opens the keys in the store; the very first instance makes one. */
+export const makeSigningKeyRing = Effect.fn("makeSigningKeyRing")(function* () {
+  const store = yield* SigningKeyStore
+  const master = yield* MasterSecret
+  const open = (row: Parameters<typeof openSigningKey>[0]) =>
+    Effect.provideService(openSigningKey(row), MasterSecret, master)
+
+  const first = Effect.gen(function* () {
+    const rows = yield* store.published(yield* DateTime.now)
+    if (rows.length > 0) return rows
+    // Another instance may be faster; then its key is there to be read.
+    yield* store.addFirst(yield* makeSigningKey(yield* DateTime.now))
+    return yield* store.published(yield* DateTime.now)
+  })
+
+  const rows = yield* first
+  const opened = yield* Effect.forEach(rows, open)
+  const unreadable = rows.filter((_, index) => Option.isNone(opened[index] ?? Option.none()))
+  const [key, ...others] = Array.getSomes(opened)
+  if (unreadable.length > 0 || key === undefined) {
+    return yield* new SigningKeysUnreadable({ kids: unreadable.map((row) => row.kid) })
+  }
+
+  let known: Array.NonEmptyReadonlyArray<OpenedKey> = [key, ...others]
+  let tried_at = yield* Clock.currentTimeMillis
+  const lock = yield* Semaphore.make(1)
+
+  const read = Effect.gen(function* () {
+    const rows = yield* store.published(yield* DateTime.now)
+    const opened = yield* Effect.forEach(rows, (row) => Effect.tap(open(row), warnIfUnreadable(row.kid)))
+    const [key, ...others] = Array.getSomes(opened)
+    if (key !== undefined) known = [key, ...others]
+  })
+
+  /** One read at a time, and none when the last attempt is younger than this. */
+  const readUnlessYoungerThan = (millis: number) =>
+    Effect.gen(function* () {
+      if ((yield* Clock.currentTimeMillis) - tried_at < millis) return
+      yield* lock.withPermits(1)(
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          if (now - tried_at < millis) return
+          tried_at = now
+          yield* read
+        })
+      )
+    })
+
+  const published = Effect.gen(function* () {
+    yield* readUnlessYoungerThan(freshMillis).pipe(
+      Effect.catch((error) => Effect.logWarning("The signing keys cannot be read again; those known go on.", error))
+    )
+    const now = yield* DateTime.now
+    return known.filter((key) => key.retired_until === null || DateTime.isGreaterThan(key.retired_until, now))
+  })
+
+  const named = (kid: string) => Effect.map(published, (keys) => Array.findFirst(keys, (key) => key.kid === kid))
+
+  const ring: SigningKeyRing = {
+    published,
+    find: Effect.fnUntraced(function* (kid) {
+      const key = yield* named(kid)
+      if (Option.isSome(key)) return key
+      yield* readUnlessYoungerThan(coolDownMillis)
+      return yield* named(kid)
+    }),
+    signing: Effect.gen(function* () {
+      yield* published
+      return newestInUse(known, yield* DateTime.now)
+    })
+  }
+  return ring
+})
+
+/** The youngest key whose time has come; before any has, which is a matter of clocks that differ, the first to come. */
+function newestInUse(keys: Array.NonEmptyReadonlyArray<OpenedKey>, now: DateTime.Utc): OpenedKey {
+  return keys.reduce((best, key) => {
+    const waits = DateTime.isGreaterThan(key.active_from, now)
+    const bestWaits = DateTime.isGreaterThan(best.active_from, now)
+    const younger = DateTime.isGreaterThan(key.active_from, best.active_from)
+    return bestWaits ? (waits && younger ? best : key) : !waits && younger ? key : best
+  })
+}
+
+const warnIfUnreadable = (kid: string) => (key: Option.Option<OpenedKey>) =>
+  Option.isSome(key)
+    ? Effect.void
+    : Effect.logWarning("A signing key in the store does not open with our master secret and is left aside.", { kid })
+
+/** Has the store signing keys? Asked where a missing master secret would otherwise be made anew. */
+export const signingKeysExist: Effect.Effect<boolean, StorageError, SigningKeyStore> = Effect.gen(function* () {
+  return (yield* (yield* SigningKeyStore).published(yield* DateTime.now)).length > 0
+})

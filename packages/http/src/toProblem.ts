@@ -1,0 +1,126 @@
+/** Where domain errors become HTTP problems. Nothing else in the server knows a status code. */
+import type {
+  AddressNotListed,
+  Conflict,
+  EmailNotAllowed,
+  InvalidCode,
+  InvalidCredential,
+  InvalidIdToken,
+  InvalidMember,
+  IpRuleNotFound,
+  MalformedCidr,
+  MalformedCursor,
+  NotAMember,
+  NotApplied,
+  NotFound,
+  NotStarted,
+  ProviderUnavailable,
+  Refused,
+  RegionRequired,
+  RegionUnknown,
+  ResourceBusy,
+  SignInRequired,
+  StorageError,
+  StreamsDraining,
+  TokenExpired,
+  TooManyStreams
+} from "@narthex/core"
+import {
+  AddressNotListedProblem,
+  AlphaPendingProblem,
+  CapabilityInsufficientProblem,
+  ConflictProblem,
+  EmailNotAllowedProblem,
+  InvalidCodeProblem,
+  InvalidRequestProblem,
+  InvalidTokenProblem,
+  KeySelfOnlyProblem,
+  MalformedCidrProblem,
+  MalformedRequestProblem,
+  NotAMemberProblem,
+  NotFoundProblem,
+  RateLimitedProblem,
+  RegionRequiredProblem,
+  RegionUnknownProblem,
+  ResourceBusyProblem,
+  RoleInsufficientProblem,
+  ScopeInsufficientProblem,
+  SessionRequiredProblem,
+  SignInRequiredProblem,
+  TokenExpiredProblem,
+  UnavailableProblem
+} from "@narthex/api"
+import { Effect } from "effect"
+
+const refusals = {
+  alpha_pending: AlphaPendingProblem,
+  not_a_member: NotAMemberProblem,
+  session_required: SessionRequiredProblem,
+  key_self_only: KeySelfOnlyProblem,
+  scope_insufficient: ScopeInsufficientProblem,
+  capability_insufficient: CapabilityInsufficientProblem,
+  role_insufficient: RoleInsufficientProblem
+} as const
+
+const retrySoon = 1000
+
+/** One row an error: what answers it. The sentence for a person is the error's own. */
+const answers = {
+  AddressNotListed: (error: AddressNotListed) => new AddressNotListedProblem({ detail: error.message }),
+  Conflict: (error: Conflict) => new ConflictProblem({ detail: error.reason }),
+  EmailNotAllowed: (error: EmailNotAllowed) => new EmailNotAllowedProblem({ detail: error.message }),
+  InvalidCode: (_: InvalidCode) => new InvalidCodeProblem({}),
+  InvalidCredential: (_: InvalidCredential) => new InvalidTokenProblem({}),
+  InvalidIdToken: (_: InvalidIdToken) => new InvalidTokenProblem({}),
+  InvalidMember: ({ path, reason }: InvalidMember) =>
+    new InvalidRequestProblem({ detail: `${path.join(".")}: ${reason}`, errors: [{ path, message: reason }] }),
+  IpRuleNotFound: (_: IpRuleNotFound) => new NotFoundProblem({}),
+  MalformedCidr: (error: MalformedCidr) =>
+    new MalformedCidrProblem({ detail: error.message, errors: [{ path: ["cidr"], message: error.reason }] }),
+  MalformedCursor: (error: MalformedCursor) => new MalformedRequestProblem({ detail: error.message }),
+  NotAMember: (_: NotAMember) => new NotAMemberProblem({}),
+  NotApplied: (error: NotApplied) => new UnavailableProblem({ detail: error.message, retry_after_ms: retrySoon }),
+  NotFound: (_: NotFound) => new NotFoundProblem({}),
+  NotStarted: (error: NotStarted) => new UnavailableProblem({ detail: error.message, retry_after_ms: retrySoon }),
+  ProviderUnavailable: (error: ProviderUnavailable) =>
+    new UnavailableProblem({ detail: error.message, retry_after_ms: 5000 }),
+  Refused: ({ code, held, required }: Refused) => new refusals[code]({ held, required }),
+  RegionRequired: (error: RegionRequired) => new RegionRequiredProblem({ detail: error.message }),
+  RegionUnknown: (error: RegionUnknown) => new RegionUnknownProblem({ detail: error.message }),
+  ResourceBusy: (error: ResourceBusy) =>
+    new ResourceBusyProblem({
+      detail: error.message,
+      blocking_operation_id: error.blocking_operation_id,
+      retry_after_ms: retrySoon
+    }),
+  SignInRequired: (_: SignInRequired) => new SignInRequiredProblem({}),
+  StorageError: (_: StorageError) => new UnavailableProblem({ retry_after_ms: retrySoon }),
+  StreamsDraining: (error: StreamsDraining) =>
+    new UnavailableProblem({ detail: error.message, retry_after_ms: error.retry_after_seconds * 1000 }),
+  TokenExpired: (_: TokenExpired) => new TokenExpiredProblem({}),
+  TooManyStreams: (error: TooManyStreams) =>
+    new RateLimitedProblem({ detail: error.message, retry_after_ms: error.retry_after_seconds * 1000 })
+}
+
+type Answers = typeof answers
+type Tag = keyof Answers
+export type DomainError = { [T in Tag]: Parameters<Answers[T]>[0] }[Tag]
+export type ProblemOf<E> = E extends { readonly _tag: infer T extends Tag } ? ReturnType<Answers[T]> : never
+
+/** The problem that answers a domain error. */
+export const toProblem = <E extends DomainError>(error: E): ProblemOf<E> => {
+  // The table has a row for every tag, and `ProblemOf` reads the same table; TypeScript cannot join the two.
+  const answer = answers[error._tag] as unknown as (error: E) => ProblemOf<E>
+  return answer(error)
+}
+
+/** Turns every domain error of an effect into the problem that answers it, and puts what the store said into the log. */
+export const problems = <A, E extends DomainError, R>(
+  effect: Effect.Effect<A, E, R>
+): Effect.Effect<A, ProblemOf<E>, R> =>
+  effect.pipe(
+    Effect.tapError((error) =>
+      error._tag === "StorageError" ? Effect.logError(error.message, error.cause) : Effect.void
+    ),
+    Effect.mapError(toProblem)
+  )

@@ -1,0 +1,221 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Redacted, Result } from "effect"
+import { type Settings, urlOf } from "../../src/settings/Settings.ts"
+import { settingsMarkdown, settingsTable, settingsText } from "../../src/settings/settingsTable.ts"
+import { type Variable, variables } from "../../src/settings/variables.ts"
+import { inFile, load, provider, providers, secret, shared, within } from "./environment.ts"
+
+/** Comparable: secrets by what they hold. */
+const plain = (settings: Settings): unknown =>
+  JSON.parse(
+    JSON.stringify(settings, (_, value: unknown) => (Redacted.isRedacted(value) ? Redacted.value(value) : value))
+  )
+
+describe("settings without any variable", () => {
+  it.effect("are those of the page, for a server", () =>
+    Effect.gen(function* () {
+      const { dev_providers, events, limits, sessions, ...rest } = yield* load()
+      assert.isNull(rest.database)
+      assert.isNull(rest.master_secret)
+      assert.isTrue(rest.data_dir.endsWith("/.narthex"))
+      assert.deepStrictEqual(rest.api, { host: "127.0.0.1", port: 4400, url: null })
+      assert.deepStrictEqual(rest.console, { host: "127.0.0.1", port: 4401, url: null, token: null })
+      assert.deepStrictEqual(rest.proxy, {
+        host: "127.0.0.1",
+        port: 5442,
+        domain: "localhost",
+        tls: null,
+        trusted: [],
+        token: null
+      })
+      assert.deepStrictEqual(rest.admin, { host: "127.0.0.1", port: 4409 })
+      assert.deepStrictEqual(rest.access, { open_signup: true, sign_in_allowlist: [], invitations_bypass_gate: false })
+      assert.deepStrictEqual([rest.region, rest.regions, rest.compute], ["local", ["local"], "local"])
+      assert.deepStrictEqual(
+        [rest.trusted_hops, rest.log, rest.telemetry],
+        [0, { level: "Info", format: "json" }, null]
+      )
+      assert.isNull(dev_providers)
+      assert.strictEqual(Duration.toMinutes(sessions.jwt_lifetime), 15)
+      assert.strictEqual(Duration.toHours(sessions.window), 12)
+      assert.deepStrictEqual([sessions.reuse, sessions.id_token_replay], ["observe", "allow"])
+      assert.strictEqual(events.ring, 1024)
+      assert.deepStrictEqual(limits, {
+        exchange_per_minute: 300,
+        cli_exchange_per_minute: 120,
+        failures_per_minute: 600,
+        reports_per_hour: 60,
+        refresh_per_minute: 120,
+        key_creation_per_hour: 600,
+        keys: 1000,
+        streams: 100,
+        org_streams: 1000,
+        instance_streams: 10_000,
+        stream_opens_per_second: 50
+      })
+    })
+  )
+
+  it.effect("have development providers and no limits in standalone on loopback", () =>
+    Effect.gen(function* () {
+      const { dev_providers, limits } = yield* load({}, true)
+      assert.deepStrictEqual(dev_providers, { ports: [4402, 4403] })
+      assert.isNull(limits)
+    })
+  )
+
+  it.effect.each(["NARTHEX_API_HOST", "NARTHEX_CONSOLE_HOST", "NARTHEX_PROXY_HOST"])(
+    "have limits and no development providers in standalone with %s beyond loopback",
+    (name) =>
+      Effect.gen(function* () {
+        const { dev_providers, limits } = yield* load({ [name]: "0.0.0.0" }, true)
+        assert.isNull(dev_providers)
+        assert.isNotNull(limits)
+      })
+  )
+
+  it.effect("have no development providers in production", () =>
+    Effect.gen(function* () {
+      assert.isNull((yield* load({ NODE_ENV: "production" }, true)).dev_providers)
+    })
+  )
+
+  it.effect("are the same when every default of the table is spelled out, or set to nothing", () =>
+    Effect.gen(function* () {
+      const all: ReadonlyArray<Variable<unknown>> = Object.values(variables)
+      // Defaults that are values; the others say in words what happens.
+      const spelled = all.filter(
+        ({ default: text, form }) =>
+          /^[\w./,:-]+( (seconds|minutes|hours))?$/.test(text) &&
+          !["none", "derived", "off", "DATABASE_URL"].includes(text) &&
+          Result.isSuccess(form(text))
+      )
+      assert.isAtLeast(spelled.length, 35)
+      const before = plain(yield* load())
+      assert.deepStrictEqual(
+        plain(yield* load(Object.fromEntries(spelled.map((one) => [one.name, one.default])))),
+        before
+      )
+      assert.deepStrictEqual(
+        plain(yield* load(Object.fromEntries(settingsTable.map(({ name }) => [name, ""])))),
+        before
+      )
+    })
+  )
+})
+
+describe("settings", () => {
+  it.effect("are read, each into its place", () =>
+    Effect.gen(function* () {
+      const settings = yield* load({
+        ...shared,
+        DATABASE_LISTEN_URL: "postgresql://direct.example/narthex",
+        NARTHEX_API_URL: "https://api.example/",
+        NARTHEX_CONSOLE_URL: "https://console.example/",
+        NARTHEX_CONSOLE_TOKEN: "console-token",
+        NARTHEX_PROXY_TLS_CERT: "cert.pem",
+        NARTHEX_PROXY_TLS_KEY: "key.pem",
+        NARTHEX_PROXY_TRUSTED: "10.0.0.0/8, ::1",
+        NARTHEX_SIGN_IN_ALLOWLIST: "ada@example.com,@example.org",
+        NARTHEX_REGIONS: "eu-west,us-east",
+        NARTHEX_REGION: "us-east",
+        NARTHEX_JWT_LIFETIME: "30 seconds",
+        NARTHEX_LOG_LEVEL: "warn",
+        OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector.example:4318",
+        ...providers({ ...provider, client_secret: "hunter3", algorithms: ["RS256"], email_trust: "never" })
+      })
+      assert.strictEqual(Redacted.value(settings.database?.url ?? Redacted.make("")), shared.DATABASE_URL)
+      assert.isTrue(settings.listen)
+      assert.strictEqual(settings.api.url, "https://api.example")
+      assert.strictEqual(settings.console.url, "https://console.example")
+      assert.deepStrictEqual(settings.proxy.tls, { cert: "cert.pem", key: "key.pem" })
+      assert.deepStrictEqual(settings.proxy.trusted.map(String), ["10.0.0.0/8", "::1/128"])
+      assert.deepStrictEqual(settings.access.sign_in_allowlist, ["ada@example.com", "@example.org"])
+      assert.deepStrictEqual([settings.region, settings.regions], ["us-east", ["eu-west", "us-east"]])
+      assert.strictEqual(Duration.toSeconds(settings.sessions.jwt_lifetime), 30)
+      assert.strictEqual(settings.log.level, "Warn")
+      assert.strictEqual(settings.telemetry?.endpoint, "http://collector.example:4318")
+      assert.strictEqual(settings.providers[0]?.email_trust, "never")
+      const shownTo = JSON.stringify(settings) + String(settings.providers[0]?.client_secret)
+      for (const word of ["hunter2", "hunter3", secret, "console-token"]) assert.notInclude(shownTo, word)
+    })
+  )
+
+  it.effect("take a secret from a file, without the line feed at its end", () =>
+    Effect.gen(function* () {
+      const settings = yield* load({
+        DATABASE_URL_FILE: yield* inFile(`${shared.DATABASE_URL}\n`),
+        NARTHEX_MASTER_SECRET_FILE: yield* inFile(`${secret}\r\n`),
+        NARTHEX_PROVIDERS_FILE: yield* inFile(JSON.stringify([provider]))
+      })
+      assert.strictEqual(Redacted.value(settings.database?.url ?? Redacted.make("")), shared.DATABASE_URL)
+      assert.strictEqual(Redacted.value(settings.master_secret ?? Redacted.make("")), secret)
+      assert.strictEqual(settings.providers[0]?.id, "google")
+    })
+  )
+
+  it.effect("poll alone when they are told to", () =>
+    Effect.gen(function* () {
+      assert.isFalse((yield* load({ ...shared, DATABASE_LISTEN_URL: "off" })).listen)
+      assert.isFalse((yield* load({ DATABASE_LISTEN_URL: "off" })).listen)
+    })
+  )
+
+  it.effect("let development providers beyond loopback only as `insecure`", () =>
+    Effect.gen(function* () {
+      const open = { NARTHEX_API_HOST: "0.0.0.0", NARTHEX_DEV_PROVIDERS: "insecure", NARTHEX_DEV_PROVIDER_PORTS: "0,0" }
+      assert.deepStrictEqual((yield* load(open, true)).dev_providers, { ports: [0, 0] })
+    })
+  )
+
+  it.effect("switch limits on and off by name", () =>
+    Effect.gen(function* () {
+      assert.isNotNull((yield* load({ NARTHEX_RATE_LIMITS: "on" }, true)).limits)
+      assert.isNull((yield* load({ NARTHEX_RATE_LIMITS: "off" })).limits)
+    })
+  )
+})
+
+describe("the table of settings", () => {
+  it("names every variable once, and explains it", () => {
+    const names = settingsTable.map(({ name }) => name)
+    assert.strictEqual(new Set(names).size, names.length)
+    for (const row of settingsTable) {
+      assert.match(row.name, /^[A-Z][A-Z0-9_]+$/)
+      assert.isNotEmpty(row.default)
+      assert.isNotEmpty(row.meaning)
+      assert.include(settingsMarkdown(), `\`${row.name}\``)
+    }
+  })
+
+  it("offers a file for what is secret", () => {
+    const secrets = settingsTable.filter((row) => row.secret).map(({ name }) => name)
+    assert.includeMembers(secrets, [
+      "DATABASE_URL",
+      "NARTHEX_MASTER_SECRET",
+      "NARTHEX_CONSOLE_TOKEN",
+      "NARTHEX_PROXY_TOKEN",
+      "NARTHEX_PROVIDERS"
+    ])
+  })
+
+  it.effect("says which are given, and shows no value", () =>
+    Effect.gen(function* () {
+      const text = yield* within({ ...shared, NARTHEX_API_PORT: "wrong" }, settingsText)
+      assert.match(text, /^DATABASE_URL \(or DATABASE_URL_FILE\)\n {4}given\n/m)
+      assert.match(text, /^NARTHEX_API_PORT\n {4}given\n/m)
+      assert.match(text, /^NARTHEX_API_HOST\n {4}default: 127\.0\.0\.1\n/m)
+      assert.notInclude(text, "hunter2")
+      assert.notInclude(text, secret)
+    })
+  )
+})
+
+describe("the URL of a listener", () => {
+  it("is one that can be called", () => {
+    assert.strictEqual(urlOf({ host: "127.0.0.1", port: 4400 }), "http://127.0.0.1:4400")
+    assert.strictEqual(urlOf({ host: "0.0.0.0", port: 1 }), "http://127.0.0.1:1")
+    assert.strictEqual(urlOf({ host: "::", port: 1 }), "http://[::1]:1")
+    assert.strictEqual(urlOf({ host: "api.example", port: 80 }), "http://api.example:80")
+  })
+})

@@ -1,0 +1,130 @@
+/**
+ * A cluster's place on disk, its name among the machine's processes, and its configuration.
+ *
+ *     <directory>/              ours, 0711: the server passes through to `../run`
+ *     <directory>/data/         the server's, 0700: what Postgres calls the data directory
+ *     <directory>/run/          the server's, 0700: the unix socket, the only way in
+ *     <directory>/postgres.log  ours, 0600
+ *
+ * Directories above may be closed to the server's user, so it never gets an absolute path: see `PostgresProcess`.
+ * The configuration is written before every start and never edited: what a cluster does depends on this file alone.
+ */
+import { createHash } from "node:crypto"
+import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { attempt } from "./attempt.ts"
+import { LocalPostgresError } from "./LocalPostgresError.ts"
+import type { Identity, PostgresUser } from "./PostgresUser.ts"
+
+/** The bootstrap superuser. Only we may use it, by what the kernel says about our end of the socket. */
+export const superuser = "narthex"
+
+export const port = 5432
+export const socketName = `.s.PGSQL.${port}`
+
+export type Purpose = "store" | "compute"
+
+export interface Cluster {
+  readonly directory: string
+  readonly data: string
+  readonly run: string
+  readonly log: string
+  /** Stands in the command line of every process of the cluster; how an earlier process's postmaster is recognised. */
+  readonly name: string
+  readonly purpose: Purpose
+}
+
+/** `directory` is a real path: the name is derived from it. */
+export const clusterAt = (directory: string, purpose: Purpose): Cluster => ({
+  directory,
+  data: join(directory, "data"),
+  run: join(directory, "run"),
+  log: join(directory, "postgres.log"),
+  name: `narthex-${createHash("sha256").update(directory).digest("hex").slice(0, 32)}`,
+  purpose
+})
+
+/** Makes the cluster's directory. The mode is set again because a strict umask would close it to the server. */
+export const makeClusterDirectory = (cluster: Cluster) =>
+  attempt(`Making ${cluster.directory}`, async () => {
+    await mkdir(cluster.directory, { recursive: true, mode: 0o711 })
+    await chmod(cluster.directory, 0o711)
+  })
+
+/** The major version of the data, from its PG_VERSION. */
+export const majorOf = Effect.fnUntraced(function* (data: string) {
+  const text = yield* attempt(`Reading the version of ${data}`, () => readFile(join(data, "PG_VERSION"), "utf8"))
+  const major = Number(text.trim())
+  if (Number.isInteger(major)) return major
+  return yield* new LocalPostgresError({ operation: `Reading the version of ${data}`, reason: `it is ${text.trim()}` })
+})
+
+export const writeConfiguration = (cluster: Cluster, major: number, owner: Identity, user: PostgresUser) =>
+  attempt(`Configuring ${cluster.directory}`, async () => {
+    await mkdir(cluster.run, { recursive: true, mode: 0o700 })
+    if (user.drops) await chown(cluster.run, owner.uid, owner.gid)
+    const files = {
+      "postgresql.conf": settingsOf(cluster.purpose, major),
+      "pg_hba.conf": accessOf(cluster.purpose),
+      "pg_ident.conf": `supervisor "${user.supervisor}" ${superuser}\n`
+    }
+    for (const [name, text] of Object.entries(files)) {
+      // The directory is the server's: a file of ours is made anew beside its place, never written through a link.
+      const making = join(cluster.data, `${name}.making`)
+      await rm(making, { force: true })
+      await writeFile(making, text, { flag: "wx", mode: 0o600 })
+      if (user.drops) await chown(making, owner.uid, owner.gid)
+      await rename(making, join(cluster.data, name))
+    }
+  })
+
+/** First match decides. Minted roles reach the database `postgres` and nothing else; nobody replicates. */
+const accessOf = (purpose: Purpose) => {
+  const ours = `local all ${superuser} peer map=supervisor\n`
+  return purpose === "store" ? ours : `${ours}local postgres all scram-sha-256\n`
+}
+
+const settingsOf = (purpose: Purpose, major: number) => {
+  const settings = { ...common, ...(purpose === "store" ? forStore : forCompute(major)) }
+  return Object.entries(settings)
+    .map(([name, value]) => `${name} = '${value}'\n`)
+    .join("")
+}
+
+const common = {
+  listen_addresses: "",
+  unix_socket_directories: "../run",
+  unix_socket_permissions: "0700",
+  max_connections: "100",
+  password_encryption: "scram-sha-256",
+  fsync: "on",
+  synchronous_commit: "on",
+  full_page_writes: "on",
+  // A branch is copied while it runs: that takes WAL of this level and a slot that keeps it.
+  wal_level: "replica",
+  max_wal_senders: "0",
+  max_replication_slots: "4",
+  max_logical_replication_workers: "0",
+  huge_pages: "off",
+  jit: "off",
+  log_line_prefix: "%m [%p] ",
+  log_timezone: "UTC",
+  timezone: "UTC",
+  datestyle: "iso, mdy",
+  lc_messages: "C",
+  default_text_search_config: "pg_catalog.english"
+}
+
+const forStore = { shared_buffers: "128MB", max_wal_size: "1GB", min_wal_size: "80MB" }
+
+const forCompute = (major: number) => ({
+  shared_buffers: "16MB",
+  max_wal_size: "256MB",
+  min_wal_size: "32MB",
+  max_worker_processes: "4",
+  max_parallel_workers: "2",
+  client_connection_check_interval: "5s",
+  // From 18 on reads are done by worker processes unless told otherwise: memory that an idle compute need not hold.
+  ...(major >= 18 ? { io_method: "sync" } : {})
+})

@@ -1,0 +1,114 @@
+/**
+ * Copies a cluster's data: of a stopped one its files, of a running one a backup.
+ *
+ * The backup is Postgres's own low-level one: between start and stop the files are copied while they change, and
+ * the WAL of that time repairs the copy at its first start. What one would get wrong: a checkpoint meanwhile may
+ * recycle that WAL, so a temporary slot of the same session keeps it; and `backup_label` belongs into the copy,
+ * without it a torn copy starts and is silently wrong.
+ */
+import { randomUUID } from "node:crypto"
+import { constants } from "node:fs"
+import { chown, copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { Effect } from "effect"
+import { asSupervisor } from "./asSupervisor.ts"
+import { attempt } from "./attempt.ts"
+import type { Cluster } from "./Cluster.ts"
+import { LocalPostgresError } from "./LocalPostgresError.ts"
+import { ownerOf, type PostgresUser } from "./PostgresUser.ts"
+import { runProgram } from "./runProgram.ts"
+
+/** Makes `copy` from a data directory that no server uses. */
+export const copyStopped = Effect.fn("copyStopped")(function* (data: string, copy: string) {
+  yield* runProgram("cp", ["-a", "--reflink=auto", data, copy])
+  yield* attempt(`Clearing ${copy}`, async () => {
+    for (const name of ["postmaster.pid", "postmaster.opts"]) await rm(join(copy, name), { force: true })
+  })
+})
+
+/** Makes `copy` from a running cluster, with its data as they are when the copying ends. */
+export const copyRunning = Effect.fn("copyRunning")(function* (source: Cluster, copy: string, user: PostgresUser) {
+  const owner = yield* ownerOf(source.data, user)
+  const own = async (path: string) => {
+    if (user.drops) await chown(path, owner.uid, owner.gid)
+  }
+  const copyOne = (path: string) =>
+    attempt(`Copying ${path}`, async () => {
+      const to = join(copy, path)
+      try {
+        await copyFile(join(source.data, path), to, constants.COPYFILE_FICLONE)
+      } catch (cause) {
+        if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return // dropped meanwhile: the WAL says so too
+        throw cause
+      }
+      await own(to)
+    })
+  const makeOne = (path: string) =>
+    attempt(`Making ${path}`, async () => {
+      await mkdir(join(copy, path), { mode: 0o700 })
+      await own(join(copy, path))
+    })
+
+  yield* asSupervisor(source, "postgres", (sql) =>
+    Effect.gen(function* () {
+      const slot = `copy_${randomUUID().replaceAll("-", "")}`
+      yield* sql`SELECT slot_name::text FROM pg_create_physical_replication_slot(${slot}, true, true)`
+      yield* sql`SELECT pg_backup_start(${slot}, true)::text`
+      const tree = yield* attempt(`Listing ${source.data}`, () => listTree(source.data))
+      yield* Effect.forEach(["", ...tree.directories], makeOne)
+      yield* Effect.forEach(tree.files, copyOne, { concurrency: 8, discard: true })
+      yield* copyOne(control) // last: it must not be older than what it describes
+      const label = yield* sql<{ labelfile: string; first: string; last: string }>`
+        WITH ended AS (SELECT * FROM pg_backup_stop(false)),
+             slot AS (SELECT restart_lsn FROM pg_replication_slots WHERE slot_name = ${slot})
+        SELECT labelfile, pg_walfile_name(restart_lsn) AS first, pg_walfile_name(lsn) AS last FROM ended, slot`
+      const [ended] = label
+      if (ended === undefined) {
+        return yield* new LocalPostgresError({ operation: "Ending a backup", reason: "Postgres returned no label" })
+      }
+      yield* attempt("Writing backup_label", async () => {
+        await writeFile(join(copy, "backup_label"), ended.labelfile, { flag: "wx", mode: 0o600 })
+        await own(join(copy, "backup_label"))
+      })
+      const wal = yield* attempt("Listing the WAL", () => readdir(join(source.data, "pg_wal")))
+      const needed = wal.filter(
+        (name) => isHistory(name) || (isSegment(name) && name >= ended.first && name <= ended.last)
+      )
+      yield* Effect.forEach(needed, (name) => copyOne(join("pg_wal", name)), { discard: true })
+    })
+  )
+})
+
+const control = "global/pg_control"
+const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name)
+const isHistory = (name: string) => name.endsWith(".history")
+
+/** Directories whose contents belong to the running server, not to the data. */
+const emptied = new Set(
+  ["dynshmem", "notify", "replslot", "serial", "snapshots", "stat_tmp", "subtrans"].map((name) => `pg_${name}`)
+)
+
+const isLeftOut = (name: string) =>
+  /^(postmaster\.(pid|opts)|backup_label.*|backup_manifest|tablespace_map|pg_internal\.init.*|pgsql_tmp.*|.*\.making)$/.test(
+    name
+  )
+
+/** Everything to copy, as paths within the data directory; a directory stands before those in it. */
+const listTree = async (data: string) => {
+  const directories: Array<string> = []
+  const files: Array<string> = []
+  const visit = async (within: string): Promise<void> => {
+    for (const entry of await readdir(join(data, within), { withFileTypes: true })) {
+      const path = join(within, entry.name)
+      if (isLeftOut(entry.name) || path === control) continue
+      if (entry.isDirectory()) {
+        directories.push(path)
+        if (!emptied.has(path)) await visit(path)
+      } else if (entry.isFile() && within !== "pg_wal") {
+        files.push(path)
+      }
+    }
+  }
+  await visit("")
+  return { directories, files }
+}

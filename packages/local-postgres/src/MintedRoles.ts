@@ -1,0 +1,128 @@
+/**
+ * The roles of a compute, brought to exactly the given list.
+ *
+ * Every role of a cluster that is not Postgres's own, the supervisor's or the group below was minted: nobody else can
+ * make any. How access is given, and why none of it can be undone from a session:
+ * - `read_write` is membership in the group `narthex_writer`, which owns the schema `public` and may create in the
+ *   database. Sessions start as the group (`SET role` on the minted role), so it owns what they make, and the next
+ *   minted role finds it its own. What a session makes after `RESET ROLE` goes to the group when the role is dropped.
+ * - `read_only` is `pg_read_all_data` and the absence of every other right: PUBLIC has neither CREATE nor TEMP nor the
+ *   functions that write large objects.
+ * A role may change its own password and settings, so both are set again each time; one whose memberships are not
+ * what they should be is dropped and made anew, which also ends the sessions that still have its former rights.
+ */
+import type { PgClient } from "@effect/sql-pg"
+import type { ComputeRole } from "@narthex/core"
+import { DateTime, Effect, Option } from "effect"
+import { impossible } from "./asComputeFailed.ts"
+import { superuser } from "./Cluster.ts"
+import { LocalPostgresError } from "./LocalPostgresError.ts"
+
+export const writers = "narthex_writer"
+const readers = "pg_read_all_data"
+
+/** What holds for every compute, whatever its roles. Owners may have given rights away: these are taken back. */
+export const prepareAccess = Effect.fn("prepareAccess")(function* (sql: PgClient.PgClient) {
+  yield* sql.unsafe(`
+    DO $$
+    DECLARE
+      writing regprocedure;
+    BEGIN
+      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${writers}') THEN
+        CREATE ROLE ${writers} NOLOGIN;
+      END IF;
+      REVOKE ALL ON DATABASE postgres FROM PUBLIC;
+      GRANT CONNECT ON DATABASE postgres TO PUBLIC;
+      GRANT CONNECT, CREATE, TEMPORARY ON DATABASE postgres TO ${writers};
+      IF EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public') THEN
+        ALTER SCHEMA public OWNER TO ${writers};
+        REVOKE CREATE ON SCHEMA public FROM PUBLIC;
+      END IF;
+      FOR writing IN
+        SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
+          AND proname IN ('lo_create', 'lo_creat', 'lo_from_bytea', 'pg_logical_emit_message')
+      LOOP
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', writing);
+        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${writers}', writing);
+      END LOOP;
+    END $$`)
+})
+
+/** Brings the roles to the list; the sessions of those that are gone are ended. */
+export const applyRoles = Effect.fn("applyRoles")(function* (
+  sql: PgClient.PgClient,
+  roles: ReadonlyArray<ComputeRole>
+) {
+  for (const role of roles) yield* check(role)
+  const present = yield* sql<{ readonly name: string; readonly oid: number; readonly groups: ReadonlyArray<string> }>`
+    SELECT rolname AS name, oid::int8::float8 AS oid,
+      ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = pg_roles.oid ORDER BY 1)
+        || ARRAY(SELECT 'given to ' || member FROM pg_auth_members WHERE roleid = pg_roles.oid) AS groups
+    FROM pg_roles
+    WHERE rolname !~ '^pg_' AND rolname NOT IN (${superuser}, ${writers})`
+  const kept = new Set<string>()
+  for (const { groups, name, oid } of present) {
+    const wanted = roles.find((it) => it.role === name)
+    if (wanted !== undefined && groups.length === 1 && groups[0] === groupOf(wanted)) kept.add(name)
+    else yield* drop(sql, name, oid)
+  }
+  yield* sql.withTransaction(Effect.forEach(roles, (role) => bring(sql, role, kept.has(role.role)), { discard: true }))
+})
+
+const bring = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: ComputeRole, there: boolean) {
+  const name = identifier(role.role)
+  const until = Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
+  if (!there) yield* sql.unsafe(`CREATE ROLE ${name} IN ROLE ${groupOf(role)}`)
+  yield* sql.unsafe(`ALTER ROLE ${name} WITH LOGIN INHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
+    PASSWORD '${role.verifier}' VALID UNTIL '${until}'`)
+  yield* sql.unsafe(`ALTER ROLE ${name} RESET ALL`)
+  yield* sql.unsafe(`ALTER ROLE ${name} IN DATABASE postgres RESET ALL`)
+  if (role.access === "read_write") yield* sql.unsafe(`ALTER ROLE ${name} SET role = '${writers}'`)
+})
+
+/** No new session first, then none at all; one that was just being let in is ended after the role is gone. */
+const drop = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: string, oid: number) {
+  const name = identifier(role)
+  yield* sql.unsafe(`ALTER ROLE ${name} NOLOGIN`)
+  yield* endSessions(sql, oid)
+  yield* sql.unsafe(`REASSIGN OWNED BY ${name} TO ${writers}`)
+  yield* sql.unsafe(`DROP OWNED BY ${name}`)
+  yield* sql.unsafe(`DROP ROLE ${name}`)
+  yield* endSessions(sql, oid)
+})
+
+/** Answers once they are gone: their temporary objects go with them, and would else keep the role. */
+const endSessions = (sql: PgClient.PgClient, oid: number) =>
+  Effect.gen(function* () {
+    while (true) {
+      const left = yield* sql`
+        SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE usesysid = ${oid}::float8::int8::oid`
+      if (left.length === 0) return
+    }
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: "10 seconds",
+      orElse: () =>
+        Effect.fail(new LocalPostgresError({ operation: "Ending the sessions of a role", reason: "they do not end" }))
+    })
+  )
+
+const groupOf = (role: ComputeRole) => (role.access === "read_write" ? writers : readers)
+
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+/** Postgres would hash anything else as a password, and cut a longer name so that it meets another. */
+const verifierForm = /^SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$/
+
+const check = (role: ComputeRole) => {
+  if (role.role.startsWith("pg_") || reserved.has(role.role))
+    return impossible(`The role name ${role.role} is reserved.`)
+  if (role.role === "" || role.role.includes("\0") || Buffer.byteLength(role.role) > 63) {
+    return impossible("The name of a role must have 1 to 63 bytes.")
+  }
+  return verifierForm.test(role.verifier)
+    ? Effect.void
+    : impossible(`The verifier of the role ${role.role} is not one of SCRAM-SHA-256.`)
+}
+
+const reserved = new Set([superuser, writers, "postgres", "public", "none"])

@@ -1,0 +1,99 @@
+/**
+ * Finds the Postgres programs: the system's, npm's, or those of a directory.
+ *
+ * A candidate counts once `postgres --version` ran as the user that will run it, so a directory which that user
+ * cannot reach is refused here with a sentence and not later in the middle of a start.
+ */
+import { readdir, stat } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { Effect, Option } from "effect"
+import { attempt } from "./attempt.ts"
+import { LocalPostgresError, PostgresBinariesMissing } from "./LocalPostgresError.ts"
+import { npmBinaries } from "./NpmBinaries.ts"
+import type { PostgresUser } from "./PostgresUser.ts"
+import { runProgram } from "./runProgram.ts"
+
+export interface PostgresBinaries {
+  readonly directory: string
+  /** 15, 16, 17, 18, … Data of one major version cannot be read by another. */
+  readonly major: number
+}
+
+export interface BinariesWanted {
+  /** `system`, `npm` or a directory; left out: the first of system and npm that is there. */
+  readonly choice?: string | undefined
+  /** The major version of data that exists already. */
+  readonly major?: number | undefined
+}
+
+const oldest = 15
+
+export const findPostgresBinaries = Effect.fn("findPostgresBinaries")(function* (
+  wanted: BinariesWanted,
+  user: PostgresUser
+) {
+  const places = placesOf(wanted.choice)
+  const refusals: Array<string> = []
+  for (const place of places) {
+    const directories = yield* Effect.result(place.directories(user))
+    if (directories._tag === "Failure") {
+      refusals.push(`${place.name}: ${directories.failure.reason}`)
+      continue
+    }
+    for (const directory of directories.success) {
+      const found = yield* Effect.result(inspect(directory, wanted.major, user))
+      if (found._tag === "Success") return found.success
+      refusals.push(`${directory}: ${found.failure.reason}`)
+    }
+  }
+  return yield* new PostgresBinariesMissing({ reason: `No usable Postgres was found (${refusals.join("; ")}).` })
+})
+
+/** Is it there, does it run, is it of a version that we know and that the data needs? */
+const inspect = Effect.fnUntraced(function* (directory: string, major: number | undefined, user: PostgresUser) {
+  const refuse = (reason: string) => new LocalPostgresError({ operation: `Looking at ${directory}`, reason })
+  for (const program of ["postgres", "initdb"]) {
+    const there = yield* Effect.option(attempt(program, () => stat(join(directory, program))))
+    if (!Option.exists(there, (status) => status.isFile())) return yield* refuse(`there is no ${program}`)
+  }
+  const version = yield* runProgram(join(directory, "postgres"), ["--version"], {
+    identity: user.drops ? user.owner : undefined
+  }).pipe(Effect.mapError((error) => refuse(`uid ${user.owner.uid} cannot run it: ${error.reason}`)))
+  const found = Number(/\(PostgreSQL\) (\d+)/.exec(version)?.[1])
+  if (!(found >= oldest)) return yield* refuse(`it is ${version.trim()}, and ${oldest} is the oldest that works`)
+  if (major !== undefined && found !== major)
+    return yield* refuse(`it is version ${found}, and the data needs ${major}`)
+  return { directory, major: found } satisfies PostgresBinaries
+})
+
+interface Place {
+  readonly name: string
+  readonly directories: (user: PostgresUser) => Effect.Effect<ReadonlyArray<string>, LocalPostgresError>
+}
+
+const system: Place = {
+  name: "system",
+  directories: Effect.fnUntraced(function* () {
+    const configured = yield* Effect.option(runProgram("pg_config", ["--bindir"]))
+    const packaged = yield* Effect.option(attempt("Listing", () => readdir("/usr/lib/postgresql")))
+    const newestFirst = Option.getOrElse(packaged, (): Array<string> => [])
+      .filter((name) => /^\d+$/.test(name))
+      .sort((a, b) => Number(b) - Number(a))
+      .map((name) => `/usr/lib/postgresql/${name}/bin`)
+    const all = [...Option.toArray(configured).map((text) => text.trim()), ...newestFirst]
+    if (all.length > 0) return [...new Set(all)]
+    return yield* new LocalPostgresError({
+      operation: "Finding the system's Postgres",
+      reason: "neither pg_config nor /usr/lib/postgresql is there"
+    })
+  })
+}
+
+const npm: Place = { name: "npm", directories: (user) => Effect.map(npmBinaries(user), (directory) => [directory]) }
+
+const placesOf = (choice: string | undefined): ReadonlyArray<Place> => {
+  if (choice === undefined) return [system, npm]
+  if (choice === "system") return [system]
+  if (choice === "npm") return [npm]
+  return [{ name: choice, directories: () => Effect.succeed([resolve(choice)]) }]
+}

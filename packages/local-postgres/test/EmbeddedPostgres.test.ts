@@ -1,0 +1,156 @@
+import { existsSync } from "node:fs"
+import { chown, mkdir, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
+import { PgClient } from "@effect/sql-pg"
+import { assert, describe, it } from "@effect/vitest"
+import { EmbeddedPostgres, type LocalPostgresOptions } from "@narthex/local-postgres"
+import { Context, Effect, Fiber, Layer, Option } from "effect"
+import { clusterAt } from "../src/Cluster.ts"
+import { processesOf, signal } from "../src/Processes.ts"
+import { closedDirectory, dataDirectory, isRoot, kinds, postmasterPid, supervise, uidOf } from "./support.ts"
+
+const clusterIn = (dataDir: string) => clusterAt(join(dataDir, "postgres"), "store")
+
+/** Runs the store for as long as the effect; answers how many rows it has after adding one. */
+const withStore = <A, E, R>(options: LocalPostgresOptions, use: Effect.Effect<A, E, R>) =>
+  Effect.provide(use, EmbeddedPostgres.layer(options), { local: true })
+
+const addRow = Effect.gen(function* () {
+  const { path, database, username } = yield* EmbeddedPostgres
+  const context = yield* Layer.build(PgClient.layer({ path, database, username }))
+  const sql = Context.get(context, PgClient.PgClient)
+  yield* sql`CREATE TABLE IF NOT EXISTS kept (id int)`
+  yield* sql`INSERT INTO kept VALUES (1)`
+  return (yield* sql`SELECT FROM kept`).length
+}).pipe(Effect.scoped)
+
+for (const [kind, { choice, major }] of kinds.entries()) {
+  describe(`the embedded store on the ${choice} Postgres ${major}`, () => {
+    it.live("keeps its data, adopts the server that a killed process left, and leaves nothing running", () =>
+      Effect.gen(function* () {
+        const options = { dataDir: yield* dataDirectory(kind), binaries: choice }
+        const { data, name } = clusterIn(options.dataDir)
+        assert.strictEqual(yield* withStore(options, addRow), 1)
+        assert.deepStrictEqual(yield* processesOf(name), [])
+        const child = yield* supervise({ run: "store", ...options })
+        assert.deepStrictEqual(child.said, { rows: 2 })
+        const left = postmasterPid(data)
+        yield* child.end("SIGKILL")
+        const pid = Effect.sync(() => postmasterPid(data))
+        assert.deepStrictEqual(yield* withStore(options, Effect.all([addRow, pid])), [3, left])
+        assert.deepStrictEqual(yield* processesOf(name), [])
+      })
+    )
+
+    it.live.runIf(isRoot)("runs under a uid without a name, inside a directory that this uid cannot enter", () =>
+      Effect.gen(function* () {
+        const runAs = { uid: 65532, gid: 65532 }
+        const options = { dataDir: join(yield* closedDirectory, ".narthex"), binaries: choice, runAs }
+        const uid = yield* withStore(
+          options,
+          Effect.andThen(
+            addRow,
+            Effect.sync(() => uidOf(postmasterPid(clusterIn(options.dataDir).data)))
+          )
+        )
+        assert.strictEqual(uid, runAs.uid)
+        assert.strictEqual(yield* withStore(options, addRow), 2)
+      })
+    )
+  })
+}
+
+describe("the embedded store", () => {
+  const binaries = kinds[0]?.directory ?? "system"
+
+  it.live("recovers when the server was killed too and its pid is somebody else's by now", () =>
+    Effect.gen(function* () {
+      const options = { dataDir: yield* dataDirectory(0), binaries }
+      const { data, name } = clusterIn(options.dataDir)
+      const child = yield* supervise({ run: "store", ...options })
+      yield* child.end("SIGKILL")
+      yield* signal(postmasterPid(data), "SIGKILL")
+      yield* Effect.promise(() => writeFile(join(data, "postmaster.pid"), `${process.pid}\n${data}\n`))
+      assert.strictEqual(yield* withStore(options, addRow), 2)
+      assert.deepStrictEqual(yield* processesOf(name), [])
+    })
+  )
+
+  it.live.runIf(isRoot)("runs for an ordinary user as that user", () =>
+    Effect.gen(function* () {
+      const become = { uid: 65534, gid: 65534 }
+      const dataDir = yield* closedDirectory
+      yield* Effect.promise(() => chown(dataDir, become.uid, become.gid))
+      const first = yield* supervise({ run: "store", dataDir, binaries, become })
+      assert.deepStrictEqual(first.said, { rows: 1 })
+      assert.strictEqual(uidOf(postmasterPid(clusterIn(dataDir).data)), become.uid)
+      yield* first.end("SIGKILL")
+      const second = yield* supervise({ run: "store", dataDir, binaries, become })
+      assert.deepStrictEqual(second.said, { rows: 2 })
+      yield* second.end("SIGTERM")
+      assert.deepStrictEqual(yield* processesOf(clusterIn(dataDir).name), [])
+    })
+  )
+
+  it.live("leaves nothing running when it is interrupted while it starts", () =>
+    Effect.gen(function* () {
+      const options = { dataDir: yield* dataDirectory(0), binaries }
+      const { name } = clusterIn(options.dataDir)
+      const starting = yield* Effect.forkChild(withStore(options, Effect.never))
+      while ((yield* processesOf(name)).length === 0) yield* Effect.sleep("1 millis")
+      yield* Fiber.interrupt(starting)
+      assert.deepStrictEqual(yield* processesOf(name), [])
+    })
+  )
+
+  it.live("goes to exactly one of two processes that start at once; the other is told who has it", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      const task = { run: "store", dataDir, binaries } as const
+      const both = yield* Effect.all([supervise(task), supervise(task)], { concurrency: 2 })
+      const winner = both.find((it) => "rows" in it.said)
+      const loser = both.find((it) => it !== winner)
+      assert.strictEqual(loser?.said.failed, "DataDirectoryLocked")
+      assert.include(loser?.said.message, `process ${winner?.pid}`)
+    })
+  )
+
+  it.live("tells another process the way in while it runs, a short one however long the path of its data", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0, "long".repeat(20), "longer".repeat(20))
+      const running = EmbeddedPostgres.running(dataDir)
+      assert.deepStrictEqual(yield* running, Option.none())
+      const [told, own, rows] = yield* withStore({ dataDir, binaries }, Effect.all([running, EmbeddedPostgres, addRow]))
+      assert.deepStrictEqual(told, Option.some(own))
+      assert.strictEqual(rows, 1)
+      assert.isAtMost(Buffer.byteLength(own.path), 107)
+      assert.deepStrictEqual(yield* running, Option.none())
+      yield* Effect.promise(() => rm(dirname(own.host), { recursive: true }))
+    })
+  )
+
+  it.live("refuses data of another major version and leaves them alone", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* closedDirectory
+      const { data } = clusterIn(dataDir)
+      yield* Effect.promise(async () => {
+        await mkdir(data, { recursive: true })
+        await writeFile(join(data, "PG_VERSION"), "12\n")
+      })
+      const error = yield* Effect.flip(withStore({ dataDir, binaries }, addRow))
+      assert(error._tag === "PostgresBinariesMissing")
+      assert.include(error.message, "the data needs 12")
+      assert.isFalse(existsSync(join(data, "postmaster.pid")))
+    })
+  )
+
+  it.live("says what to do when the binaries are not there", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* closedDirectory
+      const error = yield* Effect.flip(withStore({ dataDir, binaries: dataDir }, addRow))
+      assert(error._tag === "PostgresBinariesMissing")
+      assert.include(error.message, `${dataDir}: there is no postgres`)
+      assert.include(error.message, "NARTHEX_POSTGRES_BIN")
+    })
+  )
+})

@@ -1,0 +1,30 @@
+import { chmod, mkdir, readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { npmBinaries } from "../src/NpmBinaries.ts"
+import { findPostgresUser } from "../src/PostgresUser.ts"
+import { runProgram } from "../src/runProgram.ts"
+import { closedDirectory, kinds } from "./support.ts"
+
+describe.runIf(kinds.some((kind) => kind.choice === "npm"))("the Postgres from npm", () => {
+  it.live("runs from a copy that two may make at once, and sweeps what a killed one left", () =>
+    Effect.gen(function* () {
+      const user = yield* findPostgresUser()
+      const open = join(yield* closedDirectory, "open-to-others")
+      const cache = join(yield* closedDirectory, "cache")
+      yield* Effect.promise(async () => {
+        await mkdir(open)
+        await chmod(open, 0o777)
+        // No process has this pid: it is above the largest that Linux gives.
+        await mkdir(join(cache, "linux-9.4194305.00000000-0000-0000-0000-000000000000.making"), { recursive: true })
+      })
+      const find = npmBinaries(user, [open, cache])
+      const [one, other] = yield* Effect.all([find, find], { concurrency: 2 })
+      assert.strictEqual(one, other)
+      assert.include(yield* runProgram(join(one, "postgres"), ["--version"]), "(PostgreSQL) 18")
+      assert.deepStrictEqual(yield* Effect.promise(() => readdir(open)), [])
+      assert.strictEqual((yield* Effect.promise(() => readdir(cache))).length, 1)
+    })
+  )
+})

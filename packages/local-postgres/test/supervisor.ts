@@ -1,0 +1,62 @@
+/** A process that supervises Postgres, for tests that kill it. It says one line of JSON and stays until SIGTERM. */
+import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
+import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"
+import { PgClient } from "@effect/sql-pg"
+import { Effect, Fiber, Option } from "effect"
+import { lockDirectory } from "../src/DirectoryLock.ts"
+
+export interface Task {
+  readonly run: "lock" | "store" | "compute"
+  readonly dataDir: string
+  readonly binaries: string
+  /** Becomes this user first. */
+  readonly become?: { readonly uid: number; readonly gid: number }
+}
+
+const task: Task = JSON.parse(process.argv[2] ?? "")
+if (task.become !== undefined) {
+  process.setgroups?.([])
+  process.setgid?.(task.become.gid)
+  process.setuid?.(task.become.uid)
+}
+
+/** A fiber that waits for ever does not keep a process alive. */
+setInterval(() => undefined, 60_000)
+
+const say = (line: unknown) => Effect.sync(() => console.log(JSON.stringify(line)))
+
+const store = Effect.gen(function* () {
+  const { path, database, username } = yield* EmbeddedPostgres
+  const count = Effect.gen(function* () {
+    const sql = yield* PgClient.PgClient
+    yield* sql`CREATE TABLE IF NOT EXISTS kept (id int)`
+    yield* sql`INSERT INTO kept VALUES (1)`
+    return (yield* sql`SELECT FROM kept`).length
+  })
+  yield* say({ rows: yield* Effect.provide(count, PgClient.layer({ path, database, username })) })
+  return yield* Effect.never
+}).pipe(Effect.provide(EmbeddedPostgres.layer(task)))
+
+const compute = Effect.gen(function* () {
+  const driver = yield* ComputeDriver
+  const branch_id = BranchId.make("br-kept")
+  yield* driver.createBranch(branch_id, Option.none())
+  yield* say(yield* driver.start({ branch_id, endpoint_id: EndpointId.make("ep-kept"), generation: 7, roles: [] }))
+  return yield* Effect.never
+}).pipe(Effect.provide(LocalComputeDriver.layer(task)))
+
+const lock = Effect.gen(function* () {
+  yield* lockDirectory(task.dataDir)
+  yield* say({})
+  return yield* Effect.never
+}).pipe(Effect.scoped)
+
+const tasks: Record<Task["run"], Effect.Effect<never, { readonly _tag: string; readonly message: string }>> = {
+  lock,
+  store,
+  compute
+}
+const fiber = Effect.runFork(
+  Effect.catch(tasks[task.run], (error) => say({ failed: error._tag, message: error.message }))
+)
+process.once("SIGTERM", () => void Effect.runPromise(Fiber.interrupt(fiber)).then(() => process.exit()))
