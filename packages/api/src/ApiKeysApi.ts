@@ -1,0 +1,88 @@
+/** API keys, as data. The collection's path has two forms, with and without the trailing slash. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { ApiKeyId, anonymous, Capability, type CredentialPolicy, reads, self, session } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { created } from "./created.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, leftOut, optionalBody } from "./members.ts"
+import { Pagination, pageQuery } from "./Paging.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "./Problems.ts"
+import { ScopeInput } from "./ScopeInput.ts"
+import { ApiKeyRecord, ShownSecret } from "./Shapes.ts"
+
+export const CreateApiKey = Schema.Struct({
+  name: KeyName,
+  capability: leftOut(Capability),
+  scope: leftOut(ScopeInput),
+  expires_in_days: leftOut(ExpiresInDays)
+})
+export type CreateApiKey = typeof CreateApiKey.Type
+
+export const RotateApiKey = Schema.Struct({ grace_seconds: leftOut(GraceSeconds) })
+
+/** The one answer that holds a key's secret. */
+export const CreatedApiKey = Schema.Struct({ api_key: ApiKeyRecord, secret: ShownSecret })
+const createdKey = created(CreatedApiKey)
+
+export const ApiKeyList = Schema.Struct({ api_keys: Schema.Array(ApiKeyRecord), pagination: Pagination })
+
+const params = { api_key_id: ApiKeyId }
+const creates = session({ permission: "own_keys" })
+const lists = reads("none", "branch")
+/** Pending accounts pass for their own key; whom else's key a session may end is looked up in the organization. */
+const revokes: CredentialPolicy = { ...self, target: "api_key", ex_member: false }
+
+const list = { query: pageQuery, success: ApiKeyList } as const
+const create = { payload: CreateApiKey, success: createdKey, error: ConflictProblem } as const
+const createRules = { strictBody: true, showsSecret: true, locatedAt: "/v1/api-keys/{api_key.id}" } as const
+
+export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/api-keys/", list).annotateMerge(endpointRules(lists, "List API keys")),
+    HttpApiEndpoint.get("listBare", "/v1/api-keys", list).annotateMerge(endpointRules(lists, "List API keys")),
+    HttpApiEndpoint.post("create", "/v1/api-keys/", create).annotateMerge(
+      endpointRules(creates, "Create an API key; its secret is shown once", createRules)
+    ),
+    HttpApiEndpoint.post("createBare", "/v1/api-keys", create).annotateMerge(
+      endpointRules(creates, "Create an API key; its secret is shown once", createRules)
+    ),
+    HttpApiEndpoint.delete("revokeSelf", "/v1/api-keys/self", { success: HttpApiSchema.NoContent }).annotateMerge(
+      endpointRules(revokes, "Revoke the key that calls")
+    ),
+    HttpApiEndpoint.get("get", "/v1/api-keys/:api_key_id", {
+      params,
+      success: Schema.Struct({ api_key: ApiKeyRecord })
+    }).annotateMerge(endpointRules(reads("api_key", "branch"), "Read an API key")),
+    HttpApiEndpoint.post("rotate", "/v1/api-keys/:api_key_id/rotate", {
+      params,
+      payload: optionalBody(RotateApiKey, {}),
+      success: createdKey,
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(
+        session({ permission: "own_keys", target: "api_key" }),
+        "Give the key a new secret; the old one dies after the grace",
+        { showsSecret: true, locatedAt: "/v1/api-keys/{api_key.id}" }
+      )
+    ),
+    HttpApiEndpoint.delete("revoke", "/v1/api-keys/:api_key_id", {
+      params,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(endpointRules(revokes, "Revoke an API key"))
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "API keys", description: "Keys act with their creator's identity." })) {}
+
+/** Where scanners report leaked secrets: always 202, so that it tells nothing about the secret. */
+export class CredentialsApi extends HttpApiGroup.make("credentials")
+  .add(
+    HttpApiEndpoint.post("report", "/v1/credentials/report", {
+      payload: Schema.Struct({ secret: AnySecret }),
+      success: HttpApiSchema.Accepted,
+      error: [RateLimitedProblem, UnavailableProblem]
+    }).annotateMerge(endpointRules(anonymous, "Report a leaked key, which revokes it"))
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Credentials", description: "Reports of leaked secrets." })) {}

@@ -1,0 +1,122 @@
+/** Sign-in, sessions and who is calling, as data (identity.md, The exchange; The session and its JWT). */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import {
+  ActiveOrganization,
+  anonymous,
+  ApiKeyId,
+  KeySet,
+  ownToken,
+  ProviderView,
+  Scope,
+  SessionId,
+  self,
+  session,
+  UserProfile
+} from "@narthex/core"
+import { Authentication, OwnToken } from "./Authentication.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { AnyOrgId, leftOut, Secret } from "./members.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { EmailNotAllowedProblem, InvalidTokenProblem, RateLimitedProblem, UnavailableProblem } from "./Problems.ts"
+import { OpenAccountState, OpenCapability } from "./Shapes.ts"
+
+const at = Schema.DateTimeUtcFromString
+
+/** What exchange, refresh and switch-org answer. */
+export const SessionAnswer = Schema.Struct({
+  access_token: Secret,
+  token_type: Schema.Literal("Bearer"),
+  expires_at: at,
+  refresh_until: at,
+  account_state: OpenAccountState,
+  user: UserProfile,
+  organization: ActiveOrganization
+}).annotate({ identifier: "SessionAnswer" })
+export type SessionAnswer = typeof SessionAnswer.Type
+
+/** `organization.role` is `null` and `permissions` empty after a lost membership. */
+export const Whoami = Schema.Struct({
+  kind: Schema.Union([Schema.Literals(["session", "api_key"]), Schema.String]),
+  user: UserProfile,
+  organization: ActiveOrganization,
+  account_state: OpenAccountState,
+  capability: Schema.NullOr(OpenCapability),
+  scope: Schema.NullOr(Scope),
+  api_key: Schema.NullOr(Schema.Struct({ id: ApiKeyId, name: Schema.String, expires_at: Schema.NullOr(at) })),
+  expires_at: Schema.NullOr(at),
+  permissions: Schema.Array(Schema.String)
+}).annotate({ identifier: "Whoami" })
+export type Whoami = typeof Whoami.Type
+
+export const SessionRecord = Schema.Struct({
+  id: SessionId,
+  current: Schema.Boolean,
+  provider: Schema.String,
+  signed_in_at: at,
+  last_refreshed_at: at,
+  user_agent: Schema.NullOr(Schema.String),
+  address: Schema.NullOr(Schema.String)
+}).annotate({ identifier: "Session" })
+
+export const Exchange = Schema.Struct({
+  id_token: Secret,
+  provider: leftOut(Schema.String),
+  nonce: leftOut(Schema.String)
+})
+
+/** What a person may do about their own sessions, pending and former members too. */
+const ownSessions = session({ pending: true, ex_member: true })
+
+export class AuthApi extends HttpApiGroup.make("auth")
+  .add(
+    HttpApiEndpoint.post("switchOrg", "/v1/auth/switch-org", {
+      payload: Schema.Struct({ org_id: AnyOrgId }),
+      success: SessionAnswer
+    }).annotateMerge(endpointRules(ownSessions, "Act in another organization", { showsSecret: true })),
+    HttpApiEndpoint.get("whoami", "/v1/auth/whoami", { success: Whoami }).annotateMerge(
+      endpointRules(self, "Who is calling, and with what rights")
+    ),
+    HttpApiEndpoint.get("sessions", "/v1/auth/sessions", {
+      success: Schema.Struct({ sessions: Schema.Array(SessionRecord) })
+    }).annotateMerge(endpointRules(ownSessions, "List the caller's sessions")),
+    HttpApiEndpoint.delete("endSession", "/v1/auth/sessions/:session_id", {
+      params: { session_id: SessionId },
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(endpointRules(ownSessions, "End one of the caller's sessions")),
+    HttpApiEndpoint.get("clientAddress", "/v1/client-address", {
+      success: Schema.Struct({ address: Schema.String })
+    }).annotateMerge(endpointRules(self, "The address that an allowlist would see"))
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .add(
+    HttpApiEndpoint.post("refresh", "/v1/auth/refresh", {
+      success: SessionAnswer,
+      error: EmailNotAllowedProblem
+    })
+      .middleware(OwnToken)
+      .annotateMerge(
+        endpointRules(ownToken, "A fresh session token for a valid or expired one", { showsSecret: true })
+      ),
+    HttpApiEndpoint.post("logout", "/v1/auth/logout", { success: HttpApiSchema.NoContent })
+      .middleware(OwnToken)
+      .annotateMerge(endpointRules(ownToken, "End the session; its API keys live on")),
+    HttpApiEndpoint.get("providers", "/v1/auth/providers", {
+      success: Schema.Struct({
+        providers: Schema.Array(ProviderView),
+        console_url: Schema.NullOr(Schema.String)
+      }),
+      error: [RateLimitedProblem, UnavailableProblem]
+    }).annotateMerge(endpointRules(anonymous, "The identity providers, and where the console is")),
+    HttpApiEndpoint.post("exchange", "/v1/auth/exchange", {
+      payload: Exchange,
+      success: SessionAnswer,
+      error: [InvalidTokenProblem, EmailNotAllowedProblem, RateLimitedProblem, UnavailableProblem]
+    }).annotateMerge(endpointRules(anonymous, "Sign in with a provider's id token", { showsSecret: true })),
+    HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", {
+      success: KeySet,
+      error: [RateLimitedProblem, UnavailableProblem]
+    }).annotateMerge(endpointRules(anonymous, "The public keys of session tokens"))
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Authentication", description: "Sign-in, sessions, who is calling." })) {}

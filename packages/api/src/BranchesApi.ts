@@ -1,0 +1,132 @@
+/**
+ * Branches of a project, and the credentials minted on them, as data.
+ *
+ * Three rules depend on the body or on the branch and are the handlers': `protected` is not for agent and branch keys,
+ * a read-write credential needs `mint_read_write` (and for agents a branch that is not main), a branch key cannot
+ * reset a main branch (authorization.md, rows 22b to 25).
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Access, BranchId, changes, ProjectId, reads } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { accepted, created } from "./created.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { AnyBranchId, BranchName, leftOut, optionalBody, TtlSeconds } from "./members.ts"
+import { Pagination, pageQuery } from "./Paging.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { ConflictProblem, ResourceBusyProblem } from "./Problems.ts"
+import { BranchRecord, EndpointRecord, Operations, ShownSecret } from "./Shapes.ts"
+
+export const CreateBranch = Schema.Struct({
+  name: leftOut(BranchName),
+  parent_id: leftOut(AnyBranchId),
+  protected: leftOut(Schema.Boolean),
+  ttl_seconds: leftOut(TtlSeconds),
+  endpoint: leftOut(Schema.Boolean)
+})
+export type CreateBranch = typeof CreateBranch.Type
+
+/** Here `null` has a meaning of its own: a branch whose `ttl_seconds` is `null` never expires. */
+export const ChangeBranch = Schema.Struct({
+  name: leftOut(BranchName),
+  protected: leftOut(Schema.Boolean),
+  ttl_seconds: Schema.optionalKey(Schema.NullOr(TtlSeconds))
+})
+export type ChangeBranch = typeof ChangeBranch.Type
+
+export const MintCredential = Schema.Struct({ access: Access, ttl_seconds: leftOut(TtlSeconds) })
+export type MintCredential = typeof MintCredential.Type
+
+/** A Postgres role as the call that minted it shows it. */
+export const CredentialRecord = Schema.Struct({
+  role: Schema.String,
+  access: Schema.Union([Access, Schema.String]),
+  expires_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+}).annotate({ identifier: "Credential" })
+
+export const MintedCredential = Schema.Struct({
+  credential: CredentialRecord,
+  password: ShownSecret,
+  connection_uri: ShownSecret
+})
+
+const project = { project_id: ProjectId }
+const params = { ...project, branch_id: BranchId }
+const wrapped = Schema.Struct({ branch: BranchRecord })
+const worked = Schema.Struct({ branch: BranchRecord, operations: Operations })
+const branchesPath = "/v1/projects/:project_id/branches"
+
+export class BranchesApi extends HttpApiGroup.make("branches")
+  .add(
+    HttpApiEndpoint.get("list", branchesPath, {
+      params: project,
+      query: pageQuery,
+      success: Schema.Struct({ branches: Schema.Array(BranchRecord), pagination: Pagination })
+    }).annotateMerge(endpointRules(reads("project", "branch"), "List branches")),
+    HttpApiEndpoint.post("create", branchesPath, {
+      params: project,
+      payload: optionalBody(CreateBranch, {}),
+      success: created(
+        Schema.Struct({ branch: BranchRecord, endpoint: Schema.NullOr(EndpointRecord), operations: Operations })
+      ),
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create a branch", {
+        locatedAt: `${branchesPath}/{branch.id}`
+      })
+    ),
+    HttpApiEndpoint.get("get", `${branchesPath}/:branch_id`, { params, success: wrapped }).annotateMerge(
+      endpointRules(reads("branch", "branch"), "Read a branch")
+    ),
+    HttpApiEndpoint.patch("change", `${branchesPath}/:branch_id`, {
+      params,
+      payload: ChangeBranch,
+      success: wrapped,
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(
+        changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }),
+        "Rename, protect or limit the life of a branch",
+        { strictBody: true }
+      )
+    ),
+    HttpApiEndpoint.delete("delete", `${branchesPath}/:branch_id`, {
+      params,
+      success: accepted(Schema.Struct({ operations: Operations })),
+      error: [ConflictProblem, ResourceBusyProblem]
+    }).annotateMerge(
+      endpointRules(changes("sandbox", "change_projects", "branch", { agent: "made_by_agent" }), "Delete a branch")
+    ),
+    HttpApiEndpoint.post("reset", `${branchesPath}/:branch_id/reset`, {
+      params,
+      success: worked,
+      error: [ConflictProblem, ResourceBusyProblem]
+    }).annotateMerge(
+      endpointRules(
+        changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }),
+        "Make the branch a fresh copy of its parent"
+      )
+    ),
+    HttpApiEndpoint.post("setDefault", `${branchesPath}/:branch_id/set-default`, {
+      params,
+      success: worked,
+      error: [ConflictProblem, ResourceBusyProblem]
+    }).annotateMerge(
+      endpointRules(changes("write", "change_projects", "branch"), "Make it the project's default branch")
+    ),
+    HttpApiEndpoint.post("mint", `${branchesPath}/:branch_id/credentials`, {
+      params,
+      payload: MintCredential,
+      success: created(MintedCredential),
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(
+        changes("mint", "mint_read_only", "branch", { reach: "branch", agent: "any" }),
+        "Mint a Postgres role on the branch; its password is shown once",
+        { strictBody: true, showsSecret: true }
+      )
+    )
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "Branches", description: "Copies of a project's data." })) {}

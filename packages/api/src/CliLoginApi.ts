@@ -1,0 +1,72 @@
+/** The login of the command line (specification, CLI loopback OAuth): the console authorizes, the client exchanges. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { anonymous, Capability, CliState, CodeChallenge, isLoopbackRedirect, session } from "@narthex/core"
+import { CreatedApiKey } from "./ApiKeysApi.ts"
+import { Authentication } from "./Authentication.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { created } from "./created.ts"
+import { AnySecret, AnyText, ExpiresInDays, KeyName, leftOut, Secret } from "./members.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import {
+  ConflictProblem,
+  AlphaPendingProblem,
+  InvalidCodeProblem,
+  NotAMemberProblem,
+  RateLimitedProblem,
+  UnavailableProblem
+} from "./Problems.ts"
+import { ScopeInput } from "./ScopeInput.ts"
+
+/** Judged on the raw text, before any URL parser sees it. */
+const LoopbackRedirect = Schema.String.check(
+  Schema.makeFilter((text) => isLoopbackRedirect(text) || "Expected http://127.0.0.1:PORT/… or http://[::1]:PORT/…")
+)
+
+export const AuthorizeCli = Schema.Struct({
+  redirect_uri: LoopbackRedirect,
+  state: CliState,
+  code_challenge: CodeChallenge,
+  code_challenge_method: leftOut(Schema.Literal("S256")),
+  name: KeyName,
+  capability: leftOut(Capability),
+  scope: leftOut(ScopeInput),
+  expires_in_days: leftOut(ExpiresInDays)
+})
+export type AuthorizeCli = typeof AuthorizeCli.Type
+
+/** Nothing is said about which part is wrong or missing: each of them is 401 `invalid_code`. */
+export const ExchangeCliCode = Schema.Struct({ code: AnySecret, code_verifier: AnySecret, redirect_uri: AnyText })
+
+export class CliLoginApi extends HttpApiGroup.make("cli")
+  .add(
+    HttpApiEndpoint.post("authorize", "/v1/cli/authorizations", {
+      payload: AuthorizeCli,
+      success: created(Schema.Struct({ code: Secret, expires_at: Schema.DateTimeUtcFromString })),
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(session({ permission: "own_keys" }), "Let a command line have a key", {
+        strictBody: true,
+        showsSecret: true
+      })
+    )
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .add(
+    HttpApiEndpoint.post("exchange", "/v1/cli/exchange", {
+      payload: ExchangeCliCode,
+      success: created(CreatedApiKey),
+      error: [
+        InvalidCodeProblem,
+        AlphaPendingProblem,
+        NotAMemberProblem,
+        ConflictProblem,
+        RateLimitedProblem,
+        UnavailableProblem
+      ]
+    }).annotateMerge(
+      endpointRules(anonymous, "Exchange the code of the loopback redirect for a key", { showsSecret: true })
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "CLI login", description: "The loopback login of the command line." })) {}

@@ -1,0 +1,98 @@
+/**
+ * Endpoints of a project, as data. The branch of a new endpoint is in the body, so that an agent key may not add one
+ * to a main branch is the handler's to say (authorization.md, row 22b).
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { changes, EndpointId, EndpointType, ProjectId, reads, SuspendTimeout } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { accepted, created } from "./created.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { AnyBranchId, leftOut } from "./members.ts"
+import { Pagination, pageQuery } from "./Paging.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { ConflictProblem, ResourceBusyProblem } from "./Problems.ts"
+import { EndpointRecord, Operations } from "./Shapes.ts"
+
+export const CreateEndpoint = Schema.Struct({
+  branch_id: AnyBranchId,
+  type: leftOut(EndpointType),
+  suspend_timeout_seconds: leftOut(SuspendTimeout)
+})
+export type CreateEndpoint = typeof CreateEndpoint.Type
+
+export const ChangeEndpoint = Schema.Struct({
+  disabled: leftOut(Schema.Boolean),
+  suspend_timeout_seconds: leftOut(SuspendTimeout)
+})
+export type ChangeEndpoint = typeof ChangeEndpoint.Type
+
+const project = { project_id: ProjectId }
+const params = { ...project, endpoint_id: EndpointId }
+const worked = Schema.Struct({ endpoint: EndpointRecord, operations: Operations })
+const endpointsPath = "/v1/projects/:project_id/endpoints"
+
+export class EndpointsApi extends HttpApiGroup.make("endpoints")
+  .add(
+    HttpApiEndpoint.get("list", endpointsPath, {
+      params: project,
+      query: pageQuery,
+      success: Schema.Struct({ endpoints: Schema.Array(EndpointRecord), pagination: Pagination })
+    }).annotateMerge(endpointRules(reads("project", "branch"), "List endpoints")),
+    HttpApiEndpoint.post("create", endpointsPath, {
+      params: project,
+      payload: CreateEndpoint,
+      success: created(worked),
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create an endpoint", {
+        locatedAt: `${endpointsPath}/{endpoint.id}`
+      })
+    ),
+    HttpApiEndpoint.get("get", `${endpointsPath}/:endpoint_id`, {
+      params,
+      success: Schema.Struct({ endpoint: EndpointRecord })
+    }).annotateMerge(endpointRules(reads("endpoint", "branch"), "Read an endpoint")),
+    HttpApiEndpoint.patch("change", `${endpointsPath}/:endpoint_id`, {
+      params,
+      payload: ChangeEndpoint,
+      success: worked,
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(
+        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }),
+        "Disable an endpoint or change when it suspends",
+        { strictBody: true }
+      )
+    ),
+    HttpApiEndpoint.delete("delete", `${endpointsPath}/:endpoint_id`, {
+      params,
+      success: accepted(Schema.Struct({ operations: Operations })),
+      error: [ConflictProblem, ResourceBusyProblem]
+    }).annotateMerge(
+      endpointRules(changes("sandbox", "change_projects", "endpoint", { agent: "made_by_agent" }), "Delete an endpoint")
+    ),
+    HttpApiEndpoint.post("start", `${endpointsPath}/:endpoint_id/start`, {
+      params,
+      success: worked,
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(
+        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }),
+        "Start the compute of an endpoint"
+      )
+    ),
+    HttpApiEndpoint.post("suspend", `${endpointsPath}/:endpoint_id/suspend`, {
+      params,
+      success: worked,
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(
+        changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }),
+        "Suspend the compute of an endpoint"
+      )
+    )
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "Endpoints", description: "What Postgres clients connect to." })) {}

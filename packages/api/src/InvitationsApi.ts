@@ -1,0 +1,54 @@
+/** Invitations into an organization, as data. No mail is sent: the address is the key. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { created } from "./created.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { leftOut, trimmed } from "./members.ts"
+import { GrantedRole } from "./OrganizationsApi.ts"
+import { Pagination, pageQuery } from "./Paging.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { ConflictProblem } from "./Problems.ts"
+import { InvitationRecord } from "./Shapes.ts"
+
+export const Invite = Schema.Struct({
+  email: trimmed(1, 320).check(
+    Schema.makeFilter((text) => normalizeEmail(text) !== undefined || "Expected an email address")
+  ),
+  role: leftOut(GrantedRole)
+})
+export type Invite = typeof Invite.Type
+
+const organization = { org_id: OrgId }
+const invitation = { ...organization, invitation_id: InvitationId }
+const wrapped = Schema.Struct({ invitation: InvitationRecord })
+const manages = changes("admin", "manage_invitations", "organization", { reach: "organization" })
+
+export class InvitationsApi extends HttpApiGroup.make("invitations")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/orgs/:org_id/invitations", {
+      params: organization,
+      query: pageQuery,
+      success: Schema.Struct({ invitations: Schema.Array(InvitationRecord), pagination: Pagination })
+    }).annotateMerge(endpointRules(manages, "List invitations")),
+    HttpApiEndpoint.post("invite", "/v1/orgs/:org_id/invitations", {
+      params: organization,
+      payload: Invite,
+      success: created(wrapped),
+      error: ConflictProblem
+    }).annotateMerge(endpointRules(manages, "Invite an address for seven days", { strictBody: true })),
+    HttpApiEndpoint.post("resend", "/v1/orgs/:org_id/invitations/:invitation_id/resend", {
+      params: invitation,
+      success: wrapped,
+      error: ConflictProblem
+    }).annotateMerge(endpointRules(manages, "Start the seven days anew")),
+    HttpApiEndpoint.delete("revoke", "/v1/orgs/:org_id/invitations/:invitation_id", {
+      params: invitation,
+      success: HttpApiSchema.NoContent,
+      error: ConflictProblem
+    }).annotateMerge(endpointRules(manages, "Revoke an invitation"))
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "Invitations", description: "Who may join the organization." })) {}

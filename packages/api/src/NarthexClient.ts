@@ -1,0 +1,80 @@
+/**
+ * The typed client: every call of the contract, and subscriptions. The command line and the console use it and nothing
+ * else of the server.
+ *
+ * The credential goes out only with calls whose contract asks for one, and only in the `Authorization` header. Put an id
+ * or a network into a path only after its parser took it: URL libraries fold `.` and `..`.
+ */
+import { Context, Effect, Layer, type Redacted, type Stream } from "effect"
+import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
+import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
+import { Api } from "./Api.ts"
+import { Authentication, OwnToken, ProxyAuthentication } from "./Authentication.ts"
+import { ClientCredential, ClientHeaders } from "./ClientCredential.ts"
+import { eventStream } from "./eventStream.ts"
+import { failOnOtherProblem, type OtherProblem } from "./OtherProblem.ts"
+import type { StreamItem, StreamRefused, SubscriptionOptions } from "./Subscription.ts"
+
+export interface ClientSettings {
+  /** Where the API is, without `/v1`. */
+  readonly baseUrl: string
+  /** Used unless a call has its own `ClientCredential`. */
+  readonly credential?: Redacted.Redacted
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export type ApiCalls = HttpApiClient.ForApi<typeof Api, OtherProblem>
+
+const credentialOf = (settings: ClientSettings) => Effect.map(ClientCredential, (own) => own ?? settings.credential)
+
+const signed = Effect.fnUntraced(function* (settings: ClientSettings, request: HttpClientRequest.HttpClientRequest) {
+  const credential = yield* credentialOf(settings)
+  return credential === undefined ? request : HttpClientRequest.bearerToken(request, credential)
+})
+
+/** Adds what every request has: the base URL and the headers. */
+const prepared = Effect.fnUntraced(function* (settings: ClientSettings, request: HttpClientRequest.HttpClientRequest) {
+  const own = yield* ClientHeaders
+  return request.pipe(
+    HttpClientRequest.prependUrl(settings.baseUrl.replace(/\/+$/, "")),
+    HttpClientRequest.setHeaders({ ...settings.headers, ...own })
+  )
+})
+
+export class NarthexClient extends Context.Service<
+  NarthexClient,
+  {
+    readonly api: ApiCalls
+    /** The credential is read anew for each connection. */
+    readonly subscribe: (options: SubscriptionOptions) => Stream.Stream<StreamItem, StreamRefused>
+  }
+>()("@narthex/api/NarthexClient") {
+  static readonly layer = (settings: ClientSettings): Layer.Layer<NarthexClient, never, HttpClient.HttpClient> => {
+    const sign: HttpApiMiddleware.HttpApiMiddlewareClient<never, never, never> = ({ next, request }) =>
+      Effect.flatMap(signed(settings, request), next)
+    return Layer.effect(
+      NarthexClient,
+      Effect.gen(function* () {
+        const http = (yield* HttpClient.HttpClient).pipe(
+          HttpClient.mapRequestEffect((request) => prepared(settings, request))
+        )
+        const api = yield* HttpApiClient.makeWith(Api, {
+          httpClient: HttpClient.transformResponse(http, Effect.flatMap(failOnOtherProblem))
+        })
+        const streams = HttpClient.mapRequestEffect(http, (request) => signed(settings, request))
+        return NarthexClient.of({ api, subscribe: (options) => eventStream(streams, options) })
+      })
+    ).pipe(
+      Layer.provide([
+        HttpApiMiddleware.layerClient(Authentication, sign),
+        HttpApiMiddleware.layerClient(OwnToken, sign),
+        HttpApiMiddleware.layerClient(ProxyAuthentication, sign)
+      ])
+    )
+  }
+
+  /** Over `fetch`. */
+  static readonly layerFetch = (settings: ClientSettings): Layer.Layer<NarthexClient> =>
+    Layer.provide(NarthexClient.layer(settings), FetchHttpClient.layer)
+}

@@ -1,0 +1,39 @@
+/** Operations of a project, as data: work that takes time, and a way to wait for its end. */
+import { Duration, Schema, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { OperationId, ProjectId, reads } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { Pagination, pageQuery } from "./Paging.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { OperationRecord, Operations } from "./Shapes.ts"
+
+/** How long a read waits for a final status: `1s` to `60s`. */
+export const Wait = Schema.String.check(Schema.isPattern(/^([1-9]|[1-5]\d|60)s$/u)).pipe(
+  Schema.decodeTo(
+    Schema.Duration,
+    SchemaTransformation.transform<Duration.Duration, string>({
+      decode: (text) => Duration.seconds(Number.parseInt(text, 10)),
+      encode: (duration) => `${Math.round(Duration.toSeconds(duration))}s`
+    })
+  )
+)
+
+const project = { project_id: ProjectId }
+
+export class OperationsApi extends HttpApiGroup.make("operations")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/projects/:project_id/operations", {
+      params: project,
+      query: pageQuery,
+      success: Schema.Struct({ operations: Operations, pagination: Pagination })
+    }).annotateMerge(endpointRules(reads("project", "branch"), "List operations")),
+    HttpApiEndpoint.get("get", "/v1/projects/:project_id/operations/:operation_id", {
+      params: { ...project, operation_id: OperationId },
+      query: { wait: Schema.optionalKey(Wait) },
+      success: Schema.Struct({ operation: OperationRecord })
+    }).annotateMerge(endpointRules(reads("operation", "branch"), "Read an operation, or wait for its end"))
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "Operations", description: "Work that takes time." })) {}

@@ -1,0 +1,79 @@
+/**
+ * Organizations and their members, as data. A path serves the credential's own organization; any other is 404.
+ *
+ * What depends on whose role is changed, and to which, is the service's: the policy asks for what every such call needs.
+ */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { changes, knownRoles, Member, OrganizationView, OrgId, reads, session, UserId } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { created } from "./created.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { Name } from "./members.ts"
+import { Pagination, pageQuery } from "./Paging.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { ConflictProblem } from "./Problems.ts"
+
+/** A role that can be granted. In answers a role is open text. */
+export const GrantedRole = Schema.Literals(knownRoles)
+
+/** Whoever locks themselves out says so. */
+const confirmation = { confirm_self_lockout: Schema.optionalKey(Schema.String) }
+
+/** Did the query confirm that the caller loses rights of their own? */
+export const confirmsLockout = (query: { readonly confirm_self_lockout?: string }): boolean =>
+  query.confirm_self_lockout === "true"
+
+const organization = { org_id: OrgId }
+const member = { ...organization, user_id: UserId }
+const wrapped = Schema.Struct({ organization: OrganizationView })
+const payload = Schema.Struct({ name: Name })
+
+const manages = (permission: "rename_organization" | "manage_members" | "delete_organization" | "leave") =>
+  changes("admin", permission, "organization", { reach: "organization" })
+
+export class OrganizationsApi extends HttpApiGroup.make("orgs")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/orgs", {
+      success: Schema.Struct({ organizations: Schema.Array(OrganizationView) })
+    }).annotateMerge(endpointRules(reads("none", "organization"), "List the caller's organizations")),
+    HttpApiEndpoint.post("create", "/v1/orgs", { payload, success: created(wrapped) }).annotateMerge(
+      endpointRules(session({ ex_member: true }), "Create a team organization", {
+        locatedAt: "/v1/orgs/{organization.id}"
+      })
+    ),
+    HttpApiEndpoint.get("get", "/v1/orgs/:org_id", { params: organization, success: wrapped }).annotateMerge(
+      endpointRules(reads("organization", "organization"), "Read the organization")
+    ),
+    HttpApiEndpoint.patch("rename", "/v1/orgs/:org_id", {
+      params: organization,
+      payload,
+      success: wrapped
+    }).annotateMerge(endpointRules(manages("rename_organization"), "Rename the organization", { strictBody: true })),
+    HttpApiEndpoint.delete("delete", "/v1/orgs/:org_id", {
+      params: organization,
+      success: HttpApiSchema.NoContent,
+      error: ConflictProblem
+    }).annotateMerge(endpointRules(manages("delete_organization"), "Delete the organization")),
+    HttpApiEndpoint.get("members", "/v1/orgs/:org_id/members", {
+      params: organization,
+      query: pageQuery,
+      success: Schema.Struct({ members: Schema.Array(Member), pagination: Pagination })
+    }).annotateMerge(endpointRules(reads("organization", "organization"), "List the members")),
+    HttpApiEndpoint.patch("changeMember", "/v1/orgs/:org_id/members/:user_id", {
+      params: member,
+      query: confirmation,
+      payload: Schema.Struct({ role: GrantedRole }),
+      success: Schema.Struct({ member: Member }),
+      error: ConflictProblem
+    }).annotateMerge(endpointRules(manages("manage_members"), "Change a member's role", { strictBody: true })),
+    HttpApiEndpoint.delete("removeMember", "/v1/orgs/:org_id/members/:user_id", {
+      params: member,
+      query: confirmation,
+      success: HttpApiSchema.NoContent,
+      error: ConflictProblem
+    }).annotateMerge(endpointRules(manages("leave"), "Remove a member, or leave"))
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "Organizations", description: "Organizations and members." })) {}

@@ -1,0 +1,24 @@
+/** How lists are asked for and answered: pages, newest first. The cursor is opaque; one that is none of ours is 400. */
+import { Result, Schema } from "effect"
+import { decodeCursor, defaultPageSize, type MalformedCursor, maxPageSize, type PageRequest } from "@narthex/core"
+
+export const Limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxPageSize }))
+
+/** The query of a list. */
+export const pageQuery = { limit: Schema.optionalKey(Limit), cursor: Schema.optionalKey(Schema.String) }
+
+export interface PageQuery {
+  readonly limit?: number
+  readonly cursor?: string
+}
+
+export const Pagination = Schema.Struct({ next_cursor: Schema.NullOr(Schema.String) })
+
+/** What the stores are asked for. */
+export const pageRequest = ({
+  cursor,
+  limit = defaultPageSize
+}: PageQuery): Result.Result<PageRequest, MalformedCursor> =>
+  cursor === undefined
+    ? Result.succeed({ limit, after: null })
+    : Result.map(decodeCursor(cursor), (after) => ({ limit, after }))

@@ -1,0 +1,100 @@
+/** Projects, as data. Creating one also makes its default branch and that branch's endpoint. */
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { changes, ProjectId, reads } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { accepted, created } from "./created.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { leftOut, Name } from "./members.ts"
+import { Pagination, pageQuery } from "./Paging.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { ConflictProblem, RegionImmutableProblem, RegionRequiredProblem, RegionUnknownProblem } from "./Problems.ts"
+import { BranchRecord, EndpointRecord, Operations, ProjectRecord } from "./Shapes.ts"
+
+const sent = { name: Name, region: leftOut(Schema.String), region_id: leftOut(Schema.String) }
+const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and region_id to be the same" })
+
+/** `region_id` is read as `region`; both and different is no wish at all. */
+export const CreateProject = Schema.Struct(sent).pipe(
+  Schema.decodeTo(
+    Schema.Struct({ name: Schema.String, region: Schema.optionalKey(Schema.String) }),
+    SchemaTransformation.transformEffect<CreateProject, { name: string; region?: string; region_id?: string }>({
+      decode: ({ name, region, region_id }) => {
+        const wish = region ?? region_id
+        if (region_id !== undefined && region_id !== wish)
+          return Effect.fail(new SchemaIssue.Pointer(["region_id"], contradicts))
+        return Effect.succeed(wish === undefined ? { name } : { name, region: wish })
+      },
+      encode: Effect.succeed
+    })
+  )
+)
+export interface CreateProject {
+  readonly name: string
+  readonly region?: string
+}
+
+/** A wish for a region is taken in only to be refused as `region_immutable`; beside it, the name may be missing. */
+export const ChangeProject = Schema.Struct({
+  name: Schema.optionalKey(Name),
+  region: leftOut(Schema.Unknown),
+  region_id: leftOut(Schema.Unknown)
+}).check(
+  Schema.makeFilter(
+    (body) => body.name !== undefined || wantsAnotherRegion(body) || { path: ["name"], issue: "Missing key" }
+  )
+)
+
+/** Does the body name a region, be it the same one? */
+export const wantsAnotherRegion = (body: { readonly region?: unknown; readonly region_id?: unknown }): boolean =>
+  body.region !== undefined || body.region_id !== undefined
+
+const params = { project_id: ProjectId }
+const wrapped = Schema.Struct({ project: ProjectRecord })
+
+export class ProjectsApi extends HttpApiGroup.make("projects")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/projects", {
+      query: pageQuery,
+      success: Schema.Struct({ projects: Schema.Array(ProjectRecord), pagination: Pagination })
+    }).annotateMerge(endpointRules(reads("none", "branch"), "List the projects that the credential reaches")),
+    HttpApiEndpoint.post("create", "/v1/projects", {
+      payload: CreateProject,
+      success: created(
+        Schema.Struct({
+          project: ProjectRecord,
+          branch: BranchRecord,
+          endpoint: EndpointRecord,
+          operations: Operations
+        })
+      ),
+      error: [RegionRequiredProblem, RegionUnknownProblem, ConflictProblem]
+    }).annotateMerge(
+      endpointRules(
+        changes("write", "create_projects", "none", { reach: "organization" }),
+        "Create a project with its default branch and endpoint",
+        { locatedAt: "/v1/projects/{project.id}" }
+      )
+    ),
+    HttpApiEndpoint.get("get", "/v1/projects/:project_id", { params, success: wrapped }).annotateMerge(
+      endpointRules(reads("project", "project"), "Read a project")
+    ),
+    HttpApiEndpoint.patch("rename", "/v1/projects/:project_id", {
+      params,
+      payload: ChangeProject,
+      success: wrapped,
+      error: RegionImmutableProblem
+    }).annotateMerge(
+      endpointRules(changes("write", "change_projects", "project"), "Rename a project", { strictBody: true })
+    ),
+    HttpApiEndpoint.delete("delete", "/v1/projects/:project_id", {
+      params,
+      success: accepted(Schema.Struct({ operations: Operations })),
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(changes("destroy", "delete_projects", "project"), "Delete a project and everything in it")
+    )
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "Projects", description: "Storage and compute in one region." })) {}

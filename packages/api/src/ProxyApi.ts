@@ -1,0 +1,78 @@
+/** What proxies ask of the control plane (proxy.md, Shape), as data. A proxy token opens these calls and no others. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
+import { ProxyAuthentication } from "./Authentication.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { EventStream } from "./EventsApi.ts"
+import { AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem } from "./Problems.ts"
+
+const at = Schema.DateTimeUtcFromString
+const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
+
+/** Where an endpoint is; `address` and `generation` are `null` while it does not run. */
+export const ResolvedEndpoint = Schema.Struct({
+  endpoint_id: EndpointId,
+  project_id: ProjectId,
+  branch_id: BranchId,
+  region_id: RegionId,
+  disabled: Schema.Boolean,
+  current_state: Schema.String,
+  address: Schema.NullOr(Schema.String),
+  generation: Schema.NullOr(Schema.Int)
+})
+
+/** A project's rules at `server_now`. An older version never replaces a newer one. */
+export const AllowlistSnapshot = Schema.Struct({
+  project_id: ProjectId,
+  version: Schema.Int,
+  rules: Schema.Array(Schema.Struct({ cidr: Schema.String, expires_at: Schema.NullOr(at) })),
+  server_now: at
+})
+
+export const RunningCompute = Schema.Struct({ address: Schema.String, generation: Schema.Int })
+
+/** The data of a `change` frame: a hint to ask for the snapshot. */
+export const AllowlistChange = Schema.Struct({ project_id: ProjectId, version: Schema.Int })
+
+export const EndpointActivity = Schema.Struct({
+  endpoint_id: AnyEndpointId,
+  generation: Schema.Int,
+  connections: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
+  last_active_at: at
+})
+
+/** So many projects a call. */
+export const maxAllowlists = 1000
+
+export class ProxyApi extends HttpApiGroup.make("proxy")
+  .add(
+    HttpApiEndpoint.post("resolve", "/v1/proxy/resolve", {
+      payload: Schema.Struct({ endpoint_id: AnyEndpointId }),
+      success: ResolvedEndpoint,
+      error: NotFoundProblem
+    }).annotateMerge(endpointRules(proxyOnly, "Where an endpoint is")),
+    HttpApiEndpoint.post("allowlists", "/v1/proxy/allowlists", {
+      payload: Schema.Struct({
+        project_ids: Schema.Array(Schema.String.pipe(Schema.brand("ProjectId"))).check(
+          Schema.isMaxLength(maxAllowlists)
+        )
+      }),
+      success: Schema.Struct({ allowlists: Schema.Array(AllowlistSnapshot) })
+    }).annotateMerge(endpointRules(proxyOnly, "The allowlists of projects; those that are gone are left out")),
+    HttpApiEndpoint.get("changes", "/v1/proxy/changes", { success: EventStream }).annotateMerge(
+      endpointRules(proxyOnly, "Which allowlists change, as it happens")
+    ),
+    HttpApiEndpoint.post("wake", "/v1/proxy/endpoints/:endpoint_id/wake", {
+      params: { endpoint_id: EndpointId },
+      payload: Schema.Struct({ client_address: Schema.String }),
+      success: RunningCompute,
+      error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem]
+    }).annotateMerge(endpointRules(proxyOnly, "Run an endpoint's compute for a listed client")),
+    HttpApiEndpoint.post("activity", "/v1/proxy/activity", {
+      payload: Schema.Struct({ endpoints: Schema.Array(EndpointActivity) }),
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(endpointRules(proxyOnly, "Report connections; what suspends idle computes"))
+  )
+  .middleware(ProxyAuthentication)
+  .annotateMerge(OpenApi.annotations({ title: "Proxy", description: "For proxies alone." })) {}

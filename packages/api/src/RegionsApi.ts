@@ -1,0 +1,17 @@
+/** The regions that projects can be created in. The list is never paged. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { Region, reads } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+
+export class RegionsApi extends HttpApiGroup.make("regions")
+  .add(
+    HttpApiEndpoint.get("list", "/v1/regions", {
+      success: Schema.Struct({ regions: Schema.Array(Region) })
+    }).annotateMerge(endpointRules(reads("none", "branch"), "List the active regions"))
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "Regions", description: "Where projects can be." })) {}

@@ -1,0 +1,45 @@
+/** A child branch with endpoint and read-write credential in one call, gone after its time: what agent keys drive. */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { changes, ProjectId } from "@narthex/core"
+import { Authentication } from "./Authentication.ts"
+import { MintedCredential } from "./BranchesApi.ts"
+import { created } from "./created.ts"
+import { endpointRules } from "./endpointRules.ts"
+import { AnyBranchId, BranchName, leftOut, optionalBody, SandboxTtlSeconds } from "./members.ts"
+import { PolicyCheck } from "./PolicyCheck.ts"
+import { ConflictProblem } from "./Problems.ts"
+import { BranchRecord, EndpointRecord, Operations } from "./Shapes.ts"
+
+export const CreateSandbox = Schema.Struct({
+  parent_id: leftOut(AnyBranchId),
+  ttl_seconds: leftOut(SandboxTtlSeconds),
+  name: leftOut(BranchName)
+})
+export type CreateSandbox = typeof CreateSandbox.Type
+
+export class SandboxesApi extends HttpApiGroup.make("sandboxes")
+  .add(
+    HttpApiEndpoint.post("create", "/v1/projects/:project_id/sandboxes", {
+      params: { project_id: ProjectId },
+      payload: optionalBody(CreateSandbox, {}),
+      success: created(
+        Schema.Struct({
+          branch: BranchRecord,
+          endpoint: EndpointRecord,
+          ...MintedCredential.fields,
+          operations: Operations
+        })
+      ),
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create a sandbox", {
+        strictBody: true,
+        showsSecret: true,
+        locatedAt: "/v1/projects/:project_id/branches/{branch.id}"
+      })
+    )
+  )
+  .middleware(PolicyCheck)
+  .middleware(Authentication)
+  .annotateMerge(OpenApi.annotations({ title: "Sandboxes", description: "Short-lived branches for agents." })) {}

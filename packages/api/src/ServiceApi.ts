@@ -1,0 +1,19 @@
+/** Is the process alive, is it ready? */
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { anonymous } from "@narthex/core"
+import { endpointRules } from "./endpointRules.ts"
+import { UnavailableProblem } from "./Problems.ts"
+
+const Status = Schema.Struct({ status: Schema.String })
+
+export class ServiceApi extends HttpApiGroup.make("service")
+  .add(
+    HttpApiEndpoint.get("livez", "/livez", { success: Status }).annotateMerge(
+      endpointRules(anonymous, "The process is alive")
+    ),
+    HttpApiEndpoint.get("readyz", "/readyz", { success: Status, error: UnavailableProblem }).annotateMerge(
+      endpointRules(anonymous, "Storage is reachable and migrated, and the server is not draining")
+    )
+  )
+  .annotateMerge(OpenApi.annotations({ title: "Service", description: "Liveness and readiness." })) {}

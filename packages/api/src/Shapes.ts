@@ -1,0 +1,66 @@
+/**
+ * Records as answers hold them. They are the core's fields, less what is nobody's business, with one difference:
+ * enumerations are open, because a client must take a value that a newer server knows.
+ */
+import { Schema } from "effect"
+import {
+  AccountState,
+  ApiKey,
+  Branch,
+  BranchState,
+  Capability,
+  EndpointState,
+  EndpointType,
+  EndpointView,
+  Initiator,
+  Invitation,
+  InvitationStatus,
+  Operation,
+  OperationAction,
+  OperationStatus,
+  ProjectView
+} from "@narthex/core"
+
+/** These values, or one that this version does not know. */
+const open = <S extends Schema.Top & { readonly Type: string; readonly Encoded: string }>(known: S) =>
+  Schema.Union([known, Schema.String])
+
+export const ProjectRecord = Schema.Struct(ProjectView.fields).annotate({ identifier: "Project" })
+
+const { made_by_agent: _madeByAgent, ...branchFields } = Branch.fields
+export const BranchRecord = Schema.Struct({
+  ...branchFields,
+  current_state: open(BranchState),
+  pending_state: Schema.NullOr(open(BranchState))
+}).annotate({ identifier: "Branch" })
+
+export const EndpointRecord = Schema.Struct({
+  ...EndpointView.fields,
+  type: open(EndpointType),
+  current_state: open(EndpointState),
+  pending_state: Schema.NullOr(open(EndpointState)),
+  suspend_timeout_seconds: Schema.Int
+}).annotate({ identifier: "Endpoint" })
+
+export const OperationRecord = Schema.Struct({
+  ...Operation.fields,
+  action: open(OperationAction),
+  status: open(OperationStatus),
+  initiator: Schema.Struct({ ...Initiator.fields, type: open(Initiator.fields.type) })
+}).annotate({ identifier: "Operation" })
+
+export const Operations = Schema.Array(OperationRecord)
+
+export const ApiKeyRecord = Schema.Struct({ ...ApiKey.fields, capability: open(Capability) }).annotate({
+  identifier: "ApiKey"
+})
+
+export const InvitationRecord = Schema.Struct({ ...Invitation.fields, status: open(InvitationStatus) }).annotate({
+  identifier: "Invitation"
+})
+
+export const OpenAccountState = open(AccountState)
+export const OpenCapability = open(Capability)
+
+/** A secret in an answer; `null` when the answer is a replay. */
+export const ShownSecret = Schema.NullOr(Schema.RedactedFromValue(Schema.String))

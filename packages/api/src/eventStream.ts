@@ -1,0 +1,191 @@
+/**
+ * One subscription over as many connections as it takes (events.md, Clients).
+ *
+ * 1. Connect with the position; an answer that says no ends the subscription, anything else is tried again.
+ * 2. Read blocks. Silence is measured on bytes, so heartbeats count; a slow consumer does not look like silence.
+ * 3. Lost: say so, wait, go to 1. Only an event or a bookmark, or a connection that lived, ends the growing of waits.
+ *
+ * What one would get wrong: dropping events at or below the last id. After a restore of the database the stream stands
+ * before a position that a client kept, and says so with a gap.
+ */
+import { Clock, Duration, Effect, Option, Random, Result, Schema, type Scope, Stream } from "effect"
+import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Envelope } from "@narthex/core"
+import { readProblem } from "./OtherProblem.ts"
+import { retryAfterMillis } from "./retryAfter.ts"
+import { type SseItem, SseParser } from "./SseParser.ts"
+import {
+  nextDelay,
+  type StreamItem,
+  StreamRefused,
+  type SubscriptionOptions,
+  silentHeartbeats
+} from "./Subscription.ts"
+
+/** The connection is gone, or never came about; trying again may help. */
+class Lost extends Schema.TaggedError<Lost>()("Lost", {
+  why: Schema.String,
+  retryAfter: Schema.optionalKey(Schema.Finite)
+}) {}
+
+interface Position {
+  lastEventId: string | undefined
+  retry: number | undefined
+  attempt: number
+  /** What the server said about the coming end. */
+  closing: string | undefined
+}
+
+const decodeEnvelope = Schema.decodeUnknownOption(Schema.fromJsonString(Envelope))
+
+/** `client` adds the base URL and the credential to each request. */
+export const eventStream = <E>(
+  client: HttpClient.HttpClient.With<E>,
+  options: SubscriptionOptions
+): Stream.Stream<StreamItem, StreamRefused> =>
+  Stream.suspend(() => {
+    const position: Position = {
+      lastEventId: options.lastEventId,
+      retry: undefined,
+      attempt: 0,
+      closing: undefined
+    }
+    const silence = Duration.times(Duration.fromInputUnsafe(options.heartbeat ?? "15 seconds"), silentHeartbeats)
+    return Stream.forever(round(HttpClient.withScope(client), options, silence, position))
+  })
+
+/** A connection, its end, and the wait before the next. */
+const round = <E>(
+  client: HttpClient.HttpClient.With<E, Scope.Scope>,
+  options: SubscriptionOptions,
+  silence: Duration.Duration,
+  position: Position
+): Stream.Stream<StreamItem, StreamRefused> =>
+  Stream.suspend(() => {
+    position.closing = undefined
+    let lost: Lost | undefined
+    let since: number | undefined
+    const connection = Stream.unwrap(
+      Effect.gen(function* () {
+        const from = position.lastEventId
+        const response = yield* client.execute(requestOf(options, from)).pipe(
+          Effect.mapError((error) => new Lost({ why: String(error) })),
+          Effect.timeoutOrElse({ duration: silence, orElse: () => new Lost({ why: "no answer" }) })
+        )
+        yield* checkAnswer(response)
+        since = yield* Clock.currentTimeMillis
+        const parser = new SseParser(from)
+        const items = response.stream.pipe(
+          Stream.mapError((error) => new Lost({ why: error.message })),
+          Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.fail(new Lost({ why: "silence" })) }),
+          Stream.mapEffect((bytes) =>
+            Effect.try({
+              try: () => parser.feed(bytes).flatMap((item) => itemsOf(item, position)),
+              catch: () => new Lost({ why: "a block was too large" })
+            })
+          ),
+          Stream.flattenIterable
+        )
+        const connected: StreamItem = { _tag: "Connected", lastEventId: from }
+        return Stream.concat(Stream.succeed(connected), items)
+      })
+    ).pipe(
+      Stream.catchTag("Lost", (reason) => {
+        lost = reason
+        return Stream.empty
+      })
+    )
+    const wait = Stream.unwrap(
+      Effect.gen(function* () {
+        const now = yield* Clock.currentTimeMillis
+        if (since !== undefined && now - since >= Duration.toMillis(silence)) position.attempt = 0
+        const delay = nextDelay({
+          attempt: position.attempt,
+          retry: position.retry,
+          retryAfter: lost?.retryAfter,
+          random: yield* Random.next
+        })
+        position.attempt += 1
+        const why = position.closing ?? lost?.why ?? "the stream ended"
+        const item: StreamItem = { _tag: "Reconnecting", why, delay }
+        return Stream.concat(Stream.succeed(item), Stream.fromEffectDrain(Effect.sleep(delay)))
+      })
+    )
+    return Stream.concat(connection, wait)
+  })
+
+const requestOf = (options: SubscriptionOptions, lastEventId: string | undefined) =>
+  HttpClientRequest.get(options.path, {
+    headers: {
+      accept: "text/event-stream",
+      "cache-control": "no-store",
+      ...(lastEventId === undefined ? {} : { "last-event-id": lastEventId })
+    },
+    urlParams: {
+      ...(options.types === undefined ? {} : { types: options.types.join(",") }),
+      ...(options.bookmarks === false ? {} : { bookmarks: "1" })
+    }
+  })
+
+/** Passes for a stream only. */
+const checkAnswer = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
+  const { headers, status } = response
+  const isStream = /^text\/event-stream\s*(;|$)/i.test(headers["content-type"] ?? "")
+  if (status === 200 && isStream) return
+  const problem = yield* Effect.result(readProblem(response))
+  const read = Result.isSuccess(problem) ? problem.success : undefined
+  if (status === 408 || status === 425 || status === 429 || status >= 500) {
+    const asked = retryAfterMillis(headers["retry-after"], yield* Clock.currentTimeMillis) ?? read?.retry_after_ms
+    return yield* new Lost({
+      why: read === undefined ? `status ${status}` : read.code === "unknown" ? `status ${status}` : read.code,
+      ...(asked === undefined ? {} : { retryAfter: asked })
+    })
+  }
+  return yield* new StreamRefused({
+    status,
+    code: status < 300 ? "not_an_event_stream" : (read?.code ?? "unknown"),
+    detail: status < 300 ? "The answer is no event stream." : (read?.message ?? `Status ${status}.`)
+  })
+})
+
+/** Moves the position, and says what a consumer learns from it. */
+const itemsOf = (item: SseItem, position: Position): ReadonlyArray<StreamItem> => {
+  switch (item._tag) {
+    case "Retry":
+      position.retry = Math.min(item.millis, longestRetry)
+      return []
+    case "Comment":
+      position.closing = /^closing reason=(\w+)/.exec(item.text)?.[1] ?? position.closing
+      return []
+    case "Block": {
+      const moved = item.id !== (position.lastEventId ?? "")
+      position.lastEventId = item.id === "" ? undefined : item.id
+      if (item.data === undefined && !moved) return []
+      position.attempt = 0
+      if (item.data === undefined) return item.id === "" ? [] : [{ _tag: "Bookmark", lastEventId: item.id }]
+      return [itemOf(item.event, item.data)]
+    }
+  }
+}
+
+/** A server that asks for longer waits than this is not obeyed. */
+const longestRetry = 300_000
+
+const itemOf = (event: string, data: string): StreamItem =>
+  Option.match(decodeEnvelope(data), {
+    onNone: () => ({ _tag: "Unreadable", event, data }),
+    onSome: (envelope) => {
+      switch (envelope.type) {
+        case "resume.gap.v1":
+          return { _tag: "Gap", envelope, reason: String(envelope.data["reason"] ?? "unknown") }
+        case "overflow.v1": {
+          const dropped = envelope.data["dropped"]
+          return { _tag: "Overflow", envelope, dropped: typeof dropped === "number" ? dropped : undefined }
+        }
+        case "error.v1":
+          return { _tag: "ProducerError", envelope }
+        default:
+          return { _tag: "Event", envelope }
+      }
+    }
+  })

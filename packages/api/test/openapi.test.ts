@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { OpenApi } from "effect/http-api"
+import { Api } from "@narthex/api"
+import { endpointsOf } from "./endpointsOf.ts"
+
+describe("the OpenAPI document", () => {
+  const document = OpenApi.fromApi(Api)
+
+  it("lists every path of the contract", () => {
+    const paths = endpointsOf(Api).map(({ endpoint }) => endpoint.path.replace(/:(\w+)/g, "{$1}"))
+    assert.sameMembers(Object.keys(document.paths), [...new Set(paths)])
+  })
+
+  it("serves both forms of the collection of keys", () => {
+    assert.containsAllKeys(document.paths, ["/v1/api-keys", "/v1/api-keys/"])
+  })
+
+  it("says that streams are event streams", () => {
+    for (const path of ["/v1/events", "/v1/projects/{project_id}/events", "/v1/proxy/changes"]) {
+      const content = document.paths[path]?.get?.responses[200]?.content ?? {}
+      assert.deepStrictEqual(Object.keys(content), ["text/event-stream"], path)
+    }
+  })
+
+  it("answers refusals as problems", () => {
+    const refusal = document.paths["/v1/projects"]?.get?.responses[401]
+    assert.deepStrictEqual(Object.keys(refusal?.content ?? {}), ["application/problem+json"])
+  })
+
+  it("asks for a credential exactly where the policy does", () => {
+    const open = endpointsOf(Api)
+      .map(({ endpoint }) => ({ endpoint, item: document.paths[endpoint.path.replace(/:(\w+)/g, "{$1}")] }))
+      .filter(({ endpoint, item }) => {
+        const method = endpoint.method.toLowerCase()
+        const operation = Object.entries(item ?? {}).find(([name]) => name === method)?.[1]
+        return typeof operation === "object" && "security" in operation && operation.security.length === 0
+      })
+      .map(({ endpoint }) => `${endpoint.method} ${endpoint.path}`)
+    assert.sameMembers(open, [
+      "GET /v1/auth/providers",
+      "POST /v1/auth/exchange",
+      "GET /.well-known/jwks.json",
+      "POST /v1/credentials/report",
+      "POST /v1/cli/exchange",
+      "GET /livez",
+      "GET /readyz"
+    ])
+  })
+
+  it("sums up every call in a line", () => {
+    const silent = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.values(item).flatMap((operation) =>
+        typeof operation === "object" && "operationId" in operation && !operation.summary ? [path] : []
+      )
+    )
+    assert.deepStrictEqual(silent, [])
+  })
+})

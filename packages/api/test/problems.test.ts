@@ -1,0 +1,65 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Schema } from "effect"
+import { HttpServerRespondable, HttpServerResponse } from "effect/http"
+import {
+  ConflictProblem,
+  isProblemCode,
+  NotFoundProblem,
+  problemCatalog,
+  problems,
+  ResourceBusyProblem
+} from "@narthex/api"
+
+const codes = Object.keys(problemCatalog).filter(isProblemCode)
+
+const bodyOf = (response: HttpServerResponse.HttpServerResponse) =>
+  Effect.promise(() => HttpServerResponse.toWeb(response).json())
+
+describe("problems", () => {
+  for (const code of codes) {
+    it.effect(`${code} answers as its row of the catalog says`, () =>
+      Effect.gen(function* () {
+        const Problem = problems[code]
+        const response = yield* HttpServerRespondable.toResponse(new Problem({ detail: "why", request_id: "r-1" }))
+        const { status, title } = problemCatalog[code]
+        assert.strictEqual(response.status, status)
+        assert.strictEqual(response.headers["content-type"], "application/problem+json")
+        assert.deepStrictEqual(yield* bodyOf(response), {
+          type: `urn:narthex:problem:${code}`,
+          title,
+          status,
+          detail: "why",
+          code,
+          request_id: "r-1"
+        })
+      })
+    )
+  }
+
+  it("has one class a code, each with its own type", () => {
+    assert.sameMembers(Object.keys(problems), codes)
+    assert.strictEqual(new Set(codes.map((code) => new problems[code]({}).type)).size, codes.length)
+  })
+
+  it("has a detail only where a handler gives one, so that every 404 is one body", () => {
+    assert.deepStrictEqual(Schema.encodeSync(NotFoundProblem)(new NotFoundProblem({})), {
+      type: "urn:narthex:problem:not_found",
+      title: "Not found.",
+      status: 404,
+      code: "not_found"
+    })
+  })
+
+  it("is told from another of its status by its code", () => {
+    const either = Schema.Union([ConflictProblem, problems.idempotency_conflict])
+    const body = Schema.encodeSync(problems.idempotency_conflict)(new problems.idempotency_conflict({}))
+    assert.instanceOf(Schema.decodeSync(either)(body), problems.idempotency_conflict)
+  })
+
+  it("names what blocks a busy branch", () => {
+    const encoded = Schema.encodeSync(ResourceBusyProblem)(
+      new ResourceBusyProblem({ retry_after_ms: 1500, blocking_operation_id: "op" })
+    )
+    assert.deepInclude(encoded, { retry_after_ms: 1500, blocking_operation_id: "op" })
+  })
+})
