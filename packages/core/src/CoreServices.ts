@@ -2,7 +2,7 @@
  * Every service of the core over its ports: what a host provides beside storage, a token signer, identity providers,
  * computes and peppers is nothing.
  */
-import { Layer } from "effect"
+import { Effect, Layer, Stream } from "effect"
 import { Invitations } from "./accounts/Invitations.ts"
 import { OperatorAccounts } from "./accounts/OperatorAccounts.ts"
 import { Organizations } from "./accounts/Organizations.ts"
@@ -57,5 +57,15 @@ export const layerServices = Layer.mergeAll(People, Work, Access).pipe(
   Layer.provideMerge(Events)
 )
 
+/** Work is announced in the log, so every runner hears of it as soon as it is committed. */
+const followWork = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { nudge } = yield* OperationRunner
+    const { events } = yield* EventFeed
+    const announced = Stream.filter(events, (event) => event.type === "operation.updated.v1")
+    yield* Effect.forkScoped(Stream.runForEach(announced, () => nudge))
+  })
+)
+
 /** What works in the background: the role `runner`. */
-export const layerRunner = Layer.merge(OperationRunner.layer, Housekeeping.layerLoop)
+export const layerRunner = Layer.merge(Layer.provideMerge(followWork, OperationRunner.layer), Housekeeping.layerLoop)

@@ -13,6 +13,7 @@ import type { EventWindow } from "./EventLog.ts"
 import { type EndReason, eventMetrics, makeRecorder } from "./EventMetrics.ts"
 import type { EventRing } from "./EventRing.ts"
 import { EventSettings } from "./EventSettings.ts"
+import { FlushQueue } from "./FlushQueue.ts"
 import { OrgFanout } from "./OrgFanout.ts"
 import type { Start } from "./Resume.ts"
 import { concerns, type Revocation, revocationOf, type StreamAccess } from "./Revocations.ts"
@@ -82,6 +83,7 @@ export class EventBroker extends Context.Service<
         record,
         region_id: yield* EmittingRegion,
         counts: { delivered: 0, bytes: 0, lagging: 0 },
+        enqueue: (fanout) => queue.add(fanout),
         remind: (stream, at) => wheel.add(stream, at),
         drained: (stream) => {
           if (stream.ended !== undefined) return
@@ -97,6 +99,8 @@ export class EventBroker extends Context.Service<
           fanout.usedAt = scheduler.now()
         }
       }
+
+      const queue = new FlushQueue(host)
 
       /** Gives up rings without readers, the least used first, while all take too much. */
       const fitMemory = () => {

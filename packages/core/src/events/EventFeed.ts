@@ -1,6 +1,6 @@
 /**
  * The one reader of the log in an instance (events.md, §9): gives committed events their ids, reads what is new in
- * order, and hands it to the broker and to whoever waits in this process.
+ * order, and hands it to the broker and to whoever waits here.
  *
  * It polls, and hints only make it poll sooner. It never ends for a failing store: it tries again, ever less often,
  * and when the store is back every live stream's right is looked up again.

@@ -23,7 +23,6 @@ export class OrgFanout {
   readonly #host: StreamHost
   #ring: EventRing | undefined
   #queue: Array<LoggedEvent> = []
-  #scheduled = false
   #dirty = false
   /** The pass that gave way, and the stream that it stopped at. */
   #pass: Iterator<Subscription> | undefined
@@ -74,9 +73,7 @@ export class OrgFanout {
   }
 
   schedule() {
-    if (this.#scheduled || this.streams.size === 0) return
-    this.#scheduled = true
-    this.#host.scheduler.soon(() => this.#flush())
+    if (this.streams.size > 0) this.#host.enqueue(this)
   }
 
   /** Half the ring is waiting for its pass: one more burst must not overrun readers that keep up. */
@@ -98,12 +95,11 @@ export class OrgFanout {
     ring.forgetSlices()
   }
 
-  #flush() {
-    this.#scheduled = false
+  /** Offers what is new to every stream, or to as many as the budget allows; the rest waits for another turn. */
+  flush(budget: FlushBudget) {
     const ring = this.#ring
     if (ring === undefined) return
     const { record, scheduler } = this.#host
-    const budget = FlushBudget.of(this.#host)
     const begun = scheduler.now()
     if (this.#pass === undefined) {
       this.#pass = this.streams.values()

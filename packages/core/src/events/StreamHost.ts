@@ -3,6 +3,7 @@ import { DateTime, Duration } from "effect"
 import type { RegionId } from "../Ids.ts"
 import type { Recorder } from "./EventMetrics.ts"
 import type { EventSettings } from "./EventSettings.ts"
+import type { OrgFanout } from "./OrgFanout.ts"
 import type { StreamScheduler } from "./StreamPorts.ts"
 import type { Subscription } from "./Subscription.ts"
 
@@ -14,6 +15,8 @@ export interface StreamHost {
   readonly record: Recorder
   /** Counted on the hot path, told to the metrics now and then. */
   readonly counts: StreamCounts
+  /** This organization's streams have something to get. */
+  readonly enqueue: (fanout: OrgFanout) => void
   /** The stream's connection has room again. */
   readonly drained: (stream: Subscription) => void
   /** The stream shows nothing more; its connection may still be sending. */

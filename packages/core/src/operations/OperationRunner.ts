@@ -4,7 +4,7 @@
  * Assume that this process dies between any two lines: the operation stays `running` under a lease, and whoever finds
  * the lease over runs it again. A retry stays inside `running`; after the last one it is `failed`.
  */
-import { Context, DateTime, Duration, Effect, Layer, Option, Queue } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { BranchStore } from "../projects/BranchStore.ts"
 import type { EndpointStore } from "../projects/EndpointStore.ts"
@@ -58,19 +58,31 @@ export class OperationRunner extends Context.Service<
   static readonly layer: Layer.Layer<OperationRunner, never, Needs> = Layer.effect(
     OperationRunner,
     Effect.gen(function* () {
-      const { runOne } = yield* makeRunner
+      const { claimOne, runOne, work } = yield* makeRunner
       const { concurrency, poll } = yield* RunnerPolicy
-      const nudges = yield* Queue.sliding<void>(concurrency)
+      const scope = yield* Effect.scope
+      const places = yield* Semaphore.make(concurrency)
+      const nudges = yield* Queue.sliding<void>(1)
       const nudge = Effect.asVoid(Queue.offer(nudges, undefined))
+      // What ends may be what another operation of its branch waited for.
+      const leave = Effect.andThen(places.release(1), nudge)
 
-      const work = Effect.gen(function* () {
-        const worked = yield* runOne.pipe(
-          Effect.catchCause((cause) => Effect.as(Effect.logError("An operation could not be worked on.", cause), false))
+      const dispatch = Effect.gen(function* () {
+        yield* places.take(1)
+        const due = yield* Effect.catchCause(claimOne, (cause) =>
+          Effect.as(Effect.logError("Operations cannot be claimed.", cause), Option.none())
         )
-        if (worked) return yield* nudge
-        yield* Effect.timeoutOption(Queue.take(nudges), poll)
+        if (Option.isNone(due)) {
+          yield* places.release(1)
+          return yield* Effect.timeoutOption(Queue.take(nudges), poll)
+        }
+        yield* work(due.value).pipe(
+          Effect.catchCause((cause) => Effect.logError("An operation could not be worked on.", cause)),
+          Effect.ensuring(leave),
+          Effect.forkIn(scope)
+        )
       })
-      yield* Effect.forEach(Array.from({ length: concurrency }), () => Effect.forkScoped(Effect.forever(work)))
+      yield* Effect.forkScoped(Effect.forever(dispatch))
       return OperationRunner.of({ nudge, runOne })
     })
   )
@@ -166,11 +178,16 @@ const makeRunner = Effect.gen(function* () {
     yield* fail(running, outcome.failure)
   })
 
+  const claimOne = Effect.flatMap(claim, store.claim)
   const runOne = Effect.gen(function* () {
-    const due = yield* store.claim(yield* claim)
+    const due = yield* claimOne
     if (Option.isNone(due)) return false
     yield* work(due.value)
     return true
   })
-  return { runOne: Effect.provideContext(runOne, context) }
+  return {
+    claimOne,
+    work: (operation: StoredOperation) => Effect.provideContext(work(operation), context),
+    runOne: Effect.provideContext(runOne, context)
+  }
 })

@@ -1,0 +1,13 @@
+/** The admin port: metrics for Prometheus. Loopback unless told otherwise; there is no credential on it. */
+import { createServer } from "node:http"
+import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import type { Listener } from "@narthex/http"
+import { Layer } from "effect"
+import { HttpRouter } from "effect/http"
+import { PrometheusMetrics } from "effect/observability"
+
+export const layerAdmin = ({ host, port }: Listener) =>
+  HttpRouter.serve(PrometheusMetrics.layerHttp({ path: "/metrics" }), {
+    disableLogger: true,
+    disableListenLog: true
+  }).pipe(Layer.provide(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: "1 second" })))

@@ -1,0 +1,52 @@
+/** Who people are and what proves it: master secret, signing keys, peppers, and the providers that sign people in. */
+import { KeyDigester } from "@narthex/core"
+import {
+  JoseTokenSigner,
+  MasterSecret,
+  type OpenIdProvider,
+  OpenIdProviders,
+  type Settings,
+  signingKeysExist
+} from "@narthex/http"
+type SignInProvider = any
+import { Context, Effect, Layer } from "effect"
+import type { Addresses } from "./addresses.ts"
+import { DevProviders } from "./providers/DevProviders.ts"
+
+export const devClientId = "narthex"
+
+export const layerMasterSecret = (settings: Settings) =>
+  settings.master_secret === null
+    ? MasterSecret.layerEmbedded(settings.data_dir, signingKeysExist)
+    : MasterSecret.layerGiven(settings.master_secret)
+
+export const layerSigner = (issuer: string) =>
+  Layer.merge(
+    JoseTokenSigner.layer({ issuer }),
+    Layer.unwrap(Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(1))))
+  )
+
+/** The configured providers, and the development ones where they are wanted. */
+export const startProviders = Effect.fnUntraced(function* (settings: Settings, addresses: Addresses) {
+  const configured = settings.providers
+  if (addresses.dev_providers === null) return configured
+  const layer = DevProviders.layer({
+    ports: addresses.dev_providers,
+    host: "127.0.0.1",
+    dataDir: settings.data_dir,
+    clientId: devClientId,
+    redirectUris: [new URL("/sign-in/callback", addresses.console.url).href]
+  })
+  const { providers } = Context.get(yield* Layer.build(layer), DevProviders)
+  return [...configured, ...providers]
+})
+
+export const layerIdentityProviders = (providers: ReadonlyArray<OpenIdProvider>) => OpenIdProviders.layer(providers)
+
+/** The providers as the console signs people in with them: the first client id is its own. */
+export const signInProviders = (providers: ReadonlyArray<OpenIdProvider>): ReadonlyArray<SignInProvider> =>
+  providers.flatMap(({ client_ids: [client_id], client_secret, id, issuer, name }) =>
+    client_id === undefined
+      ? []
+      : [{ id, name, issuer, client_id, ...(client_secret === undefined ? {} : { client_secret }) }]
+  )

@@ -1,0 +1,10 @@
+/** The log goes to stderr; stdout is for the one line that says where everything listens. */
+import type { Settings } from "@narthex/http"
+import { Layer, Logger, References } from "effect"
+
+export const layerLogging = ({ log }: Settings) =>
+  Layer.mergeAll(
+    Logger.layer([log.format === "json" ? Logger.withConsoleError(Logger.formatJson) : Logger.consolePretty()]),
+    Layer.succeed(Logger.LogToStderr, true),
+    Layer.succeed(References.MinimumLogLevel, log.level)
+  )

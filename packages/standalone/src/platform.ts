@@ -1,0 +1,85 @@
+/**
+ * The platform put together: which parts a process runs, in the order in which they need each other.
+ *
+ * What comes later is gone first. A proxy ends its sessions while the API still answers; the API ends its streams
+ * while the store still runs; computes stop before the store does.
+ */
+import { Entropy, layerRunner, layerServices } from "@narthex/core"
+import { Draining, layerApiServer, MasterSecret, type OpenIdProvider, type Settings } from "@narthex/http"
+import { HttpControlPlane, Proxy } from "@narthex/proxy"
+import { Effect, Layer } from "effect"
+import type { Addresses } from "./addresses.ts"
+import { layerAdmin } from "./admin.ts"
+import { layerComputes } from "./computes.ts"
+import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
+import { layerReferences, type Tokens } from "./references.ts"
+import { layerStorage } from "./store.ts"
+
+export type Role = "api" | "runner" | "console" | "proxy"
+
+export interface Plan {
+  readonly settings: Settings
+  readonly addresses: Addresses
+  readonly providers: ReadonlyArray<OpenIdProvider>
+  readonly roles: ReadonlyArray<Role>
+}
+
+/** With an embedded store the tokens are made; instances that share a database are given theirs. */
+const tokensOf = ({ settings }: Plan) =>
+  Effect.map(MasterSecret, (master): Tokens => {
+    const made = settings.database === null
+    return {
+      console: settings.console.token ?? (made ? master.token("console-token") : null),
+      proxy: settings.proxy.token ?? (made ? master.token("proxy-token") : null)
+    }
+  })
+
+const layerConsole = (_plan: Plan, _tokens: Tokens) => Layer.empty
+
+export const layerProxy = ({ addresses, settings }: Pick<Plan, "addresses" | "settings">, token: Tokens["proxy"]) =>
+  token === null
+    ? Layer.empty
+    : Proxy.layer({
+        host: addresses.proxy.host,
+        port: addresses.proxy.port,
+        domain: settings.proxy.domain,
+        trusted: settings.proxy.trusted,
+        allowlistRefresh: settings.allowlist.refresh,
+        allowlistMaxStale: settings.allowlist.max_stale,
+        grace: settings.shutdown_grace,
+        ...(settings.proxy.tls === null ? {} : { tls: settings.proxy.tls })
+      }).pipe(Layer.provide(HttpControlPlane.layer({ baseUrl: addresses.api.url, token })))
+
+const when = <A, E, R>(wanted: boolean, layer: Layer.Layer<A, E, R>): Layer.Layer<never, E, R> =>
+  wanted ? Layer.effectDiscard(Effect.asVoid(Layer.build(layer))) : Layer.empty
+
+/** Everything that the roles ask for, up and listening when it is built. */
+export const layerPlatform = (plan: Plan) => {
+  const { addresses, providers, roles, settings } = plan
+  const wants = (role: Role) => roles.includes(role)
+
+  const base = layerSigner(addresses.api.url).pipe(
+    Layer.provideMerge(layerMasterSecret(settings)),
+    Layer.provideMerge(layerStorage(settings)),
+    Layer.provideMerge(Layer.mergeAll(layerIdentityProviders(providers), Entropy.layer, layerComputes(settings)))
+  )
+
+  const withTokens = Layer.unwrap(
+    Effect.map(tokensOf(plan), (tokens) => {
+      const server = layerApiServer({
+        host: addresses.api.host,
+        port: addresses.api.port,
+        grace: settings.shutdown_grace
+      })
+      const services = layerServices.pipe(Layer.provideMerge(Draining.layer))
+      return when(wants("proxy"), layerProxy(plan, tokens.proxy)).pipe(
+        Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens))),
+        Layer.provideMerge(when(wants("api"), server)),
+        Layer.provideMerge(when(wants("runner"), layerRunner)),
+        Layer.provideMerge(services),
+        Layer.provideMerge(layerReferences(settings, addresses, tokens))
+      )
+    })
+  )
+  return Layer.merge(withTokens, layerAdmin(addresses.admin)).pipe(Layer.provide(base))
+}

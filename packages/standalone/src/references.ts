@@ -1,0 +1,61 @@
+/** What the settings say, handed to the references of the core and the server that ask for it. */
+import {
+  AccessPolicy,
+  defaultEventSettings,
+  EmittingRegion,
+  EventSettings,
+  KeyLimit,
+  ProxyAddress,
+  RegionId,
+  SessionPolicy
+} from "@narthex/core"
+import { ServerIdentity, type Settings } from "@narthex/http"
+import { Layer, type Redacted } from "effect"
+import type { Addresses } from "./addresses.ts"
+import { version } from "./version.ts"
+
+export interface Tokens {
+  /** `null`: nobody is believed to be the console. */
+  readonly console: Redacted.Redacted | null
+  /** `null`: `/v1/proxy/*` is closed. */
+  readonly proxy: Redacted.Redacted | null
+}
+
+export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens) => {
+  const { events, limits, proxy } = settings
+  return Layer.mergeAll(
+    Layer.succeed(AccessPolicy, settings.access),
+    Layer.succeed(SessionPolicy, settings.sessions),
+    Layer.succeed(KeyLimit, limits?.keys ?? Number.POSITIVE_INFINITY),
+    Layer.succeed(EmittingRegion, RegionId.make(settings.region)),
+    Layer.succeed(EventSettings, {
+      ...defaultEventSettings,
+      ringEvents: events.ring,
+      retention: events.retention,
+      heartbeat: events.heartbeat,
+      maxAge: events.stream_max_age,
+      limits:
+        limits === null
+          ? null
+          : {
+              streams: limits.streams,
+              orgStreams: limits.org_streams,
+              instanceStreams: limits.instance_streams,
+              opens: limits.stream_opens_per_second
+            }
+    }),
+    Layer.succeed(ProxyAddress, {
+      domain: proxy.domain,
+      host: proxy.host === "0.0.0.0" ? "127.0.0.1" : proxy.host,
+      port: addresses.proxy.port,
+      tls: proxy.tls !== null
+    }),
+    Layer.succeed(ServerIdentity, {
+      console_url: addresses.console.url,
+      origin: { trusted_hops: settings.trusted_hops, console_token: tokens.console },
+      proxy_token: tokens.proxy,
+      cli_latest: version,
+      heartbeat: events.heartbeat
+    })
+  )
+}

@@ -1,0 +1,52 @@
+/** Runs a composed platform as a process: settings, start, the word that it is up, and an orderly end. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { type InvalidSettings, loadSettings, type Settings } from "@narthex/http"
+import { Cause, Effect, Exit, Layer, type Scope } from "effect"
+import { type Addresses, settleAddresses } from "./addresses.ts"
+import { readyLine, readyText } from "./announce.ts"
+import { startProviders } from "./identity.ts"
+import { layerLogging } from "./logging.ts"
+import { layerPlatform, type Role } from "./platform.ts"
+
+const terminal = process.stdout.isTTY === true
+
+const say = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
+
+/** Starts the roles, says that they are up, and works until it is told to stop. */
+export const servePlatform = (roles: ReadonlyArray<Role>, standalone: boolean) =>
+  withSettings(standalone, (settings, addresses) =>
+    Effect.gen(function* () {
+      const providers = yield* startProviders(settings, addresses)
+      yield* Layer.build(layerPlatform({ settings, addresses, providers, roles }))
+      const up = { addresses, providers, data_dir: settings.data_dir }
+      yield* say(terminal ? readyText(up) : readyLine(up))
+      return yield* Effect.never
+    })
+  )
+
+/** Reads the settings, settles the addresses, and runs with the log that they ask for. */
+export const withSettings = <A, E>(
+  standalone: boolean,
+  work: (settings: Settings, addresses: Addresses) => Effect.Effect<A, E, Scope.Scope>
+): Effect.Effect<A, E | InvalidSettings> =>
+  Effect.gen(function* () {
+    const settings = yield* loadSettings({ standalone, terminal })
+    const addresses = yield* settleAddresses(settings)
+    return yield* Effect.scoped(work(settings, addresses)).pipe(Effect.provide(layerLogging(settings)))
+  })
+
+const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+
+/** A failed start is one sentence on stderr, not a stack; being told to stop is success. */
+export const runProcess = <A, E>(main: Effect.Effect<A, E>): void =>
+  NodeRuntime.runMain(
+    Effect.tapCause(main, (cause) =>
+      Cause.hasInterruptsOnly(cause)
+        ? Effect.void
+        : Effect.sync(() => void process.stderr.write(`narthex: ${sentence(Cause.squash(cause))}\n`))
+    ),
+    {
+      disableErrorReporting: true,
+      teardown: (exit, onExit) => onExit(Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause) ? 0 : 1)
+    }
+  )

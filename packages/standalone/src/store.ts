@@ -1,0 +1,58 @@
+/**
+ * The store of a process: the embedded Postgres, or the one that `DATABASE_URL` names; migrated, with its regions.
+ */
+import { RegionCatalog, RegionId } from "@narthex/core"
+import type { Settings } from "@narthex/http"
+import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
+import { Database, migrate, PostgresStorage } from "@narthex/postgres"
+import { Effect, Layer, Redacted, Schema } from "effect"
+
+/** `NARTHEX_REGION` names a region that the catalog does not have. */
+export class RegionMissing extends Schema.TaggedError<RegionMissing>()("RegionMissing", {
+  region: Schema.String,
+  catalog: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `NARTHEX_REGION is "${this.region}", but the catalog has ${this.catalog.join(", ") || "no region"}. Add it with \`narthex-server regions add ${this.region}\`, or set another one.`
+  }
+}
+
+const socketUrl = ({ database, host, username }: StoreConnection) =>
+  Redacted.make(`postgresql:///${database}?host=${encodeURIComponent(host)}&user=${encodeURIComponent(username)}`)
+
+const connections = 20
+
+export const layerDatabase = (settings: Settings) => {
+  const options = { maxConnections: connections, applicationName: "narthex" }
+  const off = settings.listen ? {} : { listenUrl: "off" as const }
+  if (settings.database !== null) {
+    const { listen_url, url } = settings.database
+    return Database.layer({ ...options, url, listenUrl: listen_url, ...off })
+  }
+  const embedded = EmbeddedPostgres.layer({
+    dataDir: settings.data_dir,
+    binaries: settings.postgres_bin ?? undefined
+  })
+  return Layer.unwrap(
+    Effect.map(EmbeddedPostgres, (connection) => Database.layer({ ...options, url: socketUrl(connection), ...off }))
+  ).pipe(Layer.provide(embedded))
+}
+
+/** Regions are the settings' at the very first start and the operator's afterwards. */
+const layerRegions = ({ region, regions }: Settings) =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const catalog = yield* RegionCatalog
+      yield* catalog.seed(regions.map((id) => RegionId.make(id)))
+      const known = (yield* catalog.all).map((entry) => entry.region.region_id)
+      if (!known.some((id) => id === region)) return yield* new RegionMissing({ region, catalog: known })
+    })
+  )
+
+/** Every storage port, on a schema that is there. */
+export const layerStorage = (settings: Settings) =>
+  layerRegions(settings).pipe(
+    Layer.provideMerge(PostgresStorage.layer),
+    Layer.provideMerge(Layer.effectDiscard(migrate)),
+    Layer.provideMerge(layerDatabase(settings))
+  )

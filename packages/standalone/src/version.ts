@@ -1,0 +1,8 @@
+/** The version of this server, from its package. */
+import { readFileSync } from "node:fs"
+
+const manifest: { readonly version: string } = JSON.parse(
+  readFileSync(new URL("../package.json", import.meta.url), "utf8")
+)
+
+export const { version } = manifest
