@@ -13,6 +13,7 @@ import { EndpointsApi } from "./EndpointsApi.ts"
 import { EventsApi } from "./EventsApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
 import { IpAllowlistApi } from "./IpAllowlistApi.ts"
+import { openDocument } from "./openDocument.ts"
 import { OperationsApi } from "./OperationsApi.ts"
 import { OrganizationsApi } from "./OrganizationsApi.ts"
 import { ProjectsApi } from "./ProjectsApi.ts"
@@ -46,6 +47,7 @@ export class Api extends HttpApi.make("narthex")
     OpenApi.annotations({
       title: "Narthex",
       version: "1",
-      description: "The control plane of a hosted Postgres platform."
+      description: "The control plane of a hosted Postgres platform.",
+      transform: openDocument
     })
   ) {}

@@ -10,6 +10,7 @@ import type { Principal } from "@narthex/core"
 import {
   InvalidTokenProblem,
   MalformedRequestProblem,
+  NotAMemberProblem,
   RateLimitedProblem,
   SessionRequiredProblem,
   SignInRequiredProblem,
@@ -52,6 +53,7 @@ export class OwnToken extends HttpApiMiddleware.Service<OwnToken, { provides: Pr
       UnauthenticatedProblem,
       InvalidTokenProblem,
       SignInRequiredProblem,
+      NotAMemberProblem,
       SessionRequiredProblem,
       RateLimitedProblem,
       UnavailableProblem

@@ -1,9 +1,9 @@
 /**
  * Branches of a project, and the credentials minted on them, as data.
  *
- * Three rules depend on the body or on the branch and are the handlers': `protected` is not for agent and branch keys,
- * a read-write credential needs `mint_read_write` (and for agents a branch that is not main), a branch key cannot
- * reset a main branch (authorization.md, rows 22b to 25).
+ * What a body asks for beyond the call itself raises the policy: `protected` is not for agent and branch keys, a
+ * read-write credential needs `mint_read_write` and for agents a branch that is not main (authorization.md, rows 22b
+ * to 25).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -72,7 +72,8 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       error: ConflictProblem
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create a branch", {
-        locatedAt: `${branchesPath}/{branch.id}`
+        locatedAt: `${branchesPath}/{branch.id}`,
+        raisedBy: { member: "protected", values: [true], policy: changes("write", "change_projects", "project") }
       })
     ),
     HttpApiEndpoint.get("get", `${branchesPath}/:branch_id`, { params, success: wrapped }).annotateMerge(
@@ -87,7 +88,10 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       endpointRules(
         changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }),
         "Rename, protect or limit the life of a branch",
-        { strictBody: true }
+        {
+          strictBody: true,
+          raisedBy: { member: "protected", policy: changes("write", "change_projects", "branch") }
+        }
       )
     ),
     HttpApiEndpoint.delete("delete", `${branchesPath}/:branch_id`, {
@@ -103,7 +107,11 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
       endpointRules(
-        changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }),
+        changes("sandbox", "change_projects", "branch", {
+          reach: "branch",
+          reach_main: "project",
+          agent: "made_by_agent"
+        }),
         "Make the branch a fresh copy of its parent"
       )
     ),
@@ -123,7 +131,15 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       endpointRules(
         changes("mint", "mint_read_only", "branch", { reach: "branch", agent: "any" }),
         "Mint a Postgres role on the branch; its password is shown once",
-        { strictBody: true, showsSecret: true }
+        {
+          strictBody: true,
+          showsSecret: true,
+          raisedBy: {
+            member: "access",
+            values: ["read_write"],
+            policy: changes("mint", "mint_read_write", "branch", { reach: "branch", agent: "not_main" })
+          }
+        }
       )
     )
   )

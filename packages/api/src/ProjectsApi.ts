@@ -17,7 +17,7 @@ const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and
 /** `region_id` is read as `region`; both and different is no wish at all. */
 export const CreateProject = Schema.Struct(sent).pipe(
   Schema.decodeTo(
-    Schema.Struct({ name: Schema.String, region: Schema.optionalKey(Schema.String) }),
+    Schema.Struct({ name: Schema.toType(Name), region: Schema.optionalKey(Schema.String) }),
     SchemaTransformation.transformEffect<CreateProject, { name: string; region?: string; region_id?: string }>({
       decode: ({ name, region, region_id }) => {
         const wish = region ?? region_id

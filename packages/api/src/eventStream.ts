@@ -8,8 +8,8 @@
  * What one would get wrong: dropping events at or below the last id. After a restore of the database the stream stands
  * before a position that a client kept, and says so with a gap.
  */
-import { Clock, Duration, Effect, Option, Random, Result, Schema, type Scope, Stream } from "effect"
-import { HttpClient, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { Clock, Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
+import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { Envelope } from "@narthex/core"
 import { readProblem } from "./OtherProblem.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
@@ -68,11 +68,13 @@ const round = <E>(
     const connection = Stream.unwrap(
       Effect.gen(function* () {
         const from = position.lastEventId
-        const response = yield* client.execute(requestOf(options, from)).pipe(
-          Effect.mapError((error) => new Lost({ why: String(error) })),
-          Effect.timeoutOrElse({ duration: silence, orElse: () => new Lost({ why: "no answer" }) })
-        )
-        yield* checkAnswer(response)
+        const response = yield* client
+          .execute(requestOf(options, from))
+          .pipe(
+            Effect.mapError(failureOf),
+            Effect.tap(checkAnswer),
+            Effect.timeoutOrElse({ duration: silence, orElse: () => new Lost({ why: "no answer" }) })
+          )
         since = yield* Clock.currentTimeMillis
         const parser = new SseParser(from)
         const items = response.stream.pipe(
@@ -127,25 +129,34 @@ const requestOf = (options: SubscriptionOptions, lastEventId: string | undefined
     }
   })
 
+/** A request that cannot be made is refused for good; one that went wrong may go right. */
+const failureOf = (error: unknown): Lost | StreamRefused => {
+  if (!HttpClientError.isHttpClientError(error)) return new Lost({ why: String(error) })
+  return error.reason._tag === "InvalidUrlError"
+    ? new StreamRefused({ status: 0, code: "invalid_url", detail: error.message })
+    : new Lost({ why: error.message })
+}
+
 /** Passes for a stream only. */
 const checkAnswer = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
   const { headers, status } = response
   const isStream = /^text\/event-stream\s*(;|$)/i.test(headers["content-type"] ?? "")
   if (status === 200 && isStream) return
-  const problem = yield* Effect.result(readProblem(response))
-  const read = Result.isSuccess(problem) ? problem.success : undefined
+  if (status < 300)
+    return yield* new StreamRefused({
+      status,
+      code: "not_an_event_stream",
+      detail: "The answer is no event stream."
+    })
+  const problem = yield* Effect.mapError(readProblem(response), failureOf)
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
-    const asked = retryAfterMillis(headers["retry-after"], yield* Clock.currentTimeMillis) ?? read?.retry_after_ms
+    const asked = retryAfterMillis(headers["retry-after"], yield* Clock.currentTimeMillis) ?? problem.retry_after_ms
     return yield* new Lost({
-      why: read === undefined ? `status ${status}` : read.code === "unknown" ? `status ${status}` : read.code,
+      why: problem.code === "unknown" ? `status ${status}` : problem.code,
       ...(asked === undefined ? {} : { retryAfter: asked })
     })
   }
-  return yield* new StreamRefused({
-    status,
-    code: status < 300 ? "not_an_event_stream" : (read?.code ?? "unknown"),
-    detail: status < 300 ? "The answer is no event stream." : (read?.message ?? `Status ${status}.`)
-  })
+  return yield* new StreamRefused({ status, code: problem.code, detail: problem.message })
 })
 
 /** Moves the position, and says what a consumer learns from it. */

@@ -47,6 +47,34 @@ describe("the OpenAPI document", () => {
     ])
   })
 
+  it("closes exactly the bodies that refuse unknown members", () => {
+    const closed = Object.entries(document.paths).flatMap(([path, item]) =>
+      Object.entries(item).flatMap(([method, operation]) =>
+        typeof operation === "object" &&
+        "requestBody" in operation &&
+        JSON.stringify(operation.requestBody).includes('"additionalProperties":false')
+          ? [`${method} ${path}`]
+          : []
+      )
+    )
+    assert.sameMembers(closed, [
+      "post /v1/api-keys/",
+      "post /v1/api-keys",
+      "post /v1/cli/authorizations",
+      "patch /v1/projects/{project_id}",
+      "patch /v1/projects/{project_id}/branches/{branch_id}",
+      "post /v1/projects/{project_id}/branches/{branch_id}/credentials",
+      "post /v1/projects/{project_id}/sandboxes",
+      "patch /v1/projects/{project_id}/endpoints/{endpoint_id}",
+      "post /v1/projects/{project_id}/ip-allow",
+      "patch /v1/orgs/{org_id}",
+      "patch /v1/orgs/{org_id}/members/{user_id}",
+      "post /v1/orgs/{org_id}/invitations"
+    ])
+    assert.notInclude(JSON.stringify(document), "x-narthex")
+    assert.notInclude(JSON.stringify(document.components), '"additionalProperties":false')
+  })
+
   it("sums up every call in a line", () => {
     const silent = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.values(item).flatMap((operation) =>

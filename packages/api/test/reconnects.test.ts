@@ -1,7 +1,7 @@
 /** The times of a subscription, on a clock that the test moves. */
 import { assert, describe, it } from "@effect/vitest"
 import { type Duration, Effect, Fiber, Queue, Stream } from "effect"
-import { HttpClient, HttpClientResponse } from "effect/http"
+import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { nextDelay, type StreamItem } from "@narthex/api"
 import { eventStream } from "../src/eventStream.ts"
@@ -35,7 +35,7 @@ const scripted = Effect.gen(function* () {
         new Response(readable, { headers: { "content-type": "text/event-stream" } })
       )
     })
-  )
+  ).pipe(HttpClient.mapRequest(HttpClientRequest.prependUrl("http://narthex.invalid")))
   const items = yield* Queue.unbounded<StreamItem>()
   yield* eventStream(client, { path: "/v1/events" }).pipe(
     Stream.runForEach((item) => Queue.offer(items, item)),
@@ -87,8 +87,9 @@ describe("a subscription in time", () => {
 
   it.effect("waits for the time in Retry-After and not less", () =>
     Effect.gen(function* () {
-      const { answers, connection, reconnecting } = yield* scripted
+      const { answers, connection, next, reconnecting } = yield* scripted
       const first = yield* connection
+      yield* next
       answers.push(new Response("", { status: 429, headers: { "retry-after": "20" } }))
       first.end()
       const once = yield* Effect.forkChild(Effect.andThen(reconnecting, reconnecting))
@@ -139,6 +140,14 @@ describe("a subscription in time", () => {
       assert.isAtMost(delay, 4000)
       yield* pass(delay)
       assert.strictEqual((yield* connection).lastEventId, "01K3Z6V9E8Q0X5M4C2B7000003")
+    })
+  )
+
+  it.effect("gives up on an address that is none", () =>
+    Effect.gen(function* () {
+      const nowhere = HttpClient.make(() => Effect.never)
+      const refusal = yield* Effect.flip(Stream.runDrain(eventStream(nowhere, { path: "/v1/events" })))
+      assert.strictEqual(refusal.code, "invalid_url")
     })
   )
 

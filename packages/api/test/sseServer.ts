@@ -40,7 +40,9 @@ export const refuses =
   (status: number, code: string, headers: Readonly<Record<string, string>> = {}): Step =>
   (response) => {
     response.writeHead(status, { "content-type": "application/problem+json", ...headers })
-    response.end(JSON.stringify({ code, title: "No.", detail: `${code}!`, status }))
+    response.end(
+      JSON.stringify({ type: `urn:narthex:problem:${code}`, code, title: "No.", detail: `${code}!`, status })
+    )
   }
 
 /** The last step serves every further connection too. */

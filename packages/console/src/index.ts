@@ -1,1 +1,5 @@
-export {}
+/** The public surface of the console: re-exports, nothing else. */
+export { consoleLayer, consoleRoutes } from "./Console.ts"
+export { callbackUrl, type ConsoleConfig, type SignInProvider } from "./ConsoleConfig.ts"
+export { ConsoleListener, type ConsoleListenerOptions, serveConsole } from "./ConsoleServer.ts"
+export { Relays } from "./relay/Relays.ts"

@@ -1,5 +1,6 @@
 /** The public surface of the server: re-exports, nothing else. */
 export * from "./ClientAddress.ts"
+export * from "./limits/RateLimits.ts"
 export * from "./MasterSecret.ts"
 export * from "./server/ApiServer.ts"
 export * from "./server/Draining.ts"
@@ -9,3 +10,5 @@ export * from "./sessions/OpenIdProviders.ts"
 export * from "./sessions/rotateSigningKeys.ts"
 export * from "./settings/Settings.ts"
 export * from "./settings/settingsTable.ts"
+export { OpenIdProvider } from "./sessions/OpenIdProvider.ts"
+export { signingKeysExist } from "./sessions/SigningKeyRing.ts"

@@ -13,9 +13,19 @@ import { Duration, Effect } from "effect"
 import { Database } from "./Database.ts"
 import { StatementLimit } from "./driver/transacting.ts"
 import { events } from "./migrations/0001_events.ts"
+import { accounts } from "./migrations/0002_accounts.ts"
+import { projects } from "./migrations/0003_projects.ts"
+import { eventFloors } from "./migrations/0004_event_floors.ts"
+import { requests } from "./migrations/0005_requests.ts"
 
 /** What runs, in this order. A name is for good: it is how a database remembers. */
-const migrations: ReadonlyArray<readonly [name: string, text: string]> = [["0001_events", events]]
+const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
+  ["0001_events", events],
+  ["0002_accounts", accounts],
+  ["0003_projects", projects],
+  ["0004_event_floors", eventFloors],
+  ["0005_requests", requests]
+]
 
 /** One number for all versions of this program, among whatever else takes advisory locks in the database. */
 const lock = 7_316_904_412

@@ -26,21 +26,21 @@ const failing = (operation: string) => (cause: unknown) => new StorageError({ op
 
 /** Statements whose rows are what a schema says. */
 export const reading = <A, I>(database: Database["Service"], schema: Schema.Codec<A, I>) => {
-  const decode = Schema.decodeUnknownEffect(Schema.Array(schema))
+  const decodeAll = Schema.decodeUnknownEffect(Schema.Array(schema))
+  const decode = (operation: string, rows: ReadonlyArray<object>): Effect.Effect<ReadonlyArray<A>, StorageError> =>
+    Effect.mapError(decodeAll(rows.map(wire)), failing(operation))
   const all = (
     operation: string,
     text: string,
     params: ReadonlyArray<unknown>
   ): Effect.Effect<ReadonlyArray<A>, StorageError> =>
-    database
-      .query(operation, text, params)
-      .pipe(Effect.flatMap((rows) => Effect.mapError(decode(rows.map(wire)), failing(operation))))
+    Effect.flatMap(database.query(operation, text, params), (rows) => decode(operation, rows))
   const first = (
     operation: string,
     text: string,
     params: ReadonlyArray<unknown>
   ): Effect.Effect<Option.Option<A>, StorageError> => Effect.map(all(operation, text, params), Arrays.head)
-  return { all, first }
+  return { all, first, decode }
 }
 
 /** The same, and what statements need to write records of a model. */

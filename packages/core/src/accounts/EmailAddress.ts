@@ -27,8 +27,9 @@ export const isListed = (list: ReadonlyArray<string>, address: string): boolean 
   )
 }
 
+/** By URL rules, which also drop control characters and read `0x7f.1` as an address: both are refused. */
 function asciiDomain(domain: string): string | undefined {
-  if (domain === "" || /[\s/\\?#@:%[\]]/.test(domain)) return undefined
-  const parsed = URL.parse(`http://${domain}`)
-  return parsed === null || parsed.hostname === "" ? undefined : parsed.hostname
+  if (domain === "" || /[\s\p{Cc}/\\?#@:%[\]]/u.test(domain)) return undefined
+  const host = URL.parse(`http://${domain}`)?.hostname ?? ""
+  return host === "" || /^[\d.]+$/.test(host) ? undefined : host
 }

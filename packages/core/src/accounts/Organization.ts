@@ -1,6 +1,6 @@
 /** Who everything belongs to. A personal organization comes with its person and can be neither left nor deleted. */
 import { Schema } from "effect"
-import { OrgId } from "../Ids.ts"
+import { OrgId, type UserId } from "../Ids.ts"
 
 export class Organization extends Schema.Class<Organization>("Organization")({
   id: OrgId,
@@ -9,6 +9,12 @@ export class Organization extends Schema.Class<Organization>("Organization")({
   created_at: Schema.DateTimeUtcFromString,
   updated_at: Schema.DateTimeUtcFromString
 }) {}
+
+/**
+ * The personal organization of a person has that person's id: there is one, and nobody who was invited into it can be
+ * taken for its person.
+ */
+export const personalOrgId = (user: UserId): OrgId => OrgId.make(user)
 
 /** An organization as one of its members sees it; `role` is that member's. */
 export class OrganizationView extends Organization.extend<OrganizationView>("OrganizationView")({

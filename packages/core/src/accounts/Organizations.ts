@@ -17,7 +17,7 @@ import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { AccountStore } from "./AccountStore.ts"
 import { type Member, Membership } from "./Membership.ts"
-import { Organization, OrganizationView } from "./Organization.ts"
+import { Organization, OrganizationView, personalOrgId } from "./Organization.ts"
 import { checkRoleChange } from "./roleChange.ts"
 
 export class Organizations extends Context.Service<
@@ -160,7 +160,7 @@ export class Organizations extends Context.Service<
           const step = Effect.gen(function* () {
             const { lastOwner, member, organization } = yield* lockedMember(caller.org_id, user)
             if (user !== caller.user.id) yield* checkRoleChange(caller, { from: member.role, to: null })
-            if (organization.personal && lastOwner)
+            if (organization.personal && organization.id === personalOrgId(user))
               return yield* new Conflict({ reason: "The person of a personal organization cannot leave it." })
             if (lastOwner)
               return yield* new Conflict({

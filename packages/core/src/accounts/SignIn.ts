@@ -8,7 +8,7 @@ import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../access/AccessPolicy.ts"
 import { coversRole } from "../authorization/Permission.ts"
 import { Entropy } from "../Entropy.ts"
-import { makeOrgId, makeUserId, type OrgId } from "../Ids.ts"
+import { makeUserId, type OrgId } from "../Ids.ts"
 import type { VerifiedIdentity } from "../sessions/IdentityProvider.ts"
 import { InvalidIdToken } from "../sessions/IdentityProvider.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -17,7 +17,7 @@ import { normalizeEmail } from "./EmailAddress.ts"
 import { StoredInvitation } from "./Invitation.ts"
 import { InvitationStore } from "./InvitationStore.ts"
 import { Membership } from "./Membership.ts"
-import { Organization } from "./Organization.ts"
+import { Organization, personalOrgId } from "./Organization.ts"
 import { User } from "./User.ts"
 
 /** A sign-in allowlist is configured, and the account is not on it. */
@@ -42,7 +42,6 @@ export class SignIn extends Context.Service<
     ) => Effect.Effect<SignedIn, EmailNotAllowed | InvalidIdToken | StorageError>
     /** Turns the pending invitations of a person's verified address into memberships; answers those organizations, newest first. */
     readonly honourInvitations: (user: User) => Effect.Effect<ReadonlyArray<OrgId>, StorageError>
-    readonly personalOrganization: (user: User) => Effect.Effect<OrgId, StorageError>
   }
 >()("@narthex/core/accounts/SignIn") {
   static readonly layer: Layer.Layer<SignIn, never, AccountStore | InvitationStore | Entropy> = Layer.effect(
@@ -52,14 +51,9 @@ export class SignIn extends Context.Service<
       const invitations = yield* InvitationStore
       const entropy = yield* Entropy
 
-      const personalOrganization = Effect.fnUntraced(function* (user: User) {
-        const personal = (yield* accounts.organizationsOf(user.id)).find((organization) => organization.personal)
-        return personal === undefined ? yield* makePersonal(user) : personal.id
-      })
-
       const makePersonal = Effect.fnUntraced(function* (user: User) {
         const now = yield* DateTime.now
-        const id = yield* Effect.provideService(makeOrgId, Entropy, entropy)
+        const id = personalOrgId(user.id)
         const name = personalName(user)
         yield* accounts.putOrganization(
           new Organization({ id, name, personal: true, created_at: now, updated_at: now })
@@ -73,8 +67,10 @@ export class SignIn extends Context.Service<
         const inviter = Option.getOrUndefined(
           yield* accounts.findMembership(invitation.org_id, invitation.invited_by.id)
         )
+        const person = Option.getOrUndefined(yield* accounts.findUser(invitation.invited_by.id))
         return (
           inviter !== undefined &&
+          person?.disabled_at === null &&
           coversRole(inviter.role, "admin") &&
           coversRole(inviter.role, invitation.role) &&
           (invitation.role !== "owner" || inviter.role === "owner")
@@ -116,9 +112,10 @@ export class SignIn extends Context.Service<
         if (!(yield* accounts.putUser(user))) return Option.none()
         const personal = yield* makePersonal(user)
         const [invited] = yield* honourInvitations(user)
-        if (invited !== undefined && settings.invitations_bypass_gate)
-          yield* accounts.putUser(new User({ ...user, enabled_at: now }))
-        return Option.some({ user, landing: invited ?? personal })
+        const bypasses = invited !== undefined && settings.invitations_bypass_gate
+        const entered = bypasses ? new User({ ...user, enabled_at: now }) : user
+        if (bypasses) yield* accounts.putUser(entered)
+        return Option.some({ user: entered, landing: invited ?? personal })
       })
 
       const again = Effect.fnUntraced(function* (stored: User, identity: VerifiedIdentity) {
@@ -126,12 +123,11 @@ export class SignIn extends Context.Service<
         const user = new User({ ...stored, ...known(identity) })
         yield* accounts.putUser(user)
         yield* honourInvitations(user)
-        return { user, landing: yield* personalOrganization(user) }
+        return { user, landing: personalOrgId(user.id) }
       })
 
       return SignIn.of({
         honourInvitations,
-        personalOrganization,
         enter: Effect.fn("SignIn.enter")(function* (identity) {
           if (!maySignIn(yield* AccessPolicy, identity)) return yield* new EmailNotAllowed({})
           const stored = yield* accounts.lockUserByIdentity(identity.issuer, identity.subject)

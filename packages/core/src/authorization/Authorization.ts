@@ -113,20 +113,24 @@ export class Authorization extends Context.Service<
         }
       })
 
-      /** Step 7 for endpoints and operations under a branch key: what is not in its branch is out of scope, whatever it is. */
+      /**
+       * Step 7 for branch keys, as far as it needs a look: an endpoint or operation that is not in its branch is out of
+       * scope, whatever it is, and so is what reaches further on *main* when its branch is that.
+       */
       const insideBranch = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
         if (caller.kind === "session" || caller.scope.type !== "branch") return
-        if (policy.target !== "endpoint" && policy.target !== "operation") return
         const { branch_id, project_id } = caller.scope
+        const outside = new Refused({ code: "scope_insufficient", required: "project", held: "branch" })
+        if (policy.target === "branch" && policy.reach_main !== "branch") {
+          const branch = yield* branches.find(project_id, branch_id)
+          if (Option.exists(branch, ({ main }) => main)) return yield* outside
+        }
+        if (policy.target !== "endpoint" && policy.target !== "operation") return
         const found: Option.Option<{ readonly branch_id: BranchId | null }> =
           policy.target === "endpoint"
             ? yield* endpoints.find(project_id, EndpointId.make(ids.endpoint_id || "-"))
-            : Option.filter(
-                yield* operations.find(OperationId.make(ids.operation_id || "-")),
-                (it) => it.project_id === project_id
-              )
-        if (!Option.exists(found, (it) => it.branch_id === branch_id))
-          return yield* new Refused({ code: "scope_insufficient", required: policy.reach, held: "branch" })
+            : yield* Effect.option(findOperation(project_id, ids.operation_id || "-"))
+        if (!Option.exists(found, (it) => it.branch_id === branch_id)) return yield* outside
       })
 
       const refuseIf = (refusal: Refusal | undefined) => (refusal === undefined ? Effect.void : new Refused(refusal))

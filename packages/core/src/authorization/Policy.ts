@@ -27,6 +27,8 @@ export interface CredentialPolicy {
   readonly permission: Permission | null
   readonly target: TargetKind
   readonly reach: Reach
+  /** The same, where the branch that the path names is *main*. */
+  readonly reach_main: Reach
   readonly agent: AgentRule
   /** Who passes beside members of active accounts: nobody, pending accounts too, ex-members' sessions too. */
   readonly pending: boolean
@@ -53,6 +55,7 @@ const base: CredentialPolicy = {
   permission: "read",
   target: "none",
   reach: "branch",
+  reach_main: "branch",
   agent: "any",
   pending: false,
   ex_member: false

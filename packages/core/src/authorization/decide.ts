@@ -34,6 +34,7 @@ export interface PathIds {
   readonly endpoint_id?: string
   readonly operation_id?: string
   readonly api_key_id?: string
+  readonly user_id?: string
 }
 
 const effectsOf: Record<Capability, ReadonlySet<CallEffect>> = {
@@ -46,7 +47,8 @@ const refuse = (code: RefusalCode, required: string | null, held: string | null)
 
 /** Steps 4 to 9: `undefined` lets the call go on to the look-up of its object. */
 export const decide = (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds): Refusal | undefined => {
-  if (caller.account_state === "pending" && !policy.pending) return refuse("alpha_pending", "active", "pending")
+  if (caller.account_state === "pending" && !passesPending(policy, caller, ids))
+    return refuse("alpha_pending", "active", "pending")
   if (caller.organization.role === null && !(policy.ex_member && caller.kind === "session"))
     return refuse("not_a_member", "membership", null)
   if (caller.kind === "api_key") {
@@ -54,7 +56,9 @@ export const decide = (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds
     const refusal = decideKey(policy, caller, ids)
     if (refusal !== undefined) return refusal
   }
-  return lacksPermission(caller, policy.permission)
+  // Everybody may leave; removing somebody else is another permission.
+  const removesOther = policy.permission === "leave" && ids.user_id !== undefined && ids.user_id !== caller.user.id
+  return lacksPermission(caller, removesOther ? "manage_members" : policy.permission)
 }
 
 /** Step 9 alone, for permissions that a body asks for. */
@@ -73,9 +77,14 @@ export const decideTarget = (
     ? undefined
     : refuse("capability_insufficient", "read_write", "agent")
 
+const endsKey = (policy: CredentialPolicy) => policy.target === "api_key" && policy.effect === "self"
+
+/** A key of a pending account may end itself; what a session does to a key by its id is no self call. */
+const passesPending = (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds): boolean =>
+  policy.pending && !(endsKey(policy) && caller.kind === "session" && ids.api_key_id !== undefined)
+
 const decideKey = (policy: CredentialPolicy, caller: KeyCaller, ids: PathIds): Refusal | undefined => {
-  const selfRevoking = policy.target === "api_key" && policy.effect === "self"
-  if (selfRevoking)
+  if (endsKey(policy))
     return ids.api_key_id === caller.api_key_id ? undefined : refuse("key_self_only", "session", "api_key")
   if (!reaches(policy, caller, ids)) return refuse("scope_insufficient", policy.reach, caller.scope.type)
   const allowed =

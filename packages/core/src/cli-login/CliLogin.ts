@@ -133,7 +133,7 @@ export class CliLogin extends Context.Service<
           const user = consumed === undefined ? undefined : yield* stillMay(consumed)
           return consumed === undefined || user === undefined
             ? yield* new InvalidCode({})
-            : yield* keys.create(user, consumed.org_id, consumed)
+            : yield* Effect.catchTag(keys.create(user, consumed.org_id, consumed), "Refused", () => new InvalidCode({}))
         })
         return yield* run(step)
       })

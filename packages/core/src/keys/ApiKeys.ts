@@ -6,6 +6,7 @@
  * organization, and what is not there answers alike whether it is foreign, invented or malformed.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { Entropy } from "../Entropy.ts"
 import { apiKeyRevoked } from "../events/Revocations.ts"
@@ -13,7 +14,7 @@ import { BranchId, makeApiKeyId, ProjectId, type OrgId } from "../Ids.ts"
 import type { User } from "../accounts/User.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
-import { Conflict, InvalidMember, NotFound } from "../Refusals.ts"
+import { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { ApiKey, type Capability, type KeyEnd, type Scope, type StoredApiKey } from "./ApiKey.ts"
@@ -49,12 +50,15 @@ export class ApiKeys extends Context.Service<
   {
     /** The scope, if everything that it names is in the organization. */
     readonly resolveScope: (org: OrgId, scope: WantedScope) => Effect.Effect<Scope, InvalidMember | StorageError>
-    /** Makes a key of this person in this organization. Joins a running transaction. */
+    /**
+     * Makes a key of this person in this organization, if the person is a member at the commit: a removal that ends the
+     * person's keys misses none. Joins a running transaction.
+     */
     readonly create: (
       user: User,
       org: OrgId,
       wanted: NewApiKey
-    ) => Effect.Effect<CreatedApiKey, Conflict | StorageError>
+    ) => Effect.Effect<CreatedApiKey, Conflict | Refused | StorageError>
     /** A new secret for the same key; the old one dies after the grace. Only its creator's: anybody else's is not found. */
     readonly rotate: (
       caller: AnyCaller,
@@ -64,7 +68,7 @@ export class ApiKeys extends Context.Service<
     /** What the caller may see: everybody's to those who manage keys, else their own; a narrower key itself. */
     readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
     readonly revoke: (org: OrgId, key: ApiKey["id"], reason: KeyEnd) => Effect.Effect<void, NotFound | StorageError>
-    /** Ends whatever key has this secret; anything else changes nothing. */
+    /** Ends whatever key this secret opens; anything else, a secret that died in a rotation too, changes nothing. */
     readonly report: (secret: Redacted.Redacted) => Effect.Effect<void, StorageError>
     /** The key with the uses that this process has not written yet. */
     readonly withUse: (key: ApiKey) => ApiKey
@@ -73,10 +77,11 @@ export class ApiKeys extends Context.Service<
   static readonly layer: Layer.Layer<
     ApiKeys,
     never,
-    ApiKeyStore | BranchStore | Entropy | KeyDigester | KeyUses | ProjectStore | Transaction
+    AccountStore | ApiKeyStore | BranchStore | Entropy | KeyDigester | KeyUses | ProjectStore | Transaction
   > = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
+      const accounts = yield* AccountStore
       const branches = yield* BranchStore
       const digester = yield* KeyDigester
       const entropy = yield* Entropy
@@ -113,6 +118,9 @@ export class ApiKeys extends Context.Service<
         const { secret, stored } = yield* freshSecret
         const step = Effect.gen(function* () {
           const now = yield* DateTime.now
+          yield* accounts.lockOrganization(org)
+          if (Option.isNone(yield* accounts.findMembership(org, user.id)))
+            return yield* new Refused({ code: "not_a_member", required: "membership", held: null })
           if ((yield* store.countLive(org, user.id, now)) >= limit)
             return yield* new Conflict({
               reason: `You have ${limit} keys in this organization already. Revoke one first.`
@@ -162,7 +170,9 @@ export class ApiKeys extends Context.Service<
 
       const withUse = (key: ApiKey): ApiKey => {
         const use = uses.held(key.id)
-        return use === undefined ? key : new ApiKey({ ...key, last_used_at: use.at, last_used_from: use.from })
+        const newer =
+          use !== undefined && (key.last_used_at === null || DateTime.isGreaterThan(use.at, key.last_used_at))
+        return newer ? new ApiKey({ ...key, last_used_at: use.at, last_used_from: use.from }) : key
       }
 
       const list = Effect.fn("ApiKeys.list")(function* (caller: AnyCaller) {
@@ -184,7 +194,12 @@ export class ApiKeys extends Context.Service<
       const report = Effect.fn("ApiKeys.report")(function* (secret: Redacted.Redacted) {
         const digests = (yield* digester.digests(secret)).map(({ digest }) => digest)
         const found = Option.getOrUndefined(yield* store.findByDigest(digests))
-        if (found === undefined) return
+        const now = yield* DateTime.now
+        const opens = found?.secrets.some(
+          ({ dies_at, digest }) =>
+            digests.includes(digest) && (dies_at === null || DateTime.isGreaterThan(dies_at, now))
+        )
+        if (found === undefined || !opens) return
         yield* Effect.catchTag(revoke(found.org_id, found.key.id, "reported"), "NotFound", () => Effect.void)
         yield* Effect.logWarning("A leaked API key was reported and revoked.", { api_key_id: found.key.id })
       })

@@ -3,7 +3,7 @@
  *
  * Its addresses lead nowhere. `NARTHEX_COMPUTE=memory` and the tests use it.
  */
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import type { BranchId, EndpointId } from "../Ids.ts"
 import { type Compute, ComputeDriver, ComputeFailed } from "./ComputeDriver.ts"
 
@@ -17,9 +17,17 @@ export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(Comput
   }
 
   return ComputeDriver.of({
-    createBranch: (branch) => Effect.sync(() => void branches.add(branch)),
-    resetBranch: (branch) =>
-      Effect.suspend(() => (branches.has(branch) ? Effect.sync(() => stopAll(branch)) : gone(branch))),
+    createBranch: (branch, parent) =>
+      Effect.suspend(() => {
+        const missing = branches.has(branch) ? undefined : Option.getOrUndefined(parent)
+        if (missing !== undefined && !branches.has(missing)) return gone(missing)
+        return Effect.sync(() => void branches.add(branch))
+      }),
+    resetBranch: (branch, parent) =>
+      Effect.suspend(() => {
+        const missing = [branch, parent].find((id) => !branches.has(id))
+        return missing === undefined ? Effect.sync(() => stopAll(branch)) : gone(missing)
+      }),
     deleteBranch: (branch) =>
       Effect.sync(() => {
         stopAll(branch)

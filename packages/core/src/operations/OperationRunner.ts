@@ -11,7 +11,7 @@ import type { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Entropy } from "../Entropy.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-import type { ComputeDriver, ComputeFailed } from "./ComputeDriver.ts"
+import { type ComputeDriver, ComputeFailed } from "./ComputeDriver.ts"
 import { makeOperationId } from "../Ids.ts"
 import { isFinal, StoredOperation } from "./Operation.ts"
 import { Operations } from "./Operations.ts"
@@ -34,6 +34,9 @@ export const RunnerPolicy = Context.Reference<RunnerSettings>("@narthex/core/ope
 /** The pause before the next try: half a second, doubling, at most half a minute. */
 export const retryPause = (failures: number): Duration.Duration =>
   Duration.millis(Math.min(30_000, 250 * 2 ** failures))
+
+/** How long an operation is put back that has to wait for another branch. */
+const waitForParent = Duration.millis(100)
 
 type Needs =
   | BranchRoleStore
@@ -119,19 +122,31 @@ const makeRunner = Effect.gen(function* () {
       )
     )
 
+  /** Leaves it in `scheduling`, for a later look. */
+  const putBack = Effect.fnUntraced(function* (operation: StoredOperation) {
+    const retry_at = DateTime.addDuration(yield* DateTime.now, waitForParent)
+    const waiting = new StoredOperation({ ...operation, retry_at, lease_owner: null, lease_until: null })
+    yield* store.update(waiting)
+    return waiting
+  })
+
   const start = (operation: StoredOperation) =>
     whileHeld(
       operation,
       Effect.fnUntraced(function* (row) {
         if (row.status === "running") return { operation: row, go: true } // taken over from a worker that died
-        if ((yield* begin(row)) === "go") return { operation: yield* operations.move(row, "running"), go: true }
+        const answer = yield* begin(row)
+        if (answer === "go") return { operation: yield* operations.move(row, "running"), go: true }
+        if (answer === "wait") return { operation: yield* putBack(row), go: false }
         yield* giveUp(row)
         return { operation: yield* operations.move(row, "skipped"), go: false }
       })
     )
 
   const finish = (operation: StoredOperation, address: string | null) =>
-    whileHeld(operation, (row) => Effect.andThen(complete(row, address), operations.move(row, "finished")))
+    whileHeld(operation, (row) =>
+      Effect.andThen(complete(row, address), operations.move(row, "finished", { error: null }))
+    )
 
   const fail = (operation: StoredOperation, failure: ComputeFailed) =>
     whileHeld(
@@ -166,12 +181,21 @@ const makeRunner = Effect.gen(function* () {
       )
     )
 
+  /** A driver that dies must not hold its branch for ever: it counts like one that failed. */
+  const performed = (operation: StoredOperation) =>
+    Effect.catchDefect(perform(operation), (defect) =>
+      Effect.andThen(
+        Effect.logError(`${operation.action} ${operation.id} died.`, defect),
+        new ComputeFailed({ reason: "An internal error.", retryable: true })
+      )
+    )
+
   const work = Effect.fn("OperationRunner.run")(function* (operation: StoredOperation) {
     yield* Effect.annotateCurrentSpan({ operation_id: operation.id, action: operation.action })
     const started = yield* start(operation)
     if (Option.isNone(started) || !started.value.go) return
     const running = started.value.operation
-    const outcome = yield* Effect.result(Effect.raceFirst(perform(running), keepLease(running)))
+    const outcome = yield* Effect.result(Effect.raceFirst(performed(running), keepLease(running)))
     if (outcome._tag === "Success") return yield* finish(running, outcome.success)
     if (outcome.failure._tag === "StorageError") return yield* outcome.failure
     yield* Effect.logWarning(`${running.action} ${running.id} failed: ${outcome.failure.reason}`)

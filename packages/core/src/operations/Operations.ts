@@ -132,15 +132,19 @@ const eventData = (operation: StoredOperation): EventData => ({
   initiator: present({ ...operation.initiator })
 })
 
-/** What an endpoint is on its way to: the state that the newest unfinished start or suspend asks for, else the one it is in. */
+/**
+ * What an endpoint is on its way to: the state that the newest unfinished start or suspend asks for, else the one it is
+ * in. A reset of its branch stops it like a suspend.
+ */
 export const headedFor = (
   endpoint: { readonly id: EndpointId; readonly current_state: "init" | "active" | "idle" },
   unfinished: ReadonlyArray<StoredOperation>
 ): { readonly state: "active" | "idle"; readonly by: Option.Option<StoredOperation> } => {
   const last = unfinished.findLast(
     (operation) =>
-      operation.endpoint_id === endpoint.id &&
-      (operation.action === "start_compute" || operation.action === "suspend_compute")
+      operation.action === "reset_branch" ||
+      (operation.endpoint_id === endpoint.id &&
+        (operation.action === "start_compute" || operation.action === "suspend_compute"))
   )
   if (last === undefined) return { state: endpoint.current_state === "active" ? "active" : "idle", by: Option.none() }
   return { state: last.action === "start_compute" ? "active" : "idle", by: Option.some(last) }

@@ -14,7 +14,7 @@ import { Endpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { ComputeDriver, ComputeFailed } from "./ComputeDriver.ts"
-import type { StoredOperation } from "./Operation.ts"
+import type { OperationAction, StoredOperation } from "./Operation.ts"
 import { headedFor } from "./Operations.ts"
 import { OperationStore } from "./OperationStore.ts"
 
@@ -70,14 +70,36 @@ const settleEndpoint = Effect.fnUntraced(function* (operation: StoredOperation, 
   yield* store.put(new Endpoint({ ...settled, pending_state: yield* pendingAfter(operation, settled) }))
 })
 
-/** The first part, with the move to `running`. `skip`: the wanted state is there already. */
+/** Operations whose end changes what a branch holds, or that there is something. */
+const fills: ReadonlySet<OperationAction> = new Set<OperationAction>([
+  "create_timeline",
+  "create_branch",
+  "reset_branch"
+])
+
+/** Is the branch gone, or the one that it is to be a copy of still being made? */
+const beforeFilling = Effect.fnUntraced(function* (operation: StoredOperation) {
+  const branches = yield* BranchStore
+  if (operation.branch_id === null) return "skip"
+  const branch = Option.getOrUndefined(yield* branches.find(operation.project_id, operation.branch_id))
+  if (branch === undefined) return "skip"
+  if (branch.parent_id === null) return "go"
+  const ofParent = yield* (yield* OperationStore).unfinished(branch.parent_id)
+  return ofParent.some(({ action }) => fills.has(action)) ? "wait" : "go"
+})
+
+/**
+ * The first part, with the move to `running`. `skip`: the wanted state is there already, or nobody wants it any more.
+ * `wait`: another branch has to be ready first.
+ */
 export const begin = Effect.fnUntraced(function* (
   operation: StoredOperation
-): Effect.fn.Return<"go" | "skip", StorageError, Stores> {
+): Effect.fn.Return<"go" | "skip" | "wait", StorageError, Stores> {
   const endpoints = yield* EndpointStore
+  if (fills.has(operation.action)) return yield* beforeFilling(operation)
   if (operation.action === "start_compute") {
     const endpoint = operation.endpoint_id === null ? Option.none() : yield* endpoints.lock(operation.endpoint_id)
-    if (Option.isNone(endpoint) || endpoint.value.disabled) return "skip"
+    if (Option.isNone(endpoint) || endpoint.value.disabled || endpoint.value.current_state === "active") return "skip"
     yield* changeEndpoint(operation, ({ generation }) => ({
       generation: generation + 1,
       pending_state: "active",
@@ -151,7 +173,7 @@ export const complete = Effect.fnUntraced(function* (
     case "create_timeline":
     case "create_branch":
       yield* changeBranch(operation, "ready")
-      return yield* wakeUpRest(operation)
+      return yield* settleUnmade(operation, "idle")
     case "reset_branch":
       yield* changeBranch(operation, "ready")
       return yield* restEndpoints(operation)
@@ -184,19 +206,25 @@ export const complete = Effect.fnUntraced(function* (
 export const giveUp = Effect.fnUntraced(function* (
   operation: StoredOperation
 ): Effect.fn.Return<void, StorageError, Stores> {
+  if (operation.action === "create_timeline" || operation.action === "create_branch") {
+    yield* changeBranch(operation, "init")
+    yield* settleUnmade(operation, "init")
+  }
   if (operation.action === "reset_branch") yield* changeBranch(operation, "ready")
   if (operation.action === "start_compute" || operation.action === "suspend_compute")
     yield* settleEndpoint(operation, {})
 })
 
-/** Endpoints that were made with their branch come to life with it. */
-const wakeUpRest = Effect.fnUntraced(function* (operation: StoredOperation) {
+/** Endpoints that were made before their branch share its fate. */
+const settleUnmade = Effect.fnUntraced(function* (operation: StoredOperation, current_state: "idle" | "init") {
   const store = yield* EndpointStore
   const now = yield* DateTime.now
   if (operation.branch_id === null) return
-  for (const endpoint of yield* store.ofBranch(operation.branch_id))
-    if (endpoint.current_state === "init")
-      yield* store.put(new Endpoint({ ...endpoint, current_state: "idle", pending_state: null, updated_at: now }))
+  for (const endpoint of yield* store.ofBranch(operation.branch_id)) {
+    if (endpoint.current_state !== "init") continue
+    const settled = new Endpoint({ ...endpoint, current_state, updated_at: now })
+    yield* store.put(new Endpoint({ ...settled, pending_state: yield* pendingAfter(operation, settled) }))
+  }
 })
 
 const parentOf = Effect.fnUntraced(function* (operation: StoredOperation, id: BranchId) {

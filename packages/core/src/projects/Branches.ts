@@ -102,6 +102,7 @@ export class Branches extends Context.Service<
 
       const create: Branches["Service"]["create"] = Effect.fn("Branches.create")(function* (caller, project, wanted) {
         const step = Effect.gen(function* () {
+          if (wanted.protected && wanted.ttl_seconds !== null) return yield* neverExpires
           const now = yield* DateTime.now
           const parent_id = BranchId.make(wanted.parent_id ?? project.default_branch_id)
           const parent = yield* store.lock(project.id, parent_id)
@@ -182,8 +183,7 @@ export class Branches extends Context.Service<
               expires_at: changes.ttl_seconds === undefined ? branch.expires_at : expiry(now, changes.ttl_seconds),
               updated_at: now
             })
-            if (changed.main && changed.expires_at !== null)
-              return yield* new Conflict({ reason: "The default branch and protected branches never expire." })
+            if (changed.main && changed.expires_at !== null) return yield* neverExpires
             if (!(yield* store.put(changed))) return yield* taken(changed.name)
             if (changed.main && !branch.main) yield* endAgentWriters(caller, yield* projectOf(caller, branch), changed)
             return changed
@@ -263,5 +263,7 @@ const isAgent = (caller: AnyCaller) => caller.kind === "api_key" && caller.capab
 
 const expiry = (now: DateTime.Utc, seconds: number | null) =>
   seconds === null ? null : DateTime.addDuration(now, Duration.seconds(seconds))
+
+const neverExpires = new Conflict({ reason: "The default branch and protected branches never expire." })
 
 const taken = (name: string) => new Conflict({ reason: `Another branch of this project is called "${name}".` })

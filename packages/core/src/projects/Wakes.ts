@@ -120,7 +120,8 @@ export class Wakes extends Context.Service<
           return { address: endpoint.address, generation: endpoint.generation }
         if (operation !== undefined) {
           const settled = Option.getOrUndefined(yield* waits.settled(operation.id, patience))
-          if (settled === undefined || settled.status !== "finished")
+          // A start is skipped where the compute turned out to run: somebody used it, so it was not suspended.
+          if (settled?.status !== "finished" && settled?.status !== "skipped")
             return yield* new NotStarted({ reason: settled?.error ?? `it is still ${settled?.status ?? "unknown"}.` })
         }
         const awake = yield* resolve(id)

@@ -12,6 +12,7 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../access/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
+import { personalOrgId } from "../accounts/Organization.ts"
 import { EmailNotAllowed, SignIn } from "../accounts/SignIn.ts"
 import { InvalidCredential, SignInRequired } from "../authorization/Authentication.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
@@ -112,7 +113,7 @@ export class Sessions extends Context.Service<
         return yield* issue(session, user)
       })
 
-      /** The session of a token of ours, under its lock, if it still lives. */
+      /** The session of a token of ours, under its lock, and its user, if both may still act. */
       const living = Effect.fnUntraced(function* (claims: SessionClaims) {
         const session = Option.getOrUndefined(yield* store.lock(claims.sid))
         const { window } = yield* SessionPolicy
@@ -121,7 +122,15 @@ export class Sessions extends Context.Service<
         if (session.user_id !== claims.sub || signedIn !== claims.auth_time) return yield* new InvalidCredential({})
         if (DateTime.isGreaterThanOrEqualTo(yield* DateTime.now, session.refreshUntil(window)))
           return yield* new SignInRequired({})
-        return session
+        const user = Option.getOrUndefined(yield* accounts.findUser(session.user_id))
+        if (user === undefined || user.disabled_at !== null) return yield* new InvalidCredential({})
+        return { session, user }
+      })
+
+      /** Whose session it is, unless the account is disabled. */
+      const enabled = Effect.fnUntraced(function* (session: Session) {
+        const user = Option.getOrUndefined(yield* accounts.findUser(session.user_id))
+        return user === undefined || user.disabled_at !== null ? yield* new InvalidCredential({}) : user
       })
 
       const verify = (token: Redacted.Redacted) =>
@@ -149,18 +158,14 @@ export class Sessions extends Context.Service<
 
       const activeOrganization = Effect.fnUntraced(function* (session: Session) {
         const membership = yield* accounts.findMembership(session.active_org_id, session.user_id)
-        if (Option.isSome(membership)) return session.active_org_id
-        const user = yield* accounts.findUser(session.user_id)
-        return Option.isSome(user) ? yield* signIn.personalOrganization(user.value) : session.active_org_id
+        return Option.isSome(membership) ? session.active_org_id : personalOrgId(session.user_id)
       })
 
       // A refusal that revokes must commit before it is answered, so it leaves the transaction as a value.
       const refresh = Effect.fn("Sessions.refresh")(function* (token: Redacted.Redacted) {
         const claims = yield* verify(token)
         const step = Effect.gen(function* () {
-          const session = yield* living(claims)
-          const user = Option.getOrUndefined(yield* accounts.findUser(session.user_id))
-          if (user === undefined || user.disabled_at !== null) return yield* new InvalidCredential({})
+          const { session, user } = yield* living(claims)
           if (!maySignIn(yield* AccessPolicy, user)) {
             yield* revoke(session, "allowlist")
             return "email_not_allowed" as const
@@ -205,7 +210,7 @@ export class Sessions extends Context.Service<
 
       const logout = Effect.fn("Sessions.logout")(function* (token: Redacted.Redacted) {
         const claims = yield* verify(token)
-        yield* run(Effect.flatMap(living(claims), (session) => revoke(session, "signed_out")))
+        yield* run(Effect.flatMap(living(claims), ({ session }) => revoke(session, "signed_out")))
       })
 
       const list = Effect.fn("Sessions.list")(function* (user: UserId) {

@@ -5,74 +5,24 @@
  */
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, type Layer, Option, Stream } from "effect"
-import { Entropy } from "../../src/Entropy.ts"
-import type { EmittedEvent, LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
+import type { EmittedEvent } from "../../src/events/Envelope.ts"
 import { eventIdParts, noEvent } from "../../src/events/EventId.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
-import { makeOrgId, makeProjectId, type OrgId, type ProjectId, RegionId } from "../../src/Ids.ts"
+import { type ProjectId, RegionId } from "../../src/Ids.ts"
 import { Transaction } from "../../src/Transaction.ts"
-
-class Refused extends Error {
-  readonly _tag = "Refused"
-}
-
-const fresh = Effect.gen(function* () {
-  return { org: yield* makeOrgId, project: yield* makeProjectId, other: yield* makeProjectId }
-}).pipe(Effect.provide(Entropy.layer))
-
-const event = (org: OrgId, project: ProjectId | null, n: number, more: Partial<NewEvent> = {}): NewEvent => ({
-  org_id: org,
-  project_id: project,
-  type: "operation.updated.v1",
-  source: "operations",
-  internal: false,
-  data: { n },
-  ...more
-})
-
-const commit = (...events: ReadonlyArray<NewEvent>) =>
-  Effect.gen(function* () {
-    const { emit, run } = yield* Transaction
-    yield* run(Effect.forEach(events, emit, { discard: true }))
-  })
-
-/** Commits events one by one. */
-const commitEach = (events: ReadonlyArray<NewEvent>) => Effect.forEach(events, (it) => commit(it), { discard: true })
-
-/** Sequences until nothing is left, whoever else is at it. */
-const settle = Effect.gen(function* () {
-  const { sequence } = yield* EventLog
-  while ((yield* sequence) !== "idle") yield* Effect.yieldNow
-})
-
-/** Everything after a position, read in small batches. */
-const readFrom = (pos: number, limit = 3) =>
-  Effect.gen(function* () {
-    const log = yield* EventLog
-    const all: Array<LoggedEvent> = []
-    for (;;) {
-      const batch = yield* log.tail(all.at(-1)?.pos ?? pos, limit)
-      all.push(...batch)
-      if (batch.length < limit) return all
-    }
-  })
-
-const numbers = (events: ReadonlyArray<LoggedEvent>) => events.map((it) => it.data["n"])
-const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
-
-/** What `work` added to the log. */
-const added = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const { pos } = yield* (yield* EventLog).head
-    yield* work
-    yield* settle
-    return yield* readFrom(pos)
-  })
-
-const logged = (events: ReadonlyArray<NewEvent>) => added(commitEach(events))
-
-const longAgo = DateTime.makeUnsafe("2001-01-01T00:00:00Z")
-const farAhead = DateTime.makeUnsafe("2999-01-01T00:00:00Z")
+import {
+  added,
+  commit,
+  event,
+  farAhead,
+  fresh,
+  logged,
+  longAgo,
+  numbers,
+  Refused,
+  range,
+  settle
+} from "./logFixtures.ts"
 
 export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`EventLog: ${name}`, (it) => {

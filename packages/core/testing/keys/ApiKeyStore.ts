@@ -167,17 +167,22 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
           at: at(seconds),
           from: `from ${seconds}`
         })
-        yield* store.touch([use(one, 7), use(two, 1), use(one, 3)])
-        yield* store.touch([use(one, 5), use(two, 2), { ...use(aStoredKey(), 9), from: null }])
-        yield* atOnce(8, (n) => store.touch(n % 2 === 0 ? [use(one, n), use(two, n)] : [use(two, n), use(one, n)]))
-        yield* store.touch([])
         const last = (row: StoredApiKey) =>
           Effect.map(
             again(row),
             Option.map(({ key }) => [key.last_used_at, key.last_used_from])
           )
+        yield* store.touch([use(one, 7), use(two, 1), use(one, 3)])
+        yield* store.touch([use(one, 5), use(two, 2), { ...use(aStoredKey(), 9), from: null }])
+        yield* store.touch([])
         assert.deepStrictEqual(yield* last(one), Option.some([at(7), "from 7"]))
-        assert.deepStrictEqual(yield* last(two), Option.some([at(7), "from 7"]))
+        assert.deepStrictEqual(yield* last(two), Option.some([at(2), "from 2"]))
+        yield* atOnce(8, (n) => {
+          const uses = [use(one, 10 + n), use(two, 10 + n)]
+          return store.touch(n % 2 === 0 ? uses : uses.toReversed())
+        })
+        assert.deepStrictEqual(yield* last(one), Option.some([at(17), "from 17"]))
+        assert.deepStrictEqual(yield* last(two), Option.some([at(17), "from 17"]))
       })
     )
 

@@ -6,9 +6,7 @@ import {
   BranchStore,
   Credentials,
   type CredentialPolicy,
-  lacksPermission,
   Principal,
-  Refused,
   Sandboxes,
   Target
 } from "@narthex/core"
@@ -20,16 +18,6 @@ import { shown, views } from "./views.ts"
 /** What a branch key may see of a list. */
 const onlyBranch = (caller: AnyCaller) =>
   caller.kind === "api_key" && caller.scope.type === "branch" ? caller.scope.branch_id : null
-
-/** Protecting and unprotecting is for neither branch keys nor agents, whichever call asks for it (row 22b). */
-const mayProtect = (caller: AnyCaller) => {
-  if (caller.kind === "session") return Effect.void
-  if (caller.scope.type === "branch")
-    return Effect.fail(new Refused({ code: "scope_insufficient", required: "project", held: "branch" }))
-  return caller.capability === "agent"
-    ? Effect.fail(new Refused({ code: "capability_insufficient", required: "read_write", held: "agent" }))
-    : Effect.void
-}
 
 /** The policy that let the call through, for the second look under the branch's lock. */
 const ruleOf = (endpoint: "change" | "delete" | "reset"): Effect.Effect<CredentialPolicy> => {
@@ -55,7 +43,6 @@ export const BranchesHandlers = HttpApiBuilder.group(
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const caller = yield* Principal
-        if (payload.protected === true) yield* problems(mayProtect(caller))
         const made = yield* problems(
           branches.create(caller, yield* Target.project, {
             name: payload.name ?? null,
@@ -71,7 +58,6 @@ export const BranchesHandlers = HttpApiBuilder.group(
       get: () => Effect.map(Target.branch, (branch) => ({ branch })),
       change: Effect.fnUntraced(function* ({ payload }) {
         const caller = yield* Principal
-        if (payload.protected !== undefined) yield* problems(mayProtect(caller))
         const rule = yield* ruleOf("change")
         return { branch: yield* problems(branches.change(caller, rule, yield* Target.branch, payload)) }
       }),
@@ -80,12 +66,8 @@ export const BranchesHandlers = HttpApiBuilder.group(
         return { operations: views(yield* problems(branches.remove(yield* Principal, rule, yield* Target.branch))) }
       }),
       reset: Effect.fnUntraced(function* () {
-        const caller = yield* Principal
-        const target = yield* Target.branch
-        // Row 22c: a branch key cannot reset main, not even its own.
-        if (onlyBranch(caller) !== null && target.main)
-          return yield* problems(new Refused({ code: "scope_insufficient", required: "project", held: "branch" }))
-        const { branch, operations } = yield* problems(branches.reset(caller, yield* ruleOf("reset"), target))
+        const rule = yield* ruleOf("reset")
+        const { branch, operations } = yield* problems(branches.reset(yield* Principal, rule, yield* Target.branch))
         return { branch, operations: views(operations) }
       }),
       setDefault: Effect.fnUntraced(function* () {
@@ -94,8 +76,6 @@ export const BranchesHandlers = HttpApiBuilder.group(
       }),
       mint: Effect.fnUntraced(function* ({ payload: { access, ttl_seconds = null } }) {
         const caller = yield* Principal
-        const refusal = access === "read_write" ? lacksPermission(caller, "mint_read_write") : undefined
-        if (refusal !== undefined) return yield* problems(new Refused(refusal))
         return yield* problems(
           credentials.mint(caller, yield* Target.project, yield* Target.branch, access, ttl_seconds)
         )

@@ -1,6 +1,6 @@
 /** Serves `OrganizationsApi` and `InvitationsApi` from the core. */
 import { Api, confirmsLockout, pageRequest } from "@narthex/api"
-import { Invitations, lacksPermission, Organizations, pageOfAll, Principal, Refused } from "@narthex/core"
+import { Invitations, Organizations, pageOfAll, Principal } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -41,9 +41,6 @@ export const OrganizationsHandlers = HttpApiBuilder.group(
       }),
       removeMember: Effect.fnUntraced(function* ({ params, query }) {
         const caller = yield* Principal
-        // Everybody may leave; removing somebody else is another permission.
-        const refusal = params.user_id === caller.user.id ? undefined : lacksPermission(caller, "manage_members")
-        if (refusal !== undefined) return yield* problems(new Refused(refusal))
         return yield* problems(organizations.removeMember(caller, params.user_id, confirmsLockout(query)))
       })
     })

@@ -1,11 +1,34 @@
 /**
- * The outermost middleware of the API: answers what does not decode, and adds the headers that an endpoint's
- * annotations ask for, `no-store` where a secret is shown and `Location` where something was made.
+ * The outermost middleware of the API: counts anonymous calls and failed authentications against their limits, answers
+ * what does not decode, and adds the headers that an endpoint's annotations ask for, `no-store` where a secret is
+ * shown and `Location` where something was made.
+ *
+ * What one would get wrong: the limit on failures refuses failures alone, so it is asked after the credential; one that
+ * verifies always passes, and nobody is locked out by others behind the same address (identity.md, Abuse).
  */
-import { InternalProblem, LocatedAt, locationOf, problemOfSchemaError, SchemaErrors, ShowsSecret } from "@narthex/api"
+import {
+  InternalProblem,
+  InvalidTokenProblem,
+  LocatedAt,
+  locationOf,
+  policyOf,
+  problemOfSchemaError,
+  SchemaErrors,
+  ShowsSecret
+} from "@narthex/api"
 import { Context, Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { HttpApiError } from "effect/http-api"
+import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { Limits } from "../limits/Limits.ts"
+import type { LimitName } from "../limits/RateLimits.ts"
+import { requestOrigin } from "./origin.ts"
+
+/** What anybody may ask for without a credential, counted per client address. */
+const anonymousLimits: Readonly<Record<string, LimitName>> = {
+  "/v1/auth/exchange": "exchange",
+  "/v1/cli/exchange": "cli_exchange",
+  "/v1/credentials/report": "reports"
+}
 
 const jsonBody = (response: HttpServerResponse.HttpServerResponse): unknown =>
   response.body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(response.body.body)) : undefined
@@ -25,20 +48,42 @@ const decodeFailure = <E>(error: E) => {
   )
 }
 
-export const AnswersLive = Layer.succeed(
+/** A credential that did not verify. Our own tokens that are merely over are told so, and count for nothing. */
+const failedAuthentication = (endpoint: HttpApiEndpoint.Top, error: unknown) =>
+  error instanceof InvalidTokenProblem && policyOf(endpoint)?._tag !== "Anonymous"
+
+export const AnswersLive = Layer.effect(
   SchemaErrors,
-  SchemaErrors.of(
-    Effect.fnUntraced(function* (handler, { endpoint }) {
-      const response = yield* Effect.catch(handler, decodeFailure)
-      const location = Context.get(endpoint.annotations, LocatedAt)
-      const { params } = yield* HttpRouter.RouteContext
-      const located =
-        location === undefined || response.status !== 201 || response.headers["location"] !== undefined
-          ? response
-          : HttpServerResponse.setHeader(response, "location", locationOf(location, params, jsonBody(response)))
-      return Context.get(endpoint.annotations, ShowsSecret)
-        ? HttpServerResponse.setHeader(located, "cache-control", "no-store")
-        : located
-    })
-  )
+  Effect.gen(function* () {
+    const limits = yield* Limits
+    const takePerAddress = (limit: LimitName) =>
+      Effect.flatMap(requestOrigin, ({ address }) => limits.take(limit, address ?? "unknown"))
+
+    return SchemaErrors.of(
+      Effect.fnUntraced(function* (handler, { endpoint }) {
+        const limit = anonymousLimits[endpoint.path]
+        const refused = limit === undefined ? undefined : yield* takePerAddress(limit)
+        if (refused !== undefined) return refused
+        const response = yield* Effect.catch(
+          Effect.catchIf(
+            handler,
+            (error) => failedAuthentication(endpoint, error),
+            Effect.fnUntraced(function* (error) {
+              return (yield* takePerAddress("failures")) ?? (yield* Effect.fail(error))
+            })
+          ),
+          decodeFailure
+        )
+        const location = Context.get(endpoint.annotations, LocatedAt)
+        const { params } = yield* HttpRouter.RouteContext
+        const located =
+          location === undefined || response.status !== 201 || response.headers["location"] !== undefined
+            ? response
+            : HttpServerResponse.setHeader(response, "location", locationOf(location, params, jsonBody(response)))
+        return Context.get(endpoint.annotations, ShowsSecret)
+          ? HttpServerResponse.setHeader(located, "cache-control", "no-store")
+          : located
+      })
+    )
+  })
 )

@@ -5,11 +5,12 @@
  * credential from an empty one.
  */
 import { Authentication, OwnToken, PresentedToken, ProxyAuthentication } from "@narthex/api"
-import { Authentication as Authenticator, Principal } from "@narthex/core"
-import { InvalidTokenProblem, SessionRequiredProblem, UnauthenticatedProblem } from "@narthex/api"
-import { Effect, Layer, Redacted } from "effect"
+import { Authentication as Authenticator, Principal, TokenSigner } from "@narthex/core"
+import { InvalidTokenProblem, NotAMemberProblem, SessionRequiredProblem, UnauthenticatedProblem } from "@narthex/api"
+import { Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { isToken } from "../ClientAddress.ts"
+import { Limits } from "../limits/Limits.ts"
 import { ServerIdentity } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
 import { bearer, requestOrigin } from "./origin.ts"
@@ -34,22 +35,35 @@ export const AuthenticationLive = Layer.effect(
   })
 )
 
-/** Refresh and logout verify the token themselves, in their transaction; only a key is told from it here. */
+/**
+ * Refresh and logout verify the token themselves, in their transaction; only a key is told from it here. Refreshing is
+ * counted per session, so a forged token counts against nobody.
+ */
 export const OwnTokenLive = Layer.effect(
   OwnToken,
   Effect.gen(function* () {
     const { authenticate } = yield* Authenticator
+    const limits = yield* Limits
+    const signer = yield* TokenSigner
+
+    const refuseKey = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
+      const { address } = yield* requestOrigin
+      // A key is never "expired": these two are about sessions.
+      const caller = Effect.catchTag(authenticate(secret, address), ["TokenExpired", "SignInRequired"], Effect.die)
+      const { organization } = yield* problems(caller)
+      return organization.role === null
+        ? yield* new NotAMemberProblem({ required: "membership", held: null })
+        : yield* new SessionRequiredProblem({ required: "session", held: "api_key" })
+    })
+
     return OwnToken.of({
-      bearer: Effect.fnUntraced(function* (handler) {
+      bearer: Effect.fnUntraced(function* (handler, { endpoint }) {
         const token = yield* credential
-        if (Redacted.value(token).startsWith("nsk_")) {
-          const { address } = yield* requestOrigin
-          yield* Effect.catchTag(
-            authenticate(token, address),
-            ["TokenExpired", "SignInRequired"],
-            () => Effect.void
-          ).pipe(problems)
-          return yield* new SessionRequiredProblem({ required: "session", held: "api_key" })
+        if (Redacted.value(token).startsWith("nsk_")) return yield* refuseKey(token)
+        if (endpoint.path === "/v1/auth/refresh") {
+          const claims = yield* Effect.option(signer.verify(token))
+          const refused = Option.isSome(claims) ? yield* limits.take("refresh", claims.value.sid) : undefined
+          if (refused !== undefined) return refused
         }
         return yield* Effect.provideService(handler, PresentedToken, token)
       })

@@ -1,36 +1,47 @@
 /**
  * Steps 4 to 11 of the order of answers, for every endpoint with a credential policy: decide, replay, look up.
  *
- * It runs before the body is decoded, so a foreign project is answered before a bad body. Reads that a client may
+ * It runs before the body is decoded, so a foreign project is answered before a bad body; only a member that asks for
+ * more rights than the call itself is looked at, because rights come before the look-up. Reads that a client may
  * combine with a stream get `Events-Cursor`, taken before the state is read (events.md, §11).
  */
-import { PolicyCheck, policyOf } from "@narthex/api"
+import { PolicyCheck, policyFor, policyOf, RaisedBy } from "@narthex/api"
 import { Authorization, EventLog, type PathIds, Principal, Target } from "@narthex/core"
-import { Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Limits } from "../limits/Limits.ts"
 import { problems } from "../toProblem.ts"
 import { replayed } from "./Idempotency.ts"
 import { IdempotencyStore } from "@narthex/core"
+
+/** Each makes a key of the caller, at once or when the command line exchanges its code; counted per user. */
+const createsKey = new Set(["/v1/api-keys", "/v1/api-keys/", "/v1/cli/authorizations"])
 
 const unsafe = new Set(["POST", "PATCH", "DELETE"])
 
 const pathIds = (params: Readonly<Record<string, string | undefined>>): PathIds =>
   Object.fromEntries(Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
+/** The body as far as it can be read at all; what is wrong with it is answered where it is decoded. */
+const peeked = (request: HttpServerRequest.HttpServerRequest) => Effect.orElseSucceed(request.json, () => undefined)
+
 export const PolicyCheckLive = Layer.effect(
   PolicyCheck,
   Effect.gen(function* () {
     const authorization = yield* Authorization
     const idempotency = yield* IdempotencyStore
+    const limits = yield* Limits
     const log = yield* EventLog
 
     return PolicyCheck.of(
       Effect.fnUntraced(function* (handler, { endpoint }) {
-        const policy = policyOf(endpoint)
-        if (policy?._tag !== "Credential")
+        const own = policyOf(endpoint)
+        if (own?._tag !== "Credential")
           return yield* Effect.die(new Error(`${endpoint.path} has no credential policy.`))
         const caller = yield* Principal
         const request = yield* HttpServerRequest.HttpServerRequest
+        const raisable = Context.get(endpoint.annotations, RaisedBy) !== undefined
+        const policy = raisable ? policyFor(endpoint, own, yield* peeked(request)) : own
         const { params } = yield* HttpRouter.RouteContext
         // `…/api-keys/self` has no id in its path: the key that calls is the one that is meant.
         const self = endpoint.path === "/v1/api-keys/self" && caller.kind === "api_key" ? caller.api_key_id : undefined
@@ -39,7 +50,9 @@ export const PolicyCheckLive = Layer.effect(
         yield* problems(authorization.admit(policy, caller, ids))
         const answer = Effect.gen(function* () {
           const found = yield* problems(authorization.find(policy, caller, ids))
-          return yield* Effect.provideService(handler, Target, found)
+          const counted = request.method === "POST" && createsKey.has(endpoint.path)
+          const refused = counted ? yield* limits.take("key_creation", caller.user.id) : undefined
+          return refused ?? (yield* Effect.provideService(handler, Target, found))
         })
         if (unsafe.has(request.method)) return yield* replayed(idempotency, { caller, endpoint, request }, answer)
         if (policy.effect !== "read" || endpoint.path.endsWith("/events")) return yield* answer

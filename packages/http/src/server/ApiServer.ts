@@ -23,6 +23,7 @@ import { ProjectsHandlers } from "../handlers/projects.ts"
 import { ProxyHandlers } from "../handlers/proxy.ts"
 import { RegionsHandlers } from "../handlers/regions.ts"
 import { ServiceHandlers } from "../handlers/service.ts"
+import { Limits } from "../limits/Limits.ts"
 import { AnswersLive } from "../middleware/Answers.ts"
 import { AuthenticationLive, OwnTokenLive, ProxyAuthenticationLive } from "../middleware/Authentication.ts"
 import { PolicyCheckLive } from "../middleware/PolicyCheck.ts"
@@ -64,7 +65,8 @@ const Handlers = Layer.mergeAll(
 export const ApiRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide(Handlers),
-    Layer.provide([AnswersLive, AuthenticationLive, OwnTokenLive, PolicyCheckLive, ProxyAuthenticationLive])
+    Layer.provide([AnswersLive, AuthenticationLive, OwnTokenLive, PolicyCheckLive, ProxyAuthenticationLive]),
+    Layer.provide(Limits.layer)
   ),
   HttpApiScalar.layer(Api, { path: "/docs" }),
   Envelope

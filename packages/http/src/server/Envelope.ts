@@ -95,32 +95,33 @@ const withoutTypeOfNothing = (request: HttpServerRequest.HttpServerRequest) => {
 }
 
 /** Any failure as the answer that it stands for; only interruption stays what it is. */
-const answerCause = (cause: Cause.Cause<unknown>) =>
+const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse.HttpServerResponse, E> =>
   Effect.flatMap(HttpServerError.causeResponse(cause), ([response]) => {
-    if (Cause.hasInterrupts(cause)) return Effect.interrupt
+    if (Cause.hasInterrupts(cause)) return Effect.failCause(cause)
     return Effect.as(response.status >= 500 ? Effect.logError("A request failed.", cause) : Effect.void, response)
   })
 
 export const Envelope = HttpRouter.middleware(
-  Effect.fnUntraced(function* (handler) {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const { cli_latest } = yield* ServerIdentity
-    const given = request.headers["x-request-id"]
-    const request_id = given !== undefined && sane.test(given) ? given : randomUUID()
-    const allow = allowedMethods(request.url.split("?")[0] ?? "")
-    const early = beforeRouting(request, allow)
-    const answer =
-      early === undefined
-        ? yield* handler.pipe(
-            Effect.provideService(HttpServerRequest.HttpServerRequest, withoutTypeOfNothing(request)),
-            Effect.annotateLogs({ request_id }),
-            Effect.catchCause(answerCause)
-          )
-        : early
-    const response = HttpServerResponse.setHeader(completed(answer, request_id, allow), "x-request-id", request_id)
-    return request.headers["user-agent"]?.startsWith("narthex-cli/")
-      ? HttpServerResponse.setHeader(response, "narthex-cli-latest", cli_latest)
-      : response
-  }),
+  (handler) =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const { cli_latest } = yield* ServerIdentity
+      const given = request.headers["x-request-id"]
+      const request_id = given !== undefined && sane.test(given) ? given : randomUUID()
+      const allow = allowedMethods(request.url.split("?")[0] ?? "")
+      const early = beforeRouting(request, allow)
+      const answer =
+        early === undefined
+          ? yield* handler.pipe(
+              Effect.provideService(HttpServerRequest.HttpServerRequest, withoutTypeOfNothing(request)),
+              Effect.annotateLogs({ request_id }),
+              Effect.catchCause(answerCause)
+            )
+          : early
+      const response = HttpServerResponse.setHeader(completed(answer, request_id, allow), "x-request-id", request_id)
+      return request.headers["user-agent"]?.startsWith("narthex-cli/")
+        ? HttpServerResponse.setHeader(response, "narthex-cli-latest", cli_latest)
+        : response
+    }),
   { global: true }
 )

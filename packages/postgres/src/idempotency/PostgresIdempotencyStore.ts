@@ -1,5 +1,12 @@
 /** `IdempotencyStore` on Postgres. */
-import { type Begun, type CallTimes, IdempotencyStore, type IdempotentCall, type StorageError, type StoredAnswer } from "@narthex/core"
+import {
+  type Begun,
+  type CallTimes,
+  IdempotencyStore,
+  type IdempotentCall,
+  type StorageError,
+  type StoredAnswer
+} from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../Database.ts"
 import { json } from "../tableOf.ts"
@@ -25,7 +32,14 @@ const make = Effect.gen(function* () {
            where record.expires_at <= $6
              or (record.fingerprint = excluded.fingerprint and record.answer is null and record.lease_until <= $6)
            returning attempt`,
-          [owner, key, fingerprint, DateTime.toDateUtc(lease_until), DateTime.toDateUtc(expires_at), DateTime.toDateUtc(now)]
+          [
+            owner,
+            key,
+            fingerprint,
+            DateTime.toDateUtc(lease_until),
+            DateTime.toDateUtc(expires_at),
+            DateTime.toDateUtc(now)
+          ]
         )
         if (fresh !== undefined) return { _tag: "fresh", attempt: fresh.attempt }
         // The conflict locked the row though it changed nothing: it is still what was decided on.

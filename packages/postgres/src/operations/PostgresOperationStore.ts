@@ -25,8 +25,7 @@ const make = Effect.gen(function* () {
       // Positions are drawn before the commit: without turns a later operation could be seen, and run, first.
       return operation.branch_id === null ? insert : exclusively(database, `operation ${operation.branch_id}`, insert)
     },
-    find: (operation) =>
-      operations.first("OperationStore.find", "select * from operation where id = $1", [operation]),
+    find: (operation) => operations.first("OperationStore.find", "select * from operation where id = $1", [operation]),
     lock: (operation) =>
       operations.first("OperationStore.lock", "select * from operation where id = $1 for update", [operation]),
     update: (operation) =>
@@ -67,10 +66,11 @@ const make = Effect.gen(function* () {
       Effect.map(
         operations.all(
           "OperationStore.list",
+          // Operations only gather: those of one branch have an index of their own.
           `select * from operation
-           where project_id = $1 and ($2::text is null or branch_id = $2) and ($3::text is null or id < $3)
-           order by id desc limit $4`,
-          [project, branch, page.after, page.limit + 1]
+           where project_id = $1 and ($2::text is null or id < $2) ${branch === null ? "" : "and branch_id = $4"}
+           order by id desc limit $3`,
+          [project, page.after, page.limit + 1, ...(branch === null ? [] : [branch])]
         ),
         (rows) => pageOf(rows, page)
       ),

@@ -8,17 +8,14 @@ const make = Effect.gen(function* () {
   const database = yield* Database
   const projects = tableOf(database, "project", Project)
   const own = (operation: string, org: OrgId, project: ProjectId, locking = "") =>
-    projects.first(
-      operation,
-      `select * from project where id = $1 and org_id = $2 and deleted_at is null ${locking}`,
-      [project, org]
-    )
+    projects.first(operation, `select * from project where id = $1 and org_id = $2 and deleted_at is null ${locking}`, [
+      project,
+      org
+    ])
 
   return ProjectStore.of({
     insert: (project) =>
-      Effect.asVoid(
-        projects.write("ProjectStore.insert", project, `${projects.insertInto} ${projects.record("$1")}`)
-      ),
+      Effect.asVoid(projects.write("ProjectStore.insert", project, `${projects.insertInto} ${projects.record("$1")}`)),
     find: (org, project) => own("ProjectStore.find", org, project),
     lock: (org, project) => own("ProjectStore.lock", org, project, "for update"),
     findAnywhere: (project) =>

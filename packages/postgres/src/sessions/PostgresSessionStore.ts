@@ -10,11 +10,8 @@ const make = Effect.gen(function* () {
 
   return SessionStore.of({
     insert: (session) =>
-      Effect.asVoid(
-        sessions.write("SessionStore.insert", session, `${sessions.insertInto} ${sessions.record("$1")}`)
-      ),
-    lock: (session) =>
-      sessions.first("SessionStore.lock", "select * from session where id = $1 for update", [session]),
+      Effect.asVoid(sessions.write("SessionStore.insert", session, `${sessions.insertInto} ${sessions.record("$1")}`)),
+    lock: (session) => sessions.first("SessionStore.lock", "select * from session where id = $1 for update", [session]),
     update: (session) =>
       Effect.asVoid(
         sessions.write("SessionStore.update", session, `update session ${sessions.setTo("$1")} where id = $2`, [

@@ -56,7 +56,8 @@ export const simulate = (seed: number): Story => {
     yieldWrites: 1 + loop.below(8),
     tailBatch: 1 + loop.below(12),
     replays: 1 + loop.below(3),
-    heartbeat: Duration.seconds(5),
+    poll: Duration.millis(400),
+    heartbeat: Duration.seconds(8),
     stallTimeout: Duration.seconds(10),
     maxAge: Duration.minutes(3),
     maxLagEvents: loop.below(3) === 0 ? 2 + loop.below(ringEvents) : "ring"
@@ -231,7 +232,7 @@ export const simulate = (seed: number): Story => {
     if (isBanned(client)) return sink?.closed === false
     return sink === undefined || sink.closed || client.behind.length > 0
   }
-  for (let calm = 0; calm < 20 || (calm < 200 && clients.some(unfinished)); calm++) {
+  for (let calm = 0; calm < 8 || (calm < 200 && clients.some(unfinished)); calm++) {
     live(true)
     for (const { sink } of connections.values()) sink?.read(1_000_000)
     loop.advance(250)

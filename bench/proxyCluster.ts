@@ -1,0 +1,74 @@
+/** What the relay's benchmark needs around it: a Postgres on a unix socket, and a control plane that knows it. */
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { chownSync, existsSync, mkdirSync, mkdtempSync, chmodSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { AllowlistSnapshot, ControlPlane, ResolvedEndpoint, RunningCompute } from "@narthex/proxy"
+import { BranchId, EndpointId, ProjectId, RegionId } from "@narthex/core"
+import { DateTime, Effect, Layer, Stream } from "effect"
+
+export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
+const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")
+
+/** Where Postgres and pgbench are. */
+export const binaries = () => {
+  const versions = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql") : []
+  const newest = versions.sort((a, b) => Number(b) - Number(a)).map((version) => `/usr/lib/postgresql/${version}/bin`)
+  const found = newest.find((bin) => ["postgres", "initdb", "pgbench"].every((name) => existsSync(join(bin, name))))
+  if (found === undefined) throw new Error("the benchmark needs postgres, initdb and pgbench")
+  return found
+}
+
+/** A cluster with trust authentication, so that the relay is measured and not SCRAM. Answers its directory and its end. */
+export const startCluster = async (bin: string) => {
+  const root = mkdtempSync(join(tmpdir(), "narthex-bench-"))
+  chmodSync(root, 0o755)
+  const data = join(root, "data")
+  mkdirSync(data)
+  const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
+  const identity = process.getuid?.() === 0 ? { uid: id("-u"), gid: id("-g") } : undefined
+  const socket = join(root, "g1")
+  mkdirSync(socket)
+  for (const path of [data, socket]) if (identity !== undefined) chownSync(path, identity.uid, identity.gid)
+  const as = { ...identity, cwd: root }
+  execFileSync(join(bin, "initdb"), ["-D", data, "-A", "trust", "-U", "app", "-N"], { ...as, stdio: "pipe" })
+  const flags = ["-c", "listen_addresses=", "-c", `unix_socket_directories=${socket}`, "-c", "fsync=off"]
+  const child = spawn(join(bin, "postgres"), ["-D", data, ...flags], { ...as, stdio: "ignore" })
+  const pidFile = join(data, "postmaster.pid")
+  const ready = () => existsSync(pidFile) && readFileSync(pidFile, "utf8").split("\n")[7]?.trim() === "ready"
+  while (!ready()) await new Promise((resume) => setTimeout(resume, 5))
+  const stop = async () => {
+    const exit = once(child, "exit")
+    child.kill("SIGINT")
+    await exit
+    rmSync(root, { recursive: true, force: true })
+  }
+  return { socket, address: join(socket, ".s.PGSQL.5432"), pid: child.pid ?? 0, stop }
+}
+
+/** One endpoint that always runs, with one rule, so that the matcher is in the way as it is in earnest. */
+export const controlPlane = (address: string) =>
+  Layer.succeed(ControlPlane, {
+    resolve: () =>
+      Effect.succeed(
+        new ResolvedEndpoint({
+          endpoint_id,
+          project_id,
+          branch_id: BranchId.make("br-bench"),
+          region_id: RegionId.make("local"),
+          disabled: false,
+          current_state: "active",
+          address,
+          generation: 1
+        })
+      ),
+    allowlists: () =>
+      Effect.map(DateTime.now, (now) => {
+        const rules = [{ cidr: "127.0.0.0/8", expires_at: null }]
+        return [new AllowlistSnapshot({ project_id, version: 1, rules, server_now: DateTime.formatIso(now) })]
+      }),
+    changes: Effect.succeed(Stream.never),
+    wake: () => Effect.succeed(new RunningCompute({ address, generation: 1 })),
+    activity: () => Effect.void
+  })

@@ -1,0 +1,43 @@
+/**
+ * Makes the OpenAPI document say what the contract says about unknown members: answers may gain some, and bodies may
+ * have some unless the endpoint refuses them. Effect's generator closes every object.
+ */
+type Json = Record<string, unknown>
+
+const mark = "x-narthex-strict-body"
+
+/** Marks an operation whose body refuses unknown members. */
+export const markStrict = (operation: Json): Json => ({ ...operation, [mark]: true })
+
+const isObject = (value: unknown): value is Json => typeof value === "object" && value !== null && !Array.isArray(value)
+
+const opened = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(opened)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value)
+      .filter(([key, member]) => !(key === "additionalProperties" && member === false))
+      .map(([key, member]) => [key, opened(member)])
+  )
+}
+
+const openedOperation = (operation: unknown): unknown => {
+  if (!isObject(operation)) return operation
+  const { [mark]: strict, requestBody, ...rest } = operation
+  const body = requestBody === undefined ? {} : { requestBody: strict === true ? requestBody : opened(requestBody) }
+  return { ...(opened(rest) as Json), ...body } // an object opens to an object
+}
+
+/** The document with every object open but strict bodies. */
+export const openDocument = (document: Json): Json => ({
+  ...document,
+  components: opened(document["components"]),
+  paths: Object.fromEntries(
+    Object.entries(isObject(document["paths"]) ? document["paths"] : {}).map(([path, item]) => [
+      path,
+      Object.fromEntries(
+        Object.entries(isObject(item) ? item : {}).map(([method, operation]) => [method, openedOperation(operation)])
+      )
+    ])
+  )
+})

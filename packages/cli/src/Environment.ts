@@ -1,0 +1,62 @@
+/**
+ * The process's environment as the command line reads it: the only place that looks at variables.
+ *
+ * An empty variable counts as unset, as everywhere in Narthex. Nothing is refused here: what a variable holds is judged
+ * by the command that needs it, so that a bad one does not stop `help` or `logout`.
+ */
+import { homedir } from "node:os"
+import { join } from "node:path"
+import { Context, Layer, Redacted } from "effect"
+
+export type Variables = Readonly<Record<string, string | undefined>>
+
+export class Environment extends Context.Service<
+  Environment,
+  {
+    /** `undefined`: nobody chose a server. */
+    readonly url: string | undefined
+    readonly apiKey: Redacted.Redacted | undefined
+    readonly apiKeyFile: string | undefined
+    readonly context: string | undefined
+    readonly consoleUrl: string | undefined
+    readonly quietAboutUpdates: boolean
+    readonly browser: string | undefined
+    /** The folder of everything that the command line keeps. */
+    readonly folder: string
+    /** The terminal is on another machine than the browser. */
+    readonly remote: boolean
+    /** There is a screen that a browser could be on. */
+    readonly hasDisplay: boolean
+  }
+>()("@narthex/cli/Environment") {
+  static readonly layer: Layer.Layer<Environment> = Layer.sync(Environment, () =>
+    readEnvironment(process.env, { home: homedir(), platform: process.platform })
+  )
+}
+
+interface Machine {
+  readonly home: string
+  readonly platform: string
+}
+
+export const readEnvironment = (variables: Variables, machine: Machine): Environment["Service"] => {
+  const set = (name: string): string | undefined => {
+    const value = variables[name]?.trim()
+    return value === undefined || value === "" ? undefined : value
+  }
+  const apiKey = set("NARTHEX_API_KEY")
+  return {
+    url: set("NARTHEX_URL"),
+    apiKey: apiKey === undefined ? undefined : Redacted.make(apiKey, { label: "NARTHEX_API_KEY" }),
+    apiKeyFile: set("NARTHEX_API_KEY_FILE"),
+    context: set("NARTHEX_CONTEXT"),
+    consoleUrl: set("NARTHEX_CONSOLE_URL"),
+    quietAboutUpdates: ["NARTHEX_NO_UPDATE_NOTIFIER", "NO_UPDATE_NOTIFIER", "CI"].some(
+      (name) => set(name) !== undefined
+    ),
+    browser: set("BROWSER"),
+    folder: join(set("XDG_CONFIG_HOME") ?? join(machine.home, ".config"), "narthex"),
+    remote: set("SSH_CONNECTION") !== undefined,
+    hasDisplay: machine.platform !== "linux" || set("DISPLAY") !== undefined || set("WAYLAND_DISPLAY") !== undefined
+  }
+}

@@ -1,0 +1,63 @@
+/** Answers of the API for printing: decoded for the table, and as they were sent for json and yaml. */
+import { DateTime, Effect } from "effect"
+import type { HttpClientError, HttpClientResponse } from "effect/http"
+
+/** Ask with this mode for what `answered` takes. */
+export const withBody = { responseMode: "decoded-and-response" } as const
+
+export interface Answered<A> {
+  readonly value: A
+  readonly body: unknown
+}
+
+export const answered = <A, E, R>(
+  call: Effect.Effect<readonly [A, HttpClientResponse.HttpClientResponse], E, R>
+): Effect.Effect<Answered<A>, E | HttpClientError.HttpClientError, R> =>
+  Effect.flatMap(call, ([value, response]) => Effect.map(response.json, (body) => ({ value, body })))
+
+interface Page {
+  readonly pagination: { readonly next_cursor: string | null }
+}
+
+export interface PageQuery {
+  readonly limit: number
+  readonly cursor?: string
+}
+
+const pageSize = 1000
+
+/** Every page as one. In the body, too: what follows would be asked for with a cursor that nobody sees. */
+export const everyPage = <Name extends string, Item, E, R>(
+  name: Name,
+  page: (
+    query: PageQuery
+  ) => Effect.Effect<
+    readonly [Page & { readonly [K in Name]: ReadonlyArray<Item> }, HttpClientResponse.HttpClientResponse],
+    E,
+    R
+  >
+) =>
+  Effect.gen(function* () {
+    const items: Array<Item> = []
+    const bodies: Array<unknown> = []
+    let cursor: string | null = null
+    do {
+      const query: PageQuery = cursor === null ? { limit: pageSize } : { limit: pageSize, cursor }
+      const { body, value } = yield* answered(page(query))
+      items.push(...value[name])
+      bodies.push(...listIn(body, name))
+      cursor = value.pagination.next_cursor
+    } while (cursor !== null)
+    return { value: items, body: { [name]: bodies, pagination: { next_cursor: null } } }
+  })
+
+const listIn = (body: unknown, name: string): ReadonlyArray<unknown> => {
+  const list: unknown = isRecord(body) ? body[name] : undefined
+  return Array.isArray(list) ? list : []
+}
+
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** An instant in a table. */
+export const instant = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))

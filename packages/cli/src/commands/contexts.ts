@@ -1,0 +1,88 @@
+/** `narthex context list|use|remove`: the keys of this machine, one for each organization. Nothing here needs the API. */
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { CredentialsFile } from "../credentials/CredentialsFile.ts"
+import { contextNamed, isContextName } from "../credentials/StoredContexts.ts"
+import { Environment } from "../Environment.ts"
+import { NotSignedIn } from "../failures.ts"
+import { Output } from "../output/Output.ts"
+import { rows, sentence } from "../output/table.ts"
+import { forgetContext } from "./logout.ts"
+import { reporting } from "./reporting.ts"
+
+const nameArgument = Argument.String("name").pipe(
+  Argument.withDescription("The name of a context"),
+  Argument.filter(isContextName, () => "Expected 1 to 64 letters, digits, dots, underscores and hyphens")
+)
+
+const list = Command.make("list", {}, () =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const stored = yield* (yield* CredentialsFile).read
+      const contexts = Object.entries(stored.contexts)
+      yield* output.answer({
+        body: {
+          contexts: contexts.map(([name, { key, organization, url, user }]) => ({
+            name,
+            current: name === stored.current,
+            url,
+            organization,
+            user,
+            api_key: key
+          }))
+        },
+        table: rows(
+          ["current", "name", "organization", "user", "api", "key", "expires"],
+          ...contexts.map(([name, { key, organization, url, user }]) => [
+            name === stored.current ? "*" : "",
+            name,
+            organization?.name,
+            user?.email,
+            url,
+            key.id,
+            key.expires_at ?? "never"
+          ])
+        ),
+        empty: "There are no contexts. Make one: narthex login"
+      })
+    })
+  )
+).pipe(Command.withDescription("List the stored contexts"), Command.withExamples([{ command: "narthex context list" }]))
+
+/** Makes the context current, and says what still wins over it. */
+export const useContext = Effect.fn("useContext")(function* (name: string) {
+  const file = yield* CredentialsFile
+  const output = yield* Output
+  const { apiKey, apiKeyFile, context: variable } = yield* Environment
+  const context = contextNamed(yield* file.read, name)
+  if (context === undefined)
+    return yield* new NotSignedIn({
+      message: `There is no context "${name}".`,
+      hint: `narthex login --context ${name}, or narthex context list`
+    })
+  yield* file.change((stored) => ({ ...stored, current: name }))
+  yield* output.answer({
+    body: { context: name, url: context.url, organization: context.organization },
+    table: sentence(`Context "${name}" is current.`)
+  })
+  if (apiKey !== undefined || apiKeyFile !== undefined)
+    yield* output.warn("NARTHEX_API_KEY or NARTHEX_API_KEY_FILE is set, and wins over the current context.")
+  else if (variable !== undefined && variable !== name)
+    yield* output.warn("NARTHEX_CONTEXT is set, and wins over the current context.")
+})
+
+const use = Command.make("use", { name: nameArgument }, ({ name }) => reporting(useContext(name))).pipe(
+  Command.withDescription("Make a context the current one"),
+  Command.withExamples([{ command: "narthex context use acme" }])
+)
+
+const remove = Command.make("remove", { name: nameArgument }, ({ name }) => reporting(forgetContext(name))).pipe(
+  Command.withDescription("Revoke a context's key and delete the context"),
+  Command.withExamples([{ command: "narthex context remove acme" }])
+)
+
+export const context = Command.make("context").pipe(
+  Command.withDescription("Stored keys, one for each organization"),
+  Command.withSubcommands([list, use, remove])
+)

@@ -1,0 +1,117 @@
+/**
+ * `narthex events tail`: the events of the organization, or of a project, as they happen.
+ *
+ * The subscription reconnects by itself, after silence too; each time standard error says so. Missed events are said
+ * twice: as a warning for people, and in the stream itself for programs, which must then read the state anew.
+ */
+import { Envelope, EventId, type StreamItem, type StreamPath } from "@narthex/api"
+import { DateTime, Effect, Option, Schema, Stream } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Connection } from "../connection/Connection.ts"
+import { Stopped } from "../failures.ts"
+import { Output } from "../output/Output.ts"
+import { projectFlag } from "./projectFlag.ts"
+import { reporting } from "./reporting.ts"
+
+const tail = Command.make(
+  "tail",
+  {
+    project: Flag.optional(projectFlag),
+    types: Flag.String("type").pipe(
+      Flag.withDescription("Only this type; may be given several times"),
+      Flag.atLeast(0)
+    ),
+    after: Flag.String("after").pipe(
+      Flag.withMetavar("event_id"),
+      Flag.withDescription("Go on after this event; left out: from now on"),
+      Flag.filter(Schema.is(EventId), () => "Expected the id of an event, 26 characters"),
+      Flag.optional
+    ),
+    exitOnGap: Flag.Boolean("exit-on-gap").pipe(
+      Flag.withoutNegation,
+      Flag.withDescription("Stop with an error once events were missed"),
+      Flag.withDefault(false)
+    )
+  },
+  ({ after, exitOnGap, project, types }) =>
+    reporting(
+      Effect.gen(function* () {
+        const { client } = yield* (yield* Connection).signedIn
+        const path: StreamPath = Option.isSome(project) ? `/v1/projects/${project.value}/events` : "/v1/events"
+        const wanted = types.flatMap((type) => type.split(",")).filter((type) => type !== "")
+        const items = client.subscribe({
+          path,
+          ...Option.match(after, { onNone: () => ({}), onSome: (id) => ({ lastEventId: id.toUpperCase() }) }),
+          ...(wanted.length === 0 ? {} : { types: wanted })
+        })
+        let lost = false
+        yield* Stream.runForEach(items, (item) =>
+          Effect.gen(function* () {
+            yield* show(item, lost)
+            if (item._tag === "Reconnecting") lost = true
+            if (item._tag === "Connected") lost = false
+            if (exitOnGap && (item._tag === "Gap" || item._tag === "Overflow"))
+              return yield* new Stopped({
+                message: "Events were missed, and --exit-on-gap was given.",
+                hint: `read the state anew, then go on with --after ${item.envelope.id}`
+              })
+          })
+        )
+      })
+    )
+).pipe(
+  Command.withDescription("Print events as they happen, until it is interrupted"),
+  Command.withExamples([
+    { command: "narthex events tail" },
+    {
+      command: "narthex events tail --type operation.updated.v1 -o json | jq .data.status",
+      description: "One JSON document a line"
+    }
+  ])
+)
+
+/** `lost`: the last that was heard of the connection is its end. */
+const show = Effect.fnUntraced(function* (item: StreamItem, lost: boolean) {
+  const output = yield* Output
+  switch (item._tag) {
+    case "Connected":
+      if (lost) yield* output.note("Connected again.")
+      return
+    case "Reconnecting":
+      return yield* output.note(
+        `The connection is gone (${item.why}); trying again in ${(item.delay / 1000).toFixed(1)} s.`
+      )
+    case "Bookmark":
+      return
+    case "Unreadable":
+      return yield* output.warn(`A ${item.event} frame is no event that this version can read.`)
+    case "Gap":
+      yield* output.warn(`Events were missed (${item.reason}): read the state anew.`)
+      break
+    case "Overflow":
+      yield* output.warn(`This reader was too slow and missed ${item.dropped ?? "some"} events: read the state anew.`)
+      break
+    case "ProducerError":
+      yield* output.warn("An event could not be sent by its producer.")
+      break
+    case "Event":
+      break
+  }
+  yield* output.item({ body: encodeEnvelope(item.envelope), line: line(item.envelope) })
+})
+
+const encodeEnvelope = Schema.encodeSync(Envelope)
+
+const line = ({ at, data, project_id, type }: Envelope): string => {
+  const { action, operation_id, status } = data
+  const what =
+    typeof action === "string" && typeof status === "string"
+      ? `${action} ${status}  ${String(operation_id)}`
+      : JSON.stringify(data)
+  return [DateTime.formatIso(at), type, project_id ?? "-", what].join("  ")
+}
+
+export const events = Command.make("events").pipe(
+  Command.withDescription("Events as they happen"),
+  Command.withSubcommands([tail])
+)

@@ -1,0 +1,219 @@
+/**
+ * `narthex ip-allow list|add|remove|reset`.
+ *
+ * Each change is one call of the API; the list is never read, merged and written back, which would lose what somebody
+ * else changed meanwhile. What one would get wrong: the last rule gone means that every address may connect.
+ */
+import type { NarthexClient, ProjectId } from "@narthex/api"
+import { type Cidr, parseCidrOrAddress } from "@narthex/api"
+import { DateTime, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Connection } from "../connection/Connection.ts"
+import { Stopped, UsageMistake } from "../failures.ts"
+import { Output } from "../output/Output.ts"
+import { rows } from "../output/table.ts"
+import { answered, instant, withBody } from "./answers.ts"
+import { agrees, canAsk, confirm, yesFlag } from "./confirm.ts"
+import { projectFlag } from "./projectFlag.ts"
+import { reporting } from "./reporting.ts"
+import { parseTtl } from "./ttl.ts"
+
+const opens = "The project will accept connections from every address."
+const isOpen = "No rule is in force: the project accepts connections from every address."
+
+type Client = NarthexClient["Service"]
+type Rules = Effect.Success<ReturnType<typeof rulesOf>>
+
+const rulesOf = ({ api }: Client, project_id: ProjectId) => api.ipAllow.list({ params: { project_id } })
+
+const readNetwork = (text: string): Effect.Effect<Cidr, UsageMistake> =>
+  Effect.mapError(
+    Effect.fromResult(parseCidrOrAddress(text)),
+    ({ message }) => new UsageMistake({ message, hint: "write a network such as 10.0.0.0/8, or one address" })
+  )
+
+const list = Command.make("list", { project: projectFlag }, ({ project: project_id }) =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const { client } = yield* (yield* Connection).signedIn
+      const { body, value } = yield* output.waiting(
+        "Listing rules",
+        answered(client.api.ipAllow.list({ params: { project_id }, ...withBody }))
+      )
+      yield* output.answer({
+        body,
+        table: rows(
+          ["cidr", "label", "expires", "created", "by"],
+          ...value.rules.map((rule) => [
+            rule.cidr,
+            rule.label,
+            instant(Option.getOrNull(rule.expires_at)) ?? "never",
+            instant(rule.created_at),
+            rule.created_by.email ?? rule.created_by.id
+          ])
+        ),
+        empty: isOpen
+      })
+      yield* sayWhenItOpens(value)
+    })
+  )
+).pipe(
+  Command.withDescription("List the networks that may reach a project"),
+  Command.withExamples([{ command: "narthex ip-allow list --project prj-…" }])
+)
+
+const sayWhenItOpens = Effect.fnUntraced(function* ({ opens_at }: Rules) {
+  const output = yield* Output
+  if (Option.isSome(opens_at))
+    yield* output.warn(
+      `The last rule lapses at ${DateTime.formatIso(opens_at.value)}; from then on every address may connect.`
+    )
+})
+
+const add = Command.make(
+  "add",
+  {
+    cidr: Argument.String("cidr").pipe(
+      Argument.withDescription("A network such as 10.0.0.0/8, or one address"),
+      Argument.optional
+    ),
+    project: projectFlag,
+    current: Flag.Boolean("current").pipe(
+      Flag.withoutNegation,
+      Flag.withDescription("The address that the API sees you at"),
+      Flag.withDefault(false)
+    ),
+    label: Flag.String("label").pipe(Flag.withDescription("Why it is listed"), Flag.optional),
+    ttl: Flag.String("ttl").pipe(
+      Flag.withMetavar("duration"),
+      Flag.withDescription("How long it is listed: 90, 30m, 8h, 7d; left out: until it is removed"),
+      Flag.filterMap(parseTtl, () => "Expected a duration such as 30m, 8h or 7d, of at most ten years"),
+      Flag.optional
+    )
+  },
+  ({ cidr, current, label, project: project_id, ttl }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        if (Option.isSome(cidr) === current)
+          return yield* new UsageMistake({
+            message: "Name one network, or say --current.",
+            hint: "narthex ip-allow add --help"
+          })
+        const given = Option.isSome(cidr) ? yield* readNetwork(cidr.value) : undefined
+        const { client } = yield* (yield* Connection).signedIn
+        const network = given ?? (yield* currentNetwork(client))
+        const payload = {
+          cidr: network,
+          ...Option.match(label, { onNone: () => ({}), onSome: (label) => ({ label }) }),
+          ...Option.match(ttl, { onNone: () => ({}), onSome: (ttl_seconds) => ({ ttl_seconds }) })
+        }
+        const { body, value: rule } = yield* output.waiting(
+          "Adding the rule",
+          answered(client.api.ipAllow.add({ params: { project_id }, payload, ...withBody }))
+        )
+        yield* output.answer({
+          body,
+          table: rows(
+            ["cidr", "label", "expires"],
+            [rule.cidr, rule.label, instant(Option.getOrNull(rule.expires_at)) ?? "never"]
+          )
+        })
+        yield* adviseAfterAdding(client, project_id, { network, current })
+      })
+    )
+).pipe(
+  Command.withDescription("List a network, so that it may reach a project"),
+  Command.withExamples([
+    { command: "narthex ip-allow add 203.0.113.0/24 --project prj-… --label office" },
+    {
+      command: "narthex ip-allow add --current --project prj-… --ttl 8h",
+      description: "Where you are, for a day's work"
+    }
+  ])
+)
+
+/** Our own API says what it sees: no third party is asked. */
+const currentNetwork = Effect.fnUntraced(function* ({ api }: Client) {
+  const output = yield* Output
+  const { address } = yield* api.auth.clientAddress()
+  yield* output.note(`The API sees you at ${address}.`)
+  return yield* readNetwork(address)
+})
+
+interface Added {
+  readonly network: Cidr
+  readonly current: boolean
+}
+
+/** The rule stands; whoever may change rules but not read more still gets their answer, so advice never fails. */
+const adviseAfterAdding = Effect.fnUntraced(
+  function* (client: Client, project_id: ProjectId, { current, network }: Added) {
+    const output = yield* Output
+    const rules = yield* rulesOf(client, project_id)
+    yield* sayWhenItOpens(rules)
+    const others = rules.rules.filter((rule) => rule.cidr !== network)
+    if (current && network.includes(":") && others.some((rule) => !rule.cidr.includes(":")))
+      yield* output.warn(
+        `${network} is IPv6, and other rules are IPv4: connections over IPv4 need a rule of their own.`
+      )
+    if (others.length > 0 || current) return
+    const { address } = yield* client.api.auth.clientAddress()
+    const { allowed } = yield* client.api.ipAllow.check({ params: { project_id }, query: { address } })
+    if (!allowed)
+      yield* output.warn(
+        `This is the first rule, and it does not hold your own address ${address}: the project refuses it now. narthex ip-allow add --current lists it.`
+      )
+  },
+  (advice) => Effect.catch(advice, (failure) => Effect.logDebug(failure._tag))
+)
+
+const remove = Command.make(
+  "remove",
+  {
+    cidr: Argument.String("cidr").pipe(Argument.withDescription("The network, in any spelling, or one address")),
+    project: projectFlag,
+    yes: yesFlag
+  },
+  ({ cidr, project: project_id, yes }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const network = yield* readNetwork(cidr)
+        const { client } = yield* (yield* Connection).signedIn
+        const { rules } = yield* rulesOf(client, project_id)
+        const isLast = rules.length === 1 && rules[0]?.cidr === network
+        if (isLast && !yes && (yield* canAsk)) {
+          if (!(yield* agrees(`This is the last rule. ${opens}`)))
+            return yield* new Stopped({ message: "Nothing was changed." })
+        }
+        yield* output.waiting("Removing the rule", client.api.ipAllow.remove({ params: { project_id, cidr: network } }))
+        yield* output.note(`${network} is not listed any more.`)
+        if (isLast) yield* output.warn(`That was the last rule. ${isOpen}`)
+      })
+    )
+).pipe(
+  Command.withDescription("Unlist a network"),
+  Command.withExamples([{ command: "narthex ip-allow remove 203.0.113.0/24 --project prj-…" }])
+)
+
+const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ project: project_id, yes }) =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const { client } = yield* (yield* Connection).signedIn
+      yield* confirm(`Every rule is removed. ${opens}`, yes)
+      yield* output.waiting("Removing every rule", client.api.ipAllow.reset({ params: { project_id }, query: {} }))
+      yield* output.note(isOpen)
+    })
+  )
+).pipe(
+  Command.withDescription("Unlist every network, which opens the project to every address"),
+  Command.withExamples([{ command: "narthex ip-allow reset --project prj-… --yes" }])
+)
+
+export const ipAllow = Command.make("ip-allow").pipe(
+  Command.withDescription("Networks that may reach a project"),
+  Command.withSubcommands([list, add, remove, reset])
+)

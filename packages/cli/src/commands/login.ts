@@ -1,0 +1,179 @@
+/**
+ * `narthex login`: a key for this machine, through the browser or from standard input.
+ *
+ * Which organization the key belongs to is chosen in the browser; each organization gets a context of its own.
+ */
+import { isKeySecret } from "@narthex/api"
+import { DateTime, Effect, Option, Redacted, Stdio, Stream } from "effect"
+import { Command, Flag } from "effect/cli"
+import { Connection } from "../connection/Connection.ts"
+import { readServerUrl } from "../connection/serverUrl.ts"
+import { ContextFlag } from "../credentials/Credentials.ts"
+import { CredentialsFile } from "../credentials/CredentialsFile.ts"
+import { contextNamed, isContextName, type StoredContext } from "../credentials/StoredContexts.ts"
+import { Environment } from "../Environment.ts"
+import { defaultUrl } from "../environmentTable.ts"
+import { LoginEnded, UsageMistake } from "../failures.ts"
+import { authorize } from "../login/authorize.ts"
+import { defaultKeyName } from "../login/defaultKeyName.ts"
+import { findConsole } from "../login/findConsole.ts"
+import { keepKey } from "../login/keepKey.ts"
+import { Output } from "../output/Output.ts"
+import { printable, sentence } from "../output/table.ts"
+import { answered, isRecord, withBody } from "./answers.ts"
+import { reporting } from "./reporting.ts"
+
+export interface LoginOptions {
+  readonly noBrowser: boolean
+  readonly withToken: boolean
+  readonly name: string | undefined
+  /** The context that the key is stored as. */
+  readonly context: string | undefined
+}
+
+export const signIn = Effect.fn("signIn")(function* (options: LoginOptions) {
+  const { apiKey, apiKeyFile, context: variable, url: chosen } = yield* Environment
+  const file = yield* CredentialsFile
+  const output = yield* Output
+
+  const stored = yield* file.read
+  const name = options.context ?? variable ?? stored.current ?? "default"
+  if (!isContextName(name))
+    return yield* new UsageMistake({ message: "NARTHEX_CONTEXT does not hold the name of a context." })
+  if (apiKey !== undefined || apiKeyFile !== undefined)
+    yield* output.warn(
+      `${apiKey === undefined ? "NARTHEX_API_KEY_FILE" : "NARTHEX_API_KEY"} is set, and wins over the key that this login stores.`
+    )
+
+  const home = contextNamed(stored, name)?.url
+  const url =
+    chosen === undefined ? (home ?? defaultUrl) : yield* Effect.fromResult(readServerUrl(chosen, "NARTHEX_URL"))
+  const { body, who } = options.withToken
+    ? yield* fromStandardInput(name, url)
+    : yield* throughBrowser(name, url, options)
+
+  yield* output.answer({
+    body: { ...(isRecord(body) ? body : {}), context: name, api_url: url },
+    table: sentence(
+      `Signed in as ${printable(who.user.email ?? who.user.id)} in ${printable(who.organization.name)}; the key is stored as context "${name}".`
+    )
+  })
+})
+
+/** The key is stored before anything else can fail. */
+const throughBrowser = Effect.fnUntraced(function* (name: string, url: string, options: LoginOptions) {
+  const connection = yield* Connection
+  const file = yield* CredentialsFile
+  const client = yield* connection.anonymous(url)
+  const { api_key: key, secret } = yield* Effect.scoped(
+    Effect.flatMap(findConsole(client), (console) =>
+      authorize({ client, console, name: options.name ?? defaultKeyName(), noBrowser: options.noBrowser })
+    )
+  )
+  if (secret === null) return yield* new LoginEnded({ message: "The server gave no secret.", hint: "narthex login" })
+  const context: StoredContext = {
+    url,
+    secret,
+    key: {
+      id: key.id,
+      name: key.name,
+      expires_at: key.expires_at === null ? null : DateTime.formatIso(key.expires_at)
+    },
+    user: { id: key.created_by.id, email: key.created_by.email },
+    organization: null
+  }
+  yield* keepKey(name, context)
+  const { body, value: who } = yield* lookAt(url, secret)
+  const organization = { id: who.organization.id, name: who.organization.name }
+  yield* file.change((stored) => ({
+    ...stored,
+    contexts: { ...stored.contexts, [name]: { ...context, organization } }
+  }))
+  return { body, who }
+})
+
+const fromStandardInput = Effect.fnUntraced(function* (name: string, url: string) {
+  const secret = yield* readSecret
+  const { body, value: who } = yield* lookAt(url, secret)
+  if (who.api_key === null)
+    return yield* new UsageMistake({ message: "Standard input holds no API key.", hint: "the console makes keys" })
+  yield* keepKey(name, {
+    url,
+    secret,
+    key: {
+      id: who.api_key.id,
+      name: who.api_key.name,
+      expires_at: who.api_key.expires_at === null ? null : DateTime.formatIso(who.api_key.expires_at)
+    },
+    user: { id: who.user.id, email: who.user.email },
+    organization: { id: who.organization.id, name: who.organization.name }
+  })
+  return { body, who }
+})
+
+const lookAt = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted) {
+  const connection = yield* Connection
+  const client = yield* connection.withKey(url, secret)
+  return yield* answered(client.api.auth.whoami({ ...withBody }))
+})
+
+const readSecret = Effect.gen(function* () {
+  const { stdin } = yield* Stdio.Stdio
+  const text = yield* stdin.pipe(
+    Stream.decodeText(),
+    Stream.mkString,
+    Effect.mapError(() => new UsageMistake({ message: "Standard input cannot be read." }))
+  )
+  const secret = text.trim()
+  if (!isKeySecret(secret))
+    return yield* new UsageMistake({
+      message: "Standard input holds no API key.",
+      hint: "narthex login --with-token < file; a key is nsk_ and 49 letters and digits"
+    })
+  return Redacted.make(secret, { label: "api key" })
+})
+
+export const login = Command.make(
+  "login",
+  {
+    noBrowser: Flag.Boolean("no-browser").pipe(
+      Flag.withoutNegation,
+      Flag.withDescription(
+        "Print the address only, and read the address that the browser landed on from standard input"
+      ),
+      Flag.withDefault(false)
+    ),
+    withToken: Flag.Boolean("with-token").pipe(
+      Flag.withoutNegation,
+      Flag.withDescription("Read an API key from standard input instead"),
+      Flag.withDefault(false)
+    ),
+    name: Flag.String("name").pipe(
+      Flag.withDescription("What the key is called; left out: cli on <this machine>"),
+      Flag.filter(
+        (text) => [...text.trim()].length > 0 && [...text.trim()].length <= 64,
+        () => "Expected 1 to 64 characters"
+      ),
+      Flag.optional
+    )
+  },
+  ({ name, noBrowser, withToken }) =>
+    reporting(
+      Effect.gen(function* () {
+        const context = yield* ContextFlag
+        yield* signIn({
+          noBrowser,
+          withToken,
+          name: Option.getOrUndefined(name),
+          context: Option.getOrUndefined(context)
+        })
+      })
+    )
+).pipe(
+  Command.withDescription("Sign in and store a key for this machine"),
+  Command.withExamples([
+    { command: "narthex login" },
+    { command: "narthex login --context acme", description: "A second key, for another organization" },
+    { command: "narthex login --with-token < key.txt", description: "Without a browser" }
+  ])
+)

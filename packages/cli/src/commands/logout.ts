@@ -1,0 +1,105 @@
+/**
+ * `narthex logout` (specification, Logout): asks the servers to revoke the stored keys, and deletes the file whatever
+ * comes of that. It never asks anything and exits with 0, because a person who wants a key off a machine must not be held
+ * up by a server.
+ *
+ * What one would get wrong: the deletion is a finalizer, so that Ctrl-C while a server is silent deletes, too.
+ */
+import { Effect, Option } from "effect"
+import { Command } from "effect/cli"
+import { isSameServer, readServerUrl } from "../connection/serverUrl.ts"
+import { ContextFlag } from "../credentials/Credentials.ts"
+import { CredentialsFile } from "../credentials/CredentialsFile.ts"
+import { revokeKeys } from "../credentials/revokeKeys.ts"
+import { contextNamed, noContexts, type StoredContexts, withoutContext } from "../credentials/StoredContexts.ts"
+import { Environment } from "../Environment.ts"
+import { Output } from "../output/Output.ts"
+import { sentence } from "../output/table.ts"
+import { reporting } from "./reporting.ts"
+
+/** Everything, and the file with it. */
+const signOut = Effect.fn("signOut")(function* () {
+  const file = yield* CredentialsFile
+  const output = yield* Output
+  const stored = yield* Effect.catch(file.read, (failure) => Effect.as(output.warn(failure.message), noContexts))
+  yield* warnOfOtherServer(stored)
+  const contexts = Object.entries(stored.contexts)
+  let existed = false
+  const revoked = yield* output.waiting("Revoking", revokeKeys(contexts)).pipe(
+    Effect.ensuring(
+      Effect.matchEffect(file.remove, {
+        onFailure: (failure) => output.warn(failure.message),
+        onSuccess: (removed) =>
+          Effect.sync(() => {
+            existed = removed
+          })
+      })
+    )
+  )
+  yield* output.answer({
+    body: { signed_out: contexts.map(([name]) => name), revoked },
+    table: sentence(existed ? "Signed out; the stored keys are deleted." : "You were not signed in; nothing is stored.")
+  })
+})
+
+/** One context; the others stay. Also what `context remove` does. */
+export const forgetContext = Effect.fn("forgetContext")(function* (name: string) {
+  const file = yield* CredentialsFile
+  const output = yield* Output
+  const stored = yield* file.read
+  const context = contextNamed(stored, name)
+  if (context === undefined)
+    return yield* output.answer({
+      body: { signed_out: [], revoked: [] },
+      table: sentence(`There is no context "${name}"; nothing was deleted.`)
+    })
+  const revoked = yield* output.waiting("Revoking", revokeKeys([[name, context]])).pipe(
+    Effect.ensuring(
+      Effect.catch(
+        file.change((present) => withoutContext(present, name)),
+        (failure) => output.warn(failure.message)
+      )
+    )
+  )
+  yield* output.answer({
+    body: { signed_out: [name], revoked },
+    table: sentence(`Context "${name}" is deleted.`)
+  })
+  if (stored.current === name && Object.keys(stored.contexts).length > 1)
+    yield* output.note("No context is current now: narthex context use <name>.")
+})
+
+/** Keys are revoked where they were made, not where `NARTHEX_URL` points. */
+const warnOfOtherServer = Effect.fnUntraced(function* ({ contexts }: StoredContexts) {
+  const { url } = yield* Environment
+  const output = yield* Output
+  const chosen =
+    url === undefined ? undefined : Option.getOrUndefined(Option.getSuccess(readServerUrl(url, "NARTHEX_URL")))
+  const homes = new Set(Object.values(contexts).map((context) => context.url))
+  for (const home of homes)
+    if (chosen !== undefined && (!isSameServer(home, chosen) || home !== chosen))
+      yield* output.warn(`NARTHEX_URL names ${chosen}; a stored key belongs to ${home} and is revoked there.`)
+})
+
+export const logout = Command.make("logout", {}, () =>
+  reporting(
+    Effect.gen(function* () {
+      const context = yield* ContextFlag
+      const output = yield* Output
+      const { apiKey, apiKeyFile } = yield* Environment
+      yield* Option.match(context, { onNone: signOut, onSome: forgetContext })
+      if (apiKey !== undefined || apiKeyFile !== undefined)
+        yield* output.note(
+          "The credential in NARTHEX_API_KEY is not touched by logout; unset the variable to stop using it."
+        )
+    })
+  )
+).pipe(
+  Command.withDescription(
+    "Revoke the stored keys and delete them. Signing out of the console does not: keys of the command line live on"
+  ),
+  Command.withExamples([
+    { command: "narthex logout" },
+    { command: "narthex logout --context acme", description: "One context; the others stay" }
+  ])
+)

@@ -1,0 +1,108 @@
+/**
+ * `narthex org list|switch`. A key belongs to one organization for good, so that switching means using another stored
+ * key: the context that reaches the organization, or a login that makes one.
+ */
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { Connection } from "../connection/Connection.ts"
+import { isSameServer } from "../connection/serverUrl.ts"
+import { CredentialsFile } from "../credentials/CredentialsFile.ts"
+import { noContexts, type StoredContexts } from "../credentials/StoredContexts.ts"
+import { NotSignedIn, UsageMistake } from "../failures.ts"
+import { Output } from "../output/Output.ts"
+import { rows } from "../output/table.ts"
+import { answered, isRecord, withBody } from "./answers.ts"
+import { agrees, canAsk } from "./confirm.ts"
+import { useContext } from "./contexts.ts"
+import { signIn } from "./login.ts"
+import { reporting } from "./reporting.ts"
+
+const list = Command.make("list", {}, () =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const { client, credential } = yield* (yield* Connection).signedIn
+      const stored = yield* Effect.orElseSucceed((yield* CredentialsFile).read, () => noContexts)
+      const { body, value } = yield* output.waiting(
+        "Listing organizations",
+        answered(client.api.orgs.list({ ...withBody }))
+      )
+      const reaching = (id: unknown) => contextsOf(stored, id, credential.url)
+      yield* output.answer({
+        body: { ...(isRecord(body) ? body : {}), organizations: organizationsIn(body, reaching) },
+        table: rows(
+          ["id", "name", "role", "contexts"],
+          ...value.organizations.map(({ id, name, role }) => [id, name, role, reaching(id).join(", ")])
+        ),
+        empty: "The credential reaches no organization."
+      })
+    })
+  )
+).pipe(
+  Command.withDescription("List your organizations, and which context reaches each"),
+  Command.withExamples([{ command: "narthex org list" }])
+)
+
+const contextsOf = (stored: StoredContexts, id: unknown, url: string): ReadonlyArray<string> =>
+  Object.entries(stored.contexts)
+    .filter(([, context]) => context.organization?.id === id && isSameServer(context.url, url))
+    .map(([name]) => name)
+
+/** As the API sent them, each with the contexts that reach it. */
+const organizationsIn = (body: unknown, reaching: (id: unknown) => ReadonlyArray<string>) => {
+  const found = isRecord(body) && Array.isArray(body["organizations"]) ? body["organizations"] : []
+  return found.map((organization: unknown) =>
+    isRecord(organization) ? { ...organization, contexts: reaching(organization["id"]) } : organization
+  )
+}
+
+const switchTo = Command.make(
+  "switch",
+  {
+    organization: Argument.String("organization").pipe(Argument.withDescription("Its name or id, or a context's name"))
+  },
+  ({ organization }) =>
+    reporting(
+      Effect.gen(function* () {
+        const stored = yield* (yield* CredentialsFile).read
+        const [name, ...others] = reachingContexts(stored, organization)
+        if (name !== undefined && others.length === 0) return yield* useContext(name)
+        if (name !== undefined)
+          return yield* new UsageMistake({
+            message: `Several contexts reach "${organization}": ${[name, ...others].join(", ")}.`,
+            hint: "narthex context use <name>"
+          })
+        const context = contextNameFor(organization)
+        const none = `No stored key reaches "${organization}".`
+        if (!(yield* canAsk) || !(yield* agrees(`${none} A login makes one; choose the organization in the browser.`)))
+          return yield* new NotSignedIn({
+            message: none,
+            hint: `narthex login --context ${context}, and choose the organization in the browser`
+          })
+        return yield* signIn({ context, name: undefined, noBrowser: false, withToken: false })
+      })
+    )
+).pipe(
+  Command.withDescription("Use the stored key of another organization"),
+  Command.withExamples([{ command: "narthex org switch acme" }])
+)
+
+/** A context of that name, else those of an organization with that id or name. */
+const reachingContexts = (stored: StoredContexts, wanted: string): ReadonlyArray<string> =>
+  Object.hasOwn(stored.contexts, wanted)
+    ? [wanted]
+    : Object.entries(stored.contexts)
+        .filter(([, { organization }]) => organization?.id === wanted || organization?.name === wanted)
+        .map(([name]) => name)
+
+const contextNameFor = (organization: string): string =>
+  organization
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[^a-z0-9]+|-+$/g, "")
+    .slice(0, 64) || "other"
+
+export const org = Command.make("org").pipe(
+  Command.withDescription("Organizations"),
+  Command.withSubcommands([list, switchTo])
+)

@@ -1,0 +1,87 @@
+/** `narthex project list|create`. */
+import type { ProjectRecord } from "@narthex/api"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import { Connection } from "../connection/Connection.ts"
+import { Output } from "../output/Output.ts"
+import { facts, rows } from "../output/table.ts"
+import { answered, everyPage, instant, withBody } from "./answers.ts"
+import { reporting } from "./reporting.ts"
+
+const list = Command.make("list", {}, () =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const { client } = yield* (yield* Connection).signedIn
+      const { body, value } = yield* output.waiting(
+        "Listing projects",
+        everyPage("projects", (query) => client.api.projects.list({ query, ...withBody }))
+      )
+      yield* output.answer({
+        body,
+        table: rows(["id", "name", "region", "created"], ...value.map(row)),
+        empty: "There are no projects. Create one: narthex project create <name>"
+      })
+    })
+  )
+).pipe(
+  Command.withDescription("List the projects that the credential reaches"),
+  Command.withExamples([
+    { command: "narthex project list" },
+    { command: "narthex project list -o json | jq -r '.projects[].id'", description: "The ids alone" }
+  ])
+)
+
+const row = (project: typeof ProjectRecord.Type) => [
+  project.id,
+  project.name,
+  project.region_id,
+  instant(project.created_at)
+]
+
+const create = Command.make(
+  "create",
+  {
+    name: Argument.String("name").pipe(Argument.withDescription("What it is called; names need not be unique")),
+    region: Flag.String("region").pipe(
+      Flag.withMetavar("region_id"),
+      Flag.withDescription("Where it lives, for good; may be left out where one region is active"),
+      Flag.optional
+    )
+  },
+  ({ name, region }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const { client } = yield* (yield* Connection).signedIn
+        const payload = Option.match(region, { onNone: () => ({ name }), onSome: (region) => ({ name, region }) })
+        const { body, value } = yield* output.waiting(
+          "Creating the project",
+          answered(client.api.projects.create({ payload, ...withBody }))
+        )
+        const { branch, endpoint, project } = value
+        yield* output.answer({
+          body,
+          table: facts(
+            ["project", project.id],
+            ["name", project.name],
+            ["region", project.region_id],
+            ["branch", `${branch.name} (${branch.id})`],
+            ["endpoint", endpoint.id],
+            ["host", `${endpoint.host}:${endpoint.port}`]
+          )
+        })
+      })
+    )
+).pipe(
+  Command.withDescription("Create a project with its default branch and endpoint"),
+  Command.withExamples([
+    { command: "narthex project create shop" },
+    { command: "narthex project create shop --region eu-central", description: "Where several regions are active" }
+  ])
+)
+
+export const project = Command.make("project").pipe(
+  Command.withDescription("Projects"),
+  Command.withSubcommands([list, create])
+)

@@ -1,0 +1,39 @@
+/** `narthex region list`. */
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import { Connection } from "../connection/Connection.ts"
+import { Output } from "../output/Output.ts"
+import { rows } from "../output/table.ts"
+import { answered, withBody } from "./answers.ts"
+import { reporting } from "./reporting.ts"
+
+const list = Command.make("list", {}, () =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const { client } = yield* (yield* Connection).signedIn
+      const { body, value } = yield* output.waiting(
+        "Listing regions",
+        answered(client.api.regions.list({ ...withBody }))
+      )
+      yield* output.answer({
+        body,
+        table: rows(
+          ["region", "name", "default", "location"],
+          ...value.regions.map((region) => [
+            region.region_id,
+            region.name,
+            region.default ? "yes" : "no",
+            region.location
+          ])
+        ),
+        empty: "No region is active. Ask the operator to add one."
+      })
+    })
+  )
+).pipe(Command.withDescription("List the active regions"), Command.withExamples([{ command: "narthex region list" }]))
+
+export const region = Command.make("region").pipe(
+  Command.withDescription("Regions that projects can be created in"),
+  Command.withSubcommands([list])
+)

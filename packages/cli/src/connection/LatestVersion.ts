@@ -1,0 +1,69 @@
+/**
+ * The notice about a newer command line. Nobody is asked for it: the API names the newest version that it knows in
+ * `Narthex-Cli-Latest`, on answers that were wanted anyway.
+ *
+ * One line on standard error, on a terminal, once a day; the time of the last one is that of a file beside the
+ * credentials.
+ */
+import { join } from "node:path"
+import { Clock, Context, Duration, Effect, Layer, Schema, Stdio } from "effect"
+import { readPrivate, writePrivate } from "../credentials/privateFiles.ts"
+import { Environment } from "../Environment.ts"
+import { Output } from "../output/Output.ts"
+import { version } from "../version.ts"
+
+export class LatestVersion extends Context.Service<
+  LatestVersion,
+  {
+    /** What an answer's header said. */
+    readonly heard: (latest: string) => void
+    /** At the end of a command. */
+    readonly notice: Effect.Effect<void>
+  }
+>()("@narthex/cli/connection/LatestVersion") {
+  static readonly layer: Layer.Layer<LatestVersion, never, Environment | Output | Stdio.Stdio> = Layer.effect(
+    LatestVersion,
+    Effect.gen(function* () {
+      const { folder, quietAboutUpdates } = yield* Environment
+      const { stderrIsTerminal } = yield* Stdio.Stdio
+      const output = yield* Output
+      const path = join(folder, "last-notice")
+      let latest: string | undefined
+
+      return LatestVersion.of({
+        heard: (said) => {
+          latest = said
+        },
+        notice: Effect.gen(function* () {
+          if (latest === undefined || quietAboutUpdates || !isNewer(latest, version)) return
+          if (!(yield* stderrIsTerminal)) return
+          const now = yield* Clock.currentTimeMillis
+          if (now - (yield* lastNotice(path)) < Duration.toMillis(Duration.days(1))) return
+          yield* output.note(`narthex ${latest} is out; this is ${version}.`)
+          yield* Effect.try({
+            try: () => writePrivate(path, String(now)),
+            catch: (cause) => new NoticeUnstored({ cause })
+          })
+        }).pipe(Effect.catchTag("NoticeUnstored", (error) => Effect.logDebug(error)))
+      })
+    })
+  )
+}
+
+class NoticeUnstored extends Schema.TaggedError<NoticeUnstored>()("NoticeUnstored", { cause: Schema.Unknown }) {}
+
+const lastNotice = (path: string) =>
+  Effect.map(
+    Effect.try({ try: () => readPrivate(path), catch: (cause) => new NoticeUnstored({ cause }) }),
+    (found) => Number(found?.text ?? 0) || 0
+  )
+
+const release = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/
+
+/** Later by its three numbers. What is no release is never newer. */
+export const isNewer = (latest: string, present: string): boolean => {
+  const [, ...theirs] = release.exec(latest) ?? []
+  const [, ...ours] = release.exec(present) ?? []
+  const differs = theirs.findIndex((part, index) => part !== ours[index])
+  return ours.length > 0 && differs !== -1 && Number(theirs[differs]) > Number(ours[differs])
+}

@@ -1,0 +1,82 @@
+/**
+ * `~/.config/narthex/credentials.json`: where keys are kept between commands.
+ *
+ * Changes read the file and write it in one go, so that two commands at once lose nothing but in the instant between.
+ * A file that cannot be understood is never overwritten; `logout` deletes it.
+ */
+import { join } from "node:path"
+import { Context, Effect, Layer, Schema } from "effect"
+import { Environment } from "../Environment.ts"
+import { CredentialsUnusable } from "../failures.ts"
+import { Output } from "../output/Output.ts"
+import { readPrivate, removePrivate, SymbolicLink, writePrivate } from "./privateFiles.ts"
+import { noContexts, StoredContexts } from "./StoredContexts.ts"
+
+export class CredentialsFile extends Context.Service<
+  CredentialsFile,
+  {
+    readonly path: string
+    /** No file is no contexts. */
+    readonly read: Effect.Effect<StoredContexts, CredentialsUnusable>
+    readonly change: (
+      next: (stored: StoredContexts) => StoredContexts
+    ) => Effect.Effect<StoredContexts, CredentialsUnusable>
+    /** Was there a file? */
+    readonly remove: Effect.Effect<boolean, CredentialsUnusable>
+  }
+>()("@narthex/cli/credentials/CredentialsFile") {
+  static readonly layer: Layer.Layer<CredentialsFile, never, Environment | Output> = Layer.effect(
+    CredentialsFile,
+    Effect.gen(function* () {
+      const { folder } = yield* Environment
+      const output = yield* Output
+      const path = join(folder, "credentials.json")
+
+      const attempt = <A>(doing: string, action: () => A) =>
+        Effect.try({ try: action, catch: (cause) => unusable(path, doing, cause) })
+
+      const read = Effect.gen(function* () {
+        const found = yield* attempt("read", () => readPrivate(path))
+        if (found === undefined) return noContexts
+        if (found.wasLoose)
+          yield* output.warn(`${path} was readable by other users; only you can read it now. Consider a new login.`)
+        return yield* Effect.mapError(decode(found.text), () => notUnderstood(path))
+      })
+
+      return CredentialsFile.of({
+        path,
+        read,
+        change: (next) =>
+          Effect.gen(function* () {
+            const changed = next(yield* read)
+            const text = yield* Effect.mapError(encode(changed), () => notUnderstood(path))
+            yield* attempt("written", () => writePrivate(path, `${text}\n`))
+            return changed
+          }).pipe(Effect.uninterruptible),
+        remove: attempt("deleted", () => removePrivate(path))
+      })
+    })
+  )
+}
+
+const Text = Schema.fromJsonString(StoredContexts)
+const decode = Schema.decodeEffect(Text)
+const encode = Schema.encodeEffect(Text)
+
+/** Says nothing of the content: it holds secrets. */
+const notUnderstood = (path: string) =>
+  new CredentialsUnusable({
+    message: `${path} does not hold what this version writes there.`,
+    hint: "narthex logout deletes it; narthex login makes a new one"
+  })
+
+const unusable = (path: string, doing: string, cause: unknown) =>
+  cause instanceof SymbolicLink
+    ? new CredentialsUnusable({
+        message: `${cause.message} is a symbolic link; credentials are not kept behind one.`,
+        hint: "put a file or folder of your own in its place, or move it with XDG_CONFIG_HOME"
+      })
+    : new CredentialsUnusable({
+        message: `${path} could not be ${doing}: ${cause instanceof Error ? cause.message : String(cause)}`,
+        cause
+      })

@@ -1,0 +1,45 @@
+/**
+ * What the credentials file holds: contexts by name, each one key of one organization on one server, and which of them is
+ * current. No code, state or provider token is ever part of it.
+ */
+import { Schema } from "effect"
+
+export const StoredContext = Schema.Struct({
+  /** The server that made the key; the key goes to no other. */
+  url: Schema.String,
+  secret: Schema.RedactedFromValue(Schema.String, { label: "api key" }),
+  key: Schema.Struct({ id: Schema.String, name: Schema.String, expires_at: Schema.NullOr(Schema.String) }),
+  user: Schema.NullOr(Schema.Struct({ id: Schema.String, email: Schema.NullOr(Schema.String) })),
+  organization: Schema.NullOr(Schema.Struct({ id: Schema.String, name: Schema.String }))
+})
+export type StoredContext = typeof StoredContext.Type
+
+export const StoredContexts = Schema.Struct({
+  version: Schema.Literal(1),
+  current: Schema.NullOr(Schema.String),
+  contexts: Schema.Record(Schema.String, StoredContext)
+})
+export type StoredContexts = typeof StoredContexts.Type
+
+export const noContexts: StoredContexts = { version: 1, current: null, contexts: {} }
+
+const names = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/
+
+export const isContextName = (text: string): boolean => names.test(text)
+
+export const contextNamed = (stored: StoredContexts, name: string): StoredContext | undefined =>
+  Object.hasOwn(stored.contexts, name) ? stored.contexts[name] : undefined
+
+/** With the context added or replaced, and current. */
+export const withContext = (stored: StoredContexts, name: string, context: StoredContext): StoredContexts => ({
+  ...stored,
+  current: name,
+  contexts: { ...stored.contexts, [name]: context }
+})
+
+/** Without the context. No other one becomes current by itself: that would change what the next command touches. */
+export const withoutContext = (stored: StoredContexts, name: string): StoredContexts => ({
+  ...stored,
+  current: stored.current === name ? null : stored.current,
+  contexts: Object.fromEntries(Object.entries(stored.contexts).filter(([other]) => other !== name))
+})

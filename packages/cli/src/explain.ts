@@ -1,0 +1,96 @@
+/**
+ * Every failure of a command as what is printed of it: a sentence, a hint, a code, and the name of an exit code.
+ *
+ * Nothing here prints. Causes stay in the log, which is silent unless `--log-level debug` asks for it.
+ */
+import { type AnyProblem, type OtherProblem, problems, type StreamRefused } from "@narthex/api"
+import { Option, Schema } from "effect"
+import type { HttpClientError } from "effect/http"
+import type { LocalFailure, Reported } from "./failures.ts"
+import { hintOf } from "./problemHints.ts"
+
+export type CommandFailure =
+  | AnyProblem
+  | OtherProblem
+  | StreamRefused
+  | HttpClientError.HttpClientError
+  | Schema.SchemaError
+  | LocalFailure
+
+export interface Explanation {
+  readonly sentence: string
+  readonly hint: string | undefined
+  /** The problem's code; `undefined` when the failure is none of the API's. */
+  readonly code: string | undefined
+  readonly request_id: string | undefined
+  readonly exit: Reported["exit"]
+  /** What `-o json` prints. */
+  readonly json: unknown
+}
+
+export const explain = (failure: CommandFailure): Explanation => {
+  switch (failure._tag) {
+    case "HttpClientError":
+      return failure.response === undefined
+        ? local(
+            "failed",
+            `The API at ${origin(failure)} cannot be reached.`,
+            "is it running, and is NARTHEX_URL right?"
+          )
+        : local("failed", `The API at ${origin(failure)} broke off its answer.`, "run the command again")
+    case "SchemaError":
+      return local(
+        "failed",
+        "The server's answer is not what this version expects.",
+        "a newer narthex may understand it; --log-level debug shows the difference"
+      )
+    case "NotSignedIn":
+      return local("signed_out", failure.message, failure.hint)
+    case "UsageMistake":
+      return local("usage", failure.message, failure.hint)
+    case "CredentialsUnusable":
+    case "LoginEnded":
+    case "Stopped":
+      return local("failed", failure.message, failure.hint)
+    case "StreamRefused":
+      return refusal({ ...failure, message: failure.message }, { ...failure })
+    default:
+      return refusal({ ...failure, message: failure.detail ?? failure.title }, encoded(failure))
+  }
+}
+
+const local = (exit: Reported["exit"], sentence: string, hint: string | undefined): Explanation => ({
+  sentence,
+  hint,
+  code: undefined,
+  request_id: undefined,
+  exit,
+  json: { detail: sentence, ...(hint === undefined ? {} : { hint }) }
+})
+
+interface Refusal {
+  readonly status: number
+  readonly code: string
+  readonly message: string
+  readonly request_id?: string
+}
+
+const refusal = (problem: Refusal, json: unknown): Explanation => ({
+  sentence: problem.message,
+  hint: hintOf(problem.code),
+  code: problem.code,
+  request_id: problem.request_id,
+  exit: problem.status === 401 && problem.code !== "invalid_code" ? "signed_out" : "failed",
+  json
+})
+
+/** The problem as it was on the wire. */
+const encoded = (problem: AnyProblem | OtherProblem): unknown => {
+  const { _tag, ...members } = { ...problem }
+  return Option.getOrElse(encodeProblem(problem), () => members)
+}
+
+const encodeProblem = Schema.encodeUnknownOption(Schema.Union(Object.values(problems)))
+
+const origin = (failure: HttpClientError.HttpClientError): string =>
+  URL.canParse(failure.request.url) ? new URL(failure.request.url).origin : failure.request.url

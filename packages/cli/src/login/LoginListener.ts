@@ -1,0 +1,78 @@
+/**
+ * The loopback listener of a login (specification, CLI loopback OAuth; RFC 8252): hears one callback, then nothing more.
+ *
+ * It listens on the literal 127.0.0.1, never on `localhost`, which may be `::1` alone. Everything but that one
+ * `GET /callback` is 404: the browser's `/favicon.ico`, a wrong state, another Host (a page that rebinds its name to
+ * 127.0.0.1 sends its own), and a second callback.
+ */
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import { Deferred, Effect, type Scope } from "effect"
+import { LoginEnded } from "../failures.ts"
+import { type Callback, callbackPath, readCallback } from "./callback.ts"
+
+export interface LoginListener {
+  readonly port: number
+  readonly redirect: string
+  readonly callback: Effect.Effect<Callback>
+}
+
+const host = "127.0.0.1"
+
+export const listenForCallback = (state: string): Effect.Effect<LoginListener, LoginEnded, Scope.Scope> =>
+  Effect.gen(function* () {
+    const heard = yield* Deferred.make<Callback>()
+    const server = createServer()
+    const port = yield* Effect.acquireRelease(
+      Effect.callback<number, LoginEnded>((resume) => {
+        server.once("error", (error) => {
+          const message = `No port on ${host} can be listened on: ${error.message}`
+          resume(Effect.fail(new LoginEnded({ message, hint: "narthex login --with-token < file" })))
+        })
+        server.listen(0, host, () => {
+          const address = server.address()
+          if (address !== null && typeof address === "object") resume(Effect.succeed(address.port))
+        })
+      }),
+      () => Effect.callback<void>((resume) => closeServer(server, () => resume(Effect.void)))
+    )
+    server.on("request", (request, response) => {
+      const callback = accepted(request, port, state)
+      const isFirst = callback !== undefined && Deferred.doneUnsafe(heard, Effect.succeed(callback))
+      if (isFirst) answer(response, 200, page(callback))
+      else answer(response, 404, notFound)
+    })
+    return { port, redirect: `http://${host}:${port}${callbackPath}`, callback: Deferred.await(heard) }
+  })
+
+/** Answers that are under way are let finish; a browser's idle connections are not waited for. */
+const closeServer = (server: ReturnType<typeof createServer>, done: () => void) => {
+  server.close(done)
+  server.closeIdleConnections()
+}
+
+const accepted = (request: IncomingMessage, port: number, state: string): Callback | undefined =>
+  request.method === "GET" && request.headers.host === `${host}:${port}`
+    ? readCallback(request.url ?? "", state)
+    : undefined
+
+const answer = (response: ServerResponse, status: number, body: string) =>
+  response
+    .writeHead(status, {
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-store",
+      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      connection: "close"
+    })
+    .end(body)
+
+const html = (title: string, text: string) =>
+  `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`
+
+const notFound = html("Not found", "There is nothing here.")
+
+const page = (callback: Callback) =>
+  callback._tag === "Code"
+    ? html("Back to your terminal", "The command line has its answer. You can close this window.")
+    : html("Not authorized", "The command line got no key. You can close this window.")

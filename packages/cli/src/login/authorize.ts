@@ -1,0 +1,120 @@
+/**
+ * The browser's part of a login (specification, CLI loopback OAuth, steps 1 to 5): from nothing to a key that nobody has
+ * stored yet.
+ *
+ * 1. Listen on a loopback port. 2. Print the console's address, then try to open it. 3. Wait for the callback, or for the
+ * pasted address where no browser reaches the port. 4. Exchange the code. State and verifier never leave memory, but for
+ * the state in the address and the verifier in the exchange.
+ */
+import { createHash, randomBytes } from "node:crypto"
+import { hostname } from "node:os"
+import type { NarthexClient } from "@narthex/api"
+import { Effect, Redacted, Stdio, Stream } from "effect"
+import { Environment } from "../Environment.ts"
+import { LoginEnded } from "../failures.ts"
+import { Output } from "../output/Output.ts"
+import { Browser } from "./Browser.ts"
+import { readPasted } from "./callback.ts"
+import { type LoginListener, listenForCallback } from "./LoginListener.ts"
+
+export interface AuthorizeOptions {
+  readonly client: NarthexClient["Service"]
+  /** The console's origin. */
+  readonly console: string
+  /** What the key will be called. */
+  readonly name: string
+  /** Do not try to open a browser; read the address that it landed on from standard input. */
+  readonly noBrowser: boolean
+}
+
+export const loginLimit = "5 minutes"
+
+export const authorize = Effect.fn("authorize")(function* (options: AuthorizeOptions) {
+  const output = yield* Output
+  const browser = yield* Browser
+  const { remote } = yield* Environment
+  const state = randomBytes(32).toString("base64url")
+  const verifier = randomBytes(32).toString("base64url")
+
+  const listener = yield* listenForCallback(state)
+  const url = authorizeUrl(options, { state, verifier, redirect: listener.redirect })
+  yield* output.note("Open this address to authorize the command line:")
+  yield* output.note(url)
+
+  const reads = options.noBrowser || browser.isAway || remote
+  if (!options.noBrowser && !browser.isAway && !(yield* browser.open(url)))
+    yield* output.note("No browser could be opened; open the address yourself.")
+  if (reads) yield* explainPasting(listener, remote)
+
+  const wait = reads ? Effect.raceFirst(listener.callback, pasted(listener, state)) : listener.callback
+  const callback = yield* output
+    .waiting("Waiting for the browser", wait)
+    .pipe(Effect.timeoutOrElse({ duration: loginLimit, orElse: () => tooLate }))
+  if (callback._tag === "Refused")
+    return yield* new LoginEnded({
+      message:
+        callback.error === "access_denied"
+          ? "The login was cancelled in the browser."
+          : `The console refused the login: ${callback.error}.`,
+      hint: "narthex login"
+    })
+
+  return yield* options.client.api.cli.exchange({
+    payload: {
+      code: Redacted.make(callback.code),
+      code_verifier: Redacted.make(verifier),
+      redirect_uri: listener.redirect
+    }
+  })
+})
+
+interface Secrets {
+  readonly state: string
+  readonly verifier: string
+  readonly redirect: string
+}
+
+const authorizeUrl = ({ console, name }: AuthorizeOptions, { redirect, state, verifier }: Secrets): string => {
+  const query = new URLSearchParams({
+    state,
+    redirect_uri: redirect,
+    code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+    code_challenge_method: "S256",
+    name
+  })
+  return `${console}/cli/authorize?${query}`
+}
+
+const explainPasting = Effect.fnUntraced(function* ({ port }: LoginListener, remote: boolean) {
+  const output = yield* Output
+  yield* output.note('If your browser shows "cannot connect", paste the address it landed on here.')
+  if (remote) yield* output.note(`Or forward the port first: ssh -L ${port}:127.0.0.1:${port} ${hostname()}`)
+})
+
+/** The first pasted line that is the answer. The end of input ends the reading, not the wait. */
+const pasted = Effect.fnUntraced(function* ({ redirect }: LoginListener, state: string) {
+  const stdio = yield* Stdio.Stdio
+  const output = yield* Output
+  const found = yield* stdio.stdin.pipe(
+    Stream.decodeText(),
+    Stream.splitLines,
+    Stream.filter((line) => line.trim() !== ""),
+    Stream.mapEffect((line) => {
+      const callback = readPasted(line, redirect, state)
+      return callback === undefined
+        ? Effect.as(output.note(`That is not the address: it begins with ${redirect}?`), undefined)
+        : Effect.succeed(callback)
+    }),
+    Stream.filter((callback) => callback !== undefined),
+    Stream.runHead,
+    Effect.catch((error) => Effect.andThen(Effect.logDebug(error), Effect.succeedNone))
+  )
+  return found._tag === "Some" ? found.value : yield* Effect.never
+})
+
+const tooLate = Effect.fail(
+  new LoginEnded({
+    message: `Nobody authorized the login within ${loginLimit}.`,
+    hint: "narthex login --no-browser where no browser reaches this machine, or narthex login --with-token < file"
+  })
+)

@@ -1,0 +1,33 @@
+/** The entry point of the bundle: this process's arguments, streams and signals. */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect, Layer } from "effect"
+import { TerminalCapabilities } from "effect/cli"
+import { FetchHttpClient } from "effect/http"
+import { Environment } from "./Environment.ts"
+import { exitCodes } from "./exitCodes.ts"
+import { Browser } from "./login/Browser.ts"
+import { cliLayer, runCli } from "./runCli.ts"
+
+/** `narthex events tail | head -1`: whoever read our output has gone, and nobody is left to be told. */
+process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+  process.exit(error.code === "EPIPE" ? exitCodes.ok.code : exitCodes.failed.code)
+})
+
+const layer = cliLayer.pipe(
+  Layer.provideMerge(Browser.layer),
+  Layer.provideMerge(Environment.layer),
+  Layer.provideMerge(Layer.merge(FetchHttpClient.layer, TerminalCapabilities.layer)),
+  Layer.provideMerge(NodeServices.layer)
+)
+
+let code: number = exitCodes.interrupted.code
+const program = Effect.map(runCli(process.argv.slice(2)), (reached) => {
+  code = reached
+})
+
+NodeRuntime.runMain(Effect.provide(program, layer), {
+  disableErrorReporting: true,
+  // Standard input may still be open, so the process would not end by itself; what was written goes out first.
+  teardown: () => process.stdout.write("", () => process.exit(code))
+})

@@ -1,0 +1,41 @@
+/** The tree of commands, and the flags that all of them take. */
+import { Command } from "effect/cli"
+import { apiKey } from "./commands/apiKeys.ts"
+import { NoInput } from "./commands/confirm.ts"
+import { context } from "./commands/contexts.ts"
+import { events } from "./commands/events.ts"
+import { help } from "./commands/help.ts"
+import { ipAllow } from "./commands/ipAllow.ts"
+import { login } from "./commands/login.ts"
+import { logout } from "./commands/logout.ts"
+import { org } from "./commands/orgs.ts"
+import { project } from "./commands/projects.ts"
+import { rawApi } from "./commands/rawApi.ts"
+import { region } from "./commands/regions.ts"
+import { whoami } from "./commands/whoami.ts"
+import { ContextFlag } from "./credentials/Credentials.ts"
+import { OutputFormat } from "./output/OutputFormat.ts"
+
+export const narthex = Command.make("narthex").pipe(
+  Command.withDescription("Narthex: Postgres projects, from the command line"),
+  Command.withExamples([
+    { command: "narthex login" },
+    { command: "narthex project create shop" },
+    { command: "narthex ip-allow add --current --project prj-… --ttl 8h" }
+  ]),
+  Command.withSubcommands([
+    login,
+    logout,
+    whoami,
+    project,
+    region,
+    ipAllow,
+    apiKey,
+    events,
+    org,
+    context,
+    rawApi,
+    help
+  ]),
+  Command.withGlobalFlags([OutputFormat, ContextFlag, NoInput])
+)

@@ -1,0 +1,103 @@
+/**
+ * The only place that prints. Standard output holds the answer and nothing else; notes, warnings, questions and failures
+ * go to standard error.
+ *
+ * What one would get wrong: an empty list is a sentence on standard error and nothing on standard output, or `wc -l`
+ * counts one.
+ */
+import { Console, Context, Duration, Effect, Layer, Stdio, Stream } from "effect"
+import { TerminalCapabilities } from "effect/cli"
+import type { Explanation } from "../explain.ts"
+import { type Format, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
+import { printable, renderTable, type Table } from "./table.ts"
+import { toYaml } from "./yaml.ts"
+
+export interface Answer {
+  /** What the API answered, for json and yaml. */
+  readonly body: unknown
+  readonly table: Table
+  /** Said on standard error where the table has no rows. */
+  readonly empty?: string
+}
+
+export class Output extends Context.Service<
+  Output,
+  {
+    readonly answer: (answer: Answer) => Effect.Effect<void, never, NeedsFormat>
+    /** One item of a stream: a line of JSON, a document of YAML, a line of text. */
+    readonly item: (item: { readonly body: unknown; readonly line: string }) => Effect.Effect<void, never, NeedsFormat>
+    /** Text as it is, for help topics and raw answers. */
+    readonly text: (text: string) => Effect.Effect<void>
+    readonly note: (sentence: string) => Effect.Effect<void>
+    readonly warn: (sentence: string) => Effect.Effect<void>
+    readonly failure: (explanation: Explanation) => Effect.Effect<void, never, NeedsFormat>
+    /** A question, whose answer is typed behind it. */
+    readonly question: (sentence: string) => Effect.Effect<void>
+    /** Runs the effect; on a terminal, what is being waited for is shown once that takes long. */
+    readonly waiting: <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+  }
+>()("@narthex/cli/Output") {
+  static readonly layer: Layer.Layer<Output, never, Stdio.Stdio> = Layer.effect(
+    Output,
+    Effect.gen(function* () {
+      const stdio = yield* Stdio.Stdio
+      const { canAnimate, canColor } = yield* TerminalCapabilities.TerminalCapabilities
+      const onTerminal = yield* stdio.stderrIsTerminal
+      const paint = (code: number, text: string) => (canColor && onTerminal ? `\u001b[${code}m${text}\u001b[0m` : text)
+      /** Without a line feed. A standard error that is gone is nobody's failure. */
+      const raw = (text: string) => Effect.ignore(Stream.run(Stream.succeed(text), stdio.stderr()))
+      const note = (sentence: string) => Console.error(printable(sentence))
+
+      return Output.of({
+        answer: Effect.fnUntraced(function* ({ body, empty, table }) {
+          const text = render(yield* OutputFormat, body, table)
+          if (text !== undefined) yield* Console.log(text)
+          else if (empty !== undefined) yield* note(empty)
+        }),
+        item: Effect.fnUntraced(function* ({ body, line }) {
+          const format = yield* OutputFormat
+          if (format === "json") yield* Console.log(JSON.stringify(body))
+          else yield* Console.log(format === "yaml" ? `---\n${toYaml(body)}` : printable(line))
+        }),
+        text: (text) => Console.log(text),
+        note,
+        warn: (sentence) => Console.error(`${paint(33, "warning:")} ${printable(sentence)}`),
+        failure: Effect.fnUntraced(function* (explanation) {
+          yield* (yield* OutputFormat) === "json"
+            ? Console.error(JSON.stringify(explanation.json))
+            : Console.error(failureLines(paint(31, "error:"), explanation).join("\n"))
+        }),
+        question: (sentence) => raw(`${printable(sentence)} `),
+        waiting: (what, effect) =>
+          canAnimate && onTerminal ? Effect.scoped(Effect.andThen(Effect.forkScoped(spin(raw, what)), effect)) : effect
+      })
+    })
+  )
+}
+
+const render = (format: Format, body: unknown, table: Table): string | undefined => {
+  if (format === "json") return JSON.stringify(body, null, 2)
+  return format === "yaml" ? toYaml(body) : renderTable(table)
+}
+
+const failureLines = (head: string, { code, hint, request_id, sentence }: Explanation): ReadonlyArray<string> => [
+  `${head} ${printable(sentence)}`,
+  ...(hint === undefined ? [] : [`  hint: ${printable(hint)}`]),
+  ...(code === undefined
+    ? []
+    : [`  code: ${printable(code)}${request_id === undefined ? "" : ` · request: ${printable(request_id)}`}`])
+]
+
+const patience = Duration.millis(300)
+const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
+const erase = "\r\u001b[K"
+
+/** Runs until it is interrupted, and leaves the line as it found it. */
+const spin = (raw: (text: string) => Effect.Effect<void>, what: string) =>
+  Effect.gen(function* () {
+    yield* Effect.sleep(patience)
+    for (let turn = 0; ; turn++) {
+      yield* raw(`${erase}${frames[turn % frames.length]} ${printable(what)}`)
+      yield* Effect.sleep("100 millis")
+    }
+  }).pipe(Effect.onInterrupt(() => raw(erase)))

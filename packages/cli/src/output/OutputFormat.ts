@@ -1,0 +1,17 @@
+/** `-o table|json|yaml`, before or after the subcommand. */
+import { Flag, GlobalFlag } from "effect/cli"
+
+export const formats = ["table", "json", "yaml"] as const
+export type Format = (typeof formats)[number]
+
+export const OutputFormat = GlobalFlag.Setting("output")({
+  flag: Flag.Literals("output", formats).pipe(
+    Flag.withAlias("o"),
+    Flag.withDescription("How the answer is written: table (default), json, yaml"),
+    Flag.withMetavar("table|json|yaml"),
+    Flag.withDefault("table")
+  )
+})
+
+/** What a function needs that asks for the format. */
+export type NeedsFormat = GlobalFlag.Setting.Identifier<"output">

@@ -1,0 +1,18 @@
+/**
+ * How effect/cli prints what it prints by itself. Help that was asked for is an answer; the complaint about a command
+ * that was written wrong goes to standard error, and standard output stays empty.
+ */
+import { Console, Effect } from "effect"
+import { CliOutput, TerminalCapabilities } from "effect/cli"
+
+export const presenter = CliOutput.layerPresenter({
+  present: (event) =>
+    event._tag === "InvalidInvocation"
+      ? Effect.gen(function* () {
+          const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
+          const complaint = CliOutput.defaultFormatter({ colors: canColor }).formatErrors(event.errors)
+          yield* Console.error(complaint.trim())
+          yield* Console.error(`Usage: ${event.helpDoc.usage}\nRun \`${event.commandPath.join(" ")} --help\` for more.`)
+        })
+      : CliOutput.defaultPresenter.present(event)
+})

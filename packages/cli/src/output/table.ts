@@ -1,0 +1,71 @@
+/**
+ * Tables for people: two spaces between columns, upper-case heads, no boxes, never cut off.
+ *
+ * Cells hold what others wrote (labels, names), so characters that steer a terminal are made visible first.
+ */
+
+export type Cell = string | number | boolean | null | undefined
+
+export type Table =
+  | { readonly _tag: "Rows"; readonly heads: ReadonlyArray<string>; readonly rows: ReadonlyArray<ReadonlyArray<Cell>> }
+  /** One thing, a line for each of its members. */
+  | { readonly _tag: "Facts"; readonly facts: ReadonlyArray<readonly [name: string, value: Cell]> }
+  | { readonly _tag: "Sentence"; readonly sentence: string }
+  /** Text that is safe already, JSON for example. */
+  | { readonly _tag: "Raw"; readonly text: string }
+
+export const rows = (heads: ReadonlyArray<string>, ...cells: ReadonlyArray<ReadonlyArray<Cell>>): Table => ({
+  _tag: "Rows",
+  heads,
+  rows: cells
+})
+export const facts = (...pairs: ReadonlyArray<readonly [name: string, value: Cell]>): Table => ({
+  _tag: "Facts",
+  facts: pairs
+})
+export const sentence = (text: string): Table => ({ _tag: "Sentence", sentence: text })
+
+/** Control characters and those that turn the direction of writing. */
+const steering = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
+/** Text of others, safe on a terminal. */
+export const printable = (text: string): string =>
+  text.replace(steering, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+
+const cellText = (cell: Cell): string =>
+  cell === null || cell === undefined || cell === "" ? "-" : printable(String(cell))
+
+const width = (text: string) => [...text].length
+
+/** Columns under each other; the last one is not padded. */
+const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
+  const widths = lines.reduce<ReadonlyArray<number>>(
+    (widest, line) => line.map((cell, column) => Math.max(width(cell), widest[column] ?? 0)),
+    []
+  )
+  return lines.map((line) =>
+    line
+      .map((cell, column) =>
+        column === line.length - 1 ? cell : cell + " ".repeat((widths[column] ?? 0) - width(cell))
+      )
+      .join("  ")
+  )
+}
+
+/** `undefined`: there is nothing to show. */
+export const renderTable = (table: Table): string | undefined => {
+  switch (table._tag) {
+    case "Rows":
+      return table.rows.length === 0
+        ? undefined
+        : aligned([table.heads.map((head) => head.toUpperCase()), ...table.rows.map((row) => row.map(cellText))]).join(
+            "\n"
+          )
+    case "Facts":
+      return aligned(table.facts.map(([name, value]) => [name, cellText(value)])).join("\n")
+    case "Sentence":
+      return printable(table.sentence)
+    case "Raw":
+      return table.text
+  }
+}

@@ -1,0 +1,53 @@
+/** One run of the command line: arguments in, an exit code out. Nothing escapes: a defect is an error message, too. */
+import { Cause, Effect, Layer, Logger } from "effect"
+import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
+import { Connection } from "./connection/Connection.ts"
+import { LatestVersion } from "./connection/LatestVersion.ts"
+import { Credentials } from "./credentials/Credentials.ts"
+import { CredentialsFile } from "./credentials/CredentialsFile.ts"
+import { exitCodes } from "./exitCodes.ts"
+import type { Reported } from "./failures.ts"
+import { narthex } from "./narthex.ts"
+import { Output } from "./output/Output.ts"
+import { presenter } from "./output/presenter.ts"
+import { version } from "./version.ts"
+
+const execute = Command.runWith(narthex, { version })
+
+export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string>) {
+  const output = yield* Output
+  const latest = yield* LatestVersion
+  const code = yield* execute(args).pipe(
+    Effect.as<number>(exitCodes.ok.code),
+    Effect.catch((failure) => Effect.succeed(exitCodeOf(failure))),
+    Effect.catchDefect((defect) =>
+      Effect.gen(function* () {
+        yield* Effect.logDebug(Cause.pretty(Cause.die(defect)))
+        yield* output.warn("narthex itself failed; this is a mistake in it. --log-level debug shows where.")
+        return exitCodes.failed.code
+      })
+    )
+  )
+  yield* latest.notice
+  return code
+})
+
+const exitCodeOf = (failure: Reported | CliError.CliError): number => {
+  if (!CliError.isCliError(failure)) return exitCodes[failure.exit].code
+  return failure._tag === "ShowHelp" && failure.errors.length === 0 ? exitCodes.ok.code : exitCodes.usage.code
+}
+
+/** Everything that `runCli` needs and that does not depend on where it runs. */
+export const cliLayer = Connection.layer.pipe(
+  Layer.provideMerge(Layer.mergeAll(Credentials.layer, LatestVersion.layer)),
+  Layer.provideMerge(CredentialsFile.layer),
+  Layer.provideMerge(Output.layer),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      presenter,
+      // The wizard would print on standard output and ask; completions, help, version and log level stay.
+      CliConfig.layer({ builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard) }),
+      Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
+    )
+  )
+)

@@ -1,0 +1,61 @@
+import { assert, describe, it } from "@effect/vitest"
+import { isProblemCode, OtherProblem, problemCatalog, problems, StreamRefused } from "@narthex/api"
+import { explain } from "../src/explain.ts"
+import { NotSignedIn, Stopped, UsageMistake } from "../src/failures.ts"
+import { hintOf } from "../src/problemHints.ts"
+
+const signedOut = ["unauthenticated", "invalid_token", "token_expired", "sign_in_required"]
+
+describe("explain", () => {
+  for (const [code, { status }] of Object.entries(problemCatalog))
+    it(`${code} exits with ${signedOut.includes(code) ? 4 : 1}`, () => {
+      if (!isProblemCode(code)) return assert.fail(code)
+      const problem = new problems[code]({ detail: "what happened", request_id: "req_1" })
+      const explained = explain(problem)
+      assert.strictEqual(explained.exit, signedOut.includes(code) ? "signed_out" : "failed")
+      assert.strictEqual(explained.sentence, "what happened")
+      assert.strictEqual(explained.code, code)
+      assert.strictEqual(explained.request_id, "req_1")
+      assert.deepInclude(explained.json, { code, status, detail: "what happened", request_id: "req_1" })
+    })
+
+  it("gives a way on for every code that a person at a terminal can act on", () => {
+    const silent = Object.keys(problemCatalog).filter((code) => hintOf(code) === undefined)
+    assert.deepStrictEqual(silent, [
+      "malformed_request",
+      "address_not_listed",
+      "method_not_allowed",
+      "not_acceptable",
+      "conflict",
+      "idempotency_conflict",
+      "body_too_large",
+      "unsupported_media_type",
+      "invalid_request"
+    ])
+  })
+
+  it("has no hint for what is no code of ours", () => {
+    assert.isUndefined(hintOf("toString"))
+    assert.isUndefined(hintOf("made_by_a_newer_server"))
+  })
+
+  it("shows a problem that this version does not know", () => {
+    const explained = explain(new OtherProblem({ status: 418, code: "teapot", title: "Short and stout." }))
+    assert.deepInclude(explained, { sentence: "Short and stout.", exit: "failed", code: "teapot" })
+    assert.deepStrictEqual(explained.json, { status: 418, code: "teapot", title: "Short and stout." })
+  })
+
+  it("takes a stream that was refused with 401 for signed out", () => {
+    assert.strictEqual(
+      explain(new StreamRefused({ status: 401, code: "invalid_token", detail: "No." })).exit,
+      "signed_out"
+    )
+    assert.strictEqual(explain(new StreamRefused({ status: 403, code: "not_a_member", detail: "No." })).exit, "failed")
+  })
+
+  it("tells usage from failure", () => {
+    assert.strictEqual(explain(new UsageMistake({ message: "m" })).exit, "usage")
+    assert.strictEqual(explain(new Stopped({ message: "m" })).exit, "failed")
+    assert.strictEqual(explain(new NotSignedIn({ message: "m", hint: "narthex login" })).exit, "signed_out")
+  })
+})

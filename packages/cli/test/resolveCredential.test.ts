@@ -1,0 +1,90 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Redacted, Result } from "effect"
+import { type CredentialInputs, resolveCredential } from "../src/credentials/resolveCredential.ts"
+import type { StoredContext } from "../src/credentials/StoredContexts.ts"
+
+const home = "https://api.example"
+
+const context = (secret: string, url = home): StoredContext => ({
+  url,
+  secret: Redacted.make(secret),
+  key: { id: `key-${secret}`, name: "cli", expires_at: null },
+  user: null,
+  organization: null
+})
+
+const stored: CredentialInputs["stored"] = {
+  version: 1,
+  current: "current",
+  contexts: { current: context("of-current"), acme: context("of-acme"), team: context("of-team") }
+}
+const none: CredentialInputs = {
+  flag: undefined,
+  environment: undefined,
+  variable: undefined,
+  stored,
+  url: undefined,
+  defaultUrl: "http://127.0.0.1:4400"
+}
+const environment = { variable: "NARTHEX_API_KEY", secret: Redacted.make("of-environment") } as const
+
+const secretOf = (inputs: Partial<CredentialInputs>): string =>
+  Result.match(resolveCredential({ ...none, ...inputs }), {
+    onFailure: (failure) => failure.message,
+    onSuccess: ({ secret }) => Redacted.value(secret)
+  })
+
+/** flag, NARTHEX_API_KEY, NARTHEX_CONTEXT, expected; the current context is always there. */
+const precedence: ReadonlyArray<readonly [flag: boolean, key: boolean, variable: boolean, expected: string]> = [
+  [false, false, false, "of-current"],
+  [false, false, true, "of-team"],
+  [false, true, false, "of-environment"],
+  [false, true, true, "of-environment"],
+  [true, false, false, "of-acme"],
+  [true, false, true, "of-acme"],
+  [true, true, false, "of-acme"],
+  [true, true, true, "of-acme"]
+]
+
+describe("resolveCredential", () => {
+  for (const [flag, key, variable, expected] of precedence)
+    it(`takes the one ${expected} with --context ${flag}, NARTHEX_API_KEY ${key}, NARTHEX_CONTEXT ${variable}`, () => {
+      assert.strictEqual(
+        secretOf({
+          flag: flag ? "acme" : undefined,
+          environment: key ? environment : undefined,
+          variable: variable ? "team" : undefined
+        }),
+        expected
+      )
+    })
+
+  it("never falls back when the named context is missing", () => {
+    assert.strictEqual(secretOf({ flag: "gone", environment }), 'There is no context "gone".')
+    assert.strictEqual(secretOf({ variable: "gone" }), 'There is no context "gone".')
+    assert.strictEqual(secretOf({ flag: "toString" }), 'There is no context "toString".')
+  })
+
+  it("says whether nothing is stored or nothing is current", () => {
+    assert.strictEqual(secretOf({ stored: { ...stored, current: null } }), "No context is current.")
+    assert.strictEqual(secretOf({ stored: { version: 1, current: null, contexts: {} } }), "You are not signed in.")
+  })
+
+  it("sends a stored key to no other server than the one that made it", () => {
+    assert.match(secretOf({ url: "https://evil.example" }), /belongs to https:\/\/api\.example/)
+    assert.match(secretOf({ url: "http://127.0.0.1:4400" }), /belongs to/)
+    assert.strictEqual(secretOf({ url: home }), "of-current")
+  })
+
+  it("takes servers on this machine for one, whatever their port", () => {
+    const local = { version: 1, current: "a", contexts: { a: context("of-a", "http://127.0.0.1:4400") } } as const
+    const found = resolveCredential({ ...none, stored: local, url: "http://localhost:5500" })
+    assert.strictEqual(Result.getOrThrow(found).url, "http://localhost:5500")
+  })
+
+  it("sends a credential from the environment to the chosen server, or to the default one", () => {
+    const urlOf = (url: string | undefined) => Result.getOrThrow(resolveCredential({ ...none, environment, url })).url
+    assert.strictEqual(urlOf("https://elsewhere.example"), "https://elsewhere.example")
+    assert.strictEqual(urlOf(undefined), "http://127.0.0.1:4400")
+  })
+})

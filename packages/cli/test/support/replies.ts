@@ -1,0 +1,28 @@
+/** What the test's control plane hears and answers. */
+import { problemCatalog, type ProblemCode } from "@narthex/api"
+
+export interface Heard {
+  readonly method: string
+  readonly path: string
+  readonly query: URLSearchParams
+  readonly authorization: string | undefined
+  readonly userAgent: string | undefined
+}
+
+export interface Reply {
+  readonly status: number
+  readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+export const problem = (code: ProblemCode, more: Readonly<Record<string, unknown>> = {}): Reply => ({
+  status: problemCatalog[code].status,
+  body: {
+    type: `urn:narthex:problem:${code}`,
+    title: problemCatalog[code].title,
+    status: problemCatalog[code].status,
+    code,
+    request_id: "req_test",
+    ...more
+  }
+})

@@ -1,0 +1,191 @@
+/**
+ * What pages gain with script: local times, copy buttons, live activity. Everything works without it.
+ *
+ * Texts from events are set as text, never as markup; new markup comes from the server alone.
+ */
+
+/** A moment in the reader's own zone. */
+class LocalTime extends HTMLElement {
+  connectedCallback() {
+    const time = this.querySelector("time")
+    const at = new Date(time?.dateTime ?? "")
+    if (time === null || Number.isNaN(at.getTime())) return
+    time.title = time.dateTime
+    time.textContent = at.toLocaleString(undefined, { dateStyle: "medium", timeStyle: "short" })
+  }
+}
+
+/** Copies the text of the element that `for` names. */
+class CopyButton extends HTMLElement {
+  connectedCallback() {
+    if (this.querySelector("button") !== null) return
+    const button = document.createElement("button")
+    button.type = "button"
+    button.textContent = "Copy"
+    button.setAttribute("aria-label", this.getAttribute("label") ?? "Copy")
+    const said = document.createElement("span")
+    said.className = "hidden"
+    said.setAttribute("role", "status")
+    button.addEventListener("click", async () => {
+      const source = document.getElementById(this.getAttribute("for") ?? "")
+      try {
+        await navigator.clipboard.writeText(source?.textContent ?? "")
+        button.textContent = "Copied"
+        said.textContent = "Copied."
+      } catch {
+        // No permission, or no secure origin: select it, so that the keyboard can.
+        if (source !== null) getSelection()?.selectAllChildren(source)
+        said.textContent = "Selected. Press the copy keys."
+      }
+    })
+    this.append(button, said)
+  }
+}
+
+const tones = { scheduling: "busy", running: "busy", cancelling: "busy", finished: "good", failed: "bad", error: "bad" }
+const mostRows = 50
+
+/**
+ * Follows an event stream.
+ *
+ * While the page is hidden the stream is closed: over HTTP/1.1 a browser has six connections for all its tabs. A stream
+ * that is opened anew starts without a position, so the regions are read again once it stands: nothing falls between.
+ * After a cut the browser itself comes back with `Last-Event-ID`.
+ */
+class LiveActivity extends HTMLElement {
+  #source
+  #again
+  #refreshing
+  #wait = 1000
+  #visible = () => (document.hidden ? this.#close("Paused") : this.#open())
+  #leave = () => this.#close("Paused")
+
+  connectedCallback() {
+    document.addEventListener("visibilitychange", this.#visible)
+    addEventListener("pagehide", this.#leave)
+    addEventListener("pageshow", this.#visible)
+    if (!document.hidden) this.#open()
+  }
+
+  disconnectedCallback() {
+    document.removeEventListener("visibilitychange", this.#visible)
+    removeEventListener("pagehide", this.#leave)
+    removeEventListener("pageshow", this.#visible)
+    this.#close("")
+  }
+
+  #say(state) {
+    const place = this.querySelector("[data-state]")
+    if (place !== null && place.textContent !== state) place.textContent = state
+  }
+
+  #open() {
+    if (this.#source !== undefined) return
+    clearTimeout(this.#again)
+    this.#say("Connecting…")
+    const source = new EventSource(this.getAttribute("src"))
+    this.#source = source
+    let opened = false
+    source.addEventListener("open", () => {
+      this.#say("Live")
+      this.#wait = 1000
+      if (!opened) this.#refresh()
+      opened = true
+    })
+    source.addEventListener("error", () => {
+      this.#say("Reconnecting…")
+      // A refusal ends an EventSource for good. It may be the session: reading the page again finds out.
+      if (source.readyState !== EventSource.CLOSED) return
+      this.#source = undefined
+      this.#refresh()
+      this.#again = setTimeout(() => document.hidden || this.#open(), this.#wait)
+      this.#wait = Math.min(this.#wait * 2, 60_000)
+    })
+    source.addEventListener("operation.updated.v1", (event) => {
+      this.#add(event)
+      this.#refresh()
+    })
+    for (const type of ["resume.gap.v1", "overflow.v1"]) source.addEventListener(type, () => this.#refresh())
+  }
+
+  #close(state) {
+    clearTimeout(this.#again)
+    this.#source?.close()
+    this.#source = undefined
+    this.#say(state)
+  }
+
+  #add(message) {
+    let envelope
+    try {
+      envelope = JSON.parse(message.data)
+    } catch {
+      return
+    }
+    const { action, operation_id: id, status } = envelope.data ?? {}
+    const feed = this.querySelector("ol")
+    const row = this.querySelector("template")?.content.cloneNode(true).firstElementChild
+    if (feed === null || !row || typeof id !== "string") return
+    row.dataset.operation = id
+    const word = row.querySelector("[data-status]")
+    word.textContent = String(status)
+    word.classList.add(Object.hasOwn(tones, status) ? tones[status] : "idle")
+    row.querySelector("[data-action]").textContent = `${String(action).replaceAll("_", " ")} `
+    row.querySelector("[data-subject]").textContent = envelope.project_id ?? ""
+    row.querySelector("time").dateTime = String(envelope.at)
+    feed.querySelector(`[data-operation="${CSS.escape(id)}"]`)?.remove()
+    feed.prepend(row)
+    while (feed.children.length > mostRows) feed.lastElementChild.remove()
+    this.querySelector("[data-empty]")?.remove()
+  }
+
+  /** Reads the page again and exchanges the regions that differ; several wishes in a row are one. */
+  #refresh() {
+    clearTimeout(this.#refreshing)
+    this.#refreshing = setTimeout(() => this.#exchange().catch(() => this.#say("Reconnecting…")), 250)
+  }
+
+  async #exchange() {
+    const regions = (this.getAttribute("regions") ?? "").split(" ").filter((id) => id !== "")
+    if (regions.length === 0 && this.#source !== undefined) return
+    const { origin, pathname, search } = location
+    const answer = await fetch(pathname + search, { headers: { accept: "text/html" } })
+    // Sent elsewhere: signed out, or in another organization.
+    if (answer.redirected && new URL(answer.url).pathname !== pathname)
+      return location.replace(origin + pathname + search)
+    if (!answer.ok) return
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html")
+    for (const id of regions) {
+      const old = document.getElementById(id)
+      const next = page.getElementById(id)
+      if (old === null || next === null || served.get(old) === next.outerHTML) continue
+      const focused = old.contains(document.activeElement) ? document.activeElement?.id : undefined
+      served.set(next, next.outerHTML)
+      old.replaceWith(next)
+      if (focused) document.getElementById(focused)?.focus()
+    }
+  }
+}
+
+/** How a region came from the server, before elements changed it. */
+const served = new WeakMap()
+
+/** A form that came back with mistakes is shown in its dialog. */
+for (const dialog of document.querySelectorAll("dialog[open]")) {
+  dialog.close()
+  dialog.showModal()
+}
+
+/** Browsers that do not know `command` yet. */
+if (!("command" in HTMLButtonElement.prototype))
+  document.addEventListener("click", (event) => {
+    const button = event.target instanceof Element ? event.target.closest("button[commandfor]") : null
+    const dialog = document.getElementById(button?.getAttribute("commandfor") ?? "")
+    if (!(dialog instanceof HTMLDialogElement)) return
+    if (button?.getAttribute("command") === "show-modal") dialog.showModal()
+    else dialog.close()
+  })
+
+customElements.define("local-time", LocalTime)
+customElements.define("copy-button", CopyButton)
+customElements.define("live-activity", LiveActivity)

@@ -1,0 +1,39 @@
+/**
+ * The static files of the console, read once at start. Their addresses hold a digest of their content, so that browsers
+ * may keep them for good and still get the next version.
+ */
+import { createHash } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { Effect } from "effect"
+import { HttpServerResponse } from "effect/http"
+import type { ConsoleRoute } from "./web/routes.ts"
+
+const directory = new URL("../assets/", import.meta.url)
+
+const read = async (name: string, type: string, parts: ReadonlyArray<string> = [name]) => {
+  const texts = await Promise.all(parts.map((part) => readFile(new URL(part, directory), "utf8")))
+  const content = new TextEncoder().encode(texts.join("\n"))
+  const digest = createHash("sha256").update(content).digest("hex").slice(0, 12)
+  return { content, type, path: `/assets/${digest}/${name}` as const }
+}
+
+/** Without them no page is right, so a missing file stops the process at its start. */
+const [style, script, icon] = await Promise.all([
+  read("style.css", "text/css; charset=utf-8", ["base.css", "parts.css"]),
+  read("console.js", "text/javascript; charset=utf-8"),
+  read("icon.svg", "image/svg+xml")
+])
+
+/** Where pages find them. */
+export const assetPaths = { style: style.path, script: script.path, icon: icon.path }
+
+export const assetRoutes: ReadonlyArray<ConsoleRoute> = [style, script, icon].map(({ content, path, type }) => ({
+  method: "GET",
+  path,
+  answer: Effect.succeed(
+    HttpServerResponse.uint8Array(content, {
+      contentType: type,
+      headers: { "cache-control": "public, max-age=31536000, immutable" }
+    })
+  )
+}))

@@ -1,0 +1,21 @@
+/** What a page says after a form was done. The address names one of these and can say nothing else. */
+const notices = {
+  "project-created": "The project is being created.",
+  "rule-added": "The network was added.",
+  "rule-removed": "The network was removed.",
+  "rules-reset": "Every rule was removed. The project accepts connections from every address.",
+  "endpoint-starting": "The endpoint is starting.",
+  "endpoint-suspending": "The endpoint is being suspended.",
+  "key-revoked": "The key was revoked."
+} as const
+
+export type Notice = keyof typeof notices
+
+const isNotice = (name: string): name is Notice => Object.hasOwn(notices, name)
+
+export const noticeIn = (query: URLSearchParams): string | undefined => {
+  const name = query.get("done") ?? ""
+  return isNotice(name) ? notices[name] : undefined
+}
+
+export const withNotice = (path: string, notice: Notice): string => `${path}?done=${notice}`

@@ -1,0 +1,51 @@
+/**
+ * The event streams that browsers have open through this process, so that they can be ended: all of them at shutdown,
+ * those of one session at its sign-out.
+ */
+import { Context, Deferred, Effect, Layer, type Scope } from "effect"
+
+export class Relays extends Context.Service<
+  Relays,
+  {
+    /** Counts a stream in while the scope lasts; what it answers completes when the stream has to end. */
+    readonly open: (sessionId: string) => Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
+    readonly endSession: (sessionId: string) => Effect.Effect<void>
+    /** From now on every stream ends, new ones at once. */
+    readonly endAll: Effect.Effect<void>
+    readonly count: Effect.Effect<number>
+  }
+>()("@narthex/console/Relays") {
+  static readonly layer = Layer.effect(
+    Relays,
+    Effect.sync(() => {
+      const streams = new Set<{ readonly sessionId: string; readonly end: Deferred.Deferred<void> }>()
+      let closed = false
+
+      const end = (which: (sessionId: string) => boolean) =>
+        Effect.forEach(
+          [...streams].filter(({ sessionId }) => which(sessionId)),
+          ({ end }) => Deferred.succeed(end, undefined),
+          { discard: true }
+        )
+
+      return Relays.of({
+        open: (sessionId) =>
+          Effect.acquireRelease(
+            Effect.gen(function* () {
+              const stream = { sessionId, end: yield* Deferred.make<void>() }
+              streams.add(stream)
+              if (closed) yield* Deferred.succeed(stream.end, undefined)
+              return stream
+            }),
+            (stream) => Effect.sync(() => streams.delete(stream))
+          ).pipe(Effect.map(({ end }) => Deferred.await(end))),
+        endSession: (sessionId) => Effect.suspend(() => end((it) => it === sessionId)),
+        endAll: Effect.suspend(() => {
+          closed = true
+          return end(() => true)
+        }),
+        count: Effect.sync(() => streams.size)
+      })
+    })
+  )
+}

@@ -1,0 +1,62 @@
+/** Which organization the session acts in: the switch, and the addresses that lead to the active one. */
+import { Clock, Effect, Schema } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { AnyOrgId, SessionAnswer } from "@narthex/api"
+import { calling } from "../ApiRefusal.ts"
+import { payload } from "../payload.ts"
+import { type ConsoleSession, sessionOf } from "../sessions/ConsoleSession.ts"
+import { Sessions } from "../sessions/Sessions.ts"
+import { signedIn, withSession } from "../sessions/signedIn.ts"
+import { json, seeOther } from "../web/answer.tsx"
+import { Form, NotAForm, readJson, sendsJson } from "../web/Form.ts"
+import { pageRefusals, problemRefusals } from "../web/refusals.tsx"
+import { returnPath } from "../web/returnTo.ts"
+import type { ConsoleRoute } from "../web/routes.ts"
+
+const Wish = Schema.Struct({ org_id: AnyOrgId })
+
+/** What a program is told: everything but the token, which stays in the cookie. */
+const { access_token: _token, ...shown } = SessionAnswer.fields
+const encodeShown = Schema.encodeEffect(Schema.Struct(shown))
+
+const switchTo = Effect.fnUntraced(function* (session: ConsoleSession, wish: { readonly org_id: string }) {
+  const answer = yield* calling((api) =>
+    Effect.flatMap(payload(Wish, wish), (body) => api.auth.switchOrg({ payload: body }))
+  )
+  const next = sessionOf(session.id, answer, yield* Clock.currentTimeMillis)
+  yield* (yield* Sessions).remember(next)
+  return { answer, next }
+})
+
+const asForm = signedIn(pageRefusals)((session) =>
+  Effect.gen(function* () {
+    const form = yield* Form.read
+    const { next } = yield* switchTo(session, { org_id: form.text("org_id") })
+    return yield* withSession(seeOther(returnPath(form.text("return_to")) ?? "/projects"), next)
+  })
+)
+
+const asJson = signedIn(problemRefusals)((session) =>
+  Effect.gen(function* () {
+    const body = yield* readJson
+    if (!Schema.is(Schema.Struct({ org_id: Schema.String }))(body))
+      return yield* new NotAForm({ status: 422, reason: "org_id: Expected the id of an organization." })
+    const { answer, next } = yield* switchTo(session, body)
+    return yield* withSession(json(yield* Effect.orDie(encodeShown(answer))), next)
+  })
+)
+
+const switchOrg = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+  sendsJson(request) ? asJson : asForm
+)
+
+/** The organization of the session, as far as the cookie knows it; the page itself looks. */
+const leadTo = (section: string) =>
+  signedIn(pageRefusals)((session) => Effect.succeed(seeOther(`/orgs/${session.org_id}/${section}`)))
+
+export const organizationRoutes: ReadonlyArray<ConsoleRoute> = [
+  { method: "POST", path: "/api/auth/switch-org", answer: switchOrg },
+  { method: "GET", path: "/projects", answer: leadTo("projects") },
+  { method: "GET", path: "/api-keys", answer: leadTo("api-keys") },
+  { method: "GET", path: "/orgs/:org_id", answer: leadTo("projects") }
+]

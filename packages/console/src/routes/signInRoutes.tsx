@@ -1,0 +1,148 @@
+/** The way in and out: landing, sign-in at a provider, the waiting room, sign-out. */
+import { Clock, Effect, Option, Schema } from "effect"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { ClientCredential } from "@narthex/api"
+import { type ApiRefused, calling } from "../ApiRefusal.ts"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
+import { Relays } from "../relay/Relays.ts"
+import { sessionOf } from "../sessions/ConsoleSession.ts"
+import { presented, withCookie, withoutCookie } from "../sessions/cookies.ts"
+import { SealedCookies } from "../sessions/SealedCookies.ts"
+import { attemptLifetime, SignIn, SignInAttempt, type SignInFailed } from "../sessions/SignIn.ts"
+import { currentSession, signedIn, withoutSession, withSession } from "../sessions/signedIn.ts"
+import { Landing, MessagePage, PendingPage, SignInPage } from "../views/Landing.tsx"
+import { page, seeOther } from "../web/answer.tsx"
+import { emailNotAllowedPage, notFoundPage, pageRefusals } from "../web/refusals.tsx"
+import { returnPath, withReturn } from "../web/returnTo.ts"
+import type { ConsoleRoute } from "../web/routes.ts"
+
+const queryOf = (url: string) => url.slice(url.indexOf("?") + 1 || url.length)
+
+const landing = Effect.map(currentSession, (session) => page(<Landing signedIn={Option.isSome(session)} />))
+
+const choose = Effect.gen(function* () {
+  const { providers } = yield* ConsoleSettings
+  const { url } = yield* HttpServerRequest.HttpServerRequest
+  const to = returnPath(new URLSearchParams(queryOf(url)).get("return_to"))
+  return page(
+    <SignInPage
+      providers={providers}
+      hrefOf={(id) => withReturn(`/sign-in/${encodeURIComponent(id)}`, to)}
+      forCommandLine={to?.startsWith("/cli/authorize?") === true}
+    />
+  )
+})
+
+const again = { href: "/sign-in", label: "Start again" }
+
+const failed = (failure: SignInFailed) =>
+  Effect.as(
+    Effect.logWarning(`A sign-in at ${failure.provider} failed to ${failure.step}`, failure.cause),
+    failure.code === "access_denied"
+      ? page(
+          <MessagePage title="Sign-in cancelled" way={again}>
+            <p>Nobody was signed in.</p>
+          </MessagePage>,
+          { status: 403 }
+        )
+      : page(
+          <MessagePage title="Sign-in did not work" way={again}>
+            <p>The identity provider could not be reached, or its answer did not belong to this sign-in.</p>
+          </MessagePage>,
+          { status: failure.step === "begin" ? 503 : 400 }
+        )
+  )
+
+const begin = Effect.gen(function* () {
+  const { secure } = yield* ConsoleSettings
+  const { url } = yield* HttpServerRequest.HttpServerRequest
+  const { provider = "" } = yield* HttpRouter.params
+  const to = returnPath(new URLSearchParams(queryOf(url)).get("return_to"))
+  const { attempt, location } = yield* (yield* SignIn).begin(provider, to)
+  const until = (yield* Clock.currentTimeMillis) + attemptLifetime
+  const value = yield* (yield* SealedCookies).seal("sign-in", { ...attempt }, until)
+  return withCookie(seeOther(location), { purpose: "sign-in", value, seconds: attemptLifetime / 1000, secure })
+}).pipe(Effect.catchTags({ SignInFailed: failed, UnknownProvider: () => Effect.succeed(notFoundPage(false)) }))
+
+const attemptOf = Effect.gen(function* () {
+  const cookie = yield* presented("sign-in")
+  if (cookie === undefined) return Option.none<SignInAttempt>()
+  const content = yield* (yield* SealedCookies).open("sign-in", cookie)
+  return Option.flatMap(content, Schema.decodeUnknownOption(SignInAttempt))
+})
+
+const noAttempt = Effect.map(ConsoleSettings, ({ origin }) =>
+  page(
+    <MessagePage title="This sign-in has ended" way={{ href: `${origin}/sign-in`, label: "Start again" }}>
+      <p>It took longer than ten minutes, or began in another browser or under another address.</p>
+    </MessagePage>,
+    { status: 400 }
+  )
+)
+
+const refusedAtTheApi = (refusal: ApiRefused) =>
+  refusal.code === "email_not_allowed"
+    ? emailNotAllowedPage(refusal)
+    : page(
+        <MessagePage title="Sign-in did not work" way={again} request_id={refusal.request_id}>
+          <p>{refusal.detail}</p>
+        </MessagePage>,
+        { status: refusal.status }
+      )
+
+/** A new session id each time: what was known before the sign-in opens nothing after it. */
+const finish = Effect.gen(function* () {
+  const { secure } = yield* ConsoleSettings
+  const { url } = yield* HttpServerRequest.HttpServerRequest
+  const found = yield* attemptOf
+  if (Option.isNone(found)) return yield* noAttempt
+  const attempt = found.value
+  const answered = Effect.gen(function* () {
+    const idToken = yield* (yield* SignIn).finish(attempt, queryOf(url))
+    const answer = yield* calling((api) =>
+      api.auth.exchange({ payload: { id_token: idToken, provider: attempt.provider, nonce: attempt.nonce } })
+    )
+    const session = sessionOf(crypto.randomUUID(), answer, yield* Clock.currentTimeMillis)
+    const to = answer.account_state === "pending" ? "/pending" : (attempt.return_to ?? "/projects")
+    return yield* withSession(seeOther(to), session)
+  }).pipe(
+    Effect.catchTags({
+      SignInFailed: failed,
+      UnknownProvider: () => Effect.succeed(notFoundPage(false)),
+      ApiRefused: (refusal) => Effect.succeed(refusedAtTheApi(refusal)),
+      ApiUnreachable: (failure) => Effect.succeed(pageRefusals.failed(failure))
+    })
+  )
+  return withoutCookie(yield* answered, "sign-in", secure)
+})
+
+/** The browser is signed out whatever the API says; the API keys stay. */
+const signOut = Effect.gen(function* () {
+  const session = yield* currentSession
+  if (Option.isSome(session)) {
+    yield* (yield* Relays).endSession(session.value.id)
+    yield* calling((api) => api.auth.logout({})).pipe(
+      Effect.provideService(ClientCredential, session.value.access_token),
+      Effect.timeout("5 seconds"),
+      Effect.catch((failure) => Effect.logWarning("The session could not be revoked", failure))
+    )
+  }
+  return yield* withoutSession(seeOther("/"))
+})
+
+const pending = signedIn(pageRefusals)(() =>
+  Effect.map(
+    calling((api) => api.auth.whoami({})),
+    ({ account_state, user }) =>
+      account_state === "pending" ? page(<PendingPage email={user.email} />) : seeOther("/projects")
+  )
+)
+
+export const signInRoutes: ReadonlyArray<ConsoleRoute> = [
+  { method: "GET", path: "/", answer: landing },
+  { method: "GET", path: "/sign-in", answer: choose },
+  { method: "GET", path: "/sign-in/callback", answer: finish },
+  { method: "GET", path: "/sign-in/:provider", answer: begin },
+  { method: "POST", path: "/sign-out", answer: signOut },
+  { method: "GET", path: "/pending", answer: pending }
+]

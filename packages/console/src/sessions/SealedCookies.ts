@@ -1,0 +1,53 @@
+/**
+ * Cookies that only the console can read: encrypted JWTs (JWE, `dir` with A256GCM).
+ *
+ * One key serves several kinds of cookie, so each names its purpose as audience and is read for that purpose alone: a
+ * sign-in attempt that came back as a session must be nothing.
+ */
+import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
+import { EncryptJWT, type JWTPayload, jwtDecrypt } from "jose"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
+
+export type CookiePurpose = "session" | "sign-in"
+
+export class SealedCookies extends Context.Service<
+  SealedCookies,
+  {
+    /** `until`: milliseconds since 1970, after which it opens no more. */
+    readonly seal: (purpose: CookiePurpose, content: JWTPayload, until: number) => Effect.Effect<string>
+    /** `None` for whatever is not ours, of another purpose, or too old. */
+    readonly open: (purpose: CookiePurpose, text: string) => Effect.Effect<Option.Option<JWTPayload>>
+  }
+>()("@narthex/console/SealedCookies") {
+  static readonly layer = Layer.effect(
+    SealedCookies,
+    Effect.gen(function* () {
+      const key = Redacted.value((yield* ConsoleSettings).cookie_key)
+      if (key.length !== 32) return yield* Effect.die(new Error("The cookie key must have 32 bytes."))
+      return SealedCookies.of({
+        seal: (purpose, content, until) =>
+          Effect.promise(() =>
+            new EncryptJWT(content)
+              .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
+              .setAudience(purpose)
+              .setExpirationTime(Math.floor(until / 1000))
+              .encrypt(key)
+          ),
+        open: (purpose, text) =>
+          Effect.flatMap(Clock.currentTimeMillis, (now) =>
+            Effect.option(
+              Effect.tryPromise(() =>
+                jwtDecrypt(text, key, {
+                  audience: purpose,
+                  currentDate: new Date(now),
+                  requiredClaims: ["exp"],
+                  keyManagementAlgorithms: ["dir"],
+                  contentEncryptionAlgorithms: ["A256GCM"]
+                })
+              )
+            )
+          ).pipe(Effect.map(Option.map(({ payload }) => payload)))
+      })
+    })
+  )
+}

@@ -1,0 +1,139 @@
+/**
+ * Sign-in at an identity provider: authorization code with PKCE, state and nonce, through `openid-client`.
+ *
+ * 1. `begin` makes the three secrets of the attempt and the address to send the browser to; the caller seals the
+ *    attempt into a cookie of ten minutes.
+ * 2. The provider sends the browser to `/sign-in/callback`.
+ * 3. `finish` holds what came back against the attempt and exchanges the code for an id token. The library checks state,
+ *    `iss` (RFC 9207), nonce and the token's claims; the API verifies the token once more, it trusts nobody's word.
+ *
+ * What one would get wrong: the address that came back is judged as one of our own origin, not of what `Host` says.
+ */
+import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import * as openid from "openid-client"
+import { ConsoleSettings, callbackUrl, type SignInProvider } from "../ConsoleConfig.ts"
+
+/** What the browser carries to the provider and back, sealed. */
+export const SignInAttempt = Schema.Struct({
+  provider: Schema.String,
+  state: Schema.String,
+  nonce: Schema.String,
+  code_verifier: Schema.String,
+  return_to: Schema.optionalKey(Schema.String)
+})
+export type SignInAttempt = typeof SignInAttempt.Type
+
+export const attemptLifetime = 10 * 60_000
+
+/** The provider cannot be reached, or said no, or answered what does not belong to the attempt. */
+export class SignInFailed extends Schema.TaggedError<SignInFailed>()("SignInFailed", {
+  provider: Schema.String,
+  step: Schema.Literals(["begin", "finish"]),
+  /** The provider's own word for it, `access_denied` when the person changed their mind. */
+  code: Schema.optionalKey(Schema.String),
+  cause: Schema.Defect()
+}) {}
+
+/** There is no such provider. */
+export class UnknownProvider extends Schema.TaggedError<UnknownProvider>()("UnknownProvider", {
+  provider: Schema.String
+}) {}
+
+const isPlainHttp = (issuer: string) => new URL(issuer).protocol === "http:"
+
+const discover = (provider: SignInProvider) =>
+  openid.discovery(
+    new URL(provider.issuer),
+    provider.client_id,
+    undefined,
+    provider.client_secret === undefined
+      ? openid.None()
+      : openid.ClientSecretPost(Redacted.value(provider.client_secret)),
+    // The settings let plain http pass on loopback only.
+    { timeout: 10, execute: isPlainHttp(provider.issuer) ? [openid.allowInsecureRequests] : [] }
+  )
+
+const codeOf = (cause: unknown) =>
+  cause instanceof openid.AuthorizationResponseError || cause instanceof openid.ResponseBodyError
+    ? { code: cause.error }
+    : {}
+
+export class SignIn extends Context.Service<
+  SignIn,
+  {
+    readonly begin: (
+      providerId: string,
+      returnTo: string | undefined
+    ) => Effect.Effect<{ readonly attempt: SignInAttempt; readonly location: string }, SignInFailed | UnknownProvider>
+    /** `query` is what the browser came back with. */
+    readonly finish: (
+      attempt: SignInAttempt,
+      query: string
+    ) => Effect.Effect<Redacted.Redacted, SignInFailed | UnknownProvider>
+  }
+>()("@narthex/console/SignIn") {
+  static readonly layer = Layer.effect(
+    SignIn,
+    Effect.gen(function* () {
+      const { console_url, providers } = yield* ConsoleSettings
+      const configurations = new Map<string, openid.Configuration>()
+
+      const attempting = <A>(provider: string, step: "begin" | "finish", run: () => Promise<A>) =>
+        Effect.tryPromise({
+          try: run,
+          catch: (cause) => new SignInFailed({ provider, step, cause, ...codeOf(cause) })
+        })
+
+      /** Discovery that succeeded is kept; one that failed is tried again at the next sign-in. */
+      const configured = Effect.fnUntraced(function* (id: string, step: "begin" | "finish") {
+        const provider = providers.find((it) => it.id === id)
+        if (provider === undefined) return yield* new UnknownProvider({ provider: id })
+        const kept = configurations.get(id)
+        if (kept !== undefined) return kept
+        const found = yield* attempting(id, step, () => discover(provider))
+        configurations.set(id, found)
+        return found
+      })
+
+      return SignIn.of({
+        begin: Effect.fn("SignIn.begin")(function* (id, returnTo) {
+          const configuration = yield* configured(id, "begin")
+          const attempt: SignInAttempt = {
+            provider: id,
+            state: openid.randomState(),
+            nonce: openid.randomNonce(),
+            code_verifier: openid.randomPKCECodeVerifier(),
+            ...(returnTo === undefined ? {} : { return_to: returnTo })
+          }
+          const challenge = yield* Effect.promise(() => openid.calculatePKCECodeChallenge(attempt.code_verifier))
+          const location = openid.buildAuthorizationUrl(configuration, {
+            redirect_uri: callbackUrl(console_url),
+            scope: "openid email profile",
+            state: attempt.state,
+            nonce: attempt.nonce,
+            code_challenge: challenge,
+            code_challenge_method: "S256"
+          })
+          return { attempt, location: location.href }
+        }),
+        finish: Effect.fn("SignIn.finish")(function* (attempt, query) {
+          const id = attempt.provider
+          const configuration = yield* configured(id, "finish")
+          const returned = new URL(`${callbackUrl(console_url)}?${query}`)
+          const tokens = yield* attempting(id, "finish", () =>
+            openid.authorizationCodeGrant(configuration, returned, {
+              pkceCodeVerifier: attempt.code_verifier,
+              expectedState: attempt.state,
+              expectedNonce: attempt.nonce,
+              idTokenExpected: true
+            })
+          )
+          const { id_token } = tokens
+          if (id_token === undefined)
+            return yield* new SignInFailed({ provider: id, step: "finish", cause: "The provider sent no id token." })
+          return Redacted.make(id_token, { label: "id token" })
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,53 @@
+/**
+ * The console's two cookies and their attributes.
+ *
+ * `__Host-` binds a cookie to this very host and demands `Secure`. Browsers refuse both over plain http, so there the
+ * names are others: a cookie from http must never pass for the real one.
+ */
+import { Effect } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
+import type { CookiePurpose } from "./SealedCookies.ts"
+
+const names = {
+  session: { secure: "__Host-narthex", plain: "narthex" },
+  "sign-in": { secure: "__Host-narthex-sign-in", plain: "narthex-sign-in" }
+} as const satisfies Record<CookiePurpose, unknown>
+
+export const cookieName = (purpose: CookiePurpose, secure: boolean): string =>
+  names[purpose][secure ? "secure" : "plain"]
+
+export const presented = Effect.fnUntraced(function* (purpose: CookiePurpose) {
+  const { secure } = yield* ConsoleSettings
+  const request = yield* HttpServerRequest.HttpServerRequest
+  return request.cookies[cookieName(purpose, secure)]
+})
+
+const attributes = (secure: boolean) => ({ httpOnly: true, secure, sameSite: "lax", path: "/" }) as const
+
+/** Gives the browser the cookie for `seconds`. */
+export const withCookie = (
+  response: HttpServerResponse.HttpServerResponse,
+  { purpose, seconds, secure, value }: CookieToSet
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setCookieUnsafe(response, cookieName(purpose, secure), value, {
+    ...attributes(secure),
+    maxAge: `${Math.max(0, Math.floor(seconds))} seconds`
+  })
+
+export interface CookieToSet {
+  readonly purpose: CookiePurpose
+  readonly value: string
+  readonly seconds: number
+  readonly secure: boolean
+}
+
+export const withoutCookie = (
+  response: HttpServerResponse.HttpServerResponse,
+  purpose: CookiePurpose,
+  secure: boolean
+): HttpServerResponse.HttpServerResponse =>
+  HttpServerResponse.setCookieUnsafe(response, cookieName(purpose, secure), "", {
+    ...attributes(secure),
+    maxAge: 0
+  })

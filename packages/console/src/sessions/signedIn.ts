@@ -1,0 +1,113 @@
+/**
+ * What stands before every page and call that needs a session.
+ *
+ * 1. No cookie, or one that is not ours, or 12 hours since sign-in: to the sign-in, and back here afterwards.
+ * 2. A token near its end is refreshed; the browser gets the new cookie with the answer, whatever the answer is.
+ * 3. The handler runs with the token as the credential of its calls.
+ * 4. What the API says about the session itself is answered here: pending, ended, or stale. Stale means that a new token
+ *    helps: the old one has expired by the API's clock, or its organization was lost. Such a GET is sent round once more.
+ */
+import { Clock, Effect, Option, Schema } from "effect"
+import { HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientCredential, type NarthexClient } from "@narthex/api"
+import { type ApiFailure, type ApiRefused, ApiUnreachable, refusedWith } from "../ApiRefusal.ts"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
+import type { NotAForm } from "../web/Form.ts"
+import { ConsoleSession, hasEnded, toCookie } from "./ConsoleSession.ts"
+import { presented, withCookie, withoutCookie } from "./cookies.ts"
+import { SealedCookies } from "./SealedCookies.ts"
+import { Sessions } from "./Sessions.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** How refusals look to whoever called: pages for people, problems for programs. */
+export interface Refusals {
+  readonly signInRequired: (request: HttpServerRequest.HttpServerRequest) => Response
+  readonly pending: (refusal: ApiRefused) => Response
+  readonly emailNotAllowed: (refusal: ApiRefused) => Response
+  /** Whatever else failed. */
+  readonly failed: (failure: ApiFailure | NotAForm) => Response
+  /** May a stale session be answered by sending the browser round once more? */
+  readonly retries: boolean
+}
+
+const decode = Schema.decodeUnknownOption(ConsoleSession)
+
+/** The session that the request came with, if it is one of ours and not over. */
+export const currentSession = Effect.gen(function* () {
+  const cookie = yield* presented("session")
+  if (cookie === undefined) return Option.none<ConsoleSession>()
+  const session = Option.flatMap(yield* (yield* SealedCookies).open("session", cookie), decode)
+  const now = yield* Clock.currentTimeMillis
+  return Option.filter(session, (it) => !hasEnded(it, now))
+})
+
+export const withSession = Effect.fnUntraced(function* (response: Response, session: ConsoleSession) {
+  const { secure } = yield* ConsoleSettings
+  const value = yield* (yield* SealedCookies).seal("session", toCookie(session), session.refresh_until)
+  const seconds = (session.refresh_until - (yield* Clock.currentTimeMillis)) / 1000
+  return withCookie(response, { purpose: "session", value, seconds, secure })
+})
+
+export const withoutSession = (response: Response) =>
+  Effect.map(ConsoleSettings, ({ secure }) => withoutCookie(response, "session", secure))
+
+const isOver = refusedWith("unauthenticated", "invalid_token", "sign_in_required")
+const isStale = refusedWith("token_expired", "not_a_member")
+
+/** A token younger than this was just got; another would be no better. */
+const freshAge = 5_000
+
+type Needs = ConsoleSettings | NarthexClient | SealedCookies | Sessions | HttpServerRequest.HttpServerRequest
+
+export const signedIn =
+  (refusals: Refusals) =>
+  <R>(
+    handler: (session: ConsoleSession) => Effect.Effect<Response, ApiFailure | NotAForm, R>
+  ): Effect.Effect<Response, never, R | Needs> =>
+    Effect.gen(function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      const toSignIn = Effect.suspend(() => withoutSession(refusals.signInRequired(request)))
+      const sessions = yield* Sessions
+
+      const answer = (failure: ApiFailure | NotAForm): Effect.Effect<Response, never, ConsoleSettings> => {
+        if (failure instanceof ApiUnreachable)
+          return Effect.as(Effect.logWarning("The API cannot be reached", failure.reason), refusals.failed(failure))
+        if (isOver(failure)) return toSignIn
+        if (refusedWith("email_not_allowed")(failure)) return withoutSession(refusals.emailNotAllowed(failure))
+        if (refusedWith("alpha_pending")(failure)) return Effect.succeed(refusals.pending(failure))
+        return Effect.succeed(refusals.failed(failure))
+      }
+
+      const act = (session: ConsoleSession) =>
+        handler(session).pipe(
+          Effect.provideService(ClientCredential, session.access_token),
+          Effect.catch((failure) =>
+            isStale(failure) ? renew(session, failure) : Effect.map(answer(failure), (response) => ({ response }))
+          ),
+          Effect.map((result) => ("response" in result ? result : { response: result }))
+        )
+
+      const renew = (session: ConsoleSession, failure: ApiRefused) =>
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const may = refusals.retries && (request.method === "GET" || request.method === "HEAD")
+          if (!may || now - session.issued_at < freshAge) return { response: yield* answer(failure) }
+          const renewed = yield* sessions.renewed(session)
+          const again = HttpServerResponse.empty({ status: 303, headers: { location: request.url } })
+          return { response: again, renewed }
+        }).pipe(Effect.catch((refusal) => Effect.map(answer(refusal), (response) => ({ response }))))
+
+      const found = yield* currentSession
+      if (Option.isNone(found)) return yield* toSignIn
+      const fresh = yield* Effect.result(sessions.fresh(found.value))
+      if (fresh._tag === "Failure") return yield* answer(fresh.failure)
+      const done: { response: Response; renewed?: ConsoleSession } = yield* act(fresh.success)
+      const session = done.renewed ?? fresh.success
+      const changed = session.issued_at !== found.value.issued_at
+      const speaksForItself = hasOwnCookie(done.response)
+      return changed && !speaksForItself ? yield* withSession(done.response, session) : done.response
+    })
+
+/** Did the handler sign out, or switch? Its cookie is newer than the one we would set. */
+const hasOwnCookie = (response: Response) => Object.keys(response.cookies.cookies).length > 0

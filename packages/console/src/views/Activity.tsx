@@ -1,0 +1,62 @@
+/**
+ * Operations as they happen. The rows come from the server; `<live-activity>` follows the stream, adds rows from the
+ * template, and has the page's regions read again when events were missed.
+ */
+import { DateTime } from "effect"
+import { Status, Time } from "./parts.tsx"
+import { type OperationShown, operationTone, words } from "./records.ts"
+
+export interface ActivityProps {
+  /** The console's relay of a stream. */
+  readonly src: string
+  readonly operations: ReadonlyArray<OperationShown>
+  readonly empty: string
+  /** Ids of parts of the page that change with an event. */
+  readonly regions?: ReadonlyArray<string>
+}
+
+export const Activity = ({ empty, operations, regions = [], src }: ActivityProps) => (
+  <section aria-labelledby="activity-title">
+    <live-activity src={src} regions={regions.join(" ")}>
+      <div class="heading">
+        <h2 id="activity-title">Activity</h2>
+        <p class="soft" role="status" data-state>
+          <noscript>Reload the page to see what is new.</noscript>
+        </p>
+      </div>
+      <ol class="feed" id="activity">
+        {operations.map((operation) => (
+          <li key={operation.id} data-operation={operation.id}>
+            <Status tone={operationTone(operation.status)}>{operation.status}</Status>
+            <span class="grow">
+              {words(operation.action)}
+              {operation.error === null ? null : <span class="error"> {operation.error}</span>}
+              <span class="soft">{by(operation)}</span>
+            </span>
+            <Time at={DateTime.toUtc(operation.updated_at)} />
+          </li>
+        ))}
+      </ol>
+      {operations.length === 0 ? (
+        <p class="soft" data-empty>
+          {empty}
+        </p>
+      ) : null}
+      <template>
+        <li>
+          <span class="status" data-status />
+          <span class="grow">
+            <span data-action />
+            <span class="soft" data-subject />
+          </span>
+          <local-time>
+            <time data-time />
+          </local-time>
+        </li>
+      </template>
+    </live-activity>
+  </section>
+)
+
+const by = ({ initiator }: OperationShown): string =>
+  initiator.type === "system" ? " by the platform" : initiator.name === null ? "" : ` by ${initiator.name}`

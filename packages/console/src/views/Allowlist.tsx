@@ -1,0 +1,175 @@
+/**
+ * Who may reach a project.
+ *
+ * An empty list is an open project, so the last rule to go, by hand or by its own expiry, opens it: the page says so
+ * before it happens.
+ */
+import { Option } from "effect"
+import { Confirm, Empty, Command, Field, Notice, Time } from "./parts.tsx"
+import type { AllowlistShown, RuleShown } from "./records.ts"
+
+export interface AllowlistDraft {
+  readonly cidr: string
+  readonly label: string
+  readonly hours: string
+}
+
+export interface AllowlistEditorProps {
+  readonly allowlist: AllowlistShown
+  readonly draft: AllowlistDraft
+  readonly errors?: {
+    readonly cidr?: string | undefined
+    readonly label?: string | undefined
+    readonly hours?: string | undefined
+  }
+  readonly action: string
+  readonly may: boolean
+}
+
+const opens = "The project will accept connections from every address."
+
+export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, may }: AllowlistEditorProps) => {
+  const { opens_at, restricted, rules } = allowlist
+  return (
+    <section aria-labelledby="allowlist-title" id="ip-allow">
+      <div class="heading">
+        <h2 id="allowlist-title">IP allowlist</h2>
+        {may && rules.length > 0 ? (
+          <Confirm
+            id="reset-allowlist"
+            opener="Reset"
+            openerLabel="Reset the allowlist"
+            title="Remove every rule?"
+            action={`${action}/reset`}
+            confirm="Remove every rule"
+          >
+            <p>{opens}</p>
+          </Confirm>
+        ) : null}
+      </div>
+      <p class="soft">Changes reach the proxy within about 30 seconds.</p>
+      {Option.isSome(opens_at) ? (
+        <Notice tone="busy">
+          Every rule expires. From <Time at={opens_at.value} /> on, the project accepts connections from every address.
+        </Notice>
+      ) : null}
+      {restricted ? (
+        <Rules rules={rules} action={action} may={may} />
+      ) : (
+        <Empty title="Open to every address">
+          <p>Add the first rule, and only listed networks reach the project's endpoints or wake them.</p>
+          <p>
+            From the terminal: <Command>{"narthex ip-allow add <cidr> --project <project_id>"}</Command>
+          </p>
+        </Empty>
+      )}
+      {may ? (
+        <form method="post" action={action} class="card row" aria-label="Add a rule">
+          <Field
+            name="cidr"
+            label="Network"
+            value={draft.cidr}
+            placeholder="203.0.113.0/24"
+            hint="A CIDR, or one address."
+            error={errors.cidr}
+          />
+          <Field name="label" label="Label" value={draft.label} maxLength={256} error={errors.label} />
+          <Field
+            name="hours"
+            label="Lasts (hours)"
+            value={draft.hours}
+            inputMode="numeric"
+            hint="Blank: until it is removed."
+            error={errors.hours}
+          />
+          <p class="actions">
+            <button type="submit" class="primary">
+              Add rule
+            </button>
+            <button type="submit" name="use" value="client-address">
+              Add my address
+            </button>
+          </p>
+        </form>
+      ) : null}
+    </section>
+  )
+}
+
+interface RulesProps {
+  readonly rules: ReadonlyArray<RuleShown>
+  readonly action: string
+  readonly may: boolean
+}
+
+const Rules = ({ action, may, rules }: RulesProps) => (
+  <div class="scroll">
+    <table>
+      <caption class="hidden">Networks that may connect</caption>
+      <thead>
+        <tr>
+          <th scope="col">Network</th>
+          <th scope="col">Label</th>
+          <th scope="col">Added</th>
+          <th scope="col">By</th>
+          <th scope="col">Expires</th>
+          <th scope="col">
+            <span class="hidden">Actions</span>
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {rules.map((rule, index) => (
+          <tr key={rule.cidr}>
+            <th scope="row">
+              <code>{rule.cidr}</code>
+            </th>
+            <td>{rule.label}</td>
+            <td>
+              <Time at={rule.created_at} />
+            </td>
+            <td>{rule.created_by.email ?? rule.created_by.id}</td>
+            <td>
+              {Option.match(rule.expires_at, {
+                onNone: () => <span class="soft">never</span>,
+                onSome: (at) => <Time at={at} />
+              })}
+            </td>
+            <td class="end">
+              {may ? <Remove rule={rule} action={`${action}/remove`} last={rules.length === 1} index={index} /> : null}
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  </div>
+)
+
+interface RemoveProps {
+  readonly rule: RuleShown
+  readonly action: string
+  readonly last: boolean
+  readonly index: number
+}
+
+const Remove = ({ action, index, last, rule }: RemoveProps) =>
+  last ? (
+    <Confirm
+      id={`remove-rule-${index}`}
+      opener="Remove"
+      openerLabel={`Remove ${rule.cidr}`}
+      title={`Remove ${rule.cidr}?`}
+      action={action}
+      confirm="Remove the last rule"
+      fields={{ cidr: rule.cidr }}
+    >
+      <p>It is the last rule. {opens}</p>
+    </Confirm>
+  ) : (
+    <form method="post" action={action}>
+      <input type="hidden" name="cidr" value={rule.cidr} />
+      <button type="submit" class="quiet danger" aria-label={`Remove ${rule.cidr}`}>
+        Remove
+      </button>
+    </form>
+  )

@@ -1,0 +1,78 @@
+/** The page on which a person lets a command line have a key. It never goes on by itself. */
+import { capabilities, scopeChoices } from "./ApiKeys.tsx"
+import { type Frame, Page } from "./Layout.tsx"
+import { Notice, Select } from "./parts.tsx"
+import type { ProjectShown } from "./records.ts"
+
+export const lifetimes = [
+  { value: "1", label: "1 day" },
+  { value: "30", label: "30 days" },
+  { value: "90", label: "90 days" },
+  { value: "365", label: "1 year" },
+  { value: "never", label: "Never" }
+] as const
+
+export interface CliAuthorizePageProps {
+  readonly frame: Frame
+  readonly projects: ReadonlyArray<ProjectShown>
+  /** As the device reports it. */
+  readonly name: string
+  readonly port: string
+  /** What the form carries on. */
+  readonly request: Readonly<Record<string, string>>
+  readonly draft: { readonly capability: string; readonly scope: string; readonly lifetime: string }
+  readonly error?: string | undefined
+}
+
+export const CliAuthorizePage = (props: CliAuthorizePageProps) => {
+  const { draft, error, frame, name, port, projects, request } = props
+  return (
+    <Page title="Authorize the command line" frame={frame}>
+      <div class="narrow">
+        <h1>Authorize the command line?</h1>
+        <p>
+          A program on this computer, listening on port {port}, asks for an API key. Authorize it only if you have just
+          started <code>narthex login</code> yourself.
+        </p>
+        {error === undefined ? null : <Notice tone="bad">{error}</Notice>}
+        <form method="post" action="/cli/authorize" class="card">
+          {Object.entries(request).map(([field, value]) => (
+            <input key={field} type="hidden" name={field} value={value} />
+          ))}
+          <input type="hidden" name="org_id" value={frame.organization.id} />
+          <dl class="facts">
+            <div>
+              <dt>Organization</dt>
+              <dd>{frame.organization.name}</dd>
+            </div>
+            <div>
+              <dt>Account</dt>
+              <dd>{frame.user.email ?? frame.user.name ?? "–"}</dd>
+            </div>
+            <div>
+              <dt>Key name</dt>
+              <dd>{name}</dd>
+            </div>
+          </dl>
+          <Select
+            name="capability"
+            label="Capability"
+            choices={capabilities}
+            chosen={draft.capability}
+            hint="What the key may do, never more than you may yourself."
+          />
+          <Select name="scope" label="Scope" choices={scopeChoices(projects)} chosen={draft.scope} />
+          <Select name="lifetime" label="Expires after" choices={lifetimes} chosen={draft.lifetime} />
+          <p class="actions">
+            <button type="submit" name="action" value="cancel">
+              Cancel
+            </button>
+            <button type="submit" name="action" value="authorize" class="primary">
+              Authorize
+            </button>
+          </p>
+        </form>
+      </div>
+    </Page>
+  )
+}

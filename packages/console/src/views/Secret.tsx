@@ -1,0 +1,51 @@
+/**
+ * Secrets that are shown once. The page answers the form itself, because a redirect would have to keep the secret
+ * somewhere; nothing caches it, and a reload gets the page without the secret.
+ */
+import type { Frame, Section } from "./Layout.tsx"
+import { Page } from "./Layout.tsx"
+import { Notice } from "./parts.tsx"
+
+export interface SecretPageProps {
+  readonly frame: Frame
+  readonly section: Section
+  readonly title: string
+  /** What the secret is called. */
+  readonly name: string
+  /** `null`: the form was sent before, and this is no second time. */
+  readonly secret: string | null
+  readonly explanation: string
+  readonly back: { readonly href: string; readonly label: string }
+}
+
+export const SecretPage = ({ back, explanation, frame, name, secret, section, title }: SecretPageProps) => (
+  <Page title={title} frame={frame} section={section}>
+    <div class="narrow">
+      <h1>{title}</h1>
+      {secret === null ? (
+        <Notice tone="busy">This form was sent before. What it made exists, and its secret was shown then.</Notice>
+      ) : (
+        <>
+          <p>{explanation}</p>
+          <div class="card">
+            <p class="label" id="secret-label">
+              {name}
+            </p>
+            <p class="copyable">
+              <output id="secret" aria-labelledby="secret-label">
+                {secret}
+              </output>
+              <copy-button for="secret" label={`Copy the ${name.toLowerCase()}`} />
+            </p>
+          </div>
+          <Notice tone="busy">It is shown this once. Nobody can read it again, we neither.</Notice>
+        </>
+      )}
+      <p class="actions">
+        <a class="button primary" href={back.href}>
+          {secret === null ? back.label : "I have stored it"}
+        </a>
+      </p>
+    </div>
+  </Page>
+)

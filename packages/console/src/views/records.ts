@@ -1,0 +1,52 @@
+/** Records of the contract as pages show them, and the words for their states. */
+import type {
+  ApiKeyRecord,
+  BranchRecord,
+  EndpointRecord,
+  IpRule,
+  OperationRecord,
+  ProjectRecord,
+  Region,
+  RulesInForce
+} from "@narthex/api"
+import type { Tone } from "./parts.tsx"
+
+export type ProjectShown = typeof ProjectRecord.Type
+export type BranchShown = typeof BranchRecord.Type
+export type EndpointShown = typeof EndpointRecord.Type
+export type OperationShown = typeof OperationRecord.Type
+export type ApiKeyShown = typeof ApiKeyRecord.Type
+export type RegionShown = Pick<Region, "region_id" | "name" | "default" | "location">
+export type RuleShown = IpRule
+export type AllowlistShown = RulesInForce
+
+/** Codes as words: `create_timeline` is "create timeline". Unknown ones of a newer API read the same way. */
+export const words = (code: string): string => code.replaceAll("_", " ")
+
+const operationTones: Readonly<Record<string, Tone>> = {
+  scheduling: "busy",
+  running: "busy",
+  cancelling: "busy",
+  finished: "good",
+  failed: "bad",
+  error: "bad"
+}
+export const operationTone = (status: string): Tone => operationTones[status] ?? "idle"
+
+/** What an endpoint does right now, as a word and its tone. */
+export const endpointState = (endpoint: EndpointShown): { readonly word: string; readonly tone: Tone } => {
+  if (endpoint.disabled) return { word: "disabled", tone: "idle" }
+  if (endpoint.pending_state === "active") return { word: "starting", tone: "busy" }
+  if (endpoint.pending_state === "idle") return { word: "suspending", tone: "busy" }
+  if (endpoint.current_state === "active") return { word: "active", tone: "good" }
+  if (endpoint.current_state === "idle") return { word: "suspended", tone: "idle" }
+  return { word: words(endpoint.current_state), tone: "busy" }
+}
+
+export const branchState = (branch: BranchShown): { readonly word: string; readonly tone: Tone } =>
+  branch.current_state === "ready" && branch.pending_state === null
+    ? { word: "ready", tone: "good" }
+    : { word: words(branch.pending_state ?? branch.current_state), tone: "busy" }
+
+export const regionLabel = ({ location, name, region_id }: RegionShown): string =>
+  location === undefined ? (name === region_id ? name : `${name} (${region_id})`) : `${name} · ${location}`

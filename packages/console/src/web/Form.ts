@@ -1,0 +1,62 @@
+/** The body of a form: text fields, at most 64 KiB of them. A field that is given twice counts once, the first time. */
+import { ByteSize, Effect, Schema } from "effect"
+import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
+
+/** What was sent is no form of ours. */
+export class NotAForm extends Schema.TaggedError<NotAForm>()("NotAForm", {
+  status: Schema.Literals([400, 413, 415, 422]),
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
+export const mostBytes = ByteSize.kibibytes(64)
+
+const bodyText = Effect.gen(function* () {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  return yield* request.text.pipe(
+    Effect.mapError((error) =>
+      error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
+        ? new NotAForm({ status: 413, reason: "The form is larger than 64 KiB." })
+        : new NotAForm({ status: 400, reason: "The form could not be read." })
+    ),
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, mostBytes)
+  )
+})
+
+const mediaType = (header: string | undefined) => (header ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
+
+/** Was JSON sent? An API client then gets JSON back. */
+export const sendsJson = (request: HttpServerRequest.HttpServerRequest): boolean =>
+  mediaType(request.headers["content-type"]) === "application/json"
+
+export class Form {
+  readonly fields: URLSearchParams
+  constructor(text: string) {
+    this.fields = new URLSearchParams(text)
+  }
+
+  /** The field without white space around it; `""` when it is missing. */
+  text(name: string): string {
+    return (this.fields.get(name) ?? "").trim()
+  }
+
+  static readonly read: Effect.Effect<Form, NotAForm, HttpServerRequest.HttpServerRequest> = Effect.gen(function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    if (mediaType(request.headers["content-type"]) !== "application/x-www-form-urlencoded")
+      return yield* new NotAForm({ status: 415, reason: "A form is sent as application/x-www-form-urlencoded." })
+    return new Form(yield* bodyText)
+  })
+}
+
+/** A JSON body as it is; its reader checks it. */
+export const readJson: Effect.Effect<unknown, NotAForm, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
+  bodyText,
+  (text) =>
+    Effect.try({
+      try: (): unknown => JSON.parse(text),
+      catch: () => new NotAForm({ status: 400, reason: "The body is not valid JSON." })
+    })
+)

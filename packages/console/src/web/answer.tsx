@@ -1,0 +1,45 @@
+/** Answers: a page, a redirect after a form, a problem for API clients. None of them is kept by a cache. */
+import { HttpServerResponse } from "effect/http"
+import type { VNode } from "preact"
+import { renderToString } from "preact-render-to-string"
+import { contentSecurityPolicy } from "./securityHeaders.ts"
+
+const uncached = { "cache-control": "no-store" } as const
+
+export interface PageOptions {
+  readonly status?: number
+  /** An origin that a form of the page may end up at. */
+  readonly form_target?: string | undefined
+}
+
+export const page = (view: VNode, { form_target, status = 200 }: PageOptions = {}) =>
+  HttpServerResponse.text(`<!doctype html>${renderToString(view)}`, {
+    status,
+    contentType: "text/html; charset=utf-8",
+    headers: { ...uncached, "content-security-policy": contentSecurityPolicy(form_target) }
+  })
+
+/** 303: whatever was sent, the browser gets the next page with GET. */
+export const seeOther = (location: string) =>
+  HttpServerResponse.empty({ status: 303, headers: { ...uncached, location } })
+
+export interface ProblemBody {
+  readonly status: number
+  readonly code: string
+  readonly title: string
+  readonly detail?: string
+  readonly request_id?: string
+}
+
+/** RFC 9457, in the words of the API. */
+export const problem = (body: ProblemBody) =>
+  HttpServerResponse.jsonUnsafe(
+    { type: `urn:narthex:problem:${body.code}`, ...body },
+    {
+      status: body.status,
+      contentType: "application/problem+json",
+      headers: { ...uncached, ...(body.status === 401 ? { "www-authenticate": 'Bearer realm="narthex"' } : {}) }
+    }
+  )
+
+export const json = (body: unknown) => HttpServerResponse.jsonUnsafe(body, { headers: uncached })

@@ -1,0 +1,84 @@
+/**
+ * What holds for every request, before and after its route: who calls, whether it may change anything, what the answer
+ * carries, and a page instead of an empty answer when something is missing or broke.
+ */
+import { Cause, Effect, Option, Redacted } from "effect"
+import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { ClientHeaders } from "@narthex/api"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
+import { cookieName } from "../sessions/cookies.ts"
+import { MessagePage } from "../views/Landing.tsx"
+import { page, problem } from "./answer.tsx"
+import { callerHeaders, clientAddress } from "./clientAddress.ts"
+import { sendsJson } from "./Form.ts"
+import { notFoundPage } from "./refusals.tsx"
+import { isSameOrigin } from "./sameOrigin.ts"
+import { securityHeaders } from "./securityHeaders.ts"
+
+type Request = HttpServerRequest.HttpServerRequest
+
+const isApi = (request: Request) => request.url.startsWith("/api/") || sendsJson(request)
+
+const crossSite = (request: Request) =>
+  isApi(request)
+    ? problem({ status: 403, code: "cross_site", title: "The request comes from another site." })
+    : page(
+        <MessagePage title="This form came from another site" way={{ href: "/", label: "Go to the start" }}>
+          <p>Nothing was changed. Open the console itself and try again there.</p>
+        </MessagePage>,
+        { status: 403 }
+      )
+
+const missing = (request: Request, signedIn: boolean) =>
+  isApi(request) ? problem({ status: 404, code: "not_found", title: "Not found." }) : notFoundPage(signedIn)
+
+const broken = (request: Request) =>
+  isApi(request)
+    ? problem({ status: 500, code: "internal", title: "The console failed." })
+    : page(
+        <MessagePage title="Something went wrong" way={{ href: "/projects", label: "Go to your projects" }}>
+          <p>The console failed. Try again; if it happens once more, tell the operator when it was.</p>
+        </MessagePage>,
+        { status: 500 }
+      )
+
+const isReading = (method: string) => method === "GET" || method === "HEAD"
+
+export const everyRequest = HttpRouter.middleware(
+  Effect.gen(function* () {
+    const { console_token, origin, secure, trusted_hops } = yield* ConsoleSettings
+    const token = console_token === null ? undefined : Redacted.value(console_token)
+    const headers = securityHeaders(secure)
+
+    const callerOf = (request: Request) =>
+      callerHeaders(
+        token,
+        clientAddress(Option.getOrUndefined(request.remoteAddress), request.headers["x-forwarded-for"], trusted_hops),
+        request.headers["user-agent"]
+      )
+
+    const isOurs = ({ headers: { origin: from, "sec-fetch-site": site } }: Request) =>
+      isSameOrigin({ origin: from, sec_fetch_site: site }, origin)
+
+    return (route) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        if (!isReading(request.method) && !isOurs(request)) return crossSite(request)
+        return yield* Effect.provideService(route, ClientHeaders, callerOf(request)).pipe(
+          Effect.catchCause((cause) =>
+            Effect.gen(function* () {
+              const [answer] = yield* HttpServerError.causeResponse(cause)
+              if (Cause.hasInterrupts(cause)) return yield* Effect.failCause(cause)
+              if (answer.status === 404) return missing(request, cookieName("session", secure) in request.cookies)
+              yield* Effect.logError("A page failed", cause)
+              return broken(request)
+            })
+          )
+        )
+      }).pipe(
+        // A page's own policy is more precise than the one for all.
+        Effect.map((answer) => HttpServerResponse.setHeaders(answer, { ...headers, ...answer.headers }))
+      )
+  }),
+  { global: true }
+)

@@ -1,0 +1,105 @@
+/** How refusals look: a page for a person, a problem for a program. */
+import { HttpServerResponse } from "effect/http"
+import { type ApiFailure, ApiRefused } from "../ApiRefusal.ts"
+import type { Refusals } from "../sessions/signedIn.ts"
+import { MessagePage } from "../views/Landing.tsx"
+import { page, problem, seeOther } from "./answer.tsx"
+import { NotAForm } from "./Form.ts"
+import { returnPath, withReturn } from "./returnTo.ts"
+
+const home = { href: "/projects", label: "Go to your projects" }
+
+const titles: Readonly<Record<number, string>> = {
+  400: "That did not work",
+  403: "You may not do that",
+  404: "Not found",
+  409: "That is not possible now",
+  422: "That is not acceptable",
+  423: "Another operation is running",
+  429: "Too many requests"
+}
+
+export const notFoundPage = (signedIn: boolean) =>
+  page(
+    <MessagePage title="Not found" signedIn={signedIn} way={signedIn ? home : { href: "/", label: "Go to the start" }}>
+      <p>There is nothing at this address, or it belongs to an organization that you are not in.</p>
+    </MessagePage>,
+    { status: 404 }
+  )
+
+const failedPage = (failure: ApiFailure | NotAForm) => {
+  if (failure instanceof NotAForm)
+    return page(
+      <MessagePage title="That did not work" signedIn way={home}>
+        <p>{failure.reason}</p>
+      </MessagePage>,
+      { status: failure.status }
+    )
+  if (!(failure instanceof ApiRefused))
+    return HttpServerResponse.setHeader(
+      page(
+        <MessagePage title="Back in a moment" way={home}>
+          <p>{failure.message}</p>
+        </MessagePage>,
+        { status: 503 }
+      ),
+      "retry-after",
+      "5"
+    )
+  if (failure.status === 404) return notFoundPage(true)
+  const { detail, request_id, status } = failure
+  return page(
+    <MessagePage title={titles[status] ?? "Something went wrong"} signedIn way={home} request_id={request_id}>
+      <p>{detail}</p>
+    </MessagePage>,
+    { status: status >= 400 && status <= 599 ? status : 500 }
+  )
+}
+
+export const emailNotAllowedPage = (refusal: ApiRefused) =>
+  page(
+    <MessagePage
+      title="This address may not sign in"
+      way={{ href: "/sign-in", label: "Use another account" }}
+      request_id={refusal.request_id}
+    >
+      <p>Sign-in is limited to listed addresses, and yours is not one of them. Ask the operator to add it.</p>
+    </MessagePage>,
+    { status: 403 }
+  )
+
+export const pageRefusals: Refusals = {
+  signInRequired: ({ method, url }) => seeOther(withReturn("/sign-in", method === "GET" ? returnPath(url) : undefined)),
+  pending: () => seeOther("/pending"),
+  emailNotAllowed: emailNotAllowedPage,
+  failed: failedPage,
+  retries: true
+}
+
+const asProblem = ({ code, detail, request_id, status }: ApiRefused) =>
+  problem({ status, code, title: detail, detail, ...(request_id === undefined ? {} : { request_id }) })
+
+const formCodes = {
+  400: "malformed_request",
+  413: "body_too_large",
+  415: "unsupported_media_type",
+  422: "invalid_request"
+} as const
+
+export const problemRefusals: Refusals = {
+  signInRequired: () =>
+    problem({ status: 401, code: "unauthenticated", title: "No session.", detail: "Sign in to the console first." }),
+  pending: asProblem,
+  emailNotAllowed: asProblem,
+  failed: (failure) => {
+    if (failure instanceof ApiRefused) return asProblem(failure)
+    if (failure instanceof NotAForm)
+      return problem({ status: failure.status, code: formCodes[failure.status], title: failure.reason })
+    return HttpServerResponse.setHeader(
+      problem({ status: 503, code: "unavailable", title: failure.message }),
+      "retry-after",
+      "5"
+    )
+  },
+  retries: false
+}

@@ -1,0 +1,35 @@
+/** Routes as data, and the layer that puts them on the router. */
+import { Context, Effect, Layer, type Scope } from "effect"
+import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
+import type { NarthexClient } from "@narthex/api"
+import type { ConsoleSettings } from "../ConsoleConfig.ts"
+import type { Relays } from "../relay/Relays.ts"
+import type { SealedCookies } from "../sessions/SealedCookies.ts"
+import type { Sessions } from "../sessions/Sessions.ts"
+import type { SignIn } from "../sessions/SignIn.ts"
+
+/** What lives as long as the console. */
+export type Services = ConsoleSettings | NarthexClient | Relays | SealedCookies | Sessions | SignIn
+
+/** What lives as long as a request. */
+export type PerRequest = HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext | Scope.Scope
+
+export interface ConsoleRoute {
+  readonly method: "GET" | "POST"
+  readonly path: HttpRouter.PathInput
+  readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Services | PerRequest>
+}
+
+/** The request's own context wins: the scope that was open when the routes were made is not a request's. */
+export const serveRoutes = (
+  routes: ReadonlyArray<ConsoleRoute>
+): Layer.Layer<never, never, HttpRouter.HttpRouter | Services> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const router = yield* HttpRouter.HttpRouter
+      const services = yield* Effect.context<Services>()
+      const complete = (answer: ConsoleRoute["answer"]) =>
+        Effect.updateContext(answer, (request: Context.Context<PerRequest>) => Context.merge(services, request))
+      yield* router.addAll(routes.map(({ answer, method, path }) => HttpRouter.route(method, path, complete(answer))))
+    })
+  )

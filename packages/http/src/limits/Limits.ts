@@ -1,0 +1,54 @@
+/**
+ * Counts calls against the limits, says so in `RateLimit` and `RateLimit-Policy`, and makes the 429.
+ *
+ * Which calls count against which limit is their middleware's to say. What one would get wrong: a store that cannot be
+ * reached refuses nothing here, because every call behind a limit reads the same store and answers 503 itself.
+ */
+import { RateLimitedProblem } from "@narthex/api"
+import { RateLimiter } from "@narthex/core"
+import { Context, DateTime, Effect, Layer } from "effect"
+import { HttpEffect, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { type LimitName, quotas, RateLimits } from "./RateLimits.ts"
+
+export class Limits extends Context.Service<
+  Limits,
+  {
+    /** Counts one call of this subject. The answer that refuses it; `undefined` lets it go on. */
+    readonly take: (
+      limit: LimitName,
+      subject: string
+    ) => Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, HttpServerRequest.HttpServerRequest>
+  }
+>()("@narthex/http/limits/Limits") {
+  static readonly layer: Layer.Layer<Limits, never, RateLimiter> = Layer.effect(
+    Limits,
+    Effect.map(RateLimiter, (limiter) =>
+      Limits.of({
+        take: Effect.fn("Limits.take")(function* (limit_name, subject) {
+          const settings = yield* RateLimits
+          if (settings === null) return undefined
+          const [limit, window_seconds] = quotas[limit_name](settings)
+          const now = yield* DateTime.now
+          const taken = yield* limiter
+            .take({ limit_name, subject, limit, window_seconds, now, cost: 1 })
+            .pipe(
+              Effect.catch((error) => Effect.as(Effect.logWarning("A limit could not be counted.", error), undefined))
+            )
+          if (taken === undefined) return undefined
+          yield* announce({
+            "ratelimit-policy": `"${limit_name}";q=${limit};w=${window_seconds}`,
+            ratelimit: `"${limit_name}";r=${taken.remaining};t=${taken.reset_seconds}`
+          })
+          return taken.allowed ? undefined : yield* tooMany(taken.reset_seconds)
+        })
+      })
+    )
+  )
+}
+
+/** Headers of the answer, whatever it becomes. */
+export const announce = (headers: Record<string, string>) =>
+  HttpEffect.appendPreResponseHandler((_, response) => Effect.succeed(HttpServerResponse.setHeaders(response, headers)))
+
+const tooMany = (seconds: number) =>
+  Effect.orDie(HttpServerRespondable.toResponse(new RateLimitedProblem({ retry_after_ms: seconds * 1000 })))

@@ -1,0 +1,158 @@
+/** The whole API on a free port: over memory here, over any other storage where a layer of it is given. */
+import { randomBytes } from "node:crypto"
+import { HttpServer } from "effect/http"
+import {
+  AccessPolicy,
+  type AccessSettings,
+  Entropy,
+  IdentityProvider,
+  InvalidIdToken,
+  KeyDigester,
+  KeyLimit,
+  layerMemoryComputes,
+  layerMemoryPorts,
+  layerRunner,
+  layerServices,
+  ProviderView,
+  RegionCatalog,
+  RegionId,
+  RunnerPolicy,
+  TokenSigner
+} from "@narthex/core"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted } from "effect"
+import { Draining, layerApiServer, RateLimits, type RateLimitSettings, ServerIdentity } from "../../src/index.ts"
+import { call, TestApi } from "./wire.ts"
+
+/** Believes `email:<address>:<salt>`, and `unverified:…` as an address that nobody vouches for. */
+const Believer = Layer.succeed(IdentityProvider, {
+  providers: [new ProviderView({ id: "test", name: "Test", issuer: "https://issuer.test" })],
+  verify: ({ id_token }) => {
+    const [kind, email, salt = ""] = Redacted.value(id_token).split(":")
+    if ((kind !== "email" && kind !== "unverified") || email === undefined)
+      return Effect.fail(new InvalidIdToken({ cause: "not believed" }))
+    return Effect.succeed({
+      provider: "test",
+      issuer: "https://issuer.test",
+      subject: email,
+      email,
+      email_verified: kind === "email",
+      name: null,
+      token_digest: `${email} ${salt}`,
+      expires_at: DateTime.makeUnsafe("2100-01-01T00:00:00Z")
+    })
+  }
+})
+
+export const proxyToken = "proxy-token-of-the-tests"
+export const consoleToken = "console-token-of-the-tests"
+
+/** Moves the server's clock ahead, so that nobody waits for what takes time. */
+export class Ahead extends Context.Service<Ahead, { readonly by: (duration: Duration.Input) => Effect.Effect<void> }>()(
+  "test/Ahead"
+) {}
+
+const ShiftedClock = Layer.effectContext(
+  Effect.map(Clock.Clock, (real) => {
+    let shift = 0
+    const now = () => real.currentTimeMillisUnsafe() + shift
+    const clock: Clock.Clock = {
+      currentTimeMillisUnsafe: now,
+      currentTimeMillis: Effect.sync(now),
+      currentTimeNanosUnsafe: () => BigInt(now()) * 1_000_000n,
+      currentTimeNanos: Effect.sync(() => BigInt(now()) * 1_000_000n),
+      monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+      monotonicTimeNanos: real.monotonicTimeNanos,
+      sleep: (duration) => real.sleep(duration)
+    }
+    return Context.make(Clock.Clock, clock).pipe(
+      Context.add(Ahead, {
+        by: (duration) =>
+          Effect.sync(() => {
+            shift += Duration.toMillis(duration)
+          })
+      })
+    )
+  })
+)
+
+const Url = Layer.effect(
+  TestApi,
+  Effect.map(HttpServer.HttpServer, ({ address }) => {
+    if (!("port" in address)) throw new Error("The test server listens on a socket file.")
+    return { port: address.port }
+  })
+)
+
+export interface ApiOptions {
+  readonly access?: Partial<AccessSettings>
+  readonly limits?: RateLimitSettings | null
+  readonly regions?: ReadonlyArray<string>
+  readonly key_limit?: number
+  /** Nothing works on operations. */
+  readonly idle?: boolean
+}
+
+const references = ({ access, key_limit = 1000, limits = null }: ApiOptions) =>
+  Layer.mergeAll(
+    Layer.succeed(AccessPolicy, {
+      open_signup: true,
+      sign_in_allowlist: [],
+      invitations_bypass_gate: false,
+      ...access
+    }),
+    Layer.succeed(KeyLimit, key_limit),
+    Layer.succeed(RateLimits, limits),
+    Layer.succeed(RunnerPolicy, {
+      lease: Duration.seconds(30),
+      concurrency: 4,
+      poll: Duration.millis(5),
+      retries: 4
+    }),
+    Layer.succeed(ServerIdentity, {
+      console_url: "http://console.test",
+      origin: { trusted_hops: 1, console_token: Redacted.make(consoleToken) },
+      proxy_token: Redacted.make(proxyToken),
+      cli_latest: "0.1.0",
+      heartbeat: Duration.seconds(15)
+    })
+  )
+
+const seeded = (regions: ReadonlyArray<string>) =>
+  Layer.effectDiscard(
+    Effect.flatMap(RegionCatalog, (catalog) => catalog.seed(regions.map((region) => RegionId.make(region))))
+  )
+
+const outside = Layer.mergeAll(
+  Entropy.layer,
+  Believer,
+  layerMemoryComputes,
+  KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) })
+)
+
+/** What storage brings, whatever it is made of. */
+export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
+
+export const apiOver = <E>(storage: Layer.Layer<StoragePorts, E>, options: ApiOptions = {}) =>
+  Url.pipe(
+    Layer.provideMerge(layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.millis(200) })),
+    Layer.provideMerge(Layer.merge(options.idle ? Layer.empty : layerRunner, seeded(options.regions ?? ["local"]))),
+    Layer.provideMerge(layerServices),
+    Layer.provideMerge(Draining.layer),
+    Layer.provideMerge(TokenSigner.layerMemory),
+    Layer.provideMerge(storage),
+    Layer.provideMerge(outside),
+    Layer.provideMerge(references(options)),
+    Layer.provideMerge(ShiftedClock)
+  )
+
+export const memoryApi = (options: ApiOptions = {}) => apiOver(layerMemoryPorts, options)
+
+/** An id token that is believed, and no other one like it. */
+export const idToken = (email: string) => `email:${email}:${randomBytes(8).toString("hex")}`
+
+/** Signs somebody in and answers the session's token. */
+export const signIn = (email: string) =>
+  Effect.map(
+    call("POST", "/v1/auth/exchange", { body: { id_token: idToken(email) } }),
+    (answer): string => answer.body.access_token
+  )

@@ -1,0 +1,44 @@
+/** Every storage port of the core on one database. */
+import { Layer } from "effect"
+import { PostgresAccountStore } from "./accounts/PostgresAccountStore.ts"
+import { PostgresInvitationStore } from "./accounts/PostgresInvitationStore.ts"
+import { PostgresIpAllowlistStore } from "./allowlist/PostgresIpAllowlistStore.ts"
+import { PostgresCredentialStore } from "./authorization/PostgresCredentialStore.ts"
+import { PostgresCliGrantStore } from "./cli-login/PostgresCliGrantStore.ts"
+import { PostgresEventLog } from "./events/PostgresEventLog.ts"
+import { PostgresIdempotencyStore } from "./idempotency/PostgresIdempotencyStore.ts"
+import { PostgresApiKeyStore } from "./keys/PostgresApiKeyStore.ts"
+import { PostgresRateLimiter } from "./limits/PostgresRateLimiter.ts"
+import { PostgresOperationStore } from "./operations/PostgresOperationStore.ts"
+import { PostgresTransaction } from "./PostgresTransaction.ts"
+import { PostgresBranchRoleStore } from "./projects/PostgresBranchRoleStore.ts"
+import { PostgresBranchStore } from "./projects/PostgresBranchStore.ts"
+import { PostgresEndpointStore } from "./projects/PostgresEndpointStore.ts"
+import { PostgresProjectStore } from "./projects/PostgresProjectStore.ts"
+import { PostgresRegionCatalog } from "./regions/PostgresRegionCatalog.ts"
+import { PostgresSessionStore } from "./sessions/PostgresSessionStore.ts"
+import { PostgresSigningKeyStore } from "./sessions/PostgresSigningKeyStore.ts"
+
+const stores = Layer.mergeAll(
+  PostgresAccountStore.layer,
+  PostgresApiKeyStore.layer,
+  PostgresBranchRoleStore.layer,
+  PostgresBranchStore.layer,
+  PostgresCliGrantStore.layer,
+  PostgresCredentialStore.layer,
+  PostgresEndpointStore.layer,
+  PostgresIdempotencyStore.layer,
+  PostgresInvitationStore.layer,
+  PostgresIpAllowlistStore.layer,
+  PostgresOperationStore.layer,
+  PostgresProjectStore.layer,
+  PostgresRateLimiter.layer,
+  PostgresRegionCatalog.layer,
+  PostgresSessionStore.layer,
+  PostgresSigningKeyStore.layer
+)
+
+export const PostgresStorage = {
+  /** Expects the schema to be there: `migrate` comes first. */
+  layer: Layer.merge(stores, Layer.provideMerge(PostgresTransaction.layer, PostgresEventLog.layer))
+}

@@ -1,0 +1,156 @@
+/**
+ * `EventLog` on Postgres: outbox, sequencing function, log (migration 0001), and a floor for each organization
+ * (migration 0004).
+ *
+ * What one would get wrong: `sequence` inside a transaction. It would hold the head until the commit.
+ */
+import {
+  EventData,
+  eventIdFromUuid,
+  eventIdToUuid,
+  EventLog,
+  type LoggedEvent,
+  noEvent,
+  OrgId,
+  ProjectId,
+  RegionId,
+  type StorageError
+} from "@narthex/core"
+import { DateTime, Effect, Layer, Option, PubSub, Schema, Stream } from "effect"
+import { Database } from "../Database.ts"
+import { json, reading } from "../tableOf.ts"
+import * as queries from "./eventQueries.ts"
+
+/** As many as one call of the sequencing function takes. */
+const batch = 500
+
+const EventRow = Schema.Struct({
+  pos: Schema.Int,
+  id: Schema.String,
+  org_id: OrgId,
+  project_id: Schema.NullOr(ProjectId),
+  type: Schema.String,
+  source: Schema.String,
+  region_id: RegionId,
+  at: Schema.DateTimeUtcFromString,
+  internal: Schema.Boolean,
+  data: EventData
+})
+
+/** Rows of a left join: `pos` is null where there was no event. */
+interface Beside {
+  readonly pos: number | null
+  readonly floor: string | null
+}
+
+const eventOf = (row: typeof EventRow.Type): LoggedEvent => ({ ...row, id: eventIdFromUuid(row.id) })
+
+const idOf = (uuid: string | null | undefined) => Option.map(Option.fromNullishOr(uuid), eventIdFromUuid)
+
+const make = Effect.gen(function* () {
+  const database = yield* Database
+  const { query } = database
+  const events = reading(database, EventRow)
+  const hints = yield* PubSub.sliding<void>(1)
+
+  return EventLog.of({
+    append: (emitted) =>
+      Effect.asVoid(
+        query(
+          "EventLog.append",
+          `insert into event_outbox (org_id, project_id, type, source, region_id, at, internal, data)
+           select it.org_id, it.project_id, it.type, it.source, it.region_id, it.at, it.internal, it.data
+           from rows from (jsonb_to_recordset($1) as (
+               org_id uuid, project_id text, type text, source text, region_id text, at timestamptz,
+               internal boolean, data jsonb))
+             with ordinality as it(org_id, project_id, type, source, region_id, at, internal, data, n)
+           order by it.n`,
+          [json(emitted.map((event) => ({ ...event, at: DateTime.formatIso(event.at) })))]
+        )
+      ),
+    sequence: Effect.map(
+      query<{ readonly n: number }>("EventLog.sequence", "select event_sequence($1) as n", [batch]),
+      ([row]) => (row === undefined || row.n < 0 ? "busy" : row.n < batch ? "idle" : "more")
+    ),
+    head: Effect.map(
+      query<{ readonly pos: number; readonly id: string }>(
+        "EventLog.head",
+        "select pos, event_id(ms, r40, c32) as id from event_head where one"
+      ),
+      ([row]) => ({ pos: row?.pos ?? 0, id: row === undefined ? noEvent : eventIdFromUuid(row.id) })
+    ),
+    headOf: (org) =>
+      Effect.map(query<{ readonly id: string | null }>("EventLog.headOf", queries.headOf, [org]), ([row]) =>
+        Option.getOrElse(idOf(row?.id), () => noEvent)
+      ),
+    tail: (after, limit) =>
+      Effect.map(
+        events.all("EventLog.tail", "select * from event_log where pos > $1 order by pos limit $2", [after, limit]),
+        (rows) => rows.map(eventOf)
+      ),
+    window: (org, cap) =>
+      Effect.gen(function* () {
+        const rows = yield* query<Beside>("EventLog.window", queries.window, [org, cap + 1])
+        const found = (yield* events.decode(
+          "EventLog.window",
+          rows.filter((row) => row.pos !== null)
+        ))
+          .map(eventOf)
+          .toSorted((a, b) => a.pos - b.pos)
+        return found.length > cap
+          ? { events: found.slice(1), floor: Option.fromUndefinedOr(found[0]?.id) }
+          : { events: found, floor: idOf(rows[0]?.floor) }
+      }),
+    scopeHasBetween: (org, project, after, upTo) =>
+      Effect.map(
+        query<{ readonly has: boolean }>("EventLog.scopeHasBetween", queries.scopeHasBetween(project !== null), [
+          org,
+          eventIdToUuid(after),
+          eventIdToUuid(upTo),
+          ...(project === null ? [] : [project])
+        ]),
+        ([row]) => row?.has !== false
+      ),
+    history: (org, project, after, limit) =>
+      Effect.gen(function* () {
+        const rows = yield* query<Beside & { readonly oldest_id: string | null }>(
+          "EventLog.history",
+          queries.history(project !== null),
+          [org, eventIdToUuid(after), limit + 1, ...(project === null ? [] : [project])]
+        )
+        const found = (yield* events.decode(
+          "EventLog.history",
+          rows.filter((row) => row.pos !== null)
+        ))
+          .map(eventOf)
+          .toSorted((a, b) => a.pos - b.pos)
+        return {
+          events: found.slice(0, limit),
+          oldest_id: idOf(rows[0]?.oldest_id),
+          complete: !Option.exists(idOf(rows[0]?.floor), (floor) => after < floor),
+          more: found.length > limit
+        }
+      }),
+    // The server tells every instance; our own hints still arrive where it cannot be listened to.
+    wakeups: Stream.merge(
+      Stream.map(database.listen("events"), () => undefined),
+      Stream.fromPubSub(hints)
+    ),
+    wake: Effect.asVoid(PubSub.publish(hints, undefined)),
+    trim: (before, keep) => {
+      const part = database.transaction(
+        Effect.map(
+          query<{ readonly n: number }>("EventLog.trim", queries.trim, [DateTime.toDateUtc(before), keep]),
+          ([row]) => row?.n ?? 0
+        )
+      )
+      const rest = (gone: number): Effect.Effect<number, StorageError> =>
+        Effect.flatMap(part, (n) => (n === 0 ? Effect.succeed(gone) : rest(gone + n)))
+      return rest(0)
+    }
+  })
+})
+
+export const PostgresEventLog = {
+  layer: Layer.effect(EventLog, make)
+}

@@ -1,0 +1,77 @@
+/**
+ * The statements of the event log's readers, each one snapshot.
+ *
+ * `$1` is the organization throughout. Its floor is the id up to which its events count as trimmed: what retention
+ * removed of its own (`event_floor`), or a change of the timeline, which concerns everybody (`event_head`). Events below
+ * the floor that are still in the table are never answered, so floor and answers always agree.
+ */
+
+/** Both may be absent; `greatest` passes over nulls. */
+const floor = `select greatest(
+  (select trimmed_to from event_floor where org_id = $1), (select trimmed_to from event_head where one)) as id`
+
+const afterFloor = "coalesce(floor.id, '00000000-0000-0000-0000-000000000000')"
+
+export const headOf = `
+with floor as (${floor})
+select greatest(floor.id, (select id from event_log where org_id = $1 order by id desc limit 1)) as id from floor`
+
+/** `$2` rows, newest first, beside the floor; without rows the floor alone. */
+export const window = `
+with floor as (${floor})
+select floor.id as floor, newest.* from floor left join lateral (
+  select * from event_log where org_id = $1 and id > ${afterFloor} order by id desc limit $2) newest on true`
+
+/** Clients see no internal events; a project's stream has its own events only. */
+const visible = (project: boolean) => `org_id = $1 and not internal ${project ? "and project_id = $4" : ""}`
+
+/** `$2 < id <= $3`; `$4` is the project, if there is one. */
+export const scopeHasBetween = (project: boolean): string => `
+with floor as (${floor})
+select (floor.id > $2 and $3::uuid > $2) is true
+  or exists (select 1 from event_log where ${visible(project)} and id > $2 and id <= $3) as has
+from floor`
+
+/** `$3` rows after `$2`, beside the floor and the oldest id; `$4` as above. */
+export const history = (project: boolean): string => `
+with floor as (${floor})
+select floor.id as floor, page.*, (
+  select id from event_log where ${visible(project)} and id > ${afterFloor} order by id limit 1) as oldest_id
+from floor left join lateral (
+  select * from event_log where ${visible(project)} and id > greatest($2, floor.id) order by id limit $3
+) page on true`
+
+/**
+ * Removes, of organizations that have such, the oldest events before `$1` that are not among the newest `$2`: a part
+ * of them, to stay within the time of one statement. Always a prefix: nothing older than the floor stays behind,
+ * although `at`, the clock of whoever emitted, need not rise with the id.
+ */
+export const trim = `
+with recursive org as (
+  (select org_id from event_log order by org_id limit 1)
+  union all
+  select (select l.org_id from event_log l where l.org_id > org.org_id order by l.org_id limit 1)
+  from org where org.org_id is not null
+), cut as (
+  select org.org_id, kept.id as newest_to_go, recent.id as first_recent
+  from org
+  join lateral (
+    select at from event_log where org_id = org.org_id order by id limit 1) oldest on oldest.at < $1
+  join lateral (
+    select id from event_log where org_id = org.org_id order by id desc offset $2 limit 1) kept on true
+  left join lateral (
+    select id from event_log where org_id = org.org_id and at >= $1 order by id limit 1) recent on true
+  limit 50
+), doomed as (
+  select part.pos from cut join lateral (
+    select pos from event_log
+    where org_id = cut.org_id and id <= cut.newest_to_go and (cut.first_recent is null or id < cut.first_recent)
+    order by id limit 1000) part on true
+), gone as (
+  delete from event_log where pos in (select pos from doomed) returning org_id, id
+), floors as (
+  insert into event_floor as floor (org_id, trimmed_to)
+  select distinct on (org_id) org_id, id from gone order by org_id, id desc
+  on conflict (org_id) do update set trimmed_to = greatest(floor.trimmed_to, excluded.trimmed_to)
+)
+select count(*) as n from gone`

@@ -1,0 +1,4 @@
+import { eventLogContract } from "@narthex/core/testing"
+import { onPostgres } from "./onPostgres.ts"
+
+eventLogContract("Postgres", onPostgres)

@@ -1,0 +1,4 @@
+import { invitationStoreContract } from "@narthex/core/testing"
+import { onPostgres } from "./onPostgres.ts"
+
+invitationStoreContract("Postgres", onPostgres)

@@ -1,0 +1,4 @@
+import { operationStoreContract } from "@narthex/core/testing"
+import { onPostgres } from "./onPostgres.ts"
+
+operationStoreContract("Postgres", onPostgres)

@@ -1,0 +1,4 @@
+import { rateLimiterContract } from "@narthex/core/testing"
+import { onPostgres } from "./onPostgres.ts"
+
+rateLimiterContract("Postgres", onPostgres)

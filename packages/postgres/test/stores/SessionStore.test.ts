@@ -1,0 +1,4 @@
+import { sessionStoreContract } from "@narthex/core/testing"
+import { onPostgres } from "./onPostgres.ts"
+
+sessionStoreContract("Postgres", onPostgres)

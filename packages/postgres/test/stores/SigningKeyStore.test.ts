@@ -1,0 +1,4 @@
+import { signingKeyStoreContract } from "@narthex/core/testing"
+import { onPostgres } from "./onPostgres.ts"
+
+signingKeyStoreContract("Postgres", onPostgres)

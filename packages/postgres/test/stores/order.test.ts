@@ -1,0 +1,58 @@
+/** What the contracts promise and only several connections can show: who waits for whom, and who does not. */
+import { OperationStore, Transaction } from "@narthex/core"
+import { aBranchId, anOperation, aProjectId, at } from "@narthex/core/testing"
+import { assert, layer } from "@effect/vitest"
+import { Deferred, Effect, Fiber, Option } from "effect"
+import { shows, until } from "../support/observe.ts"
+import { onPostgres } from "./onPostgres.ts"
+
+/** A transaction that has done its work and stays open until `leave`. */
+const held = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { run } = yield* Transaction
+    const inside = yield* Deferred.make<void>()
+    const leave = yield* Deferred.make<void>()
+    const fiber = yield* Effect.forkChild(
+      run(work.pipe(Effect.tap(Deferred.succeed(inside, undefined)), Effect.tap(Deferred.await(leave))))
+    )
+    yield* Deferred.await(inside)
+    return { leave: Effect.andThen(Deferred.succeed(leave, undefined), Fiber.join(fiber)) }
+  })
+
+layer(onPostgres, { excludeTestServices: true })("operations on several connections", (it) => {
+  it.effect("a claim does not wait for another worker's open transaction", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const [a, b] = [anOperation(aProjectId(), aBranchId()), anOperation(aProjectId(), aBranchId())]
+      yield* store.insert(a)
+      yield* store.insert(b)
+      const claim = (worker: string) => store.claim({ worker, now: at(0), lease_until: at(30) })
+      const first = yield* held(claim("w1"))
+      const second = yield* claim("w2")
+      assert.deepStrictEqual(
+        Option.map(second, (it) => it.id),
+        Option.some(b.id)
+      )
+      assert.isTrue(Option.isNone(yield* claim("w3")))
+      assert.deepStrictEqual(
+        Option.map(yield* first.leave, (it) => it.id),
+        Option.some(a.id)
+      )
+    })
+  )
+
+  it.effect("an operation waits to be inserted until what came before it on the branch is committed", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const branch = aBranchId()
+      const [first, second] = [anOperation(aProjectId(), branch), anOperation(aProjectId(), branch)]
+      const open = yield* held(store.insert(first))
+      const waiting = yield* Effect.forkChild(store.insert(second))
+      yield* until(shows("wait_event_type = 'Lock' and wait_event = 'advisory'"))
+      assert.deepStrictEqual(yield* store.unfinished(branch), [])
+      yield* open.leave
+      yield* Fiber.join(waiting)
+      assert.deepStrictEqual(yield* store.unfinished(branch), [first, second])
+    })
+  )
+})

@@ -1,0 +1,121 @@
+/**
+ * No statement reads a table that grows from its one end to the other. Plans are asked for as the stores ask, on
+ * tables that are large enough for an index to pay.
+ */
+import { BranchId, CredentialStore, OperationStore, OrgId, ProjectId, SessionId, UserId } from "@narthex/core"
+import { ApiKeyStore, BranchStore, EventLog, InvitationStore, noEvent, ProjectStore, SessionStore } from "@narthex/core"
+import { at } from "@narthex/core/testing"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer } from "effect"
+import { Database, PostgresStorage } from "../../src/index.ts"
+import { testDatabase } from "../support/TestDatabase.ts"
+
+interface Statement {
+  readonly operation: string
+  readonly text: string
+  readonly params: ReadonlyArray<unknown>
+}
+
+/** What went through the database. */
+class Asked extends Context.Service<Asked, Array<Statement>>()("@narthex/postgres/test/Asked") {}
+
+const recording = Layer.effect(
+  Database,
+  Effect.gen(function* () {
+    const database = yield* Database
+    const asked = yield* Asked
+    return Database.of({
+      ...database,
+      query: (operation, text, params = []) =>
+        Effect.suspend(() => {
+          asked.push({ operation, text, params })
+          return database.query(operation, text, params)
+        })
+    })
+  })
+)
+
+const rows = 20_000
+const fill = [
+  `insert into user_account select 'u' || n, 'i', 's' || n, null, false, null, now(), null, null
+   from generate_series(1, ${rows}) n`,
+  `insert into organization select 'o' || n, 'x', false, now(), now() from generate_series(1, ${rows}) n`,
+  `insert into membership select 'o' || n, 'u' || n, 'member', now() from generate_series(1, ${rows}) n`,
+  `insert into invitation select 'i' || n, 'o' || n, 'm' || n, 'member', '{"id": "u1", "email": null}', now(), now(), null, null
+   from generate_series(1, ${rows}) n`,
+  `insert into session select 's' || n, 'u' || n, 'o' || n, 0, now(), now(), null, null, 'p', null, null, 'd'
+   from generate_series(1, ${rows}) n`,
+  `insert into api_key (id, org_id, name, hint, capability, scope, created_at, created_by)
+   select 'k' || n, 'o' || n, 'x', 'y', 'read', jsonb_build_object('type', 'branch', 'project_id', 'p' || n, 'branch_id', 'b' || n),
+     now(), jsonb_build_object('id', 'u' || n, 'email', null) from generate_series(1, ${rows}) n`,
+  `insert into api_key_secret select 'd' || n, 'k' || n, 1, 'p', null from generate_series(1, ${rows}) n`,
+  `insert into project select 'p' || n, 'o' || n, 'x', 'r', 'b', now(), now(), null from generate_series(1, ${rows}) n`,
+  `insert into branch select 'b' || n, 'p' || n, 'r', 'b' || n - 1, 'x', 'ready', null, false, false, false, now(),
+     now(), now(), null, null from generate_series(1, ${rows}) n`,
+  `insert into operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
+     updated_at) select 'x' || n, 'o' || n, 'p', 'b' || n, 'create_branch',
+     case when n % 1000 = 0 then 'scheduling' else 'finished' end, 0,
+     '{"type": "system", "id": null, "name": null}', now(), now()
+   from generate_series(1, ${rows}) n`,
+  `insert into event_log select n, event_id(n, 0, 0), event_id(n % 100, 0, 0), 'p' || n % 1000, 't', 's', 'r', now(),
+     false, '{}' from generate_series(1, ${rows}) n`,
+  "analyze"
+]
+
+const asks = Effect.gen(function* () {
+  const [org, user, project, branch] = [OrgId.make("o7"), UserId.make("u7"), ProjectId.make("p7"), BranchId.make("b7")]
+  const eventOrg = OrgId.make("00000000-0007-0000-0000-000000000000")
+  const page = { limit: 10, after: null }
+  const keys = yield* ApiKeyStore
+  const log = yield* EventLog
+  const last = "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
+  yield* (yield* CredentialStore).byKeyDigest(["d7", "other"])
+  yield* (yield* CredentialStore).bySession(SessionId.make("s7"), org)
+  yield* keys.findByDigest(["d7", "other"])
+  yield* keys.list(org, null, at(0))
+  yield* keys.list(org, user, at(0))
+  yield* keys.countLive(org, user, at(0))
+  yield* keys.revokeAll({ project_id: project }, "scope_deleted", at(0))
+  yield* keys.revokeAll({ branch_id: branch }, "scope_deleted", at(0))
+  yield* keys.revokeAll({ org_id: org, user_id: user }, "membership_ended", at(0))
+  yield* (yield* SessionStore).living(user, at(0))
+  yield* (yield* InvitationStore).lockPendingFor("m7", at(0))
+  yield* (yield* InvitationStore).list(org)
+  yield* (yield* ProjectStore).list(org, null, page)
+  yield* (yield* BranchStore).list(project, null, page)
+  yield* (yield* BranchStore).hasChildren(branch)
+  yield* (yield* BranchStore).expired(at(0), 10)
+  const operations = yield* OperationStore
+  yield* operations.claim({ worker: "w", now: at(0), lease_until: at(1) })
+  yield* operations.list(project, null, page)
+  yield* operations.list(project, branch, page)
+  yield* operations.unfinished(branch)
+  yield* operations.nextDue(at(0))
+  yield* log.tail(rows - 10, 100)
+  yield* log.headOf(eventOrg)
+  yield* log.window(eventOrg, 100)
+  yield* log.scopeHasBetween(eventOrg, project, noEvent, last)
+  yield* log.history(eventOrg, project, noEvent, 100)
+  yield* log.history(eventOrg, null, noEvent, 100)
+})
+
+layer(testDatabase, { excludeTestServices: true })("plans", (it) => {
+  it.effect("every statement finds its rows by an index, and a credential takes one statement", () =>
+    Effect.gen(function* () {
+      const { query } = yield* Database
+      yield* Effect.forEach(fill, (text) => query("fill", text))
+      const asked: Array<Statement> = []
+      const storage = PostgresStorage.layer.pipe(Layer.provide(recording), Layer.provide(Layer.succeed(Asked, asked)))
+      yield* Effect.provide(asks, storage)
+      for (const { operation, params, text } of asked) {
+        const plan = yield* query<Record<string, string>>("explain", `explain ${text}`, params)
+        const lines = plan.flatMap((row) => Object.values(row))
+        const scans = lines.filter((line) => /Seq Scan on (?!event_head|event_floor|org\b)/.test(line))
+        assert.deepStrictEqual(scans, [], `${operation}\n${lines.join("\n")}`)
+      }
+      assert.isAbove(asked.length, 25)
+      const credentials = asked.filter(({ operation }) => operation.startsWith("CredentialStore."))
+      assert.lengthOf(credentials, 2)
+    })
+  )
+})

@@ -1,0 +1,145 @@
+/**
+ * The proxy as a service: it listens while its layer lives, and drains before it ends.
+ *
+ * Draining: no new connection; idle sessions end at once with 57P01, the others when their transaction does, and what
+ * is left after the grace is cut. The environment is read elsewhere; this takes a plain configuration.
+ */
+import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
+import { Context, Data, Deferred, Duration, Effect, FiberSet, Layer, type Scope } from "effect"
+import { makeActivity } from "./Activity.ts"
+import { AuditTrail } from "./AuditTrail.ts"
+import { type Address, parseNetwork } from "./allowlist/Address.ts"
+import { makeAllowlists } from "./allowlist/Allowlists.ts"
+import { NetworkTrie } from "./allowlist/NetworkTrie.ts"
+import { CancelKeys } from "./CancelKeys.ts"
+import { makeComputes } from "./Computes.ts"
+import { type Proxying, serveConnection } from "./Connection.ts"
+import type { ControlPlane } from "./ControlPlane.ts"
+import { makeEndpoints } from "./Endpoints.ts"
+import { defaultLimits, Limits, type LimitSettings } from "./Limits.ts"
+import { cuts } from "./Refusal.ts"
+import { makeTls, type TlsFiles, type UnusableCertificate } from "./Tls.ts"
+import { encodeFatal } from "./wire/ErrorResponse.ts"
+
+export interface ProxyConfig {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Endpoint hosts are `<endpoint id>.<region>.<domain>`. */
+  readonly domain: string
+  readonly tls?: TlsFiles | undefined
+  /** Networks whose PROXY protocol v2 header is believed, and required. */
+  readonly trusted?: ReadonlyArray<string> | undefined
+  /** How often allowlists are asked for: 30 seconds unless said. */
+  readonly allowlistRefresh?: Duration.Input | undefined
+  /** How long projects with rules stay reachable without a control plane: 10 minutes unless said. */
+  readonly allowlistMaxStale?: Duration.Input | undefined
+  /** How long sessions may finish their transactions at the end: 10 seconds unless said. */
+  readonly grace?: Duration.Input | undefined
+  readonly limits?: Partial<LimitSettings> | undefined
+}
+
+/** The proxy cannot listen where it was told to. */
+export class CannotListen extends Data.TaggedError("CannotListen")<{ readonly reason: string }> {
+  override get message() {
+    return `The proxy cannot listen: ${this.reason}`
+  }
+}
+
+/** A network of `trusted` is none. */
+export class UnreadableNetwork extends Data.TaggedError("UnreadableNetwork")<{ readonly network: string }> {
+  override get message() {
+    return `"${this.network}" is not a network, so it cannot be trusted.`
+  }
+}
+
+export type ProxyError = CannotListen | UnreadableNetwork | UnusableCertificate
+
+export class Proxy extends Context.Service<
+  Proxy,
+  {
+    /** Where it listens. */
+    readonly host: string
+    readonly port: number
+    /** How many connections are relayed now. */
+    readonly connections: Effect.Effect<number>
+    /** Stops accepting and ends the sessions, as the end of the layer does. May be repeated. */
+    readonly drain: Effect.Effect<void>
+  }
+>()("@narthex/proxy/Proxy") {
+  static readonly layer = (config: ProxyConfig): Layer.Layer<Proxy, ProxyError, ControlPlane> =>
+    Layer.effect(Proxy, runProxy(config))
+}
+
+/** Listens until the scope closes. */
+export const runProxy = (
+  config: ProxyConfig
+): Effect.Effect<Proxy["Service"], ProxyError, ControlPlane | Scope.Scope> =>
+  Effect.gen(function* () {
+    const trusted = yield* trustedPeers(config.trusted ?? [])
+    const tls = config.tls === undefined ? undefined : yield* makeTls(config.tls)
+    const refresh = Duration.fromInputUnsafe(config.allowlistRefresh ?? "30 seconds")
+    const maxStale = Duration.fromInputUnsafe(config.allowlistMaxStale ?? "10 minutes")
+    const allowlists = yield* makeAllowlists({ refresh, maxStale })
+    const shared: Proxying = {
+      domain: config.domain,
+      tls,
+      trusted,
+      limits: new Limits({ ...defaultLimits, ...config.limits }),
+      allowlists,
+      endpoints: yield* makeEndpoints(refresh),
+      computes: yield* makeComputes(allowlists),
+      activity: yield* makeActivity,
+      cancelKeys: new CancelKeys(),
+      audit: new AuditTrail(),
+      relays: new Set(),
+      draining: yield* Deferred.make<void>()
+    }
+    const connections = yield* FiberSet.make()
+    const fork = yield* FiberSet.runtime(connections)()
+    const server = yield* listen(config, (socket) => fork(serveConnection(shared, socket)))
+
+    const cutAll = Effect.sync(() => {
+      for (const relay of shared.relays) relay.cut(encodeFatal(cuts.drain))
+    })
+    const drain = Effect.gen(function* () {
+      server.close()
+      yield* Deferred.succeed(shared.draining, undefined)
+      for (const relay of shared.relays) relay.cutWhenIdle(encodeFatal(cuts.drain))
+      const empty = FiberSet.awaitEmpty(connections)
+      yield* Effect.timeoutOrElse(empty, {
+        duration: config.grace ?? "10 seconds",
+        orElse: () => Effect.andThen(cutAll, Effect.timeoutOption(empty, "3 seconds"))
+      })
+      yield* shared.activity.report
+    })
+    yield* Effect.addFinalizer(() => drain)
+    // Where a listener is was asked only once it listens, and it listens on no pipe.
+    const { address, port } = server.address() as AddressInfo
+    yield* Effect.logInfo("the Postgres proxy listens").pipe(Effect.annotateLogs({ host: address, port }))
+    return { host: address, port, connections: Effect.sync(() => shared.relays.size), drain }
+  })
+
+const listen = (config: ProxyConfig, onConnection: (socket: Socket) => void) =>
+  Effect.acquireRelease(
+    Effect.callback<Server, CannotListen>((resume) => {
+      const server = createServer({ pauseOnConnect: true, allowHalfOpen: true, noDelay: true }, onConnection)
+      server.once("error", (cause) => resume(new CannotListen({ reason: cause.message })))
+      server.listen({ host: config.host, port: config.port, backlog: 4_096 }, () => {
+        server.on("error", () => {})
+        resume(Effect.succeed(server))
+      })
+      return Effect.sync(() => server.close())
+    }),
+    (server) => Effect.sync(() => server.close())
+  )
+
+const trustedPeers = Effect.fnUntraced(function* (networks: ReadonlyArray<string>) {
+  const tries = { 4: new NetworkTrie(), 6: new NetworkTrie() }
+  for (const network of networks) {
+    const parsed = parseNetwork(network)
+    if (parsed === undefined) return yield* new UnreadableNetwork({ network })
+    tries[parsed.family].add(parsed.bytes, parsed.prefix, Number.POSITIVE_INFINITY)
+  }
+  return (peer: Address) => tries[peer.family].coveredUntil(peer.bytes) > 0
+})

@@ -1,0 +1,94 @@
+/**
+ * Walks the headers of typed protocol messages (one type byte, four length bytes) and skips their bodies.
+ *
+ * It runs on every byte relayed, so it allocates nothing for a message that nobody asked for. What one would get wrong:
+ * chunk borders. A header or a body may be cut anywhere; the state between two chunks is how much of either is missing.
+ */
+
+export interface MessageListener {
+  /** Is the body of this type wanted? Only bodies of at most 1 kB are collected. */
+  readonly wants: (type: number) => boolean
+  /** A message has passed; at its header if its body was not wanted, else once it is whole. */
+  readonly message: (type: number, body: Buffer) => void
+}
+
+const nothing = Buffer.alloc(0)
+const largestBody = 1_024
+
+export class MessageWalker {
+  readonly #listener: MessageListener
+  readonly #header = Buffer.alloc(5)
+  #headerBytes = 0
+  #skip = 0
+  #type = 0
+  #body: Buffer | undefined
+  #bodyBytes = 0
+  #broken = false
+
+  constructor(listener: MessageListener) {
+    this.#listener = listener
+  }
+
+  /** Did the last byte walked end a message? Never again once a length made no sense. */
+  get atBoundary(): boolean {
+    return this.#skip === 0 && this.#headerBytes === 0 && !this.#broken
+  }
+
+  walk(chunk: Buffer): void {
+    this.#advance(chunk, false)
+  }
+
+  /** Walks to the end of the message under way and answers the offset behind it; -1 if it is not in this chunk. */
+  walkToBoundary(chunk: Buffer): number {
+    return this.#advance(chunk, true)
+  }
+
+  #advance(chunk: Buffer, stop: boolean): number {
+    const end = chunk.length
+    let at = 0
+    while (at < end && !this.#broken) {
+      if (this.#skip > 0) {
+        const bytes = Math.min(this.#skip, end - at)
+        if (this.#body !== undefined) this.#bodyBytes += chunk.copy(this.#body, this.#bodyBytes, at, at + bytes)
+        this.#skip -= bytes
+        at += bytes
+        if (this.#skip === 0) this.#finish()
+      } else if (this.#headerBytes === 0 && end - at >= 5) {
+        this.#begin(chunk, at)
+        at += 5
+      } else {
+        const bytes = chunk.copy(this.#header, this.#headerBytes, at, at + 5 - this.#headerBytes)
+        this.#headerBytes += bytes
+        at += bytes
+        if (this.#headerBytes < 5) continue
+        this.#headerBytes = 0
+        this.#begin(this.#header, 0)
+      }
+      if (stop && this.atBoundary) return at
+    }
+    return -1
+  }
+
+  #begin(bytes: Buffer, at: number): void {
+    const type = bytes[at] ?? 0
+    const size = bytes.readInt32BE(at + 1) - 4
+    if (size < 0) {
+      this.#broken = true
+      return
+    }
+    this.#skip = size
+    if (size <= largestBody && this.#listener.wants(type)) {
+      this.#type = type
+      this.#body = Buffer.alloc(size)
+      this.#bodyBytes = 0
+      if (size === 0) this.#finish()
+    } else this.#listener.message(type, nothing)
+  }
+
+  #finish(): void {
+    const body = this.#body
+    if (body === undefined) return
+    this.#body = undefined
+    this.#listener.message(this.#type, body)
+  }
+}

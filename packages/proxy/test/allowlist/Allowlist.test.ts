@@ -1,0 +1,109 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Result } from "effect"
+import { EndpointId, ProjectId } from "@narthex/core"
+import { parsePeer } from "../../src/allowlist/Address.ts"
+import { type Admitted, admit } from "../../src/allowlist/admit.ts"
+import { type Allowlist, compile, newer } from "../../src/allowlist/Allowlist.ts"
+import { AllowlistSnapshot } from "../../src/ControlPlane.ts"
+
+const project_id = ProjectId.make("prj-a")
+const noon = Date.parse("2026-01-01T12:00:00Z")
+const at = (seconds: number) => new Date(noon + 1_000 * seconds).toISOString()
+const maxStale = 600_000
+
+interface Given {
+  readonly version?: number
+  readonly rules?: AllowlistSnapshot["rules"]
+  readonly server_now?: string
+}
+
+/** A list asked for at 0 on our clock, answered at noon by the server's. */
+const list = ({ rules = [], server_now = at(0), version = 1 }: Given): Allowlist => {
+  const compiled = compile(new AllowlistSnapshot({ project_id, version, rules, server_now }), 0)
+  assert.isDefined(compiled)
+  return compiled
+}
+
+const rule = (cidr: string, expires_at: string | null = null) => ({ cidr, expires_at })
+
+const verdict = (allowlist: Allowlist, address: string, now = 0) => {
+  const peer = parsePeer(address)
+  assert.isDefined(peer)
+  const result = admit(allowlist, { endpoint_id: EndpointId.make("ep-a"), project_id, peer }, now, maxStale)
+  return Result.isSuccess(result) ? result.success.client_address : result.failure._tag
+}
+
+describe("an Admitted", () => {
+  it("is made by the check alone: the compiler refuses an object of the same shape", () => {
+    const peer = parsePeer("198.51.100.1")
+    assert.isDefined(peer)
+    const shape = { endpoint_id: EndpointId.make("ep-a"), project_id, peer, client_address: peer.text }
+    // @ts-expect-error the class has a private name, so nothing else is assignable to it
+    const forged: Admitted = shape
+    assert.strictEqual(forged.client_address, peer.text)
+  })
+})
+
+describe("a list", () => {
+  it("that is empty restricts nothing", () => {
+    assert.strictEqual(verdict(list({}), "198.51.100.1"), "198.51.100.1")
+  })
+
+  it("with a rule lets in what it covers, in its own family alone", () => {
+    const v4 = list({ rules: [rule("0.0.0.0/0")] })
+    assert.strictEqual(verdict(v4, "::ffff:198.51.100.1"), "198.51.100.1")
+    assert.strictEqual(verdict(v4, "2001:db8::1"), "NotListed")
+    assert.strictEqual(verdict(list({ rules: [rule("::/0")] }), "198.51.100.1"), "NotListed")
+  })
+
+  it.each(["nonsense", "10.0.0.0/33", "010.0.0.0/8", "198.51.100.1", ""])(
+    "whose only rule is %j lets nobody in: it matches nothing and still counts",
+    (cidr) => {
+      assert.strictEqual(verdict(list({ rules: [rule(cidr)] }), "198.51.100.1"), "NotListed")
+    }
+  )
+
+  it("whose rule ends at a time that cannot be read lets nobody in", () => {
+    assert.strictEqual(verdict(list({ rules: [rule("0.0.0.0/0", "soon")] }), "198.51.100.1"), "NotListed")
+  })
+
+  it("whose rules lapse lets nobody in any more: an expiry may only deny", () => {
+    const lapsing = list({ rules: [rule("198.51.100.0/24", at(60))] })
+    assert.strictEqual(verdict(lapsing, "198.51.100.1", 59_999), "198.51.100.1")
+    assert.strictEqual(verdict(lapsing, "198.51.100.1", 60_000), "NotListed")
+    assert.strictEqual(verdict(lapsing, "203.0.113.1", 60_000), "NotListed")
+  })
+
+  it("taken after its rules lapsed is open: that is the server's word", () => {
+    const fresh = list({ rules: [rule("198.51.100.0/24", at(60))], server_now: at(60) })
+    assert.strictEqual(verdict(fresh, "203.0.113.1"), "203.0.113.1")
+  })
+
+  it("that is too old refuses everybody if it had rules, and nobody if it was empty", () => {
+    const restricted = list({ rules: [rule("198.51.100.0/24")] })
+    assert.strictEqual(verdict(restricted, "198.51.100.1", maxStale), "198.51.100.1")
+    assert.strictEqual(verdict(restricted, "198.51.100.1", maxStale + 1), "RulesTooOld")
+    assert.strictEqual(verdict(list({}), "198.51.100.1", 100 * maxStale), "198.51.100.1")
+  })
+
+  it("of another project admits nobody", () => {
+    const peer = parsePeer("198.51.100.1")
+    assert.isDefined(peer)
+    const other = { endpoint_id: EndpointId.make("ep-a"), project_id: ProjectId.make("prj-b"), peer }
+    assert.isTrue(Result.isFailure(admit(list({}), other, 0, maxStale)))
+  })
+
+  it("is never replaced by an older version, nor by an older answer of the same version", () => {
+    const [first, second] = [list({ version: 1, server_now: at(9) }), list({ version: 2 })]
+    assert.strictEqual(newer(first, second), second)
+    assert.strictEqual(newer(second, first), second)
+    const [early, late] = [list({ server_now: at(1) }), list({ server_now: at(2) })]
+    assert.strictEqual(newer(early, late), late)
+    assert.strictEqual(newer(late, early), late)
+    assert.strictEqual(newer(undefined, early), early)
+  })
+
+  it("whose own clock cannot be read is no list", () => {
+    assert.isUndefined(compile(new AllowlistSnapshot({ project_id, version: 1, rules: [], server_now: "now" }), 0))
+  })
+})

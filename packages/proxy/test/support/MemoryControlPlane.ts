@@ -1,0 +1,153 @@
+/**
+ * The port `ControlPlane` over memory: one project with one endpoint whose compute is really started when it is woken.
+ * It keeps the contract (rules checked again in the wake, versions that rise, changes from the moment of
+ * subscribing) and counts what it was asked.
+ */
+import { DateTime, Effect, Layer, PubSub, Stream } from "effect"
+import { BranchId, EndpointId, IpRule, parseCidr, permits, ProjectId, RegionId, UserId, UserRef } from "@narthex/core"
+import { Option, Result } from "effect"
+import {
+  AddressNotListed,
+  AllowlistChange,
+  AllowlistSnapshot,
+  ControlPlane,
+  ControlPlaneUnreachable,
+  EndpointDisabled,
+  EndpointUnknown,
+  type EndpointActivity,
+  ResolvedEndpoint,
+  RunningCompute,
+  WakeTimedOut
+} from "../../src/ControlPlane.ts"
+
+export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
+export const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")
+
+/** What a wake starts. */
+export interface Startable {
+  readonly generation: number
+  readonly running: boolean
+  readonly address: string
+  readonly start: () => Promise<string>
+}
+
+const somebody = new UserRef({ id: UserId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10"), email: "ada@example.com" })
+
+export class MemoryControlPlane {
+  rules: ReadonlyArray<{ readonly cidr: string; readonly expires_at: string | null }> = []
+  version = 1
+  disabled = false
+  gone = false
+  /** Answers nothing, as when the process is down. */
+  down = false
+  /** Never answers that a compute runs. */
+  stuck = false
+  readonly wakes: Array<string> = []
+  readonly resolves: Array<EndpointId> = []
+  readonly reports: Array<ReadonlyArray<EndpointActivity>> = []
+  loads = 0
+  readonly #compute: Startable
+  readonly #changes: PubSub.PubSub<AllowlistChange>
+
+  constructor(compute: Startable, changes: PubSub.PubSub<AllowlistChange>) {
+    this.#compute = compute
+    this.#changes = changes
+  }
+
+  static make = (compute: Startable) =>
+    Effect.map(PubSub.unbounded<AllowlistChange>(), (changes) => new MemoryControlPlane(compute, changes))
+
+  /** Replaces the rules as one commit, and tells the subscribers. */
+  list(...cidrs: ReadonlyArray<string>): Effect.Effect<void> {
+    return this.replace(cidrs.map((cidr) => ({ cidr, expires_at: null })))
+  }
+
+  replace(rules: MemoryControlPlane["rules"]): Effect.Effect<void> {
+    return Effect.suspend(() => {
+      this.rules = rules
+      this.version++
+      return PubSub.publish(this.#changes, new AllowlistChange({ project_id, version: this.version }))
+    })
+  }
+
+  readonly layer = Layer.sync(ControlPlane, () => this.#service())
+
+  #service(): ControlPlane["Service"] {
+    const up = (operation: string) =>
+      Effect.suspend(() =>
+        this.down ? Effect.fail(new ControlPlaneUnreachable({ operation, reason: "it is down" })) : Effect.void
+      )
+    return {
+      resolve: (id) =>
+        Effect.gen({ self: this }, function* () {
+          this.resolves.push(id)
+          yield* up("resolve")
+          if (id !== endpoint_id || this.gone) return yield* new EndpointUnknown({ endpoint_id: id })
+          const { address, generation, running } = this.#compute
+          return new ResolvedEndpoint({
+            endpoint_id,
+            project_id,
+            branch_id: BranchId.make("br-01k3z6v9e8q0x5m4c2b7n1r0sd"),
+            region_id: RegionId.make("local"),
+            disabled: this.disabled,
+            current_state: running ? "active" : "idle",
+            address: running ? address : null,
+            generation: running ? generation : null
+          })
+        }),
+      allowlists: (ids) =>
+        Effect.gen({ self: this }, function* () {
+          this.loads++
+          yield* up("allowlists")
+          const server_now = DateTime.formatIso(yield* DateTime.now)
+          const { rules, version } = this
+          return ids.includes(project_id) && !this.gone
+            ? [new AllowlistSnapshot({ project_id, version, rules, server_now })]
+            : []
+        }),
+      changes: Effect.gen({ self: this }, function* () {
+        yield* up("changes")
+        return Stream.fromSubscription(yield* PubSub.subscribe(this.#changes))
+      }),
+      wake: ({ client_address, endpoint_id: id }) =>
+        Effect.gen({ self: this }, function* () {
+          this.wakes.push(client_address)
+          yield* up("wake")
+          if (id !== endpoint_id) return yield* new EndpointUnknown({ endpoint_id: id })
+          if (this.disabled) return yield* new EndpointDisabled({ endpoint_id })
+          if (!(yield* this.#permits(client_address)))
+            return yield* new AddressNotListed({ endpoint_id, client_address })
+          if (this.stuck) return yield* new WakeTimedOut({ endpoint_id })
+          const address = yield* Effect.promise(() => this.#compute.start())
+          return new RunningCompute({ address, generation: this.#compute.generation })
+        }),
+      activity: (reports) =>
+        Effect.andThen(
+          up("activity"),
+          Effect.sync(() => {
+            this.reports.push(reports)
+          })
+        )
+    }
+  }
+
+  /** By the core's own words, not by the proxy's. */
+  #permits(address: string) {
+    return Effect.map(DateTime.now, (now) =>
+      permits(
+        this.rules.map(
+          ({ cidr, expires_at }) =>
+            new IpRule({
+              cidr: Result.getOrThrow(parseCidr(cidr)),
+              label: "",
+              created_at: now,
+              created_by: somebody,
+              expires_at: Option.map(Option.fromNullishOr(expires_at), (text) => DateTime.makeUnsafe(text))
+            })
+        ),
+        address,
+        now
+      )
+    )
+  }
+}
