@@ -7,7 +7,7 @@ const root = resolve(import.meta.dirname, "..")
 
 /** package → what its `src` may import; a prefix ending in `/` allows the modules below it. */
 const allowed: Record<string, ReadonlyArray<string>> = {
-  core: ["effect", "effect/testing", "ulid", "ipaddr.js"],
+  core: ["effect", "effect/encoding", "ulid", "ipaddr.js"],
   api: ["effect", "effect/", "@narthex/core"],
   postgres: ["effect", "effect/", "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/"],
   "local-postgres": ["effect", "effect/", "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/", "node:"],

@@ -8,7 +8,7 @@ import {
   type Settings,
   signingKeysExist
 } from "@narthex/http"
-type SignInProvider = any
+import type { SignInProvider } from "@narthex/console"
 import { Context, Effect, Layer } from "effect"
 import type { Addresses } from "./addresses.ts"
 import { DevProviders } from "./providers/DevProviders.ts"

@@ -4,6 +4,7 @@
  * What comes later is gone first. A proxy ends its sessions while the API still answers; the API ends its streams
  * while the store still runs; computes stop before the store does.
  */
+import { ConsoleListener, serveConsole } from "@narthex/console"
 import { Entropy, layerRunner, layerServices } from "@narthex/core"
 import { Draining, layerApiServer, MasterSecret, type OpenIdProvider, type Settings } from "@narthex/http"
 import { HttpControlPlane, Proxy } from "@narthex/proxy"
@@ -34,7 +35,28 @@ const tokensOf = ({ settings }: Plan) =>
     }
   })
 
-const layerConsole = (_plan: Plan, _tokens: Tokens) => Layer.empty
+const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens) =>
+  Layer.unwrap(
+    Effect.map(MasterSecret, (master) =>
+      serveConsole({
+        api_url: addresses.api.url,
+        console_url: addresses.console.url,
+        console_token: tokens.console,
+        cookie_key: master.key("console-cookie"),
+        providers: signInProviders(providers),
+        trusted_hops: settings.trusted_hops,
+        heartbeat: settings.events.heartbeat
+      })
+    )
+  ).pipe(
+    Layer.provide(
+      ConsoleListener.layer({
+        host: addresses.console.host,
+        port: addresses.console.port,
+        shutdown_grace: settings.shutdown_grace
+      })
+    )
+  )
 
 export const layerProxy = ({ addresses, settings }: Pick<Plan, "addresses" | "settings">, token: Tokens["proxy"]) =>
   token === null

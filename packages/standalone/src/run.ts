@@ -1,7 +1,7 @@
 /** Runs a composed platform as a process: settings, start, the word that it is up, and an orderly end. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { type InvalidSettings, loadSettings, type Settings } from "@narthex/http"
-import { Cause, Effect, Exit, Layer, type Scope } from "effect"
+import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
 import { type Addresses, settleAddresses } from "./addresses.ts"
 import { readyLine, readyText } from "./announce.ts"
 import { startProviders } from "./identity.ts"
@@ -34,6 +34,13 @@ export const withSettings = <A, E>(
     const addresses = yield* settleAddresses(settings)
     return yield* Effect.scoped(work(settings, addresses)).pipe(Effect.provide(layerLogging(settings)))
   })
+
+/** The process was started in a way that it cannot work. */
+export class CannotStart extends Schema.TaggedError<CannotStart>()("CannotStart", { reason: Schema.String }) {
+  override get message() {
+    return this.reason
+  }
+}
 
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 

@@ -129,7 +129,10 @@ export class Authorization extends Context.Service<
         const found: Option.Option<{ readonly branch_id: BranchId | null }> =
           policy.target === "endpoint"
             ? yield* endpoints.find(project_id, EndpointId.make(ids.endpoint_id || "-"))
-            : yield* Effect.option(findOperation(project_id, ids.operation_id || "-"))
+            : Option.filter(
+                yield* operations.find(OperationId.make(ids.operation_id || "-")),
+                (it) => it.project_id === project_id
+              )
         if (!Option.exists(found, (it) => it.branch_id === branch_id)) return yield* outside
       })
 

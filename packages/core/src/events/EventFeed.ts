@@ -56,23 +56,17 @@ export class EventFeed extends Context.Service<
       })
 
       const sequence = Effect.gen(function* () {
-        for (;;) {
-          const begun = yield* Clock.monotonicTimeNanos
-          const answer = yield* log.sequence
-          record(eventMetrics.sequence, Number((yield* Clock.monotonicTimeNanos) - begun) / 1e9)
-          if (answer === "busy") record(eventMetrics.sequenceBusy, 1)
-          if (answer !== "more") return
+        while ((yield* log.sequence) === "more") {
+          // Until nothing is left, or somebody else is at it.
         }
       })
 
       const deliver = (batch: ReadonlyArray<LoggedEvent>, from: number) =>
         Effect.gen(function* () {
-          record(eventMetrics.tailLag, batch.length)
           // Positions are dense. A hole means that what we missed is forgotten already: no ring can go on.
           const hole = batch.find((event, index) => event.pos !== from + index + 1)
           if (hole !== undefined) broker.restart(from)
           broker.deliver(batch)
-          record(eventMetrics.tailLag, 0)
           const now = yield* Clock.currentTimeMillis
           for (const event of batch)
             record(eventMetrics.tailLagSeconds, Math.max(0, now - DateTime.toEpochMillis(event.at)) / 1_000)

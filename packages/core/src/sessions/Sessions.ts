@@ -127,12 +127,6 @@ export class Sessions extends Context.Service<
         return { session, user }
       })
 
-      /** Whose session it is, unless the account is disabled. */
-      const enabled = Effect.fnUntraced(function* (session: Session) {
-        const user = Option.getOrUndefined(yield* accounts.findUser(session.user_id))
-        return user === undefined || user.disabled_at !== null ? yield* new InvalidCredential({}) : user
-      })
-
       const verify = (token: Redacted.Redacted) =>
         Effect.catchTag(signer.verify(token), "ForgedToken", () => new InvalidCredential({}))
 

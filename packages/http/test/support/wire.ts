@@ -13,7 +13,7 @@ export interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly text: string
-  // Bodies are read member by member by tests that assert on each.
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are read member by member by tests that assert on each
   readonly body: any
 }
 

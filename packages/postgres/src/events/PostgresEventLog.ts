@@ -16,10 +16,11 @@ import {
   RegionId,
   type StorageError
 } from "@narthex/core"
-import { DateTime, Effect, Layer, Option, PubSub, Schema, Stream } from "effect"
+import { Clock, DateTime, Effect, Layer, Option, PubSub, Schema, Stream } from "effect"
 import { Database } from "../Database.ts"
 import { json, reading } from "../tableOf.ts"
 import * as queries from "./eventQueries.ts"
+import { makeLogHealth } from "./logHealth.ts"
 
 /** As many as one call of the sequencing function takes. */
 const batch = 500
@@ -52,6 +53,7 @@ const make = Effect.gen(function* () {
   const { query } = database
   const events = reading(database, EventRow)
   const hints = yield* PubSub.sliding<void>(1)
+  const health = yield* makeLogHealth
 
   return EventLog.of({
     append: (emitted) =>
@@ -68,10 +70,13 @@ const make = Effect.gen(function* () {
           [json(emitted.map((event) => ({ ...event, at: DateTime.formatIso(event.at) })))]
         )
       ),
-    sequence: Effect.map(
-      query<{ readonly n: number }>("EventLog.sequence", "select event_sequence($1) as n", [batch]),
-      ([row]) => (row === undefined || row.n < 0 ? "busy" : row.n < batch ? "idle" : "more")
-    ),
+    sequence: Effect.gen(function* () {
+      const begun = yield* Clock.monotonicTimeNanos
+      const [row] = yield* query<{ readonly n: number }>("EventLog.sequence", "select event_sequence($1) as n", [batch])
+      const busy = row === undefined || row.n < 0
+      health.sequenced(Number((yield* Clock.monotonicTimeNanos) - begun) / 1e9, busy)
+      return busy ? "busy" : row.n < batch ? "idle" : "more"
+    }),
     head: Effect.map(
       query<{ readonly pos: number; readonly id: string }>(
         "EventLog.head",
@@ -86,7 +91,10 @@ const make = Effect.gen(function* () {
     tail: (after, limit) =>
       Effect.map(
         events.all("EventLog.tail", "select * from event_log where pos > $1 order by pos limit $2", [after, limit]),
-        (rows) => rows.map(eventOf)
+        (rows) => {
+          health.reader(rows.at(-1)?.pos ?? after)
+          return rows.map(eventOf)
+        }
       ),
     window: (org, cap) =>
       Effect.gen(function* () {
@@ -133,7 +141,7 @@ const make = Effect.gen(function* () {
       }),
     // The server tells every instance; our own hints still arrive where it cannot be listened to.
     wakeups: Stream.merge(
-      Stream.map(database.listen("events"), () => undefined),
+      Stream.map(database.listen("events"), health.notified),
       Stream.fromPubSub(hints)
     ),
     wake: Effect.asVoid(PubSub.publish(hints, undefined)),

@@ -1,0 +1,56 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { RegionId } from "../../src/Ids.ts"
+import { chooseRegion, Region, RegionRequired, RegionUnknown } from "../../src/regions/Region.ts"
+import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
+import { Regions } from "../../src/regions/Regions.ts"
+import { Layer } from "effect"
+import { onMemory } from "../onMemory.ts"
+
+const region = (id: string, preselected = false) =>
+  new Region({ region_id: RegionId.make(id), name: id, default: preselected, geo_lat: 0, geo_long: 0 })
+const [eu, us] = [region("eu-1", true), region("us-1")]
+
+describe("chooseRegion", () => {
+  it.each([
+    ["the one asked for, if it is active", [eu, us], "us-1", "us-1"],
+    ["the only active one without a wish", [us], null, "us-1"],
+    ["the only active one, whether or not it is the default", [eu], null, "eu-1"]
+  ])("takes %s", (_what, active, wish, expected) => {
+    assert.deepStrictEqual(chooseRegion(active, wish), Result.succeed(RegionId.make(expected)))
+  })
+
+  it("requires a wish among several: the default decides nothing", () => {
+    assert.deepStrictEqual(
+      chooseRegion([eu, us], null),
+      Result.fail(new RegionRequired({ active: [eu.region_id, us.region_id] }))
+    )
+  })
+
+  it("requires a wish when none is active", () => {
+    assert.deepStrictEqual(chooseRegion([], null), Result.fail(new RegionRequired({ active: [] })))
+  })
+
+  it.each(["EU-1", "", "eu-1 ", "nowhere"])("does not know %j", (wish) => {
+    assert.deepStrictEqual(chooseRegion([eu, us], wish), Result.fail(new RegionUnknown({ region_id: wish })))
+    assert.isTrue(Result.isFailure(chooseRegion([eu], wish)))
+  })
+})
+
+describe("Regions", () => {
+  it.effect("chooses again by itself once all but one region are retired", () =>
+    Effect.gen(function* () {
+      const catalog = yield* RegionCatalog
+      const regions = yield* Regions
+      yield* catalog.seed([eu.region_id, us.region_id])
+      assert.strictEqual((yield* Effect.flip(regions.choose(null)))._tag, "RegionRequired")
+      yield* catalog.retire(us.region_id)
+      assert.strictEqual(yield* regions.choose(null), eu.region_id)
+      assert.strictEqual((yield* Effect.flip(regions.choose("us-1")))._tag, "RegionUnknown")
+      assert.deepStrictEqual(
+        (yield* regions.list).map(({ region_id }) => region_id),
+        [eu.region_id]
+      )
+    }).pipe(Effect.provide(Regions.layer.pipe(Layer.provideMerge(onMemory(RegionCatalog.layerMemory)))))
+  )
+})

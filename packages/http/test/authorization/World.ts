@@ -1,0 +1,232 @@
+/**
+ * An organization with everybody and everything in it that the matrix speaks of, another project beside, and a foreign
+ * organization. Written through the ports, and each part only when somebody asks for it: a cell that may change
+ * something gets a world of its own.
+ */
+import {
+  AccountStore,
+  ApiKeys,
+  ApiKeyStore,
+  BranchId,
+  type Branch,
+  BranchStore,
+  type Capability,
+  EndpointStore,
+  InvitationStore,
+  IpAllowlistStore,
+  makeRule,
+  NewIpRule,
+  OperationStore,
+  type OrgId,
+  type Project,
+  ProjectStore,
+  RegionId,
+  type Scope,
+  SessionStore,
+  TokenSigner,
+  type User
+} from "@narthex/core"
+import {
+  aBranch,
+  aMembership,
+  anEndpoint,
+  anInvitation,
+  anOperation,
+  anOrganization,
+  aProject,
+  aSession,
+  aText,
+  at,
+  aUser
+} from "@narthex/core/testing"
+import { DateTime, Duration, Effect, Redacted } from "effect"
+
+/** Which branch of a project. */
+export type On = "child" | "sibling" | "agent" | "main" | "protected"
+
+const kinds: Record<On, Partial<Branch>> = {
+  main: { default: true },
+  protected: { protected: true },
+  child: {},
+  sibling: {},
+  agent: { made_by_agent: true }
+}
+
+/** Every project lists this network. */
+export const listed = "10.0.0.0/8"
+
+const region_id = RegionId.make("local")
+
+/** Runs once; later askers get the same. */
+const once = <A>(make: Effect.Effect<A>): Effect.Effect<A> => Effect.runSync(Effect.cached(make))
+
+const many = <Key extends string, A>(make: (key: Key) => Effect.Effect<A>) => {
+  const made = new Map<Key, Effect.Effect<A>>()
+  return (key: Key): Effect.Effect<A> => {
+    const found = made.get(key) ?? once(make(key))
+    made.set(key, found)
+    return found
+  }
+}
+
+export interface Tree {
+  readonly project_id: string
+  readonly branch_id: string
+  readonly endpoint_id: string
+  readonly operation_id: string
+}
+
+/** `disabled`: every account is. */
+export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { readonly disabled?: boolean } = {}) {
+  const accounts = yield* AccountStore
+  const branches = yield* BranchStore
+  const endpoints = yield* EndpointStore
+  const allowlist = yield* IpAllowlistStore
+  const invitations = yield* InvitationStore
+  const keys = yield* ApiKeys
+  const keyStore = yield* ApiKeyStore
+  const operations = yield* OperationStore
+  const projects = yield* ProjectStore
+  const sessions = yield* SessionStore
+  const signer = yield* TokenSigner
+  const now = yield* DateTime.now
+
+  const organization = Effect.fnUntraced(function* () {
+    const made = anOrganization({ name: aText("org") })
+    yield* Effect.orDie(accounts.putOrganization(made))
+    return made.id
+  })
+
+  /** Signed in, with a personal organization and a role in this one; `null`: no longer a member. */
+  const person = Effect.fnUntraced(function* (
+    org: OrgId,
+    role: string | null,
+    rest: { readonly pending?: boolean } = {}
+  ) {
+    const user = aUser({
+      email: `${aText("p").replace(" ", "")}@example.com`,
+      enabled_at: rest.pending ? null : at(0),
+      disabled_at: disabled ? at(1) : null
+    })
+    const session = aSession(user.id, { active_org_id: org, signed_in_at: now, refreshed_at: now })
+    const personal = anOrganization({ id: user.id as unknown as OrgId, personal: true })
+    yield* accounts.putUser(user)
+    yield* accounts.putOrganization(personal)
+    yield* accounts.putMembership(aMembership(personal.id, user.id, { role: "owner" }))
+    if (role !== null) yield* accounts.putMembership(aMembership(org, user.id, { role }))
+    yield* sessions.insert(session)
+    const seconds = Math.floor(now.epochMilliseconds / 1000)
+    const token = yield* signer.sign({
+      sub: user.id,
+      sid: session.id,
+      org_id: org,
+      role: role ?? "owner",
+      auth_time: seconds,
+      iat: seconds,
+      exp: seconds + 900,
+      jti: aText("jti"),
+      gen: session.generation
+    })
+    return { user, session_id: session.id as string, token: Redacted.value(token), personal_id: personal.id as string }
+  }, Effect.orDie)
+
+  const key = Effect.fnUntraced(function* (user: User, org: OrgId, capability: Capability, scope: Scope) {
+    const wanted = { name: aText("key"), capability, scope, expires_in_days: null }
+    const { api_key, secret } = yield* keys.create(user, org, wanted)
+    return { id: api_key.id as string, secret: Redacted.value(secret) }
+  }, Effect.orDie)
+
+  const branchOf = Effect.fnUntraced(function* (org: OrgId, record: Project, on: On) {
+    const { default_branch_id: main, id } = record
+    const parent_id = on === "main" ? null : main
+    const own = on === "main" ? { id: main } : {}
+    const branch = aBranch(id, { region_id, parent_id, name: aText("b").replace(" ", "-"), ...kinds[on], ...own })
+    const endpoint = anEndpoint(id, branch.id, { region_id, type: "read_write" })
+    const times = { created_at: at(0), updated_at: at(0), started_at: at(0), finished_at: at(0) }
+    const operation = anOperation(id, branch.id, { org_id: org, status: "finished", ...times })
+    yield* branches.put(branch)
+    yield* endpoints.put(endpoint)
+    yield* operations.insert(operation)
+    const tree: Tree = {
+      project_id: id,
+      branch_id: branch.id,
+      endpoint_id: endpoint.id,
+      operation_id: operation.id
+    }
+    return tree
+  }, Effect.orDie)
+
+  /** A project with the branches that are asked for. */
+  const project = (org: Effect.Effect<OrgId>) => {
+    const made = once(
+      Effect.gen(function* () {
+        const record = aProject({
+          org_id: yield* org,
+          region_id,
+          default_branch_id: BranchId.make(aBranch(aProject().id).id)
+        })
+        yield* projects.insert(record)
+        yield* branchOf(record.org_id, record, "main")
+        const rule = makeRule(new NewIpRule({ cidr: listed }), aUser().ref, now)
+        yield* allowlist.put(record.id, yield* Effect.fromResult(rule))
+        return record
+      }).pipe(Effect.orDie)
+    )
+    return many((on: On) =>
+      Effect.gen(function* () {
+        const record = yield* made
+        if (on !== "main") return yield* branchOf(record.org_id, record, on)
+        const [endpoint] = yield* endpoints.ofBranch(record.default_branch_id)
+        const { items } = yield* operations.list(record.id, record.default_branch_id, {
+          limit: 1,
+          after: null
+        })
+        return {
+          project_id: record.id as string,
+          branch_id: record.default_branch_id as string,
+          endpoint_id: (endpoint?.id ?? "") as string,
+          operation_id: (items[0]?.id ?? "") as string
+        }
+      }).pipe(Effect.orDie)
+    )
+  }
+
+  const invitation = (org: OrgId, by: User, role: string) => {
+    const soon = DateTime.addDuration(now, Duration.days(1))
+    const email = `${aText("guest").replace(" ", "")}@example.com`
+    const made = anInvitation(org, email, { role, invited_by: by.ref, expires_at: soon })
+    return invitations
+      .add(made, now)
+      .pipe(Effect.orDie, Effect.as(made.id as string))
+  }
+
+  const org = yield* Effect.orDie(organization())
+  const foreign = once(organization())
+  const people = many((who: "owner" | "second" | "admin" | "member" | "viewer" | "pending" | "former" | "target") => {
+    if (who === "pending") return person(org, "owner", { pending: true })
+    if (who === "former") return person(org, null)
+    return person(org, who === "second" ? "owner" : who === "target" ? "member" : who)
+  })
+  const stranger = once(Effect.flatMap(foreign, (it) => person(it, "owner")))
+  const endKeysOf = (user: User) =>
+    keyStore
+      .revokeAll({ org_id: org, user_id: user.id }, "membership_ended", now)
+      .pipe(Effect.orDie)
+
+  // An organization always keeps an owner, so that the caller can leave it.
+  yield* people("second")
+  return {
+    org,
+    foreign,
+    people,
+    stranger,
+    key,
+    endKeysOf,
+    invitation,
+    own: project(Effect.succeed(org)),
+    other: project(Effect.succeed(org)),
+    elsewhere: project(foreign)
+  }
+})
+
+export type World = Effect.Success<ReturnType<typeof makeWorld>>

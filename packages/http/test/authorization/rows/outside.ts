@@ -1,0 +1,33 @@
+/** Rows 1 and 26 of the matrix. */
+import { text, type Row } from "./cells.ts"
+
+/** Row 1 and 26: what a credential of a person does not matter to. */
+export const outside: ReadonlyArray<Row> = [
+  {
+    row: "1",
+    says: "exchange, cli/exchange, providers, credentials/report, jwks, health, OpenAPI",
+    cells: "2 2 2 2 2 2 2 2 2 2 2 2 2",
+    calls: [
+      { call: "auth.exchange", body: () => ({ id_token: `email:${text()}@example.com:1` }) },
+      { call: "cli.exchange", body: () => ({}), success: 401 },
+      { call: "auth.providers" },
+      { call: "credentials.report", body: () => ({ secret: "nothing" }), success: 202 },
+      { call: "auth.jwks" },
+      { call: "service.livez" },
+      { call: "service.readyz" }
+    ]
+  },
+  {
+    row: "26",
+    says: "/v1/proxy/*",
+    cells: "401 401 401 401 401 401 401 401 401 401 401 401 401",
+    calls: [
+      { call: "proxy.resolve", kind: "endpoint", body: ({ endpoint_id }) => ({ endpoint_id }) },
+      { call: "proxy.allowlists", kind: "project", body: ({ project_id }) => ({ project_ids: [project_id] }) },
+      { call: "proxy.changes" },
+      { call: "proxy.wake", kind: "endpoint", body: () => ({ client_address: "192.0.2.1" }) },
+      { call: "proxy.activity", body: () => ({ endpoints: [] }), success: 204 }
+    ]
+  }
+]
+

@@ -1,0 +1,69 @@
+/**
+ * What operators see of the log on Postgres (events.md, §8): how full the outbox is, how far this instance's reader is
+ * behind, and whether notifications arrive.
+ *
+ * What one would get wrong: taking a living connection for arriving notifications. Behind a pooler LISTEN succeeds and
+ * nothing ever comes. So the measure is whether the head moved without us being told.
+ */
+import { eventMetrics, makeRecorder } from "@narthex/core"
+import { Effect, Schedule } from "effect"
+import { Database } from "../Database.ts"
+
+const interval = "5 seconds"
+
+interface Sample {
+  readonly head: number
+  readonly depth: number
+  readonly oldest: number
+}
+
+const sample = `
+select (select pos from event_head where one) as head, count(*) as depth,
+  coalesce(greatest(extract(epoch from clock_timestamp() - min(at)), 0), 0)::float8 as oldest
+from event_outbox`
+
+export const makeLogHealth = Effect.gen(function* () {
+  const { query } = yield* Database
+  const record = makeRecorder(yield* Effect.context<never>())
+  /** The newest position that this instance has read, and the newest that a notification told of. */
+  let read: number | undefined
+  let told = 0
+  /** Subscribed since the last sample: whatever was sequenced until then may have gone by. */
+  let fresh = false
+  let before = 0
+
+  const look = Effect.gen(function* () {
+    const [row] = yield* query<Sample>("EventLog.health", sample)
+    if (row === undefined) return
+    record(eventMetrics.outboxDepth, row.depth)
+    record(eventMetrics.outboxOldest, row.oldest)
+    record(eventMetrics.tailLag, read === undefined ? 0 : Math.max(0, row.head - read))
+    if (fresh) told = Math.max(told, row.head)
+    if (before > told) record(eventMetrics.listenUp, 0)
+    fresh = false
+    before = row.head
+  }).pipe(
+    // The server is away, and its notifications with it. Whoever reads the log says so in the log of this process.
+    Effect.catch(() => Effect.sync(() => record(eventMetrics.listenUp, 0)))
+  )
+
+  record(eventMetrics.listenUp, 0)
+  yield* Effect.forkScoped(Effect.repeat(look, Schedule.spaced(interval)))
+
+  return {
+    /** The reader has everything up to this position. */
+    reader: (pos: number) => {
+      read = pos
+    },
+    /** A notification; an empty one says "subscribed". */
+    notified: (payload: string) => {
+      if (payload === "") fresh = true
+      else told = Math.max(told, Number(payload))
+      record(eventMetrics.listenUp, 1)
+    },
+    sequenced: (seconds: number, busy: boolean) => {
+      record(eventMetrics.sequence, seconds)
+      if (busy) record(eventMetrics.sequenceBusy, 1)
+    }
+  }
+})

@@ -1,0 +1,33 @@
+/** `narthex-server`: the API, the runner and the console of one instance, and the operator's commands. */
+import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Effect } from "effect"
+import { Command, Flag } from "effect/cli"
+import { operatorCommands } from "./operator.ts"
+import type { Role } from "./platform.ts"
+import { CannotStart, runProcess, servePlatform, withSettings } from "./run.ts"
+import { version } from "./version.ts"
+
+const known: ReadonlyArray<Role> = ["api", "runner", "console"]
+const isRole = (text: string): text is Role => known.some((role) => role === text)
+
+const roles = Flag.String("roles").pipe(
+  Flag.withDefault(known.join(",")),
+  Flag.withDescription("Which parts this instance runs: api, runner, console")
+)
+
+const main = withSettings(false, (settings) => {
+  const start = Effect.fnUntraced(function* ({ roles: wanted }: { readonly roles: string }) {
+    const names = wanted.split(",").map((name) => name.trim())
+    const unknown = names.find((name) => !isRole(name))
+    if (unknown !== undefined)
+      return yield* new CannotStart({ reason: `--roles: "${unknown}" is none of ${known.join(", ")}.` })
+    return yield* servePlatform(names.filter(isRole), false)
+  })
+  const serve = Command.make("narthex-server", { roles }, start).pipe(
+    Command.withDescription("Serve the control plane, or run an operator command against its store"),
+    Command.withSubcommands(operatorCommands(settings))
+  )
+  return Command.run(serve, { version }).pipe(Effect.provide(NodeServices.layer))
+})
+
+runProcess(main)

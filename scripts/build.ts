@@ -1,0 +1,12 @@
+/** `npm run build`: every package to its `dist`, and the command line to one file. What is up to date is left alone. */
+import { spawnSync } from "node:child_process"
+
+const run = (name: string, command: string, args: ReadonlyArray<string>) => {
+  const { status } = spawnSync(command, args, { stdio: ["ignore", "inherit", "inherit"] })
+  if (status === 0) return
+  console.error(`build: ${name} failed`)
+  process.exit(1)
+}
+
+run("types", "node_modules/.bin/tsc", ["-b", "tsconfig.build.json"])
+run("command line", process.execPath, ["packages/cli/bundle.ts"])

@@ -1,0 +1,79 @@
+/**
+ * `node --conditions=source scripts/docs.ts`: writes the pages of `docs/` that are made from the code.
+ *
+ * `test/documentation.test.ts` holds the committed copies to these texts. JSON is compared by value: the formatter
+ * decides its line breaks.
+ */
+import { spawnSync } from "node:child_process"
+import { writeFileSync } from "node:fs"
+import { resolve } from "node:path"
+import { Api, problemCatalog } from "@narthex/api"
+import { settingsMarkdown } from "@narthex/http"
+import { OpenApi } from "effect/http-api"
+
+const made = (from: string) => `<!-- Made from ${from} by scripts/docs.ts: change it there. -->`
+
+const settingsPage = () =>
+  [
+    made("packages/http/src/settings/variables.ts"),
+    "# Settings",
+    "",
+    "Environment variables only. They are read once, at start, and checked together: every mistake is named in one",
+    "message, and the process does not start. A variable with a `…_FILE` form takes the path of a file instead.",
+    "Durations are text (`15 minutes`), lists are separated by commas, booleans are `true` or `false`.",
+    "",
+    "`narthex-server settings` prints the same table, with which of them are given. What the command line reads is in",
+    "`narthex help environment`.",
+    "",
+    settingsMarkdown(),
+    ""
+  ].join("\n")
+
+const problemsPage = () =>
+  [
+    made("packages/api/src/problemCatalog.ts"),
+    "# Problems",
+    "",
+    "Every refusal is a problem of RFC 9457 (`application/problem+json`). `code` is stable: compare it, not the",
+    "sentences. `type` is `urn:narthex:problem:` and the code; `detail` says more for a person, `request_id` is what to",
+    "give to the operator, and `errors` names the members of a body or the parameters that are wrong.",
+    "",
+    "```json",
+    JSON.stringify(
+      {
+        type: "urn:narthex:problem:region_required",
+        title: problemCatalog.region_required.title,
+        status: problemCatalog.region_required.status,
+        code: "region_required",
+        request_id: "…"
+      },
+      undefined,
+      2
+    ),
+    "```",
+    "",
+    "| Status | Code | What happened | What to do |",
+    "|---|---|---|---|",
+    ...Object.entries(problemCatalog)
+      .toSorted(([, one], [, other]) => one.status - other.status)
+      .map(([code, { next, status, title }]) => `| ${status} | \`${code}\` | ${title} | ${next} |`),
+    ""
+  ].join("\n")
+
+/** file, from the root → what it must hold. */
+export const generatedPages: Readonly<Record<string, () => string>> = {
+  "docs/settings.md": settingsPage,
+  "docs/problems.md": problemsPage,
+  "docs/openapi.json": () => `${JSON.stringify(OpenApi.fromApi(Api), undefined, 2)}\n`
+}
+
+if (import.meta.main) {
+  const root = resolve(import.meta.dirname, "..")
+  for (const [file, text] of Object.entries(generatedPages)) writeFileSync(resolve(root, file), text())
+  const { status } = spawnSync(
+    resolve(root, "node_modules/.bin/biome"),
+    ["format", "--write", ...Object.keys(generatedPages).filter((file) => file.endsWith(".json"))],
+    { cwd: root, stdio: "inherit" }
+  )
+  process.exitCode = status ?? 1
+}

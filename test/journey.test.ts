@@ -1,0 +1,182 @@
+/**
+ * A newcomer's first ten minutes, with real clients only: the provider's own pages, the bundled command line, a
+ * Postgres driver through the proxy, and an event parser that is not ours. Then the platform is killed and goes on.
+ */
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import postgres from "postgres"
+import { followEvents, type Frame } from "./support/followEvents.ts"
+import {
+  type Account,
+  built,
+  cli,
+  emptyDirectory,
+  isRoot,
+  Platform,
+  processesWith,
+  samePorts
+} from "./support/Platform.ts"
+import { signInAt } from "./support/signInAt.ts"
+
+const call = async (method: string, url: string, token: string | undefined, body?: unknown) => {
+  const response = await fetch(url, {
+    method,
+    headers: {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { "content-type": "application/json" })
+    },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) })
+  })
+  const text = await response.text()
+  assert.isBelow(response.status, 300, `${method} ${url}: ${text}`)
+  // The members that this journey needs; the contract's own tests know the rest.
+  return JSON.parse(text) as Record<string, Record<string, string>> & {
+    readonly access_token: string
+    readonly secret: string
+  }
+}
+
+const member = (of: Record<string, string> | undefined, name: string): string => {
+  const value = of?.[name]
+  if (value === undefined) throw new Error(`The answer has no "${name}".`)
+  return value
+}
+
+/** One connection through the proxy, one statement. */
+const selectOne = async (uri: string): Promise<unknown> => {
+  const sql = postgres(uri, { max: 1, connect_timeout: 40, onnotice: () => undefined })
+  try {
+    return (await sql`select 1 as answer`)[0]?.["answer"]
+  } finally {
+    await sql.end({ timeout: 5 })
+  }
+}
+
+const statuses = (frames: ReadonlyArray<Frame>, action: string) =>
+  frames.filter((frame) => frame.data.action === action).map((frame) => frame.data.status)
+
+const finished = (action: string, times: number) => (frames: ReadonlyArray<Frame>) =>
+  statuses(frames, action).filter((status) => status === "finished").length >= times
+
+const journey = async (account: Account, binaries: "system" | "npm") => {
+  const directory = emptyDirectory(account)
+  const home = join(directory.path, "home")
+  const environment = { NARTHEX_POSTGRES_BIN: binaries }
+  let platform = await Platform.start(directory.path, account, environment)
+  try {
+    const { api, console: web, providers } = platform.ready
+    const [provider] = providers
+    assert.strictEqual(providers.length, 2)
+
+    const id_token = await signInAt(provider?.issuer ?? "", `${web}/sign-in/callback`, "ada@example.com")
+    const session = await call("POST", `${api}/v1/auth/exchange`, undefined, { id_token })
+    const created = await call("POST", `${api}/v1/projects`, session.access_token, { name: "journey" })
+    const project = member(created["project"], "id")
+    const branch = member(created["branch"], "id")
+    const endpoint = member(created["endpoint"], "id")
+    const { secret: key } = await call("POST", `${api}/v1/api-keys/`, session.access_token, { name: "journey" })
+    const minted = await call("POST", `${api}/v1/projects/${project}/branches/${branch}/credentials`, key, {
+      access: "read_write"
+    })
+    const uri = String(minted["connection_uri"])
+    const narthex = (...args: ReadonlyArray<string>) => cli(home, api, key, args)
+    const endpointState = async () =>
+      member(
+        (await call("GET", `${api}/v1/projects/${project}/endpoints/${endpoint}`, key))["endpoint"],
+        "current_state"
+      )
+    const operations = async () => {
+      const answer = await call("GET", `${api}/v1/projects/${project}/operations`, key)
+      return JSON.stringify(answer["operations"])
+    }
+
+    // whoami
+    const who = narthex("whoami", "-o", "json")
+    assert.strictEqual(who.status, 0, who.stderr)
+    assert.strictEqual(JSON.parse(who.stdout).user.email, "ada@example.com")
+
+    // The default branch must be there before "no operation" can mean anything.
+    const events = await followEvents(`${api}/v1/events`, key, "00000000000000000000000000")
+    await events.until(finished("create_timeline", 1), "create_timeline")
+
+    // Restricted to an address that is not ours: refused, and nothing woke.
+    const restricted = narthex("ip-allow", "add", "203.0.113.0/24", "--project", project)
+    assert.strictEqual(restricted.status, 0, restricted.stderr)
+    const before = await operations()
+    const refused = await selectOne(uri).then(
+      () => assert.fail("an unlisted address was let in"),
+      (error: unknown) => error
+    )
+    assert.strictEqual(refused instanceof postgres.PostgresError ? refused.code : String(refused), "28000")
+    assert.strictEqual(await endpointState(), "idle")
+    assert.strictEqual(await operations(), before)
+
+    // The own address: the connection wakes the endpoint.
+    const added = narthex("ip-allow", "add", "127.0.0.1", "--project", project)
+    assert.strictEqual(added.status, 0, added.stderr)
+    const listed = narthex("ip-allow", "list", "--project", project, "-o", "json")
+    assert.sameMembers(
+      JSON.parse(listed.stdout).rules.map((rule: { readonly cidr: string }) => rule.cidr),
+      ["203.0.113.0/24", "127.0.0.1/32"]
+    )
+    assert.strictEqual(await selectOne(uri), 1)
+    await events.until(finished("start_compute", 1), "start_compute")
+    assert.deepStrictEqual(statuses(events.frames, "start_compute"), ["scheduling", "running", "finished"])
+    assert.deepStrictEqual(statuses(events.frames, "create_timeline"), ["scheduling", "running", "finished"])
+    assert.isTrue(events.frames.every((frame) => frame.type === "operation.updated.v1"))
+    assert.isTrue(events.frames.every((frame, at, all) => at === 0 || frame.id > (all[at - 1]?.id ?? "")))
+    assert.isTrue(events.frames.every((frame) => /^[0-9A-HJKMNP-TV-Z]{26}$/.test(frame.id)))
+
+    // Reconnecting with an id replays exactly what followed it.
+    const seen = events.frames.slice()
+    events.close()
+    const third = seen[2]?.id
+    const again = await followEvents(`${api}/v1/events`, key, third)
+    await again.until((frames) => frames.length >= seen.length - 3, "the replay")
+    assert.deepStrictEqual(again.frames, seen.slice(3))
+    again.close()
+
+    // Killed without warning, and started again on the same directory.
+    await platform.kill()
+    platform = await Platform.start(directory.path, account, { ...environment, ...samePorts(platform.ready) })
+    const projects = await call("GET", `${api}/v1/projects`, key)
+    assert.include(JSON.stringify(projects["projects"]), project)
+    const rules = narthex("ip-allow", "list", "--project", project, "-o", "json")
+    assert.strictEqual(JSON.parse(rules.stdout).rules.length, 2)
+    const resumed = await followEvents(`${api}/v1/events`, key, third)
+    await resumed.until((frames) => frames.length >= seen.length - 3, "the replay after the restart")
+    assert.deepStrictEqual(resumed.frames.slice(0, seen.length - 3), seen.slice(3))
+
+    // It suspends, and wakes again for the next connection; the stream tells of both.
+    const suspended = await call("POST", `${api}/v1/projects/${project}/endpoints/${endpoint}/suspend`, key)
+    assert.strictEqual(member(suspended["endpoint"], "id"), endpoint)
+    await resumed.until(finished("suspend_compute", 1), "suspend_compute")
+    assert.strictEqual(await endpointState(), "idle")
+    assert.strictEqual(await selectOne(uri), 1)
+    await resumed.until(finished("start_compute", 2), "the second start_compute")
+    resumed.close()
+
+    // Ctrl-C leaves no process behind.
+    assert.strictEqual(await platform.stop(), 0)
+    assert.deepStrictEqual(processesWith(directory.path), [])
+  } finally {
+    await platform.kill()
+    directory.remove()
+  }
+}
+
+const accounts: ReadonlyArray<Account> = isRoot ? ["root", "ordinary"] : ["ordinary"]
+
+describe("the journey", () => {
+  it("finds the platform built", () => {
+    assert.isTrue(built, "Run `npm run build` first; `npm test` does.")
+  })
+
+  for (const account of accounts)
+    for (const binaries of ["system", "npm"] as const)
+      it(
+        `works as ${account === "root" ? "root" : "an ordinary user"} with Postgres from ${binaries}`,
+        { timeout: 180_000 },
+        () => journey(account, binaries)
+      )
+})
