@@ -19,7 +19,7 @@ const read = async (name: string, type: string, parts: ReadonlyArray<string> = [
 
 /** Without them no page is right, so a missing file stops the process at its start. */
 const [style, script, icon] = await Promise.all([
-  read("style.css", "text/css; charset=utf-8", ["base.css", "parts.css"]),
+  read("style.css", "text/css; charset=utf-8", ["base.css", "frame.css", "parts.css"]),
   read("console.js", "text/javascript; charset=utf-8"),
   read("icon.svg", "image/svg+xml")
 ])

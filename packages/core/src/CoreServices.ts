@@ -69,4 +69,8 @@ const followWork = Layer.effectDiscard(
 )
 
 /** What works in the background: the role `runner`. */
-export const layerRunner = Layer.merge(Layer.provideMerge(followWork, OperationRunner.layer), Housekeeping.layerLoop)
+export const layerRunner = Layer.mergeAll(
+  Layer.provideMerge(followWork, OperationRunner.layer),
+  Housekeeping.layerLoop,
+  layerForgetting
+)

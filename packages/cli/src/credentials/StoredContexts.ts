@@ -7,7 +7,7 @@ import { Schema } from "effect"
 export const StoredContext = Schema.Struct({
   /** The server that made the key; the key goes to no other. */
   url: Schema.String,
-  secret: Schema.RedactedFromValue(Schema.String, { label: "api key" }),
+  secret: Schema.RedactedFromValue(Schema.String),
   key: Schema.Struct({ id: Schema.String, name: Schema.String, expires_at: Schema.NullOr(Schema.String) }),
   user: Schema.NullOr(Schema.Struct({ id: Schema.String, email: Schema.NullOr(Schema.String) })),
   organization: Schema.NullOr(Schema.Struct({ id: Schema.String, name: Schema.String }))

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { Effect, Layer, Sink, Stdio, Stream } from "effect"
+import { Console, Effect, Layer, Sink, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { TestConsole } from "effect/testing"
@@ -20,6 +20,10 @@ export interface Setting {
   readonly home: string
   /** All of standard input; left out: it ends at once. */
   readonly stdin?: string
+  /** The same, for what is known only once the command runs. */
+  readonly stdinLater?: Effect.Effect<Uint8Array>
+  /** Hears each line of standard error as it is written. */
+  readonly onNote?: (line: string) => void
   /** Standard input and output are a terminal. */
   readonly terminal?: boolean
   readonly open?: (url: string) => Effect.Effect<boolean>
@@ -34,18 +38,18 @@ export const freshHome = Effect.acquireRelease(
 export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effect.Effect<Run> =>
   Effect.suspend(() => {
     const terminal = setting.terminal === true
-    let raw = ""
+    const raw: Array<string> = []
     const stdio = Stdio.layerTest({
-      stdin: setting.stdin === undefined ? Stream.empty : Stream.succeed(new TextEncoder().encode(setting.stdin)),
+      stdin:
+        setting.stdinLater !== undefined
+          ? Stream.fromEffect(setting.stdinLater)
+          : setting.stdin === undefined
+            ? Stream.empty
+            : Stream.succeed(new TextEncoder().encode(setting.stdin)),
       stdinIsTerminal: Effect.succeed(terminal),
       stdoutIsTerminal: Effect.succeed(terminal),
       stderrIsTerminal: Effect.succeed(terminal),
-      stderr: () =>
-        Sink.forEach((piece: string | Uint8Array) =>
-          Effect.sync(() => {
-            raw += typeof piece === "string" ? piece : new TextDecoder().decode(piece)
-          })
-        )
+      stderr: () => Sink.map(Sink.collect<string | Uint8Array>(), (pieces) => void raw.push(...pieces.map(String)))
     })
     const variables = { DISPLAY: ":0", ...setting.variables }
     const layer = cliLayer.pipe(
@@ -53,7 +57,7 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
         Layer.mergeAll(
           Layer.succeed(Environment, readEnvironment(variables, { home: setting.home, platform: "linux" })),
           FetchHttpClient.layer,
-          TestConsole.layer,
+          consoleOf(setting.onNote),
           Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
             canAnimate: false,
             canColor: false,
@@ -73,6 +77,26 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
     return Effect.gen(function* () {
       const code = yield* runCli(args)
       const lines = (said: ReadonlyArray<unknown>) => said.map((line) => `${String(line)}\n`).join("")
-      return { code, stdout: lines(yield* TestConsole.logLines), stderr: lines(yield* TestConsole.errorLines) + raw }
+      return {
+        code,
+        stdout: lines(yield* TestConsole.logLines),
+        stderr: lines(yield* TestConsole.errorLines) + raw.join("")
+      }
     }).pipe(Effect.provide(layer))
   })
+
+/** The console that the test reads afterwards, and hears meanwhile. */
+const consoleOf = (onNote: Setting["onNote"]): Layer.Layer<never> =>
+  onNote === undefined
+    ? TestConsole.layer
+    : Layer.effect(
+        Console.Console,
+        Effect.map(TestConsole.make, (inner) =>
+          Object.assign(Object.create(inner), {
+            error: (...said: ReadonlyArray<unknown>) => {
+              inner.error(...said)
+              onNote(said.map(String).join(" "))
+            }
+          })
+        )
+      )
