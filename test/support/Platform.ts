@@ -13,6 +13,7 @@ import { createInterface } from "node:readline"
 
 const root = resolve(import.meta.dirname, "../..")
 const main = join(root, "packages/standalone/dist/main.js")
+const serverFile = join(root, "packages/standalone/dist/server.js")
 const cliFile = join(root, "packages/cli/dist/narthex.js")
 
 export interface Ready {
@@ -160,6 +161,16 @@ export const cli = (home: string, api: string, key: string | undefined, args: Re
     timeout: 30_000
   })
   return { status, stdout, stderr }
+}
+
+/** An operator's command beside a running platform. Answers what it printed. */
+export const operator = (dataDir: string, ...args: ReadonlyArray<string>): string => {
+  const { status, stderr, stdout } = spawnSync(process.execPath, [serverFile, ...args], {
+    env: { ...baseEnvironment(), NARTHEX_DATA_DIR: join(dataDir, "data") },
+    encoding: "utf8"
+  })
+  if (status !== 0) throw new Error(`narthex-server ${args.join(" ")} ended with ${status}: ${stderr}`)
+  return stdout
 }
 
 /** Processes whose command line holds this text. */

@@ -24,8 +24,8 @@ const regionName = Argument.String("region_id")
 
 /** The commands; `settings` are read before any of them runs. */
 export const operatorCommands = (settings: Settings) => {
-  const store = Effect.provide(layerStorage(settings))
-  const people = Effect.provide(OperatorAccounts.layer.pipe(Layer.provide(layerStorage(settings))))
+  const store = Effect.provide(layerStorage(settings, "beside"))
+  const people = Effect.provide(OperatorAccounts.layer.pipe(Layer.provide(layerStorage(settings, "beside"))))
 
   const accounts = Command.make("accounts").pipe(
     Command.withDescription("List, enable and disable accounts"),
@@ -125,7 +125,7 @@ export const operatorCommands = (settings: Settings) => {
               `Key ${kid} signs from ${instant(active_from)}; the old ones stay published until ${instant(old_published_until)}.`
             )
           ),
-          Effect.provide(layerMasterSecret(settings).pipe(Layer.provideMerge(layerStorage(settings))))
+          Effect.provide(layerMasterSecret(settings).pipe(Layer.provideMerge(layerStorage(settings, "beside"))))
         )
       ).pipe(Command.withDescription("Make a new key; the old ones stay published long enough"))
     ])
@@ -138,7 +138,7 @@ export const operatorCommands = (settings: Settings) => {
     Command.make("settings", {}, () => Effect.flatMap(settingsText, Console.log)).pipe(
       Command.withDescription("Show every setting, and which are given; no values")
     ),
-    Command.make("migrate", {}, () => Effect.provide(migrate, layerDatabase(settings))).pipe(
+    Command.make("migrate", {}, () => Effect.provide(migrate, layerDatabase(settings, "beside"))).pipe(
       Command.withDescription("Bring the database's schema up to date")
     )
   ] as const

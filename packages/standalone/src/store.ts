@@ -5,7 +5,7 @@ import { RegionCatalog, RegionId } from "@narthex/core"
 import type { Settings } from "@narthex/http"
 import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
-import { Effect, Layer, Redacted, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Schema } from "effect"
 
 /** `NARTHEX_REGION` names a region that the catalog does not have. */
 export class RegionMissing extends Schema.TaggedError<RegionMissing>()("RegionMissing", {
@@ -22,20 +22,25 @@ const socketUrl = ({ database, host, username }: StoreConnection) =>
 
 const connections = 20
 
-export const layerDatabase = (settings: Settings) => {
+/** `own`: this process runs the embedded store. `beside`: it goes to the one that runs, or runs it when nobody does. */
+export type StoreUse = "own" | "beside"
+
+export const layerDatabase = (settings: Settings, use: StoreUse = "own") => {
   const options = { maxConnections: connections, applicationName: "narthex" }
   const off = settings.listen ? {} : { listenUrl: "off" as const }
   if (settings.database !== null) {
     const { listen_url, url } = settings.database
     return Database.layer({ ...options, url, listenUrl: listen_url, ...off })
   }
-  const embedded = EmbeddedPostgres.layer({
-    dataDir: settings.data_dir,
-    binaries: settings.postgres_bin ?? undefined
-  })
-  return Layer.unwrap(
-    Effect.map(EmbeddedPostgres, (connection) => Database.layer({ ...options, url: socketUrl(connection), ...off }))
-  ).pipe(Layer.provide(embedded))
+  const at = (connection: StoreConnection) => Database.layer({ ...options, url: socketUrl(connection), ...off })
+  const own = Layer.unwrap(Effect.map(EmbeddedPostgres, at)).pipe(
+    Layer.provide(EmbeddedPostgres.layer({ dataDir: settings.data_dir, binaries: settings.postgres_bin ?? undefined }))
+  )
+  return use === "own"
+    ? own
+    : Layer.unwrap(
+        Effect.map(EmbeddedPostgres.running(settings.data_dir), Option.match({ onNone: () => own, onSome: at }))
+      )
 }
 
 /** Regions are the settings' at the very first start and the operator's afterwards. */
@@ -50,9 +55,9 @@ const layerRegions = ({ region, regions }: Settings) =>
   )
 
 /** Every storage port, on a schema that is there. */
-export const layerStorage = (settings: Settings) =>
+export const layerStorage = (settings: Settings, use: StoreUse = "own") =>
   layerRegions(settings).pipe(
     Layer.provideMerge(PostgresStorage.layer),
     Layer.provideMerge(Layer.effectDiscard(migrate)),
-    Layer.provideMerge(layerDatabase(settings))
+    Layer.provideMerge(layerDatabase(settings, use))
   )

@@ -1,0 +1,86 @@
+/** Holds the documentation to the code: generated pages are fresh, links lead somewhere, every package explains itself. */
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { dirname, resolve } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { MemoryServer } from "../examples/memoryServer.ts"
+import { generatedPages } from "../scripts/docs.ts"
+
+const root = resolve(import.meta.dirname, "..")
+const read = (file: string) => readFileSync(resolve(root, file), "utf8")
+
+const pages = globSync("{*.md,.changeset/*.md,docs/**/*.md,examples/**/*.md,packages/*/*.md,bench/**/*.md}", {
+  cwd: root
+}).filter((file) => !file.includes("node_modules"))
+
+/** A fence is a line of its own, and what stands between two of them holds no links. */
+const prose = (text: string) => text.replace(/^(`{3,}).*\n[\s\S]*?^\1$/gm, "").replace(/`[^`\n]*`/g, "")
+
+const linksOf = (text: string) =>
+  [...prose(text).matchAll(/\]\(<?([^)\s>]+)>?(?:\s"[^"]*")?\)/g)].map((found) => found[1] ?? "")
+
+/** The names that GitHub gives to headings. */
+const anchorsOf = (text: string) =>
+  [...text.replace(/^(`{3,}).*\n[\s\S]*?^\1$/gm, "").matchAll(/^#{1,6} (.+)$/gm)].map((found) =>
+    (found[1] ?? "")
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+      .replace(/\s/g, "-")
+  )
+
+const broken = (file: string): ReadonlyArray<string> =>
+  linksOf(read(file))
+    .filter((link) => !/^[a-z][a-z+.-]*:/i.test(link))
+    .filter((link) => {
+      const [path = "", anchor] = link.split("#")
+      const target = path === "" ? resolve(root, file) : resolve(root, dirname(file), decodeURIComponent(path))
+      if (!existsSync(target)) return true
+      return anchor !== undefined && target.endsWith(".md") && !anchorsOf(readFileSync(target, "utf8")).includes(anchor)
+    })
+    .map((link) => `${file}: ${link}`)
+
+describe("documentation", () => {
+  for (const [file, text] of Object.entries(generatedPages))
+    it(`${file} is what scripts/docs.ts makes`, () => {
+      if (file.endsWith(".json")) assert.deepStrictEqual(JSON.parse(read(file)), JSON.parse(text()))
+      else assert.strictEqual(read(file), text())
+    })
+
+  it.live("docs/openapi.json is the document that the server answers", () =>
+    Effect.gen(function* () {
+      const { url } = yield* MemoryServer
+      const served = yield* Effect.promise(() => fetch(`${url}/openapi.json`).then((answer) => answer.json()))
+      assert.deepStrictEqual(served, JSON.parse(read("docs/openapi.json")))
+    }).pipe(Effect.provide(MemoryServer.layer))
+  )
+
+  it("every relative link leads to a file, and to a heading of it where it names one", () => {
+    assert.isAbove(pages.length, 10)
+    assert.deepStrictEqual(pages.flatMap(broken), [])
+  })
+
+  it("every example, decision and page of docs is reached by a link", () => {
+    const linked = new Set(
+      pages.flatMap((file) =>
+        linksOf(read(file)).map((link) => resolve(root, dirname(file), (link.split("#")[0] ?? "").toString()))
+      )
+    )
+    const lonely = globSync(["docs/**/*.md", "examples/*.ts"], { cwd: root }).filter(
+      (file) => !file.endsWith(".test.ts") && !linked.has(resolve(root, file))
+    )
+    assert.deepStrictEqual(lonely, [])
+  })
+
+  it("every package says why it has each of its dependencies", () => {
+    const silent = globSync("packages/*/package.json", { cwd: root }).flatMap((file) => {
+      const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = JSON.parse(read(file))
+      const readme = `${dirname(file)}/README.md`
+      if (!existsSync(resolve(root, readme))) return [`${readme} is missing`]
+      const text = read(readme)
+      return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+        .filter((name) => !text.includes(`\`${name}\``))
+        .map((name) => `${readme}: ${name}`)
+    })
+    assert.deepStrictEqual(silent, [])
+  })
+})

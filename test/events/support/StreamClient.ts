@@ -1,0 +1,83 @@
+/**
+ * A client that follows one stream over many connections, read by a parser that we did not write. It writes down every
+ * frame, and comes back with the last id that it really received.
+ */
+import { type ClientRequest, request } from "node:http"
+import { createParser } from "eventsource-parser"
+
+export interface Frame {
+  readonly id: string
+  readonly event: string
+  readonly data: { readonly [member: string]: unknown }
+  /** When it arrived. */
+  readonly at: number
+}
+
+export class StreamClient {
+  readonly path: string
+  readonly token: string
+  readonly frames: Array<Frame> = []
+  readonly comments: Array<string> = []
+  /** The answers to its connections that were not streams. */
+  readonly refusals: Array<number> = []
+  /** Where it stands: sent as `Last-Event-ID`. */
+  lastId: string
+  connections = 0
+  onFrame: ((frame: Frame) => void) | undefined
+  #request: ClientRequest | undefined
+
+  constructor(path: string, token: string, lastId: string) {
+    this.path = path
+    this.token = token
+    this.lastId = lastId
+  }
+
+  /** Connects; done when that connection is over, whoever ended it. `opened` runs when the answer's head is there. */
+  follow(port: number, opened: () => void = () => {}): Promise<void> {
+    return new Promise((done) => {
+      const parser = createParser({
+        onComment: (comment) => void this.comments.push(comment),
+        onEvent: ({ data, event = "message", id = "" }) => {
+          this.lastId = id
+          const frame = { id, event, data: JSON.parse(data).data, at: performance.now() }
+          this.frames.push(frame)
+          this.onFrame?.(frame)
+        }
+      })
+      const outgoing = request(
+        {
+          host: "127.0.0.1",
+          port,
+          path: this.path,
+          agent: false,
+          headers: {
+            accept: "text/event-stream",
+            authorization: `Bearer ${this.token}`,
+            ...(this.lastId === "" ? {} : { "last-event-id": this.lastId })
+          }
+        },
+        (incoming) => {
+          incoming.on("error", () => {})
+          incoming.on("close", done)
+          if (incoming.statusCode !== 200) {
+            this.refusals.push(incoming.statusCode ?? 0)
+            incoming.resume()
+            return
+          }
+          this.connections += 1
+          opened()
+          incoming.setEncoding("utf8")
+          incoming.on("data", (text: string) => parser.feed(text))
+        }
+      )
+      outgoing.on("error", () => done())
+      this.#request = outgoing
+      outgoing.end()
+    })
+  }
+
+  /** Gone without a word, in the middle of whatever there was. */
+  drop(): void {
+    this.#request?.destroy()
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * One API server of many on a shared Postgres, as a process of its own that tests can kill: the real listener, handlers,
+ * services and stores; only the identity provider believes whatever it is told.
+ *
+ * `node apiProcess.ts <options as JSON>` prints `{"port", "admin"}` when it is up. SIGTERM drains it. It hangs on its
+ * stdin: when the test is gone, so is this.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import { HttpServer } from "effect/http"
+import {
+  AccessPolicy,
+  defaultEventSettings,
+  Entropy,
+  EventSettings,
+  IdentityProvider,
+  InvalidIdToken,
+  KeyDigester,
+  KeyLimit,
+  layerMemoryComputes,
+  layerServices,
+  ProviderView,
+  RegionCatalog,
+  RegionId,
+  SessionPolicy
+} from "@narthex/core"
+import { Draining, JoseTokenSigner, layerApiServer, MasterSecret, RateLimits, ServerIdentity } from "@narthex/http"
+import { Database, PostgresStorage } from "@narthex/postgres"
+import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
+import { layerAdmin } from "../../../packages/standalone/src/admin.ts"
+import type { ApiOptions } from "./ApiProcesses.ts"
+
+// What the test has written.
+const options = JSON.parse(process.argv[2] ?? "{}") as ApiOptions & { readonly url: string; readonly admin: number }
+
+/** Believes `email:<address>:<salt>`. */
+const Believer = Layer.succeed(IdentityProvider, {
+  providers: [new ProviderView({ id: "test", name: "Test", issuer: "https://issuer.test" })],
+  verify: ({ id_token }) => {
+    const [kind, email, salt = ""] = Redacted.value(id_token).split(":")
+    if (kind !== "email" || email === undefined) return Effect.fail(new InvalidIdToken({ cause: "not believed" }))
+    return Effect.succeed({
+      provider: "test",
+      issuer: "https://issuer.test",
+      subject: email,
+      email,
+      email_verified: true,
+      name: null,
+      token_digest: `${email} ${salt}`,
+      expires_at: DateTime.makeUnsafe("2100-01-01T00:00:00Z")
+    })
+  }
+})
+
+const events = {
+  ...defaultEventSettings,
+  ringEvents: options.ring ?? defaultEventSettings.ringEvents,
+  heartbeat: Duration.millis(options.heartbeat_ms ?? 15_000),
+  limits: null
+}
+
+const references = Layer.mergeAll(
+  Layer.succeed(References.MinimumLogLevel, "None"),
+  Layer.succeed(AccessPolicy, { open_signup: true, sign_in_allowlist: [], invitations_bypass_gate: false }),
+  Layer.succeed(KeyLimit, Number.POSITIVE_INFINITY),
+  Layer.succeed(RateLimits, null),
+  Layer.succeed(EventSettings, events),
+  Layer.succeed(SessionPolicy, {
+    jwt_lifetime: Duration.millis(options.jwt_ms ?? 900_000),
+    window: Duration.hours(12),
+    reuse: "observe",
+    id_token_replay: "allow"
+  }),
+  Layer.succeed(ServerIdentity, {
+    console_url: "http://console.test",
+    origin: { trusted_hops: 0, console_token: null },
+    proxy_token: null,
+    cli_latest: "0.1.0",
+    heartbeat: events.heartbeat
+  })
+)
+
+const secret = MasterSecret.layerGiven(Redacted.make(Buffer.alloc(32, 7).toString("base64url")))
+
+const base = JoseTokenSigner.layer({ issuer: "http://api.test" }).pipe(
+  Layer.merge(Layer.unwrap(Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(1))))),
+  Layer.provideMerge(secret),
+  Layer.provideMerge(
+    Layer.effectDiscard(Effect.flatMap(RegionCatalog, (catalog) => catalog.seed([RegionId.make("local")])))
+  ),
+  Layer.provideMerge(PostgresStorage.layer),
+  Layer.provideMerge(
+    Database.layer({ url: Redacted.make(options.url), maxConnections: 6, applicationName: "narthex-api" })
+  ),
+  Layer.provideMerge(Layer.mergeAll(Entropy.layer, Believer, layerMemoryComputes))
+)
+
+const announced = Layer.effectDiscard(
+  Effect.map(HttpServer.HttpServer, ({ address }) => {
+    const port = "port" in address ? address.port : 0
+    process.stdout.write(`${JSON.stringify({ port })}\n`)
+  })
+)
+
+const admin = options.admin === 0 ? Layer.empty : layerAdmin({ host: "127.0.0.1", port: options.admin })
+
+process.stdin.on("close", () => process.exit(2)).resume()
+
+NodeRuntime.runMain(
+  Layer.launch(
+    announced.pipe(
+      Layer.provideMerge(layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.seconds(2) })),
+      Layer.provideMerge(layerServices),
+      Layer.provideMerge(Draining.layer),
+      Layer.provideMerge(base),
+      Layer.merge(admin),
+      Layer.provide(references)
+    )
+  )
+)

@@ -1,0 +1,44 @@
+/**
+ * Compares what a client received with what the log holds: every event once and in order, or a frame that says exactly
+ * what is missing.
+ */
+import type { Frame } from "./StreamClient.ts"
+
+export interface Verdict {
+  readonly events: number
+  readonly gaps: number
+  readonly overflows: number
+  readonly wrong: ReadonlyArray<string>
+}
+
+/** `log`: ids of the scope's client-visible events, ascending. `from`: where the client began. */
+export const judge = (log: ReadonlyArray<string>, from: string, frames: ReadonlyArray<Frame>): Verdict => {
+  const wrong: Array<string> = []
+  let next = log.findIndex((id) => id > from)
+  if (next === -1) next = log.length
+  let last = from
+  let events = 0
+  let gaps = 0
+  let overflows = 0
+  for (const { data, event, id } of frames) {
+    if (id <= last) wrong.push(`${event} ${id} does not follow ${last}`)
+    last = id
+    if (event === "resume.gap.v1" || event === "overflow.v1") {
+      const latest = String(data["latest_id"])
+      const found = log.findIndex((known) => known > latest)
+      const behind = found === -1 ? log.length : found
+      if (behind <= next) wrong.push(`${event} ${id} where nothing was missed`)
+      if (event === "overflow.v1" && data["dropped"] !== behind - next)
+        wrong.push(`${event} ${id} says ${data["dropped"]}, not ${behind - next}`)
+      if (event === "resume.gap.v1") gaps += 1
+      else overflows += 1
+      next = Math.max(next, behind)
+    } else {
+      if (id !== log[next]) wrong.push(`${id} came, ${log[next]} was next (${log.indexOf(id) - next} away)`)
+      next = Math.max(next, log.indexOf(id) + 1)
+      events += 1
+    }
+  }
+  if (next !== log.length) wrong.push(`${log.length - next} events at the end never came`)
+  return { events, gaps, overflows, wrong }
+}

@@ -1,0 +1,82 @@
+/** Several API processes on one Postgres, and a way for the test to commit events beside them. */
+import { createServer } from "node:net"
+import { OrgId, ProjectId, Transaction } from "@narthex/core"
+import { Database, migrate, PostgresStorage } from "@narthex/postgres"
+import { Effect, Layer, Redacted, References, type Scope } from "effect"
+import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
+import { ApiProcess, type ApiOptions } from "./ApiProcesses.ts"
+
+const silent = Layer.succeed(References.MinimumLogLevel, "None")
+
+export const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
+    })
+  })
+
+/** A migrated database of its own with the stores on it, as the test uses it. */
+export const stores = (url: Redacted.Redacted<string>) =>
+  PostgresStorage.layer.pipe(
+    Layer.provideMerge(Layer.effectDiscard(migrate)),
+    Layer.provideMerge(Database.layer({ url, maxConnections: 6, applicationName: "narthex-test" })),
+    Layer.provideMerge(silent)
+  )
+
+/** So many API processes, up; killed with the scope. */
+export const apis = (
+  url: Redacted.Redacted<string>,
+  count: number,
+  options: ApiOptions = {},
+  admin = 0
+): Effect.Effect<ReadonlyArray<ApiProcess>, never, Scope.Scope> =>
+  Effect.gen(function* () {
+    const made = Array.from(
+      { length: count },
+      (_, at) => new ApiProcess(Redacted.value(url), options, at === 0 ? admin : 0)
+    )
+    yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(made.map((api) => api.kill()))))
+    yield* Effect.promise(() => Promise.all(made.map((api) => api.start())))
+    return made
+  })
+
+export const freshDatabase = Effect.flatMap(PostgresServer, ({ database }) => database)
+
+/** Commits events of an operation in one transaction. */
+export const commit = (org: string, project: string | null, numbers: ReadonlyArray<number>, size = 0) =>
+  Effect.flatMap(Transaction, ({ emit, run }) =>
+    run(
+      Effect.forEach(
+        numbers,
+        (n) =>
+          emit({
+            org_id: OrgId.make(org),
+            project_id: project === null ? null : ProjectId.make(project),
+            type: "operation.updated.v1",
+            source: "operations",
+            internal: false,
+            data: {
+              operation_id: `op-${n}`,
+              action: "start",
+              status: "finished",
+              n,
+              ...(size === 0 ? {} : { pad: "x".repeat(size) })
+            }
+          }),
+        { discard: true }
+      )
+    )
+  )
+
+/** The client-visible events of an organization in the log behind a position, ids ascending. */
+export const logged = (org: string, after = 0) =>
+  Effect.flatMap(Database, ({ query }) =>
+    query<{ readonly id: string; readonly project_id: string | null; readonly n: number | null }>(
+      "test",
+      "select id, project_id, (data->>'n')::int as n from event_log where org_id = $1 and pos > $2 and not internal order by id",
+      [org, after]
+    )
+  )
