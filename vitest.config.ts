@@ -9,7 +9,7 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.{ts,tsx}", "test/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
-    testTimeout: 30_000,
-    hookTimeout: 60_000
+    testTimeout: 60_000,
+    hookTimeout: 120_000
   }
 })

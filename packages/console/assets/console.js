@@ -31,6 +31,7 @@ class CopyButton extends HTMLElement {
       try {
         await navigator.clipboard.writeText(source?.textContent ?? "")
         button.textContent = "Copied"
+        button.setAttribute("aria-label", "Copied")
         said.textContent = "Copied."
       } catch {
         // No permission, or no secure origin: select it, so that the keyboard can.
@@ -148,11 +149,11 @@ class LiveActivity extends HTMLElement {
   async #exchange() {
     const regions = (this.getAttribute("regions") ?? "").split(" ").filter((id) => id !== "")
     if (regions.length === 0 && this.#source !== undefined) return
-    const { origin, pathname, search } = location
-    const answer = await fetch(pathname + search, { headers: { accept: "text/html" } })
-    // Sent elsewhere: signed out, or in another organization.
-    if (answer.redirected && new URL(answer.url).pathname !== pathname)
-      return location.replace(origin + pathname + search)
+    // Not `location`: the answer to a form stands at the form's address.
+    const here = this.getAttribute("page") ?? location.pathname
+    const answer = await fetch(here, { headers: { accept: "text/html" } })
+    // Sent elsewhere: signed out, or the account is pending.
+    if (answer.redirected && new URL(answer.url).pathname !== here) return location.replace(here)
     if (!answer.ok) return
     const page = new DOMParser().parseFromString(await answer.text(), "text/html")
     for (const id of regions) {

@@ -10,9 +10,12 @@ import type { ConsoleRoute } from "./web/routes.ts"
 
 const directory = new URL("../assets/", import.meta.url)
 
+/** Comments and layout are for those who read the files. To CSS, any white space is one space. */
+const compact = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")
+
 const read = async (name: string, type: string, parts: ReadonlyArray<string> = [name]) => {
   const texts = await Promise.all(parts.map((part) => readFile(new URL(part, directory), "utf8")))
-  const content = new TextEncoder().encode(texts.join("\n"))
+  const content = new TextEncoder().encode(type.startsWith("text/css") ? compact(texts.join("\n")) : texts.join("\n"))
   const digest = createHash("sha256").update(content).digest("hex").slice(0, 12)
   return { content, type, path: `/assets/${digest}/${name}` as const }
 }

@@ -76,6 +76,7 @@ export const relayEvents = Effect.fn("relayEvents")(function* (path: string, ses
   )
   return HttpServerResponse.stream(bytes, {
     contentType: "text/event-stream; charset=utf-8",
-    headers: { "cache-control": "no-store, no-transform", "x-accel-buffering": "no" }
+    // The connection ends with the stream: the next one may go to another instance, and none is left open at shutdown.
+    headers: { "cache-control": "no-store, no-transform", connection: "close", "x-accel-buffering": "no" }
   })
 })

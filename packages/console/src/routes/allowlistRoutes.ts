@@ -5,6 +5,7 @@ import { type ApiRefused, calling, refusedWith } from "../ApiRefusal.ts"
 import { inOrganization } from "../organization.tsx"
 import { payload, wholeNumber } from "../payload.ts"
 import type { AllowlistDraft } from "../views/Allowlist.tsx"
+import { seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 import type { ConsoleRoute } from "../web/routes.ts"
 import { projectOf, projectPage } from "./projectPages.tsx"
@@ -69,7 +70,11 @@ const reset = inOrganization((visit) =>
 
 const path = "/orgs/:org_id/projects/:project_id/ip-allow"
 
+/** A form that came back with a mistake stands here; whoever asks for this address wants the project. */
+const show = inOrganization((visit) => Effect.succeed(seeOther(`${visit.home}/projects/${visit.param("project_id")}`)))
+
 export const allowlistRoutes: ReadonlyArray<ConsoleRoute> = [
+  { method: "GET", path, answer: show },
   { method: "POST", path, answer: add },
   { method: "POST", path: `${path}/remove`, answer: remove },
   { method: "POST", path: `${path}/reset`, answer: reset }

@@ -9,15 +9,17 @@ import { type OperationShown, operationTone, words } from "./records.ts"
 export interface ActivityProps {
   /** The console's relay of a stream. */
   readonly src: string
+  /** The page's own path: the answer to a form stands at another. */
+  readonly page: string
   readonly operations: ReadonlyArray<OperationShown>
   readonly empty: string
   /** Ids of parts of the page that change with an event. */
   readonly regions?: ReadonlyArray<string>
 }
 
-export const Activity = ({ empty, operations, regions = [], src }: ActivityProps) => (
+export const Activity = ({ empty, operations, page, regions = [], src }: ActivityProps) => (
   <section aria-labelledby="activity-title">
-    <live-activity src={src} regions={regions.join(" ")}>
+    <live-activity src={src} page={page} regions={regions.join(" ")}>
       <div class="heading">
         <h2 id="activity-title">Activity</h2>
         <p class="soft" role="status" data-state>

@@ -53,6 +53,7 @@ export const ProjectPage = (props: ProjectPageProps) => {
       <AllowlistEditor {...allowlist} action={`${here}/ip-allow`} may={may} />
       <Activity
         src={`/api/projects/${project.id}/events`}
+        page={here}
         operations={operations}
         empty="Nothing has happened yet."
         regions={["endpoints", "branches", "activity"]}

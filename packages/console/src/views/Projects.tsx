@@ -71,7 +71,12 @@ export const ProjectsPage = ({ frame, next_cursor, notice, projects }: ProjectsP
           </a>
         </p>
       )}
-      <Activity src="/api/events" operations={[]} empty="Nothing has happened since you opened this page." />
+      <Activity
+        src="/api/events"
+        page={here}
+        operations={[]}
+        empty="Nothing has happened since you opened this page."
+      />
     </Page>
   )
 }

@@ -7,8 +7,12 @@ declare module "preact" {
       "local-time": HTMLAttributes<HTMLElement>
       /** Copies the text of the element with the id `for`. */
       "copy-button": HTMLAttributes<HTMLElement> & { readonly for: string; readonly label: string }
-      /** Follows the event stream at `src`; `regions` are ids of the page that change with it. */
-      "live-activity": HTMLAttributes<HTMLElement> & { readonly src: string; readonly regions?: string }
+      /** Follows the event stream at `src`; `regions` are ids of the page at `page` that change with it. */
+      "live-activity": HTMLAttributes<HTMLElement> & {
+        readonly src: string
+        readonly page: string
+        readonly regions?: string
+      }
     }
   }
 }

@@ -1,0 +1,125 @@
+/** Switching organizations, by form and by JSON, and pages of an organization that is not the active one. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ApiDouble } from "./support/ApiDouble.ts"
+import { consoleLayer } from "./support/Console.ts"
+import { signedInAs } from "./support/signedIn.ts"
+
+const go = <A>(run: () => Promise<A>) => Effect.promise(run)
+
+/** Signed in, with a team beside the personal organization. */
+const inTwo = Effect.fnUntraced(function* (email: string) {
+  const { state } = yield* ApiDouble
+  const signedIn = yield* signedInAs(email)
+  const team = state.org("Acme & Sons")
+  team.members.set(signedIn.person.id, "member")
+  const foreign = state.org("Foreign")
+  const asJson = (body: unknown) =>
+    go(() =>
+      signedIn.browser.send("/api/auth/switch-org", {
+        method: "POST",
+        body: JSON.stringify(body),
+        headers: { "content-type": "application/json" }
+      })
+    )
+  return { ...signedIn, team, foreign, asJson }
+})
+
+layer(consoleLayer(), { excludeTestServices: true })("organizations", (it) => {
+  it.effect("the menu offers every organization, and a form switches to the chosen one", () =>
+    Effect.gen(function* () {
+      const { browser, home, team } = yield* inTwo("form@example.com")
+      const page = yield* go(() => browser.open(`${home}/projects`))
+      assert.include(page.text, "Acme &amp; Sons")
+      const switched = yield* go(() => browser.post("/api/auth/switch-org", { org_id: team.id }))
+      assert.strictEqual(switched.status, 303)
+      assert.strictEqual(switched.headers.get("location"), "/projects")
+      assert.strictEqual((yield* go(() => browser.open("/projects"))).url.pathname, `/orgs/${team.id}/projects`)
+    })
+  )
+
+  it.effect("JSON answers the session without its token, and sets the cookie", () =>
+    Effect.gen(function* () {
+      const { asJson, browser, team } = yield* inTwo("json@example.com")
+      const before = browser.cookies.get("narthex")
+      const switched = yield* asJson({ org_id: team.id })
+      assert.strictEqual(switched.status, 200)
+      const body = JSON.parse(switched.text)
+      assert.deepInclude(body, { token_type: "Bearer", account_state: "active" })
+      assert.strictEqual(body.organization.id, team.id)
+      assert.notProperty(body, "access_token")
+      assert.notInclude(switched.text, "token.")
+      assert.notStrictEqual(browser.cookies.get("narthex"), before)
+    })
+  )
+
+  it.effect("an organization that one is not in is 403, and nothing changes", () =>
+    Effect.gen(function* () {
+      const { asJson, browser, foreign, home } = yield* inTwo("refused@example.com")
+      const before = browser.cookies.get("narthex")
+      for (const org_id of [foreign.id, "not-an-id", ""]) {
+        const refused = yield* asJson({ org_id })
+        assert.strictEqual(refused.status, 403)
+        assert.include(refused.text, '"code":"not_a_member"')
+        assert.strictEqual((yield* go(() => browser.post("/api/auth/switch-org", { org_id }))).status, 403)
+      }
+      assert.strictEqual(browser.cookies.get("narthex"), before)
+      assert.strictEqual((yield* go(() => browser.open("/projects"))).url.pathname, `${home}/projects`)
+    })
+  )
+
+  it.effect("a wish without an organization is 422, a body that does not parse 400", () =>
+    Effect.gen(function* () {
+      const { asJson, browser } = yield* inTwo("nonsense@example.com")
+      for (const body of [{}, { org_id: 7 }, null]) assert.strictEqual((yield* asJson(body)).status, 422)
+      const broken = yield* go(() =>
+        browser.send("/api/auth/switch-org", {
+          method: "POST",
+          body: "{",
+          headers: { "content-type": "application/json" }
+        })
+      )
+      assert.strictEqual(broken.status, 400)
+    })
+  )
+
+  it.effect("without a session it is a 401 problem for programs and the sign-in for people", () =>
+    Effect.gen(function* () {
+      const { asJson, browser, team } = yield* inTwo("gone@example.com")
+      browser.cookies.clear()
+      const program = yield* asJson({ org_id: team.id })
+      assert.strictEqual(program.status, 401)
+      assert.match(program.headers.get("content-type") ?? "", /^application\/problem\+json/)
+      const person = yield* go(() => browser.post("/api/auth/switch-org", { org_id: team.id }))
+      assert.strictEqual(person.status, 303)
+      assert.strictEqual(person.headers.get("location"), "/sign-in")
+    })
+  )
+
+  it.effect("a tab of another organization shows and changes nothing, and offers the switch", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home, team } = yield* inTwo("tabs@example.com")
+      const elsewhere = yield* go(() => browser.open(`/orgs/${team.id}/api-keys`))
+      assert.strictEqual(elsewhere.status, 409)
+      assert.match(elsewhere.text, /This page belongs to Acme &amp; Sons/)
+      const keys = state.keys.size
+      const late = yield* go(() => browser.post(`/orgs/${team.id}/api-keys`, { name: "late" }))
+      assert.strictEqual(late.status, 409)
+      assert.strictEqual(state.keys.size, keys)
+      const back = yield* go(() =>
+        browser.post("/api/auth/switch-org", { org_id: team.id, return_to: `/orgs/${team.id}/api-keys` })
+      )
+      assert.strictEqual(back.headers.get("location"), `/orgs/${team.id}/api-keys`)
+      assert.strictEqual((yield* go(() => browser.open(`${home}/projects`))).status, 409)
+    })
+  )
+
+  it.effect("a page of an organization that one is not in is not found", () =>
+    Effect.gen(function* () {
+      const { browser, foreign } = yield* inTwo("curious@example.com")
+      for (const id of [foreign.id, "nonsense"])
+        assert.strictEqual((yield* go(() => browser.open(`/orgs/${id}/projects`))).status, 404)
+    })
+  )
+})

@@ -1,0 +1,207 @@
+/** Projects and their allowlist, through the pages. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ApiDouble } from "./support/ApiDouble.ts"
+import { fieldIn } from "./support/Browser.ts"
+import { consoleLayer } from "./support/Console.ts"
+import { signedInAs } from "./support/signedIn.ts"
+
+const go = <A>(run: () => Promise<A>) => Effect.promise(run)
+
+/** Signed in, with a project. */
+const withProject = Effect.fnUntraced(function* (email: string) {
+  const { state } = yield* ApiDouble
+  const signedIn = yield* signedInAs(email)
+  const project = state.addProject(signedIn.org, "storefront")
+  const here = `${signedIn.home}/projects/${project.id}`
+  const post = (path: string, fields: Readonly<Record<string, string>>) =>
+    go(() => signedIn.browser.post(`${here}${path}`, fields))
+  return { ...signedIn, project, here, post, open: go(() => signedIn.browser.open(here)) }
+})
+
+layer(consoleLayer(), { excludeTestServices: true })("projects", (it) => {
+  it.effect("an empty list names the command", () =>
+    Effect.gen(function* () {
+      const { browser, home } = yield* signedInAs("empty@example.com")
+      const page = yield* go(() => browser.open(`${home}/projects`))
+      assert.match(page.text, /No projects yet/)
+      assert.match(page.text, /narthex project create/)
+    })
+  )
+
+  it.effect("the form preselects the default region, makes the project, and only once", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home, org } = yield* signedInAs("maker@example.com")
+      const form = yield* go(() => browser.open(`${home}/projects/new`))
+      assert.match(form.text, /<option value="eu-north" selected>/)
+      const fields = { name: "shop", region: "us-west", form_token: fieldIn(form, "form_token") }
+      const made = yield* go(() => browser.post(`${home}/projects`, fields))
+      assert.strictEqual(made.status, 303)
+      const page = yield* go(() => browser.open(made.headers.get("location") ?? ""))
+      assert.match(page.text, /<h1>shop<\/h1>/)
+      assert.match(page.text, /The project is being created/)
+      const again = yield* go(() => browser.post(`${home}/projects`, fields))
+      assert.strictEqual(again.headers.get("location"), made.headers.get("location"))
+      assert.strictEqual([...state.projects.values()].filter(({ org_id }) => org_id === org).length, 1)
+    })
+  )
+
+  it.effect("shows region_required at the region, and keeps the name", () =>
+    Effect.gen(function* () {
+      const { browser, home } = yield* signedInAs("region@example.com")
+      const page = yield* go(() => browser.post(`${home}/projects`, { name: 'my "shop"', region: "" }))
+      assert.strictEqual(page.status, 422)
+      assert.match(page.text, /id="region-error">Choose a region/)
+      assert.match(page.text, /aria-invalid="true"/)
+      assert.strictEqual(fieldIn(page, "name"), "my &quot;shop&quot;")
+    })
+  )
+
+  it.effect("shows a bad name at the name", () =>
+    Effect.gen(function* () {
+      const { browser, home } = yield* signedInAs("name@example.com")
+      const page = yield* go(() => browser.post(`${home}/projects`, { name: "x".repeat(129), region: "eu-north" }))
+      assert.strictEqual(page.status, 422)
+      assert.match(page.text, /id="name-error"/)
+    })
+  )
+
+  it.effect("a project of another organization is not found", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home } = yield* signedInAs("foreign@example.com")
+      const foreign = state.addProject(state.org("Other").id, "secret")
+      for (const id of [foreign.id, "prj-nonsense", ".."]) {
+        const page = yield* go(() =>
+          browser.send(`${home}/projects/${encodeURIComponent(id)}/ip-allow/reset`, { method: "POST" })
+        )
+        assert.include([404, 403], page.status)
+        assert.notInclude(page.text, "secret")
+      }
+      assert.strictEqual((yield* go(() => browser.open(`${home}/projects/${foreign.id}`))).status, 404)
+    })
+  )
+
+  it.effect("an endpoint starts and suspends by its buttons", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("endpoint@example.com")
+      assert.match((yield* open).text, /suspended/)
+      const started = yield* post(`/endpoints/${project.endpoint_id}/start`, {})
+      assert.match(started.headers.get("location") ?? "", /\?done=endpoint-starting$/)
+      assert.match((yield* open).text, /Suspend the endpoint of main/)
+      yield* post(`/endpoints/${project.endpoint_id}/suspend`, {})
+      assert.match((yield* open).text, /Start the endpoint of main/)
+    })
+  )
+
+  it.effect("a connection string is shown by the answer to its form alone", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("connect@example.com")
+      const shown = yield* post("/credentials", { branch_id: project.branch_id, access: "read_write" })
+      assert.strictEqual(shown.status, 200)
+      assert.strictEqual(shown.headers.get("cache-control"), "no-store")
+      assert.match(shown.text, /postgresql:\/\/r:pw@host\/db/)
+      assert.notInclude((yield* open).text, "postgresql://r:pw")
+    })
+  )
+
+  it.effect("someone who may not change the project sees no forms for it", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { open, org, person } = yield* withProject("viewer@example.com")
+      state.orgs.get(org)?.members.set(person.id, "viewer")
+      const page = yield* open
+      assert.strictEqual(page.status, 200)
+      assert.notMatch(page.text, /Add rule|Start the endpoint/)
+    })
+  )
+})
+
+layer(consoleLayer(), { excludeTestServices: true })("IP allowlist", (it) => {
+  it.effect("an empty one says that the project is open, and names the command", () =>
+    Effect.gen(function* () {
+      const { text } = yield* (yield* withProject("open@example.com")).open
+      assert.match(text, /Open to every address/)
+      assert.match(text, /narthex ip-allow add &lt;cidr>/)
+    })
+  )
+
+  it.effect("a bare address gets its prefix before it is sent", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("bare@example.com")
+      const added = yield* post("/ip-allow", { cidr: " 203.0.113.7 ", label: "office", hours: "" })
+      assert.strictEqual(added.status, 303)
+      yield* post("/ip-allow", { cidr: "2001:db8::1", label: "", hours: "8" })
+      assert.deepStrictEqual(project.rules, [
+        { cidr: "203.0.113.7/32", label: "office", ttl_seconds: null },
+        { cidr: "2001:db8::1/128", label: "", ttl_seconds: 28_800 }
+      ])
+      assert.match((yield* open).text, /Remove 203\.0\.113\.7\/32/)
+    })
+  )
+
+  it.effect("a mistake comes back at its field, with what was typed", () =>
+    Effect.gen(function* () {
+      const { post, project } = yield* withProject("mistake@example.com")
+      const page = yield* post("/ip-allow", { cidr: "10.0.0.1/8", label: "typed", hours: "" })
+      assert.strictEqual(page.status, 422)
+      assert.match(page.text, /id="cidr-error">[^<]*did you mean 10\.0\.0\.0\/8/)
+      assert.match(page.text, /aria-describedby="cidr-hint cidr-error"/)
+      assert.strictEqual(fieldIn(page, "cidr"), "10.0.0.1/8")
+      assert.strictEqual(fieldIn(page, "label"), "typed")
+      const hours = yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "soon" })
+      assert.strictEqual(hours.status, 422)
+      assert.match(hours.text, /id="hours-error"/)
+      assert.strictEqual(project.rules.length, 0)
+    })
+  )
+
+  it.effect("'Add my address' lists the address that the API saw", () =>
+    Effect.gen(function* () {
+      const { post, project } = yield* withProject("mine@example.com")
+      yield* post("/ip-allow", { use: "client-address", cidr: "", label: "me", hours: "" })
+      assert.deepStrictEqual(project.rules, [{ cidr: "127.0.0.1/32", label: "me", ttl_seconds: null }])
+    })
+  )
+
+  it.effect("one rule is removed at a time, and the last one is asked about", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("remove@example.com")
+      yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "" })
+      yield* post("/ip-allow", { cidr: "192.0.2.0/24", label: "", hours: "" })
+      assert.notMatch((yield* open).text, /It is the last rule/)
+      yield* post("/ip-allow/remove", { cidr: "10.0.0.0/8" })
+      assert.deepStrictEqual(
+        project.rules.map(({ cidr }) => cidr),
+        ["192.0.2.0/24"]
+      )
+      assert.match((yield* open).text, /It is the last rule\. The project will accept connections from every address/)
+      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "../../other" })).status, 422)
+      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "" })).status, 422)
+      assert.strictEqual(project.rules.length, 1)
+      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "10.0.0.0/8" })).status, 303, "gone already")
+    })
+  )
+
+  it.effect("says when the project opens, if every rule expires", () =>
+    Effect.gen(function* () {
+      const { open, post } = yield* withProject("opens@example.com")
+      yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "24" })
+      assert.match((yield* open).text, /Every rule expires/)
+      yield* post("/ip-allow", { cidr: "192.0.2.0/24", label: "", hours: "" })
+      assert.notMatch((yield* open).text, /Every rule expires/)
+    })
+  )
+
+  it.effect("reset stands behind a dialog that says what it does", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("reset@example.com")
+      yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "" })
+      const { text } = yield* open
+      assert.match(text, /<dialog id="reset-allowlist"[\s\S]*?will accept connections from every address/)
+      yield* post("/ip-allow/reset", {})
+      assert.strictEqual(project.rules.length, 0)
+    })
+  )
+})

@@ -1,0 +1,171 @@
+/** The relays of event streams. */
+import { get, type IncomingMessage } from "node:http"
+import { assert, layer } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { ApiDouble } from "./support/ApiDouble.ts"
+import { consoleLayer } from "./support/Console.ts"
+import { signedInAs } from "./support/signedIn.ts"
+
+const go = <A>(run: () => Promise<A>) => Effect.promise(run)
+
+/** An open stream: what came so far, and ways to wait for more and for its end. */
+const listen = (url: string, headers: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    go(
+      () =>
+        new Promise<IncomingMessage>((resolve, reject) => {
+          get(url, { headers }, resolve).once("error", reject)
+        })
+    ),
+    (response) => Effect.sync(() => response.destroy())
+  ).pipe(
+    Effect.map((response) => {
+      let text = ""
+      response.setEncoding("utf8")
+      response.on("data", (more: string) => {
+        text += more
+      })
+      const until = (part: string) =>
+        go(
+          () =>
+            new Promise<string>((resolve) => {
+              const look = () => text.includes(part) && resolve(text)
+              look()
+              response.on("data", look)
+            })
+        )
+      const end = go(
+        () =>
+          new Promise<void>((resolve) => {
+            if (response.closed || response.readableEnded) return resolve()
+            response.once("close", resolve)
+          })
+      )
+      return { response, until, end }
+    })
+  )
+
+layer(consoleLayer(), { excludeTestServices: true })("relay", (it) => {
+  it.effect("passes bytes as they come, ids included, and asks for bookmarks", () =>
+    Effect.gen(function* () {
+      const { last, state } = yield* ApiDouble
+      const { browser } = yield* signedInAs("stream@example.com")
+      const stream = yield* listen(`${browser.origin}/api/events?access_token=stolen&types=x`, {
+        cookie: browser.cookieHeader,
+        "last-event-id": "01J00000000000000000000000"
+      })
+      assert.strictEqual(stream.response.statusCode, 200)
+      assert.match(stream.response.headers["content-type"] ?? "", /^text\/event-stream/)
+      assert.strictEqual(stream.response.headers["cache-control"], "no-store, no-transform")
+      assert.strictEqual(stream.response.headers["x-accel-buffering"], "no")
+      yield* stream.until(": ok\n\n")
+      const frame = 'id: 01J00000000000000000000001\nevent: operation.updated.v1\ndata: {"x":1}\n\n'
+      state.emit(frame)
+      assert.strictEqual(yield* stream.until("data:"), `: ok\n\n${frame}`)
+      const asked = last("GET", "/v1/events")
+      assert.strictEqual(asked?.url, "/v1/events?bookmarks=1")
+      assert.strictEqual(asked?.headers["last-event-id"], "01J00000000000000000000000")
+      assert.strictEqual(asked?.headers.accept, "text/event-stream")
+    })
+  )
+
+  it.effect("the reader's end is the end at the API", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser } = yield* signedInAs("leaves@example.com")
+      const stream = yield* listen(`${browser.origin}/api/events`, { cookie: browser.cookieHeader })
+      yield* stream.until(": ok")
+      const closed = new Promise<void>((resolve) => state.streamClosed.push(resolve))
+      stream.response.destroy()
+      yield* go(() => closed)
+    })
+  )
+
+  it.effect("the API's end is the end at the reader", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser } = yield* signedInAs("ended@example.com")
+      const stream = yield* listen(`${browser.origin}/api/events`, { cookie: browser.cookieHeader })
+      yield* stream.until(": ok")
+      for (const open of state.streams) open.end()
+      yield* stream.end
+      assert.isTrue(stream.response.complete)
+    })
+  )
+
+  it.effect("sign-out ends the session's streams, and no others", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const leaving = yield* signedInAs("out@example.com")
+      const staying = yield* signedInAs("in@example.com")
+      const ends = yield* listen(`${leaving.browser.origin}/api/events`, { cookie: leaving.browser.cookieHeader })
+      const stays = yield* listen(`${staying.browser.origin}/api/events`, { cookie: staying.browser.cookieHeader })
+      yield* ends.until(": ok")
+      yield* stays.until(": ok")
+      yield* go(() => leaving.browser.post("/sign-out", {}))
+      yield* ends.end
+      state.emit(": still\n\n")
+      yield* stays.until(": still")
+    })
+  )
+
+  it.effect("does not outlive its token", () =>
+    Effect.gen(function* () {
+      // The cookie's token is over, so the relay refreshes it, and gets one of a second.
+      const { state } = yield* ApiDouble
+      state.tokenLifetime = 1_000
+      const { browser } = yield* signedInAs("short@example.com", { expires_at: Date.now() })
+      const stream = yield* listen(`${browser.origin}/api/events`, { cookie: browser.cookieHeader })
+      state.tokenLifetime = 15 * 60_000
+      yield* stream.until(": ok")
+      yield* stream.end
+    })
+  )
+
+  it.effect("relays a project's stream, and hides projects of other organizations", () =>
+    Effect.gen(function* () {
+      const { last, state } = yield* ApiDouble
+      const { browser, org } = yield* signedInAs("project@example.com")
+      const mine = state.addProject(org, "mine")
+      const foreign = state.addProject(state.org("Other").id, "foreign")
+      const stream = yield* listen(`${browser.origin}/api/projects/${mine.id}/events`, { cookie: browser.cookieHeader })
+      yield* stream.until(": ok")
+      assert.strictEqual(
+        last("GET", `/v1/projects/${mine.id}/events`)?.url,
+        `/v1/projects/${mine.id}/events?bookmarks=1`
+      )
+      for (const id of [foreign.id, "prj-nonsense", "..%2F..%2Fauth"]) {
+        const refused = yield* go(() => browser.send(`/api/projects/${id}/events`))
+        assert.strictEqual(refused.status, 404)
+        assert.match(refused.headers.get("content-type") ?? "", /^application\/problem\+json/)
+        assert.include(refused.text, '"code":"not_found"')
+      }
+    })
+  )
+
+  it.effect("without a session it is a 401 problem, not a page", () =>
+    Effect.gen(function* () {
+      const { browser } = yield* signedInAs("nobody@example.com")
+      browser.cookies.clear()
+      const refused = yield* go(() => browser.send("/api/events"))
+      assert.strictEqual(refused.status, 401)
+      assert.include(refused.text, '"code":"unauthenticated"')
+      assert.strictEqual(refused.headers.get("cache-control"), "no-store")
+    })
+  )
+})
+
+layer(consoleLayer({ heartbeat: Duration.millis(40) }), { excludeTestServices: true })(
+  "relay of a silent API",
+  (it) => {
+    it.effect("ends after two and a half heartbeats without a byte, so that the browser comes back", () =>
+      Effect.gen(function* () {
+        const { browser } = yield* signedInAs("silence@example.com")
+        const stream = yield* listen(`${browser.origin}/api/events`, { cookie: browser.cookieHeader })
+        yield* stream.until(": ok")
+        yield* stream.end
+        assert.isTrue(stream.response.complete)
+      })
+    )
+  }
+)

@@ -1,0 +1,178 @@
+/** The session cookie: what it looks like, what opens it, how its token stays fresh, and when it ends. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { ApiDouble } from "./support/ApiDouble.ts"
+import { Browser } from "./support/Browser.ts"
+import { consoleLayer, consoleUrl } from "./support/Console.ts"
+import { sealed, signedInAs } from "./support/signedIn.ts"
+
+const go = <A>(run: () => Promise<A>) => Effect.promise(run)
+const setCookie = (headers: Headers, name: string) =>
+  headers.getSetCookie().find((line) => line.startsWith(`${name}=`)) ?? ""
+
+layer(consoleLayer(), { excludeTestServices: true })("session over plain http", (it) => {
+  it.effect("its cookie is HttpOnly, Lax and for the whole host, and holds no readable token", () =>
+    Effect.gen(function* () {
+      const browser = new Browser(yield* consoleUrl)
+      const form = yield* go(() => browser.open("/sign-in/dev-one"))
+      const sent = new URLSearchParams({ email: "c@example.com", name: "C", email_verified: "true", action: "sign-in" })
+      let page = yield* go(() => browser.send(form.url, { method: "POST", body: sent }))
+      while (page.url.pathname !== "/sign-in/callback") {
+        const next = new URL(page.headers.get("location") ?? "", page.url)
+        page = yield* go(() => browser.send(next))
+      }
+      const line = setCookie(page.headers, "narthex")
+      assert.match(line, /; HttpOnly/)
+      assert.match(line, /; SameSite=Lax/)
+      assert.match(line, /; Path=\//)
+      assert.notMatch(line, /Domain|Secure/)
+      assert.notInclude(line, "token.")
+      assert.strictEqual(line.split(";")[0]?.split(".").length, 5, "a JWE in compact form")
+      assert.match(setCookie(page.headers, "narthex-sign-in"), /Max-Age=0/)
+    })
+  )
+
+  it.effect("a cookie of another key, another purpose or no form at all is no session", () =>
+    Effect.gen(function* () {
+      const { browser, home, session } = yield* signedInAs("forged@example.com")
+      const attempts = [
+        yield* sealed(session, "session", Redacted.make(new Uint8Array(32).fill(8))),
+        yield* sealed(session, "sign-in"),
+        "not-a-cookie",
+        ""
+      ]
+      for (const value of attempts) {
+        browser.cookies.set("narthex", value)
+        const page = yield* go(() => browser.send(`${home}/projects`))
+        assert.match(page.headers.get("location") ?? "", /^\/sign-in/)
+      }
+      browser.cookies.set("narthex", yield* sealed(session))
+      assert.strictEqual((yield* go(() => browser.send(`${home}/projects`))).status, 200)
+    })
+  )
+
+  it.effect("requests with a token near its end share one refresh and get a new cookie", () =>
+    Effect.gen(function* () {
+      const { seen } = yield* ApiDouble
+      const { browser, home, session } = yield* signedInAs("stale@example.com", {
+        issued_at: Date.now() - 14 * 60_000,
+        expires_at: Date.now() + 30_000
+      })
+      const pages = yield* go(() => Promise.all([1, 2, 3, 4, 5].map(() => browser.send(`${home}/projects`))))
+      for (const page of pages) {
+        assert.strictEqual(page.status, 200)
+        assert.notStrictEqual(setCookie(page.headers, "narthex"), "")
+      }
+      const refreshes = seen.filter(
+        ({ headers, url }) => url === "/v1/auth/refresh" && headers.authorization === `Bearer ${session.access_token}`
+      )
+      assert.strictEqual(refreshes.length, 1)
+    })
+  )
+
+  it.effect("a token that the API calls expired is refreshed and the page asked for again", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home, session } = yield* signedInAs("skewed@example.com")
+      const held = state.held.get(session.access_token)
+      assert.isDefined(held)
+      state.held.set(session.access_token, { ...held, expires_at: Date.now() - 1 })
+      const page = yield* go(() => browser.open(`${home}/projects`))
+      assert.strictEqual(page.status, 200)
+    })
+  )
+
+  it.effect("ends twelve hours after the sign-in", () =>
+    Effect.gen(function* () {
+      const { browser, home } = yield* signedInAs("late@example.com", { refresh_until: Date.now() - 1 })
+      const page = yield* go(() => browser.send(`${home}/projects`))
+      assert.strictEqual(page.status, 303)
+      assert.strictEqual(page.headers.get("location"), `/sign-in?return_to=${encodeURIComponent(`${home}/projects`)}`)
+      assert.match(setCookie(page.headers, "narthex"), /Max-Age=0/)
+      assert.strictEqual((yield* go(() => browser.send("/api/events"))).status, 401)
+    })
+  )
+
+  it.effect("a lost membership leads to the personal organization", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const team = state.org("Team")
+      const { browser, home, person } = yield* signedInAs("removed@example.com", { org_id: team.id })
+      const page = yield* go(() => browser.open(`${home}/projects`))
+      assert.strictEqual(page.status, 404, "the team's page is nobody's page to them")
+      const landed = yield* go(() => browser.open("/projects"))
+      assert.strictEqual(landed.url.pathname, `/orgs/${person.personal}/projects`)
+      assert.strictEqual(landed.status, 200)
+    })
+  )
+
+  it.effect("an account that the allowlist dropped is told so at the refresh", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home } = yield* signedInAs("dropped@example.com", { expires_at: Date.now() })
+      state.allowlist = []
+      const page = yield* go(() => browser.send(`${home}/projects`))
+      state.allowlist = null
+      assert.strictEqual(page.status, 403)
+      assert.match(setCookie(page.headers, "narthex"), /Max-Age=0/)
+    })
+  )
+
+  it.effect("tells the API who it is and whose request it carries, and nothing that the browser claims", () =>
+    Effect.gen(function* () {
+      const { last } = yield* ApiDouble
+      const { browser, home } = yield* signedInAs("agent@example.com")
+      const claims = {
+        "user-agent": "Browser/1.0",
+        "x-forwarded-for": "203.0.113.9",
+        "narthex-client-address": "203.0.113.10",
+        authorization: "Bearer mine"
+      }
+      yield* go(() => browser.send(`${home}/projects`, { headers: claims }))
+      const headers = last("GET", "/v1/projects")?.headers ?? {}
+      assert.strictEqual(headers["narthex-console"], "console-token-of-the-tests")
+      assert.strictEqual(headers["narthex-client-address"], "127.0.0.1")
+      assert.strictEqual(headers["narthex-client-agent"], "Browser/1.0")
+      assert.isUndefined(headers["x-forwarded-for"])
+      assert.match(headers.authorization ?? "", /^Bearer token\./)
+    })
+  )
+})
+
+layer(consoleLayer({ console_url: "https://console.example", trusted_hops: 1 }), { excludeTestServices: true })(
+  "session over https",
+  (it) => {
+    it.effect("its cookies are __Host- and Secure, and the answer carries HSTS", () =>
+      Effect.gen(function* () {
+        const { browser, org } = yield* signedInAs("secure@example.com", { cookie: "__Host-narthex" })
+        const begun = yield* go(() => browser.send("/sign-in/dev-one"))
+        const attempt = setCookie(begun.headers, "__Host-narthex-sign-in")
+        const switched = yield* go(() => browser.post("/api/auth/switch-org", { org_id: org }))
+        const session = setCookie(switched.headers, "__Host-narthex")
+        for (const line of [attempt, session])
+          for (const attribute of ["HttpOnly", "Secure", "SameSite=Lax", "Path=/"])
+            assert.include(line, `; ${attribute}`)
+        assert.match(attempt, /Max-Age=600/)
+        assert.match(switched.headers.get("strict-transport-security") ?? "", /max-age=\d{8}/)
+      })
+    )
+
+    it.effect("a cookie of plain http does not pass for it", () =>
+      Effect.gen(function* () {
+        const { browser, home } = yield* signedInAs("mixed@example.com", { cookie: "narthex" })
+        const page = yield* go(() => browser.send(`${home}/projects`))
+        assert.match(page.headers.get("location") ?? "", /^\/sign-in/)
+      })
+    )
+
+    it.effect("believes as many forwarded addresses as there are proxies, from the right", () =>
+      Effect.gen(function* () {
+        const { last } = yield* ApiDouble
+        const { browser, home } = yield* signedInAs("hops@example.com", { cookie: "__Host-narthex" })
+        const headers = { "x-forwarded-for": "198.51.100.1, 203.0.113.9" }
+        yield* go(() => browser.send(`${home}/projects`, { headers }))
+        assert.strictEqual(last("GET", "/v1/projects")?.headers["narthex-client-address"], "203.0.113.9")
+      })
+    )
+  }
+)

@@ -1,0 +1,165 @@
+/** Sign-in at a real OpenID Connect provider, and the way out. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { ApiDouble } from "./support/ApiDouble.ts"
+import { Browser } from "./support/Browser.ts"
+import { consoleLayer, consoleUrl } from "./support/Console.ts"
+
+const visitor = Effect.map(consoleUrl, (url) => new Browser(url))
+const go = <A>(run: () => Promise<A>) => Effect.promise(run)
+
+layer(consoleLayer(), { excludeTestServices: true })("sign-in", (it) => {
+  it.effect("offers both providers, and leads through each of them to the projects", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      const choice = yield* go(() => browser.open("/sign-in"))
+      assert.match(choice.text, /Continue with Development One/)
+      assert.match(choice.text, /Continue with Development Two/)
+      for (const provider of ["dev-one", "dev-two"]) {
+        const landed = yield* go(() => new Browser(browser.origin).signIn("ada@example.com", `/sign-in/${provider}`))
+        assert.strictEqual(landed.status, 200)
+        assert.match(landed.url.pathname, /^\/orgs\/[0-9a-f-]{36}\/projects$/)
+        assert.match(landed.text, /<h1>Projects<\/h1>/)
+      }
+    })
+  )
+
+  it.effect("asks for a code with PKCE, state and nonce, and sends the nonce to the API", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      const asked = yield* go(() => browser.send("/sign-in/dev-one"))
+      assert.strictEqual(asked.status, 303)
+      const { searchParams } = new URL(asked.headers.get("location") ?? "")
+      assert.strictEqual(searchParams.get("response_type"), "code")
+      assert.strictEqual(searchParams.get("code_challenge_method"), "S256")
+      assert.strictEqual(searchParams.get("redirect_uri"), `${browser.origin}/sign-in/callback`)
+      for (const name of ["state", "nonce", "code_challenge"]) assert.match(searchParams.get(name) ?? "", /^[\w-]{43}$/)
+      yield* go(() => browser.signIn("nonce@example.com"))
+      const body = (yield* ApiDouble).last("POST", "/v1/auth/exchange")?.body
+      assert.match(JSON.stringify(body), /"nonce":"[\w-]{43}"/)
+      assert.match(JSON.stringify(body), /"provider":"dev-one"/)
+    })
+  )
+
+  it.effect("comes back to the page that was asked for", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      const turned = yield* go(() => browser.send("/api-keys"))
+      assert.strictEqual(turned.headers.get("location"), "/sign-in?return_to=%2Fapi-keys")
+      const choice = yield* go(() => browser.open("/sign-in?return_to=%2Fapi-keys"))
+      assert.include(choice.text, "/sign-in/dev-one?return_to=%2Fapi-keys")
+      const landed = yield* go(() => browser.signIn("back@example.com", "/sign-in/dev-one?return_to=%2Fapi-keys"))
+      assert.match(landed.url.pathname, /\/api-keys$/)
+    })
+  )
+
+  it.effect("goes nowhere else than to itself afterwards", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      for (const evil of ["//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example"]) {
+        const from = `/sign-in/dev-one?return_to=${encodeURIComponent(evil)}`
+        const landed = yield* go(() => new Browser(browser.origin).signIn("safe@example.com", from))
+        assert.strictEqual(landed.url.origin, browser.origin)
+        assert.match(landed.url.pathname, /\/projects$/)
+      }
+    })
+  )
+
+  it.effect("refuses an answer that belongs to no attempt, or to another one", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      const stray = yield* go(() => browser.send("/sign-in/callback?code=x&state=y"))
+      assert.strictEqual(stray.status, 400)
+      assert.match(stray.text, /This sign-in has ended/)
+      yield* go(() => browser.send("/sign-in/dev-one"))
+      const forged = yield* go(() => browser.send("/sign-in/callback?code=x&state=not-the-state"))
+      assert.strictEqual(forged.status, 400)
+      assert.isFalse(browser.cookies.has("narthex"))
+      assert.isFalse(browser.cookies.has("narthex-sign-in"), "an attempt is over after one answer")
+    })
+  )
+
+  it.effect("says so when the person cancels at the provider", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      const form = yield* go(() => browser.open("/sign-in/dev-one"))
+      const landed = yield* go(() =>
+        browser.open(form.url, {
+          method: "POST",
+          body: new URLSearchParams({ action: "cancel", email: "x@example.com" })
+        })
+      )
+      assert.strictEqual(landed.status, 403)
+      assert.match(landed.text, /Sign-in cancelled/)
+    })
+  )
+
+  it.effect("knows no other provider", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      assert.strictEqual((yield* go(() => browser.send("/sign-in/nobody"))).status, 404)
+    })
+  )
+
+  it.effect("gives an address that is not on the list a page and no session", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const browser = yield* visitor
+      state.allowlist = ["listed@example.com"]
+      const landed = yield* go(() => browser.signIn("stranger@example.com"))
+      state.allowlist = null
+      assert.strictEqual(landed.status, 403)
+      assert.match(landed.text, /This address may not sign in/)
+      assert.isFalse(browser.cookies.has("narthex"))
+      assert.isFalse(state.people.has("stranger@example.com"))
+    })
+  )
+
+  it.effect("keeps a pending account on /pending until it is enabled", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const browser = yield* visitor
+      state.openSignup = false
+      const landed = yield* go(() => browser.signIn("waiting@example.com"))
+      state.openSignup = true
+      assert.strictEqual(landed.url.pathname, "/pending")
+      assert.match(landed.text, /<meta http-equiv="refresh" content="30"/)
+      assert.strictEqual((yield* go(() => browser.open("/projects"))).url.pathname, "/pending")
+      assert.strictEqual((yield* go(() => browser.send("/api/events"))).status, 403)
+      state.person("waiting@example.com").pending = false
+      assert.match((yield* go(() => browser.open("/pending"))).url.pathname, /\/projects$/)
+    })
+  )
+
+  it.effect("signs out: the session is revoked, the cookie is gone, keys stay", () =>
+    Effect.gen(function* () {
+      const { last, state } = yield* ApiDouble
+      const browser = yield* visitor
+      yield* go(() => browser.signIn("leaving@example.com"))
+      const person = state.person("leaving@example.com")
+      const scope = { type: "organization" }
+      const key = { org_id: person.personal, name: "cli", capability: "read", scope, expires_in_days: null, person }
+      const kept = state.addKey(key)
+      const before = browser.cookieHeader
+      const out = yield* go(() => browser.post("/sign-out", {}))
+      assert.strictEqual(out.status, 303)
+      assert.strictEqual(out.headers.get("location"), "/")
+      assert.isFalse(browser.cookies.has("narthex"))
+      assert.isDefined(last("POST", "/v1/auth/logout"))
+      assert.isTrue(state.keys.has(kept.id))
+      const replay = yield* go(() => browser.send("/projects", { headers: { cookie: before } }))
+      const page = yield* go(() => browser.send(replay.headers.get("location") ?? "", { headers: { cookie: before } }))
+      assert.match(page.headers.get("location") ?? "", /^\/sign-in/)
+    })
+  )
+
+  it.effect("a second sign-in is another session", () =>
+    Effect.gen(function* () {
+      const browser = yield* visitor
+      yield* go(() => browser.signIn("twice@example.com"))
+      const first = browser.cookies.get("narthex")
+      yield* go(() => browser.signIn("twice@example.com"))
+      assert.notStrictEqual(browser.cookies.get("narthex"), first)
+    })
+  )
+})

@@ -1,0 +1,66 @@
+/** A console over real HTTP against the API double and the development providers, and a browser's worth of client. */
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { ConfigProvider, type Context, Effect, Layer, Redacted, References } from "effect"
+import { DevProviders } from "../../../standalone/src/providers/DevProviders.ts"
+import { callbackUrl, type ConsoleConfig, ConsoleListener, serveConsole } from "../../src/index.ts"
+import { ApiDouble } from "./ApiDouble.ts"
+
+export const cookieKey = Redacted.make(new Uint8Array(32).fill(7))
+export const consoleToken = "console-token-of-the-tests"
+
+const directory = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "narthex-console-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true }))
+)
+
+const providers = Layer.unwrap(
+  Effect.gen(function* () {
+    const { url } = yield* ConsoleListener
+    const options = {
+      ports: [0, 0] as const,
+      host: "127.0.0.1",
+      clientId: "narthex-console",
+      redirectUris: [callbackUrl(url)],
+      dataDir: yield* directory
+    }
+    return DevProviders.layer(options).pipe(Layer.provide(ConfigProvider.layer(ConfigProvider.fromUnknown({}))))
+  })
+)
+
+const served = (more: Partial<ConsoleConfig>) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const double = yield* ApiDouble
+      const { providers } = yield* DevProviders
+      for (const { id, issuer } of providers) double.state.issuers.set(id, issuer)
+      double.state.consoleToken = consoleToken
+      return serveConsole({
+        api_url: double.url,
+        console_url: null,
+        console_token: Redacted.make(consoleToken),
+        cookie_key: cookieKey,
+        providers: providers.map(({ client_ids, id, issuer, name }) => ({
+          id,
+          name,
+          issuer,
+          client_id: client_ids[0] ?? ""
+        })),
+        trusted_hops: 0,
+        ...more
+      })
+    })
+  )
+
+/** Everything, on free ports. */
+export const consoleLayer = (more: Partial<ConsoleConfig> = {}) =>
+  served(more).pipe(
+    Layer.provideMerge(providers),
+    Layer.provideMerge(Layer.merge(ApiDouble.layer, ConsoleListener.layer({ host: "127.0.0.1", port: 0 }))),
+    Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal"))
+  )
+
+export const consoleUrl = Effect.map(ConsoleListener, ({ url }) => url)
+export const double = Effect.map(ApiDouble, (it) => it)
+export type Running = Context.Service.Shape<typeof ConsoleListener>

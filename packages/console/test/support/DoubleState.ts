@@ -1,0 +1,127 @@
+/** What the API double knows: people, their organizations and sessions, and the things in organizations. */
+import { randomBytes, randomUUID } from "node:crypto"
+import type { ServerResponse } from "node:http"
+
+export interface Person {
+  readonly id: string
+  readonly email: string
+  readonly personal: string
+  pending: boolean
+}
+
+export interface Org {
+  readonly id: string
+  readonly name: string
+  readonly personal: boolean
+  readonly members: Map<string, string>
+}
+
+export interface Held {
+  readonly sid: string
+  readonly person: Person
+  org: string
+  readonly expires_at: number
+  readonly auth_time: number
+}
+
+export interface StoredProject {
+  readonly id: string
+  readonly org_id: string
+  readonly name: string
+  readonly region_id: string
+  readonly branch_id: string
+  readonly endpoint_id: string
+  endpoint_state: "idle" | "active"
+  readonly rules: Array<StoredRule>
+  readonly operations: Array<{ readonly id: string; readonly action: string }>
+}
+
+export interface StoredRule {
+  readonly cidr: string
+  readonly label: string
+  readonly ttl_seconds: number | null
+}
+
+export interface StoredKey {
+  readonly id: string
+  readonly org_id: string
+  readonly name: string
+  readonly capability: string
+  readonly scope: { readonly type: string; readonly project_id?: string }
+  readonly expires_in_days: number | null
+  readonly person: Person
+}
+
+const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
+const ulid = () => `0${Array.from(randomBytes(25), (byte) => alphabet[byte % 32]).join("")}`
+
+export class DoubleState {
+  /** Issuers whose id tokens are believed, by the id of the provider. */
+  readonly issuers = new Map<string, string>()
+  readonly people = new Map<string, Person>()
+  readonly orgs = new Map<string, Org>()
+  /** By token. */
+  readonly held = new Map<string, Held>()
+  readonly revoked = new Set<string>()
+  readonly projects = new Map<string, StoredProject>()
+  readonly keys = new Map<string, StoredKey>()
+  readonly usedStates = new Set<string>()
+  readonly replays = new Map<string, unknown>()
+  readonly streams = new Set<ServerResponse>()
+  regions = ["eu-north", "us-west"]
+  openSignup = true
+  allowlist: ReadonlyArray<string> | null = null
+  tokenLifetime = 15 * 60_000
+  consoleToken: string | null = null
+  /** Resolves when the next stream's reader is gone. */
+  readonly streamClosed: Array<() => void> = []
+
+  person(email: string): Person {
+    const known = this.people.get(email)
+    if (known !== undefined) return known
+    const org = this.org(`${email.split("@")[0]}'s organization`, true)
+    const person: Person = { id: randomUUID(), email, personal: org.id, pending: !this.openSignup }
+    org.members.set(person.id, "owner")
+    this.people.set(email, person)
+    return person
+  }
+
+  org(name: string, personal = false): Org {
+    const org: Org = { id: randomUUID(), name, personal, members: new Map() }
+    this.orgs.set(org.id, org)
+    return org
+  }
+
+  issue(person: Person, org: string, sid: string = randomUUID(), auth_time = Date.now()): string {
+    const token = `token.${randomBytes(16).toString("base64url")}.signature`
+    this.held.set(token, { sid, person, org, auth_time, expires_at: Date.now() + this.tokenLifetime })
+    return token
+  }
+
+  addProject(org_id: string, name: string, region_id = "eu-north"): StoredProject {
+    const project: StoredProject = {
+      id: `prj-${ulid()}`,
+      org_id,
+      name,
+      region_id,
+      branch_id: `br-${ulid()}`,
+      endpoint_id: `ep-${ulid()}`,
+      endpoint_state: "idle",
+      rules: [],
+      operations: [{ id: randomUUID(), action: "create_timeline" }]
+    }
+    this.projects.set(project.id, project)
+    return project
+  }
+
+  addKey(key: Omit<StoredKey, "id">): StoredKey {
+    const stored = { ...key, id: `key-${ulid()}` }
+    this.keys.set(stored.id, stored)
+    return stored
+  }
+
+  /** Sends a frame to every open stream. */
+  emit(frame: string) {
+    for (const stream of this.streams) stream.write(frame)
+  }
+}

@@ -1,0 +1,140 @@
+/** Records of the double, encoded by the contract: what does not fit the contract fails the test that asked for it. */
+import { Schema } from "effect"
+import {
+  ApiKeyRecord,
+  BranchRecord,
+  EndpointRecord,
+  OperationRecord,
+  ProjectRecord,
+  RulesInForce,
+  SessionAnswer
+} from "@narthex/api"
+import type { DoubleState, Held, Person, StoredKey, StoredProject, StoredRule } from "./DoubleState.ts"
+
+/** Decodes what we wrote and gives it back: the contract has seen it. */
+const checked =
+  <A, I>(schema: Schema.Codec<A, I>) =>
+  (wire: unknown): I =>
+    Schema.encodeSync(schema)(Schema.decodeUnknownSync(schema)(wire))
+
+const at = "2026-11-20T12:00:00.000Z"
+
+export const organization = (state: DoubleState, id: string, person: Person) => {
+  const org = state.orgs.get(id)
+  if (org === undefined) throw new Error(`no organization ${id}`)
+  return { id, name: org.name, personal: org.personal, role: org.members.get(person.id) ?? null }
+}
+
+export const profile = (person: Person) => ({ id: person.id, email: person.email, name: null })
+
+export const sessionAnswer = (state: DoubleState, token: string, { auth_time, expires_at, org, person }: Held) =>
+  checked(SessionAnswer)({
+    access_token: token,
+    token_type: "Bearer",
+    expires_at: new Date(expires_at).toISOString(),
+    refresh_until: new Date(auth_time + 12 * 3_600_000).toISOString(),
+    account_state: person.pending ? "pending" : "active",
+    user: profile(person),
+    organization: organization(state, org, person)
+  })
+
+export const projectView = ({ branch_id, id, name, org_id, region_id }: StoredProject) =>
+  checked(ProjectRecord)({
+    id,
+    org_id,
+    name,
+    region_id,
+    region: region_id,
+    default_branch_id: branch_id,
+    created_at: at,
+    updated_at: at
+  })
+
+export const branchView = ({ branch_id, id, region_id }: StoredProject) =>
+  checked(BranchRecord)({
+    id: branch_id,
+    project_id: id,
+    region_id,
+    parent_id: null,
+    name: "main",
+    current_state: "ready",
+    pending_state: null,
+    default: true,
+    protected: false,
+    expires_at: null,
+    created_at: at,
+    updated_at: at,
+    created_by: null
+  })
+
+export const endpointView = ({ branch_id, endpoint_id, endpoint_state, id, region_id }: StoredProject) =>
+  checked(EndpointRecord)({
+    id: endpoint_id,
+    project_id: id,
+    branch_id,
+    region_id,
+    host: `${endpoint_id}.${region_id}.localhost`,
+    port: 5442,
+    type: "read_write",
+    current_state: endpoint_state,
+    pending_state: null,
+    disabled: false,
+    suspend_timeout_seconds: 300,
+    last_active_at: null,
+    started_at: null,
+    suspended_at: null,
+    created_at: at,
+    updated_at: at
+  })
+
+export const operationView = (project: StoredProject, { action, id }: StoredProject["operations"][number]) =>
+  checked(OperationRecord)({
+    id,
+    project_id: project.id,
+    branch_id: project.branch_id,
+    endpoint_id: null,
+    action,
+    status: "finished",
+    error: null,
+    failures_count: 0,
+    retry_at: null,
+    initiator: { type: "user", id: "u", name: "ada@example.com" },
+    created_at: at,
+    updated_at: at,
+    started_at: at,
+    finished_at: at
+  })
+
+export const ruleView = (rule: StoredRule, person: Person) => ({
+  cidr: rule.cidr,
+  label: rule.label,
+  created_at: at,
+  created_by: { id: person.id, email: person.email },
+  expires_at: rule.ttl_seconds === null ? null : new Date(Date.parse(at) + rule.ttl_seconds * 1000).toISOString()
+})
+
+export const allowlistView = ({ rules }: StoredProject, person: Person) => {
+  const views = rules.map((rule) => ruleView(rule, person))
+  const ends = views.map((view) => view.expires_at)
+  const opens = ends.length > 0 && ends.every((end) => end !== null)
+  return checked(RulesInForce)({
+    rules: views,
+    restricted: rules.length > 0,
+    opens_at: opens ? ends.toSorted().at(-1) : null
+  })
+}
+
+export const keyView = ({ capability, id, name, person, scope }: StoredKey) =>
+  checked(ApiKeyRecord)({
+    id,
+    name,
+    hint: "…wxyz",
+    capability,
+    scope,
+    created_at: at,
+    created_by: { id: person.id, email: person.email },
+    expires_at: null,
+    last_used_at: null,
+    last_used_from: null,
+    revoked_at: null
+  })

@@ -1,0 +1,51 @@
+/** A browser that is signed in already: its cookie is sealed as the console seals it, with what a test wants in it. */
+import { Effect, Redacted } from "effect"
+import { EncryptJWT } from "jose"
+import { ApiDouble } from "./ApiDouble.ts"
+import { Browser } from "./Browser.ts"
+import { consoleUrl, cookieKey } from "./Console.ts"
+
+export interface CookieContent {
+  readonly id: string
+  readonly access_token: string
+  readonly org_id: string
+  readonly issued_at: number
+  readonly expires_at: number
+  readonly refresh_until: number
+}
+
+export const sealed = (content: CookieContent, purpose = "session", key = cookieKey) =>
+  Effect.promise(() =>
+    new EncryptJWT({ ...content })
+      .setProtectedHeader({ alg: "dir", enc: "A256GCM" })
+      .setAudience(purpose)
+      .setExpirationTime(Math.floor(Date.now() / 1000) + 3600)
+      .encrypt(Redacted.value(key))
+  )
+
+let sessions = 0
+
+/** Signed in as `email`, in the personal organization unless another is given. */
+export const signedInAs = Effect.fnUntraced(function* (
+  email: string,
+  more: Partial<CookieContent> & { readonly cookie?: string } = {}
+) {
+  const { state } = yield* ApiDouble
+  const { cookie = "narthex", ...content } = more
+  const person = state.person(email)
+  const org = content.org_id ?? person.personal
+  const now = Date.now()
+  sessions += 1
+  const session = {
+    id: `session-${sessions}`,
+    access_token: state.issue(person, org),
+    org_id: org,
+    issued_at: now - 10_000,
+    expires_at: now + 15 * 60_000,
+    refresh_until: now + 12 * 3_600_000,
+    ...content
+  }
+  const browser = new Browser(yield* consoleUrl)
+  browser.cookies.set(cookie, yield* sealed(session))
+  return { browser, person, org, session, home: `/orgs/${org}` }
+})

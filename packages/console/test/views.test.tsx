@@ -1,0 +1,241 @@
+/** Pages as functions from data to markup: what they say in each state, and that data stays text. */
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import { EndpointRecord, OperationRecord, RulesInForce } from "@narthex/api"
+import type { VNode } from "preact"
+import { renderToString } from "preact-render-to-string"
+import { Activity } from "../src/views/Activity.tsx"
+import { AllowlistEditor } from "../src/views/Allowlist.tsx"
+import { ApiKeysPage } from "../src/views/ApiKeys.tsx"
+import { Landing, MessagePage, PendingPage, SignInPage } from "../src/views/Landing.tsx"
+import type { Frame } from "../src/views/Layout.tsx"
+import { Field } from "../src/views/parts.tsx"
+import { NewProjectPage, ProjectsPage } from "../src/views/Projects.tsx"
+import { branchState, endpointState, operationTone, regionLabel, words } from "../src/views/records.ts"
+import { SecretPage } from "../src/views/Secret.tsx"
+
+const render = (view: VNode) => renderToString(view)
+const hostile = `"><script>alert('x')</script>`
+
+const frame: Frame = {
+  user: { email: "ada@example.com", name: null },
+  organization: { id: "org-1", name: hostile, role: "owner" },
+  organizations: [{ id: "org-1", name: hostile, role: "owner" }],
+  permissions: ["create_projects"],
+  here: "/orgs/org-1/projects"
+}
+
+const draft = { name: "", capability: "read_write", scope: "organization", expires_in_days: "" }
+const at = "2026-11-20T12:00:00.000Z"
+
+const pages: Readonly<Record<string, VNode>> = {
+  landing: <Landing signedIn={false} />,
+  "sign-in": <SignInPage providers={[{ id: "a", name: hostile }]} hrefOf={() => hostile} forCommandLine={false} />,
+  pending: <PendingPage email={hostile} />,
+  message: <MessagePage title={hostile}>{hostile}</MessagePage>,
+  projects: <ProjectsPage frame={frame} projects={[]} next_cursor={hostile} notice={hostile} />,
+  "new project": (
+    <NewProjectPage
+      frame={frame}
+      regions={[]}
+      draft={{ name: hostile, region: hostile }}
+      form_token="t"
+      errors={{ name: hostile, region: hostile, form: hostile }}
+    />
+  ),
+  "API keys": (
+    <ApiKeysPage
+      frame={frame}
+      api_keys={[]}
+      projects={[]}
+      next_cursor={null}
+      draft={{ ...draft, name: hostile }}
+      form_token="t"
+      errors={{ name: hostile }}
+    />
+  ),
+  secret: (
+    <SecretPage
+      frame={frame}
+      section="api-keys"
+      title={hostile}
+      name={hostile}
+      secret={hostile}
+      explanation={hostile}
+      back={{ href: "/", label: hostile }}
+    />
+  )
+}
+
+describe("every page", () => {
+  for (const [name, view] of Object.entries(pages)) {
+    const html = render(view)
+
+    it(`${name}: shows data as text`, () => {
+      assert.notInclude(html, "<script>alert")
+      assert.notMatch(html, /=""><script/)
+    })
+
+    it(`${name}: has a language, a title, one h1, a main landmark and a way to skip to it`, () => {
+      assert.match(html, /^<html lang="en">/)
+      assert.match(html, /<title>[^<]+ · Narthex<\/title>/)
+      assert.strictEqual(html.match(/<h1[ >]/g)?.length, 1)
+      assert.strictEqual(html.match(/<main[ >]/g)?.length, 1)
+      assert.match(html, /<a class="skip" href="#main">/)
+    })
+
+    it(`${name}: every field has a label, and no id is used twice`, () => {
+      const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
+      assert.deepStrictEqual(ids, [...new Set(ids)])
+      for (const [tag] of html.matchAll(/<(?:input|select)\b[^>]*>/g)) {
+        if (tag.includes('type="hidden"')) continue
+        const id = / id="([^"]+)"/.exec(tag)?.[1]
+        assert.isDefined(id, tag)
+        assert.include(html, `for="${id}"`)
+      }
+    })
+  }
+})
+
+describe("a field", () => {
+  it("names its hint and its mistake to screen readers", () => {
+    const html = render(<Field name="cidr" label="Network" value="10/8" hint="A CIDR." error="No CIDR." />)
+    assert.match(html, /aria-invalid="true"/)
+    assert.match(html, /aria-describedby="cidr-hint cidr-error"/)
+    assert.match(html, /<p class="hint" id="cidr-hint">A CIDR\.<\/p><p class="error" id="cidr-error">No CIDR\.<\/p>/)
+  })
+
+  it("without a mistake claims none", () => {
+    assert.notMatch(render(<Field name="a" label="A" />), /aria-invalid|aria-describedby/)
+  })
+})
+
+describe("API keys", () => {
+  it("the dialog is closed until something was wrong", () => {
+    const page = (errors?: { readonly name: string }) =>
+      render(
+        <ApiKeysPage
+          frame={frame}
+          api_keys={[]}
+          projects={[]}
+          next_cursor={null}
+          draft={draft}
+          form_token="t"
+          errors={errors}
+        />
+      )
+    assert.notMatch(page(), /<dialog id="create-key"[^>]* open/)
+    assert.match(page({ name: "wrong" }), /<dialog id="create-key"[^>]* open/)
+  })
+})
+
+describe("an allowlist", () => {
+  const decode = Schema.decodeUnknownSync(RulesInForce)
+  const rule = (cidr: string, expires_at: string | null) => ({
+    cidr,
+    label: hostile,
+    created_at: at,
+    created_by: { id: "u", email: "ada@example.com" },
+    expires_at
+  })
+  const editor = (rules: ReadonlyArray<unknown>, opens_at: string | null, may = true) =>
+    render(
+      <AllowlistEditor
+        allowlist={decode({ rules, restricted: rules.length > 0, opens_at })}
+        draft={{ cidr: "", label: "", hours: "" }}
+        action="/x"
+        may={may}
+      />
+    )
+
+  it("warns when every rule expires", () => {
+    assert.match(editor([rule("10.0.0.0/8", at)], at), /Every rule expires\. From .*2026-11-20 12:00 UTC/)
+    assert.notMatch(editor([rule("10.0.0.0/8", null)], null), /Every rule expires/)
+  })
+
+  it("asks before the last rule goes, and only then", () => {
+    assert.match(editor([rule("10.0.0.0/8", null)], null), /It is the last rule/)
+    const two = editor([rule("10.0.0.0/8", null), rule("192.0.2.0/24", null)], null)
+    assert.notMatch(two, /It is the last rule/)
+    assert.notInclude(two, "<script>alert")
+  })
+
+  it("shows no form to those who may not change it", () => {
+    assert.notMatch(editor([rule("10.0.0.0/8", null)], null, false), /<form|<dialog/)
+  })
+})
+
+describe("states", () => {
+  const endpoint = (more: Partial<typeof EndpointRecord.Type>): typeof EndpointRecord.Type => ({
+    ...Schema.decodeSync(EndpointRecord)({
+      id: "ep-1",
+      project_id: "prj-1",
+      branch_id: "br-1",
+      region_id: "r",
+      host: "h",
+      port: 1,
+      type: "read_write",
+      current_state: "idle",
+      pending_state: null,
+      disabled: false,
+      suspend_timeout_seconds: 300,
+      last_active_at: null,
+      started_at: null,
+      suspended_at: null,
+      created_at: at,
+      updated_at: at
+    }),
+    ...more
+  })
+
+  it("an endpoint says what it does now", () => {
+    assert.deepStrictEqual(endpointState(endpoint({})), { word: "suspended", tone: "idle" })
+    assert.deepStrictEqual(endpointState(endpoint({ current_state: "active" })), { word: "active", tone: "good" })
+    assert.deepStrictEqual(endpointState(endpoint({ pending_state: "active" })), { word: "starting", tone: "busy" })
+    const suspending = endpoint({ current_state: "active", pending_state: "idle" })
+    assert.deepStrictEqual(endpointState(suspending), { word: "suspending", tone: "busy" })
+    assert.strictEqual(endpointState(endpoint({ disabled: true })).word, "disabled")
+  })
+
+  it("a state of a newer API is shown as it is", () => {
+    assert.strictEqual(endpointState(endpoint({ current_state: "moving_house" })).word, "moving house")
+    assert.strictEqual(operationTone("pondering"), "idle")
+    assert.strictEqual(words("create_timeline"), "create timeline")
+  })
+
+  it("an operation of the feed shows what, who and how it ended", () => {
+    const operation = Schema.decodeSync(OperationRecord)({
+      id: "op-1",
+      project_id: "prj-1",
+      branch_id: null,
+      endpoint_id: null,
+      action: "start_compute",
+      status: "failed",
+      error: hostile,
+      failures_count: 3,
+      retry_at: null,
+      initiator: { type: "user", id: "u", name: "ada@example.com" },
+      created_at: at,
+      updated_at: at,
+      started_at: at,
+      finished_at: at
+    })
+    const html = render(
+      <Activity src="/api/events" page="/x" operations={[operation]} empty="Nothing." regions={["a", "b"]} />
+    )
+    assert.match(html, /<live-activity src="\/api\/events" page="\/x" regions="a b">/)
+    assert.match(html, /class="status bad">failed/)
+    assert.match(html, /start compute/)
+    assert.match(html, /by ada@example\.com/)
+    assert.notInclude(html, "<script>alert")
+    assert.notInclude(html, "Nothing.")
+  })
+
+  it("a branch and a region have a word too", () => {
+    const branch = { current_state: "ready", pending_state: "resetting" } as Parameters<typeof branchState>[0] // all it reads
+    assert.deepStrictEqual(branchState(branch), { word: "resetting", tone: "busy" })
+    const region = { region_id: "eu", name: "eu", default: true } as Parameters<typeof regionLabel>[0] // all it reads
+    assert.strictEqual(regionLabel(region), "eu")
+    assert.strictEqual(regionLabel({ ...region, location: "Stockholm" }), "eu · Stockholm")
+  })
+})

@@ -1,0 +1,95 @@
+/** The small rules at the edge: where a person may be sent, whose form may act, whose address counts. */
+import { assert, describe, it } from "@effect/vitest"
+import { callerHeaders, clientAddress } from "../src/web/clientAddress.ts"
+import { returnPath, withReturn } from "../src/web/returnTo.ts"
+import { isSameOrigin } from "../src/web/sameOrigin.ts"
+import { contentSecurityPolicy, securityHeaders } from "../src/web/securityHeaders.ts"
+
+describe("return_to", () => {
+  it.each([
+    "/projects",
+    "/",
+    "/orgs/1/projects?cursor=a%2Fb",
+    "/cli/authorize?state=abc&redirect_uri=http%3A%2F%2F127.0.0.1%3A4000%2Fcallback"
+  ])("keeps %s", (path) => {
+    assert.strictEqual(returnPath(path), path)
+  })
+
+  it.each([
+    "",
+    "projects",
+    "//evil.example",
+    "/\\evil.example",
+    "/projects\\..",
+    "https://evil.example",
+    "javascript:alert(1)",
+    "/\t/evil.example",
+    "/\n/evil.example",
+    "/ projects",
+    "/pröjects",
+    `/${"a".repeat(2000)}`
+  ])("refuses %j", (path) => {
+    assert.isUndefined(returnPath(path))
+  })
+
+  it("is one parameter, encoded", () => {
+    assert.strictEqual(withReturn("/sign-in", "/a?b=c&d"), "/sign-in?return_to=%2Fa%3Fb%3Dc%26d")
+    assert.strictEqual(withReturn("/sign-in", undefined), "/sign-in")
+  })
+})
+
+describe("same origin", () => {
+  const ours = "https://console.example"
+  it.each([
+    { site: "same-origin", origin: undefined, may: true },
+    { site: "none", origin: undefined, may: true },
+    { site: "same-origin", origin: "https://evil.example", may: true },
+    { site: "same-site", origin: ours, may: false },
+    { site: "cross-site", origin: ours, may: false },
+    { site: "", origin: ours, may: false },
+    { site: undefined, origin: ours, may: true },
+    { site: undefined, origin: "https://evil.example", may: false },
+    { site: undefined, origin: "null", may: false },
+    { site: undefined, origin: "http://console.example", may: false },
+    { site: undefined, origin: undefined, may: true }
+  ])("Sec-Fetch-Site $site and Origin $origin: $may", ({ may, origin, site }) => {
+    assert.strictEqual(isSameOrigin({ sec_fetch_site: site, origin }, ours), may)
+  })
+})
+
+describe("client address", () => {
+  it.each([
+    ["10.0.0.1", undefined, 0, "10.0.0.1"],
+    ["10.0.0.1", "203.0.113.9", 0, "10.0.0.1"],
+    ["10.0.0.1", "198.51.100.1, 203.0.113.9", 1, "203.0.113.9"],
+    ["10.0.0.1", "198.51.100.1, 203.0.113.9", 2, "198.51.100.1"],
+    ["10.0.0.1", "198.51.100.1", 5, "198.51.100.1"],
+    ["10.0.0.1", "198.51.100.1, nonsense", 2, "10.0.0.1"],
+    ["::ffff:192.0.2.1", undefined, 0, "192.0.2.1"],
+    ["10.0.0.1", "[2001:db8::1]:443", 1, "2001:db8::1"],
+    ["10.0.0.1", "192.0.2.1:8443", 1, "192.0.2.1"],
+    ["fe80::1%eth0", undefined, 0, "fe80::1"],
+    [undefined, undefined, 0, undefined]
+  ] as const)("socket %s, forwarded %s, %i hops: %s", (socket, forwarded, hops, expected) => {
+    assert.strictEqual(clientAddress(socket, forwarded, hops), expected)
+  })
+
+  it("is not reported without the console's token", () => {
+    assert.deepStrictEqual(callerHeaders(undefined, "192.0.2.1", "Browser"), {})
+  })
+})
+
+describe("security headers", () => {
+  it("allow nothing inline and nothing foreign", () => {
+    const policy = contentSecurityPolicy()
+    assert.match(policy, /^default-src 'none';/)
+    assert.notMatch(policy, /unsafe|data:|\*|http/)
+    assert.include(policy, "form-action 'self'")
+    assert.include(policy, "frame-ancestors 'none'")
+  })
+
+  it("promise https only where there is https", () => {
+    assert.isUndefined(securityHeaders(false)["strict-transport-security"])
+    assert.isDefined(securityHeaders(true)["strict-transport-security"])
+  })
+})
