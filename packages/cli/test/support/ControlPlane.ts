@@ -100,7 +100,8 @@ export class ControlPlane {
       path: url.pathname,
       query: url.searchParams,
       authorization: request.headers.authorization,
-      userAgent: request.headers["user-agent"]
+      userAgent: request.headers["user-agent"],
+      lastEventId: [request.headers["last-event-id"]].flat()[0]
     }
     this.heard.push(heard)
     const chunks: Array<Buffer> = []

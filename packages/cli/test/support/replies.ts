@@ -7,6 +7,7 @@ export interface Heard {
   readonly query: URLSearchParams
   readonly authorization: string | undefined
   readonly userAgent: string | undefined
+  readonly lastEventId: string | undefined
 }
 
 export interface Reply {

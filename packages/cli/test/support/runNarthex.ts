@@ -24,6 +24,8 @@ export interface Setting {
   readonly stdinLater?: Effect.Effect<Uint8Array>
   /** Hears each line of standard error as it is written. */
   readonly onNote?: (line: string) => void
+  /** The same of standard output. */
+  readonly onAnswer?: (line: string) => void
   /** Standard input and output are a terminal. */
   readonly terminal?: boolean
   readonly open?: (url: string) => Effect.Effect<boolean>
@@ -57,7 +59,7 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
         Layer.mergeAll(
           Layer.succeed(Environment, readEnvironment(variables, { home: setting.home, platform: "linux" })),
           FetchHttpClient.layer,
-          consoleOf(setting.onNote),
+          consoleOf(setting),
           Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
             canAnimate: false,
             canColor: false,
@@ -86,17 +88,19 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
   })
 
 /** The console that the test reads afterwards, and hears meanwhile. */
-const consoleOf = (onNote: Setting["onNote"]): Layer.Layer<never> =>
-  onNote === undefined
-    ? TestConsole.layer
-    : Layer.effect(
-        Console.Console,
-        Effect.map(TestConsole.make, (inner) =>
-          Object.assign(Object.create(inner), {
-            error: (...said: ReadonlyArray<unknown>) => {
-              inner.error(...said)
-              onNote(said.map(String).join(" "))
-            }
-          })
-        )
-      )
+const consoleOf = ({ onAnswer, onNote }: Setting): Layer.Layer<never> =>
+  Layer.effect(
+    Console.Console,
+    Effect.map(TestConsole.make, (inner) =>
+      Object.assign(Object.create(inner), {
+        log: (...said: ReadonlyArray<unknown>) => {
+          inner.log(...said)
+          onAnswer?.(said.map(String).join(" "))
+        },
+        error: (...said: ReadonlyArray<unknown>) => {
+          inner.error(...said)
+          onNote?.(said.map(String).join(" "))
+        }
+      })
+    )
+  )

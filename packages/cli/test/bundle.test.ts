@@ -1,0 +1,150 @@
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { bundle } from "../bundle.ts"
+import { version } from "../src/version.ts"
+import { ControlPlane } from "./support/ControlPlane.ts"
+
+/** Far from any `node_modules`: what the file does not hold, it does not find. */
+const folder = mkdtempSync(join(tmpdir(), "narthex-bundle-"))
+const file = join(folder, "dist", "narthex.js")
+const bin = join(folder, "bin", "narthex.js")
+
+beforeAll(async () => {
+  await bundle(file)
+  mkdirSync(join(folder, "bin"))
+  copyFileSync(join(import.meta.dirname, "..", "bin", "narthex.js"), bin)
+  writeFileSync(join(folder, "package.json"), '{"type":"module"}')
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const start = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}, script = file) =>
+  spawn(process.execPath, [script, ...args], { cwd: folder, env: { HOME: folder, DISPLAY: ":0", ...variables } })
+
+const text = (stream: NodeJS.ReadableStream): (() => string) => {
+  let read = ""
+  stream.setEncoding("utf8")
+  stream.on("data", (piece: string) => {
+    read += piece
+  })
+  return () => read
+}
+
+/** Standard input stays open, as in a terminal: a command that has its answer must end all the same. */
+const ended = (child: ChildProcessWithoutNullStreams) => {
+  const stdout = text(child.stdout)
+  const stderr = text(child.stderr)
+  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+    child.once("close", (code) => resolve({ code, stdout: stdout(), stderr: stderr() }))
+  })
+}
+
+const until = (stream: NodeJS.ReadableStream, wanted: RegExp) =>
+  new Promise<string>((resolve) => {
+    let read = ""
+    stream.on("data", (piece: string) => {
+      read += piece
+      const found = wanted.exec(read)
+      if (found !== null) resolve(found[0])
+    })
+  })
+
+describe("the bundle", () => {
+  it("is one executable file with a shebang", () => {
+    assert.strictEqual(statSync(file).mode & 0o777, 0o755)
+    assert.isTrue(readFileSync(file, "utf8").startsWith("#!/usr/bin/env node\n"))
+  })
+
+  it("answers --version on stdout: exit 0", async () => {
+    assert.deepStrictEqual(await ended(start(["--version"])), { code: 0, stdout: `narthex v${version}\n`, stderr: "" })
+  })
+
+  it("starts in less than 0.6 s", async () => {
+    const times: Array<number> = []
+    for (let run = 0; run < 5; run++) {
+      const before = performance.now()
+      await ended(start(["--version"]))
+      times.push(performance.now() - before)
+    }
+    assert.isBelow(Math.min(...times), 600)
+  })
+
+  it("without a credential says what to do on stderr: exit 4", async () => {
+    assert.deepStrictEqual(await ended(start(["whoami"])), {
+      code: 4,
+      stdout: "",
+      stderr: "error: You are not signed in.\n  hint: narthex login, or set NARTHEX_API_KEY\n"
+    })
+  })
+
+  it("proposes the word that was meant, on stderr: exit 2", async () => {
+    const { code, stderr, stdout } = await ended(start(["ip-allow", "ad"]))
+    assert.deepStrictEqual([code, stdout], [2, ""])
+    assert.match(stderr, /Did you mean this\?\s+add/)
+  })
+
+  it.live("prints an answer and nothing else on stdout", () =>
+    Effect.gen(function* () {
+      const plane = yield* ControlPlane.make
+      const { secret } = plane.addKey()
+      const variables = { NARTHEX_URL: plane.url, NARTHEX_API_KEY: secret }
+      const { code, stderr, stdout } = yield* Effect.promise(() =>
+        ended(start(["region", "list", "-o", "json"], variables))
+      )
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.strictEqual(JSON.parse(stdout).regions[0].region_id, "eu")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("logs in, and ends although standard input stays open", () =>
+    Effect.gen(function* () {
+      const plane = yield* ControlPlane.make
+      const home = join(folder, "home")
+      const child = start(["login", "--no-browser"], { NARTHEX_URL: plane.url, HOME: home })
+      const end = ended(child)
+      const url = yield* Effect.promise(() => until(child.stderr, /http:\S+\/cli\/authorize\?\S+(?=\n)/))
+      yield* Effect.promise(() => fetch(plane.authorize(url)))
+      const { code, stdout } = yield* Effect.promise(() => end)
+      assert.strictEqual(code, 0)
+      assert.match(stdout, /^Signed in as ada@example\.com/)
+      assert.strictEqual(statSync(join(home, ".config", "narthex", "credentials.json")).mode & 0o777, 0o600)
+      const out = yield* Effect.promise(() => ended(start(["logout"], { HOME: home })))
+      assert.deepStrictEqual([out.code, plane.keys.size], [0, 0])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends with 130 when it is interrupted", () =>
+    Effect.gen(function* () {
+      const plane = yield* ControlPlane.make
+      const { secret } = plane.addKey()
+      const child = start(["events", "tail"], { NARTHEX_URL: plane.url, NARTHEX_API_KEY: secret })
+      const end = ended(child)
+      yield* Effect.repeat(Effect.sleep("5 millis"), { until: () => plane.streams > 0 })
+      child.kill("SIGINT")
+      assert.deepStrictEqual(yield* Effect.promise(() => end), { code: 130, stdout: "", stderr: "" })
+    }).pipe(Effect.scoped)
+  )
+
+  it("ends quietly when its reader has gone", async () => {
+    const child = start(["--completions", "bash"])
+    child.stdout.destroy()
+    const stderr = text(child.stderr)
+    await new Promise((resolve) => child.once("close", resolve))
+    assert.strictEqual(stderr(), "")
+  })
+
+  it("is what the package's bin loads", async () => {
+    const { code, stdout } = await ended(start(["--version"], {}, bin))
+    assert.deepStrictEqual([code, stdout], [0, `narthex v${version}\n`])
+  })
+
+  it("that is missing is said by the package's bin, with the command that makes it", async () => {
+    rmSync(file)
+    const { code, stderr, stdout } = await ended(start(["--version"], {}, bin))
+    assert.deepStrictEqual([code, stdout], [1, ""])
+    assert.match(stderr, /not built yet\. Build it with: npm run build\n$/)
+  })
+})

@@ -1,0 +1,177 @@
+import { writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Yaml } from "effect/encoding"
+import { problem } from "./support/replies.ts"
+import { signedIn } from "./support/signedIn.ts"
+
+describe("whoami", () => {
+  it.live("names the person, the organization, the key, and where the credential comes from", () =>
+    Effect.gen(function* () {
+      const { file, key, plane, run } = yield* signedIn
+      const { code, stdout } = yield* run(["whoami"])
+      assert.strictEqual(code, 0)
+      for (const part of [
+        "ada@example.com",
+        "Acme",
+        "owner",
+        "read_write",
+        key.id,
+        plane.url,
+        `context default in ${file}`
+      ])
+        assert.include(stdout, part)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("prints the API's body with members that it does not know, and the source, as JSON and as YAML", () =>
+    Effect.gen(function* () {
+      const { plane, run, setting } = yield* signedIn
+      const json = JSON.parse((yield* run(["-o", "json", "whoami"])).stdout)
+      assert.strictEqual(json.later_member, "kept")
+      assert.strictEqual(json.credential.context, "default")
+      assert.strictEqual(json.api_url, plane.url)
+      assert.deepStrictEqual(Yaml.parse((yield* run(["whoami", "--output=yaml"])).stdout), json)
+      const ci = plane.addKey()
+      const variables = { ...setting.variables, NARTHEX_API_KEY: ci.secret }
+      const fromEnvironment = JSON.parse((yield* run(["whoami", "-o", "json"], { variables })).stdout)
+      assert.deepStrictEqual(fromEnvironment.credential, { source: "environment", variable: "NARTHEX_API_KEY" })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reads NARTHEX_API_KEY_FILE, and refuses what no header can carry", () =>
+    Effect.gen(function* () {
+      const { plane, run, setting } = yield* signedIn
+      const ci = plane.addKey()
+      const path = join(setting.home, "key.txt")
+      const variables = { ...setting.variables, NARTHEX_API_KEY_FILE: path }
+      writeFileSync(path, `${ci.secret}\n`)
+      assert.include((yield* run(["whoami"], { variables })).stdout, ci.id)
+      writeFileSync(path, `${ci.secret}\n${ci.secret}\n`)
+      const { code, stderr } = yield* run(["whoami"], { variables })
+      assert.strictEqual(code, 2)
+      assert.notInclude(stderr, ci.secret)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("keeps the stored key when the server refuses it: exit 4", () =>
+    Effect.gen(function* () {
+      const { key, plane, run, stored } = yield* signedIn
+      plane.keys.clear()
+      const { code, stderr, stdout } = yield* run(["whoami"])
+      assert.deepStrictEqual([code, stdout], [4, ""])
+      assert.strictEqual(
+        stderr,
+        "error: The credential is not valid.\n  hint: narthex login, or another key in NARTHEX_API_KEY\n  code: invalid_token · request: req_test\n"
+      )
+      assert.strictEqual(stored().contexts.default.secret, key.secret)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks for a login when there is none: exit 4, and one line of JSON with -o json", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      yield* run(["logout"])
+      plane.heard.length = 0
+      const { code, stderr } = yield* run(["whoami", "-o", "json"])
+      assert.strictEqual(code, 4)
+      assert.deepStrictEqual(JSON.parse(stderr), {
+        detail: "You are not signed in.",
+        hint: "narthex login, or set NARTHEX_API_KEY"
+      })
+      assert.deepStrictEqual(plane.heard, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("project", () => {
+  it.live("list reads every page", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      for (const name of ["a", "b", "c", "d", "e"]) plane.projects.push({ id: `prj-${name}`, name, region: "eu" })
+      const json = JSON.parse((yield* run(["project", "list", "-o", "json"])).stdout)
+      assert.deepStrictEqual(
+        json.projects.map(({ name }: { name: string }) => name),
+        ["a", "b", "c", "d", "e"]
+      )
+      assert.deepStrictEqual(json.pagination, { next_cursor: null })
+      const table = (yield* run(["project", "list"])).stdout
+      assert.match(table, /^ID {5}NAME {2}REGION {2}CREATED\nprj-a {2}a {5}eu {6}2026-/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("list of nothing is a sentence on stderr and nothing on stdout", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { code, stderr, stdout } = yield* run(["project", "list"])
+      assert.deepStrictEqual([code, stdout], [0, ""])
+      assert.match(stderr, /^There are no projects\./)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("create prints the API's body", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      const { code, stdout } = yield* run(["project", "create", "shop", "--region", "eu", "-o", "json"])
+      assert.strictEqual(code, 0)
+      assert.strictEqual(JSON.parse(stdout).project.id, plane.projects[0]?.id)
+      assert.include((yield* run(["project", "create", "shop", "--region", "eu"])).stdout, "ep-01hzx")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("create without a region where one must be named says how", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { code, stderr, stdout } = yield* run(["project", "create", "shop"])
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(stderr, /^error: Name a region: eu, us\.\n {2}hint: narthex region list, then --region/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("failures are the problem object on one line with -o json", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { stderr } = yield* run(["project", "create", "shop", "-o", "json"])
+      assert.deepStrictEqual(
+        JSON.parse(stderr.trimEnd()),
+        problem("region_required", { detail: "Name a region: eu, us." }).body
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says that the API cannot be reached", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      yield* Effect.promise(() => plane.close())
+      const { code, stderr } = yield* run(["project", "list"])
+      assert.strictEqual(code, 1)
+      assert.strictEqual(
+        stderr,
+        `error: The API at ${plane.url} cannot be reached.\n  hint: is it running, and is NARTHEX_URL right?\n`
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says that an answer makes no sense to this version", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.instead = () => ({ status: 200, body: { projects: "none" } })
+      const { code, stderr } = yield* run(["project", "list"])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /^error: The server's answer is not what this version expects\./)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("region list", () => {
+  it.live("shows the regions", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      assert.strictEqual(
+        (yield* run(["region", "list"])).stdout,
+        "REGION  NAME  DEFAULT  LOCATION\neu      eu    yes      -\n"
+      )
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,88 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { other } from "./support/records.ts"
+import { signedIn } from "./support/signedIn.ts"
+
+describe("org and context", () => {
+  it.live("org list says which context reaches each organization", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const [only] = JSON.parse((yield* run(["org", "list", "-o", "json"])).stdout).organizations
+      assert.deepInclude(only, { name: "Acme", role: "owner", contexts: ["default"] })
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("org switch uses the stored key of the organization, by name, id or context", () =>
+    Effect.gen(function* () {
+      const { login, plane, run, stored } = yield* signedIn
+      plane.organization = other
+      yield* login("second")
+      assert.strictEqual(stored().current, "second")
+      for (const [wanted, context] of [
+        ["Acme", "default"],
+        [other, "second"],
+        ["default", "default"]
+      ] as const) {
+        assert.strictEqual((yield* run(["org", "switch", wanted])).code, 0)
+        assert.strictEqual(stored().current, context)
+      }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("org switch without a key for it says which login makes one: exit 4", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { code, stderr } = yield* run(["org", "switch", "Big Corp"])
+      assert.strictEqual(code, 4)
+      assert.match(stderr, /hint: narthex login --context big-corp, and choose the organization/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("org switch offers that login on a terminal", () =>
+    Effect.gen(function* () {
+      const { plane, run, stored } = yield* signedIn
+      const open = (url: string) => Effect.promise(() => fetch(plane.authorize(url)).then(() => true))
+      const declined = yield* run(["org", "switch", "Other"], { terminal: true, stdin: "\n", open })
+      assert.strictEqual(declined.code, 4)
+      plane.organization = other
+      const { code } = yield* run(["org", "switch", "Other"], { terminal: true, stdin: "y\n", open })
+      assert.strictEqual(code, 0)
+      assert.strictEqual(stored().current, "other")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("context list marks the current one, and shows no secret", () =>
+    Effect.gen(function* () {
+      const { login, run } = yield* signedIn
+      yield* login("acme")
+      const { stdout } = yield* run(["context", "list"])
+      assert.match(stdout, /\n- {8}default {2}Acme/)
+      assert.match(stdout, /\n\* {8}acme {5}Acme/)
+      const json = (yield* run(["context", "list", "-o", "json"])).stdout
+      assert.notInclude(stdout + json, "nsk_")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("context use changes the current one, and says what wins over it", () =>
+    Effect.gen(function* () {
+      const { login, run, setting, stored } = yield* signedIn
+      yield* login("acme")
+      const variables = { ...setting.variables, NARTHEX_CONTEXT: "acme" }
+      const { code, stderr } = yield* run(["context", "use", "default"], { variables })
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /warning: NARTHEX_CONTEXT is set/)
+      assert.strictEqual(stored().current, "default")
+      assert.strictEqual((yield* run(["context", "use", "gone"])).code, 4)
+      assert.strictEqual((yield* run(["context", "use", "../x"])).code, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("context remove revokes the key and forgets it", () =>
+    Effect.gen(function* () {
+      const { plane, run, stored } = yield* signedIn
+      assert.strictEqual((yield* run(["context", "remove", "default"])).code, 0)
+      assert.strictEqual(plane.keys.size, 0)
+      assert.deepStrictEqual(stored(), { version: 1, current: null, contexts: {} })
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,162 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Envelope, OrgId, ProjectId, RegionId } from "@narthex/api"
+import { DateTime, Effect, Fiber } from "effect"
+import type { ControlPlane } from "./support/ControlPlane.ts"
+import { acme, shop } from "./support/records.ts"
+import { problem } from "./support/replies.ts"
+import type { Run } from "./support/runNarthex.ts"
+import { signedIn } from "./support/signedIn.ts"
+
+const id = (n: number) => `01JD000000000000000000000${n}`
+
+const envelope = (n: number, type: string, data: Envelope["data"]) =>
+  new Envelope({
+    id: id(n),
+    type,
+    source: type.startsWith("operation") ? "operations" : "_broker",
+    org_id: OrgId.make(acme),
+    project_id: ProjectId.make(shop),
+    region_id: RegionId.make("eu"),
+    at: DateTime.makeUnsafe("2026-11-20T10:00:00Z"),
+    data
+  })
+const started = envelope(1, "operation.updated.v1", {
+  operation_id: "op-1",
+  action: "start_compute",
+  status: "running"
+})
+const gap = envelope(2, "resume.gap.v1", { reason: "too_old" })
+const overflow = envelope(3, "overflow.v1", { dropped: 7 })
+
+/** Waits for the thing itself: a stream is open on the control plane. */
+const untilStreaming = (plane: ControlPlane): Effect.Effect<void> =>
+  Effect.repeat(Effect.sleep("5 millis"), { until: () => plane.streams > 0 })
+
+/** Sends, and waits until the command has said it. */
+const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, until: RegExp) =>
+  Effect.gen(function* () {
+    const { plane, run } = yield* signedIn
+    let said = ""
+    let seen = () => {}
+    const enough = new Promise<void>((resolve) => {
+      seen = resolve
+    })
+    const hear = (line: string) => {
+      said += `${line}\n`
+      if (until.test(said)) seen()
+    }
+    const running = yield* Effect.forkChild(
+      run(["events", "tail", ...args], { onNote: hear, onAnswer: hear, terminal: false })
+    )
+    yield* untilStreaming(plane)
+    for (const frame of frames) plane.send(frame)
+    yield* Effect.promise(() => enough)
+    yield* Fiber.interrupt(running)
+    return { said, plane }
+  })
+
+describe("events tail", () => {
+  it.live("prints a line an event", () =>
+    Effect.gen(function* () {
+      const { said } = yield* tailing([], [started], /op-1\n/)
+      assert.strictEqual(said, `2026-11-20T10:00:00.000Z  operation.updated.v1  ${shop}  start_compute running  op-1\n`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks for the project, the types and the position that were named", () =>
+    Effect.gen(function* () {
+      const args = ["--project", shop, "--type", "operation.updated.v1", "--type", "a.v1,b.v1", "--after", id(0)]
+      const { plane } = yield* tailing(args, [started], /op-1/)
+      const asked = plane.heard.at(-1)
+      assert.strictEqual(asked?.path, `/v1/projects/${shop}/events`)
+      assert.strictEqual(asked?.query.get("types"), "operation.updated.v1,a.v1,b.v1")
+      assert.strictEqual(asked?.query.get("bookmarks"), "1")
+      assert.strictEqual(asked?.lastEventId, id(0))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("prints one document a line as JSON, gap and overflow among them, and warns of both", () =>
+    Effect.gen(function* () {
+      const { said } = yield* tailing(["-o", "json"], [started, gap, overflow], /"dropped":7/)
+      const lines = said.trimEnd().split("\n")
+      assert.deepStrictEqual(
+        lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line).type),
+        ["operation.updated.v1", "resume.gap.v1", "overflow.v1"]
+      )
+      assert.deepStrictEqual(
+        lines.filter((line) => !line.startsWith("{")),
+        [
+          "warning: Events were missed (too_old): read the state anew.",
+          "warning: This reader was too slow and missed 7 events: read the state anew."
+        ]
+      )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("prints documents as YAML", () =>
+    Effect.gen(function* () {
+      const { said } = yield* tailing(["-o", "yaml"], [started], /status: running/)
+      assert.match(said, /^---\nid: "?01JD/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("--exit-on-gap stops with an error, after the gap is printed", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      const running = yield* Effect.forkChild(run(["events", "tail", "--exit-on-gap", "-o", "json"]))
+      yield* untilStreaming(plane)
+      plane.send(gap)
+      const { code, stderr, stdout }: Run = yield* Fiber.join(running)
+      assert.strictEqual(code, 1)
+      assert.strictEqual(JSON.parse(stdout).type, "resume.gap.v1")
+      assert.include(stderr, `--after ${gap.id}`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("connects again after a loss where it stood, and says both on stderr", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      let said = ""
+      let back = () => {}
+      const again = new Promise<void>((resolve) => {
+        back = resolve
+      })
+      const onNote = (line: string) => {
+        said += `${line}\n`
+        if (line === "Connected again.") back()
+      }
+      let heard = () => {}
+      const first = new Promise<void>((resolve) => {
+        heard = resolve
+      })
+      const running = yield* Effect.forkChild(run(["events", "tail"], { onNote, onAnswer: heard }))
+      yield* untilStreaming(plane)
+      plane.send(started)
+      yield* Effect.promise(() => first)
+      plane.dropStreams()
+      yield* Effect.promise(() => again)
+      assert.match(said, /^The connection is gone \(.*\); trying again in \d\.\d s\.\nConnected again\.\n$/)
+      assert.strictEqual(plane.heard.at(-1)?.lastEventId, started.id)
+      yield* Fiber.interrupt(running)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ends when the server says no: exit 4 for the credential, 1 for the rest", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.instead = () => problem("invalid_token")
+      assert.strictEqual((yield* run(["events", "tail"])).code, 4)
+      plane.instead = () => problem("scope_insufficient")
+      const { code, stderr } = yield* run(["events", "tail"])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /code: scope_insufficient/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("takes only an event's id for --after: exit 2", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      assert.strictEqual((yield* run(["events", "tail", "--after", "yesterday"])).code, 2)
+    }).pipe(Effect.scoped)
+  )
+})

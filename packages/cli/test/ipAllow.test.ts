@@ -1,0 +1,176 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { shop } from "./support/records.ts"
+import { signedIn } from "./support/signedIn.ts"
+
+const cidrs = (plane: { readonly allowlist: { readonly rules: ReadonlyArray<{ readonly cidr: string }> } }) =>
+  plane.allowlist.rules.map(({ cidr }) => cidr)
+
+describe("ip-allow list", () => {
+  it.live("shows the rules, and says of an empty list that the project is open", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      const open = yield* run(["ip-allow", "list", "--project", shop])
+      assert.deepStrictEqual([open.code, open.stdout], [0, ""])
+      assert.match(open.stderr, /accepts connections from every address/)
+      plane.allowlist.list("10.0.0.0/8", "2001:db8::/32")
+      const { stdout } = yield* run(["ip-allow", "list", "--project", shop])
+      assert.match(stdout, /^CIDR {11}LABEL {2}EXPIRES {2}CREATED/)
+      assert.match(stdout, /\n2001:db8::\/32 {2}- {6}never/)
+      const json = JSON.parse((yield* run(["ip-allow", "list", "--project", shop, "-o", "json"])).stdout)
+      assert.strictEqual(json.rules[0].created_by.email, "ada@example.com")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("needs a project whose id could be one: exit 2, and nothing is asked", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      for (const args of [[], ["--project", ".."], ["--project", "shop"]])
+        assert.strictEqual((yield* run(["ip-allow", "list", ...args])).code, 2)
+      assert.deepStrictEqual(plane.heard, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("ip-allow add", () => {
+  it.live("sends the network, and a bare address with its prefix", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.list("198.51.100.0/24")
+      for (const given of ["203.0.113.0/24", "192.0.2.9", "2001:DB8::1"]) {
+        const { code, stderr } = yield* run(["ip-allow", "add", given, "--project", shop, "--label", "office"])
+        assert.deepStrictEqual([code, stderr], [0, ""])
+      }
+      assert.deepStrictEqual(cidrs(plane), ["198.51.100.0/24", "203.0.113.0/24", "192.0.2.9/32", "2001:db8::1/128"])
+      assert.strictEqual(plane.allowlist.rules[1]?.label, "office")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("names the network that was meant when host bits are set, and sends nothing", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      const { code, stderr } = yield* run(["ip-allow", "add", "10.0.0.5/24", "--project", shop])
+      assert.strictEqual(code, 2)
+      assert.match(stderr, /did you mean 10\.0\.0\.0\/24/)
+      assert.strictEqual((yield* run(["ip-allow", "add", "anywhere", "--project", shop])).code, 2)
+      assert.deepStrictEqual(plane.heard, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("--current lists the address that the API sees, and says it", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      const { stderr } = yield* run(["ip-allow", "add", "--current", "--project", shop])
+      assert.strictEqual(stderr, "The API sees you at 198.51.100.7.\n")
+      assert.deepStrictEqual(cidrs(plane), ["198.51.100.7/32"])
+      assert.strictEqual((yield* run(["ip-allow", "add", "10.0.0.0/8", "--current", "--project", shop])).code, 2)
+      assert.strictEqual((yield* run(["ip-allow", "add", "--project", shop])).code, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("--current warns where it lists IPv6 beside IPv4", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.list("203.0.113.0/24")
+      plane.instead = ({ path }) =>
+        path === "/v1/client-address" ? { status: 200, body: { address: "2001:db8::7" } } : undefined
+      const { stderr } = yield* run(["ip-allow", "add", "--current", "--project", shop])
+      assert.match(stderr, /warning: 2001:db8::7\/128 is IPv6, and other rules are IPv4/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("warns when the first rule locks its author out", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { code, stderr } = yield* run(["ip-allow", "add", "203.0.113.0/24", "--project", shop])
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /warning: This is the first rule, and it does not hold your own address 198\.51\.100\.7/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says when the project opens if the last rule lapses", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { stderr } = yield* run(["ip-allow", "add", "198.51.100.0/24", "--ttl", "8h", "--project", shop])
+      assert.match(stderr, /warning: The last rule lapses at 2026-11-20T18:00:00\.000Z; from then on every address/)
+      assert.strictEqual((yield* run(["ip-allow", "add", "10.0.0.0/8", "--ttl", "soon", "--project", shop])).code, 2)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("ip-allow remove", () => {
+  it.live("removes a network in any spelling", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.list("10.0.0.0/8", "2001:db8::1/128")
+      const { code, stdout } = yield* run(["ip-allow", "remove", "2001:0DB8:0::1", "--project", shop])
+      assert.deepStrictEqual([code, stdout], [0, ""])
+      assert.deepStrictEqual(cidrs(plane), ["10.0.0.0/8"])
+      assert.strictEqual((yield* run(["ip-allow", "remove", "192.0.2.0/24", "--project", shop])).code, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never puts into a path what is no network", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.list("10.0.0.0/8")
+      for (const given of [".", "..", "", "check", "10.0.0.0/8/.."])
+        assert.strictEqual((yield* run(["ip-allow", "remove", given, "--project", shop])).code, 2, given)
+      assert.deepStrictEqual(plane.heard, [])
+      assert.deepStrictEqual(cidrs(plane), ["10.0.0.0/8"])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of the last rule warns where nobody can be asked, and exits 0", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.list("10.0.0.0/8")
+      const { code, stderr } = yield* run(["ip-allow", "remove", "10.0.0.0/8", "--project", shop])
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /warning: That was the last rule\./)
+      assert.deepStrictEqual(cidrs(plane), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("of the last rule asks on a terminal, and a no changes nothing", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.list("10.0.0.0/8")
+      const remove = ["ip-allow", "remove", "10.0.0.0/8", "--project", shop]
+      const no = yield* run(remove, { terminal: true, stdin: "n\n" })
+      assert.strictEqual(no.code, 1)
+      assert.match(no.stderr, /The project will accept connections from every address\. Go on\? \[y\/N\]/)
+      assert.deepStrictEqual(cidrs(plane), ["10.0.0.0/8"])
+      assert.strictEqual((yield* run(remove, { terminal: true, stdin: "yes\n" })).code, 0)
+      assert.deepStrictEqual(cidrs(plane), [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("ip-allow reset", () => {
+  it.live("needs --yes where nobody can be asked", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.list("10.0.0.0/8", "192.0.2.0/24")
+      const refused = yield* run(["ip-allow", "reset", "--project", shop])
+      assert.strictEqual(refused.code, 2)
+      assert.match(refused.stderr, /The project will accept connections from every address\..*\n {2}hint: --yes/)
+      assert.strictEqual(cidrs(plane).length, 2)
+      assert.strictEqual((yield* run(["ip-allow", "reset", "--project", shop, "--yes"])).code, 0)
+      assert.deepStrictEqual(cidrs(plane), [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks on a terminal, but not with --no-input", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.list("10.0.0.0/8")
+      const reset = ["ip-allow", "reset", "--project", shop]
+      assert.strictEqual((yield* run([...reset, "--no-input"], { terminal: true, stdin: "y\n" })).code, 2)
+      assert.strictEqual((yield* run(reset, { terminal: true, stdin: "" })).code, 1)
+      assert.strictEqual(cidrs(plane).length, 1)
+      assert.strictEqual((yield* run(reset, { terminal: true, stdin: "y\n" })).code, 0)
+      assert.deepStrictEqual(cidrs(plane), [])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,288 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { ControlPlane } from "./support/ControlPlane.ts"
+import { problem } from "./support/replies.ts"
+import { freshHome, runNarthex, type Setting } from "./support/runNarthex.ts"
+
+const setUp = Effect.gen(function* () {
+  const plane = yield* ControlPlane.make
+  const home = yield* freshHome
+  const file = join(home, ".config", "narthex", "credentials.json")
+  const opened: Array<string> = []
+  /** A browser in which the person is signed in and clicks Authorize at once. */
+  const open = (url: string) =>
+    Effect.promise(async () => {
+      opened.push(url)
+      await fetch(plane.authorize(url))
+      return true
+    })
+  const setting: Setting = { home, variables: { NARTHEX_URL: plane.url }, open }
+  return { plane, file, opened, setting, stored: () => JSON.parse(readFileSync(file, "utf8")) }
+})
+
+describe("login", () => {
+  it.live("opens the console with state, redirect and challenge, and stores the key in a file of 0600", () =>
+    Effect.gen(function* () {
+      const { file, opened, plane, setting, stored } = yield* setUp
+      const run = yield* runNarthex(["login", "--name", "laptop"], setting)
+      assert.strictEqual(run.code, 0)
+      assert.match(run.stdout, /^Signed in as ada@example\.com in Acme; the key is stored as context "default"\.\n$/)
+
+      const [address = ""] = opened
+      assert.include(run.stderr.split("\n"), address, "the address stands on a line of its own")
+      const url = new URL(address)
+      assert.strictEqual(url.origin + url.pathname, "http://console.test/cli/authorize")
+      assert.deepStrictEqual(
+        [...url.searchParams.keys()],
+        ["state", "redirect_uri", "code_challenge", "code_challenge_method", "name"]
+      )
+      assert.match(url.searchParams.get("state") ?? "", /^[\w-]{43}$/)
+      assert.match(url.searchParams.get("redirect_uri") ?? "", /^http:\/\/127\.0\.0\.1:\d{4,5}\/callback$/)
+      assert.strictEqual(url.searchParams.get("code_challenge_method"), "S256")
+      assert.strictEqual(url.searchParams.get("name"), "laptop")
+
+      assert.strictEqual(statSync(file).mode & 0o777, 0o600)
+      const [key] = [...plane.keys.values()]
+      assert.strictEqual(stored().contexts.default.secret, key?.secret)
+      assert.strictEqual(stored().contexts.default.organization.name, "Acme")
+      const text = readFileSync(file, "utf8")
+      assert.notInclude(text, url.searchParams.get("state") ?? "?")
+      assert.strictEqual(plane.heard.find(({ path }) => path === "/v1/cli/exchange")?.authorization, undefined)
+      assert.notInclude(run.stdout + run.stderr, "nsk_")
+
+      const who = yield* runNarthex(["whoami", "-o", "json"], { ...setting, variables: {} })
+      assert.strictEqual(JSON.parse(who.stdout).api_key.id, key?.id, "the stored server is used without NARTHEX_URL")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("revokes the key that it replaces, after the new one is stored", () =>
+    Effect.gen(function* () {
+      const { file, plane, setting } = yield* setUp
+      yield* runNarthex(["login"], setting)
+      const [old] = [...plane.keys.values()]
+      let present = ""
+      plane.instead = ({ method }) => {
+        if (method === "DELETE") present = readFileSync(file, "utf8")
+        return undefined
+      }
+      const run = yield* runNarthex(["login"], setting)
+      assert.strictEqual(run.code, 0)
+      const [kept, ...others] = [...plane.keys.values()]
+      assert.deepStrictEqual(others, [])
+      assert.notStrictEqual(kept?.id, old?.id)
+      assert.include(present, kept?.secret ?? "?")
+      assert.notInclude(present, old?.secret ?? "?")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("stores a second key beside the first with --context", () =>
+    Effect.gen(function* () {
+      const { plane, setting, stored } = yield* setUp
+      yield* runNarthex(["login"], setting)
+      const run = yield* runNarthex(["login", "--context", "acme"], setting)
+      assert.strictEqual(run.code, 0)
+      assert.deepStrictEqual(Object.keys(stored().contexts), ["default", "acme"])
+      assert.strictEqual(stored().current, "acme")
+      assert.strictEqual(plane.keys.size, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("says that it was cancelled, and stores nothing", () =>
+    Effect.gen(function* () {
+      const { file, setting } = yield* setUp
+      const open = (url: string) =>
+        Effect.promise(async () => {
+          const query = new URL(url).searchParams
+          await fetch(`${query.get("redirect_uri")}?error=access_denied&state=${query.get("state")}`)
+          return true
+        })
+      const run = yield* runNarthex(["login"], { ...setting, open })
+      assert.strictEqual(run.code, 1)
+      assert.match(run.stderr, /error: The login was cancelled in the browser\.\n {2}hint: narthex login\n$/)
+      assert.strictEqual(run.stdout, "")
+      assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("gives up after five minutes, not before, and says what else works", () =>
+    Effect.gen(function* () {
+      const { plane, setting } = yield* setUp
+      let isWaiting = () => {}
+      const waiting = new Promise<void>((resolve) => {
+        isWaiting = resolve
+      })
+      const open = () => Effect.as(Effect.sync(isWaiting), true)
+      const run = yield* Effect.forkChild(runNarthex(["login"], { ...setting, open }))
+      yield* Effect.promise(() => waiting)
+      yield* Effect.yieldNow
+      yield* TestClock.adjust("299 seconds")
+      assert.isUndefined(run.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      const { code, stderr } = yield* Fiber.join(run)
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /Nobody authorized the login within 5 minutes\.\n {2}hint: .*--no-browser.*--with-token/)
+      assert.strictEqual(plane.keys.size, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("goes on without a browser, with the address pasted on standard input", () =>
+    Effect.gen(function* () {
+      const { plane, setting } = yield* setUp
+      // Standard input has to hold the address before it is known: the plane's console is asked for it in between.
+      let paste = (_: string) => {}
+      const pasted = new Promise<string>((resolve) => {
+        paste = resolve
+      })
+      const stdin = Effect.map(
+        Effect.promise(() => pasted),
+        (line) => new TextEncoder().encode(`nonsense\n${line}\n`)
+      )
+      const run = yield* runNarthex(["login", "--no-browser"], {
+        ...setting,
+        stdinLater: stdin,
+        onNote: (line) => {
+          if (line.includes("/cli/authorize?")) paste(String(plane.authorize(line)))
+        },
+        open: () => Effect.die("a browser was opened")
+      })
+      assert.strictEqual(run.code, 0)
+      assert.match(run.stderr, /paste the address it landed on/)
+      assert.match(run.stderr, /That is not the address/)
+      assert.strictEqual(plane.keys.size, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("waits on after the end of standard input", () =>
+    Effect.gen(function* () {
+      const { plane, setting } = yield* setUp
+      const run = yield* runNarthex(["login", "--no-browser"], {
+        ...setting,
+        onNote: (line) => {
+          if (line.includes("/cli/authorize?")) void fetch(plane.authorize(line))
+        }
+      })
+      assert.strictEqual(run.code, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("reads what was pasted by itself over SSH, and shows how to forward the port", () =>
+    Effect.gen(function* () {
+      const { plane, setting } = yield* setUp
+      const variables = { ...setting.variables, SSH_CONNECTION: "a b c d" }
+      const run = yield* runNarthex(["login"], { ...setting, variables })
+      assert.strictEqual(run.code, 0)
+      const port = /127\.0\.0\.1%3A(\d+)%2Fcallback/.exec(run.stderr)?.[1]
+      assert.include(run.stderr, `ssh -L ${port}:127.0.0.1:${port} `)
+      assert.strictEqual(plane.keys.size, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("that cannot open a browser is no error", () =>
+    Effect.gen(function* () {
+      const { opened, plane, setting } = yield* setUp
+      const open = (url: string) =>
+        Effect.sync(() => {
+          opened.push(url)
+          void fetch(plane.authorize(url))
+          return false
+        })
+      const run = yield* runNarthex(["login"], { ...setting, open })
+      assert.strictEqual(run.code, 0)
+      assert.match(run.stderr, /No browser could be opened/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("warns while NARTHEX_API_KEY is set, and goes on", () =>
+    Effect.gen(function* () {
+      const { setting } = yield* setUp
+      const run = yield* runNarthex(["login"], {
+        ...setting,
+        variables: { ...setting.variables, NARTHEX_API_KEY: "x" }
+      })
+      assert.strictEqual(run.code, 0)
+      assert.match(run.stderr, /^warning: NARTHEX_API_KEY is set, and wins/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("opens nothing but a web address, whatever the server names", () =>
+    Effect.gen(function* () {
+      const { opened, plane, setting } = yield* setUp
+      plane.console = "file:///etc/passwd"
+      assert.strictEqual((yield* runNarthex(["login"], setting)).code, 2)
+      plane.console = null
+      const run = yield* runNarthex(["login"], setting)
+      assert.strictEqual(run.code, 1)
+      assert.match(run.stderr, /This server has no console/)
+      assert.deepStrictEqual(opened, [])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("prefers NARTHEX_CONSOLE_URL to what the server names", () =>
+    Effect.gen(function* () {
+      const { opened, setting } = yield* setUp
+      const variables = { ...setting.variables, NARTHEX_CONSOLE_URL: "https://mine.example/" }
+      yield* runNarthex(["login"], { ...setting, variables })
+      assert.match(opened[0] ?? "", /^https:\/\/mine\.example\/cli\/authorize\?/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("touches nothing when the credentials file cannot be understood", () =>
+    Effect.gen(function* () {
+      const { file, opened, setting } = yield* setUp
+      yield* runNarthex(["login"], setting)
+      writeFileSync(file, "{ not ours")
+      opened.length = 0
+      const run = yield* runNarthex(["login"], setting)
+      assert.strictEqual(run.code, 1)
+      assert.match(run.stderr, /does not hold what this version writes there/)
+      assert.deepStrictEqual(opened, [])
+      assert.strictEqual(readFileSync(file, "utf8"), "{ not ours")
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("login --with-token", () => {
+  it.live("verifies the key on standard input, then stores it", () =>
+    Effect.gen(function* () {
+      const { plane, setting, stored } = yield* setUp
+      const key = plane.addKey("from the console")
+      const run = yield* runNarthex(["login", "--with-token"], { ...setting, stdin: `${key.secret}\n` })
+      assert.strictEqual(run.code, 0)
+      assert.strictEqual(stored().contexts.default.secret, key.secret)
+      assert.strictEqual(stored().contexts.default.key.name, "from the console")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("does not revoke the key that it stores again", () =>
+    Effect.gen(function* () {
+      const { plane, setting } = yield* setUp
+      const key = plane.addKey()
+      yield* runNarthex(["login", "--with-token"], { ...setting, stdin: key.secret })
+      yield* runNarthex(["login", "--with-token"], { ...setting, stdin: key.secret })
+      assert.strictEqual(plane.keys.size, 1)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("stores nothing that the server refuses: exit 4", () =>
+    Effect.gen(function* () {
+      const { file, plane, setting } = yield* setUp
+      const { secret } = plane.addKey()
+      plane.instead = () => problem("invalid_token")
+      const run = yield* runNarthex(["login", "--with-token"], { ...setting, stdin: secret })
+      assert.strictEqual(run.code, 4)
+      assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("asks no server about what cannot be a key: exit 2", () =>
+    Effect.gen(function* () {
+      const { plane, setting } = yield* setUp
+      for (const stdin of ["", "nsk_short", "hunter2", `${plane.addKey().secret.slice(0, -1)}_`])
+        assert.strictEqual((yield* runNarthex(["login", "--with-token"], { ...setting, stdin })).code, 2)
+      assert.deepStrictEqual(plane.heard, [])
+    }).pipe(Effect.scoped)
+  )
+})

@@ -1,0 +1,145 @@
+import { existsSync, readdirSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { problem } from "./support/replies.ts"
+import { runNarthex } from "./support/runNarthex.ts"
+import { signedIn } from "./support/signedIn.ts"
+
+describe("logout", () => {
+  it.live("revokes every key of the file, then deletes it: exit 0", () =>
+    Effect.gen(function* () {
+      const { file, login, plane, run } = yield* signedIn
+      yield* login("acme")
+      const { code, stderr, stdout } = yield* run(["logout"])
+      assert.deepStrictEqual([code, stdout, stderr], [0, "Signed out; the stored keys are deleted.\n", ""])
+      assert.strictEqual(plane.keys.size, 0)
+      assert.deepStrictEqual(readdirSync(dirname(file)), [])
+      assert.strictEqual((yield* run(["whoami"])).code, 4)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("deletes the file and exits 0 with a warning when the server refuses", () =>
+    Effect.gen(function* () {
+      const { file, key, plane, run } = yield* signedIn
+      plane.instead = () => problem("internal", { detail: "The server failed." })
+      const { code, stderr } = yield* run(["logout"])
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /^warning: The key key-\S+ of context "default" was not revoked: The server failed\./)
+      assert.include(stderr, key.id)
+      assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("deletes the file and exits 0 with a warning when the server is gone", () =>
+    Effect.gen(function* () {
+      const { file, plane, run } = yield* signedIn
+      yield* Effect.promise(() => plane.close())
+      const { code, stderr } = yield* run(["logout"])
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /warning: .*cannot be reached/)
+      assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("waits five seconds at most for a server that says nothing", () =>
+    Effect.gen(function* () {
+      const { file, plane, run } = yield* signedIn
+      const asked = yield* untilAsked(plane)
+      const running = yield* Effect.forkChild(run(["logout"]))
+      yield* asked
+      yield* TestClock.adjust("4 seconds")
+      assert.isUndefined(running.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      const { code, stderr } = yield* Fiber.join(running)
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /warning: .*did not answer in time/)
+      assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("deletes the file when it is interrupted while the server says nothing", () =>
+    Effect.gen(function* () {
+      const { file, plane, run } = yield* signedIn
+      const asked = yield* untilAsked(plane)
+      const running = yield* Effect.forkChild(run(["logout"]))
+      yield* asked
+      assert.isTrue(existsSync(file))
+      yield* Fiber.interrupt(running)
+      assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("without a file says so and exits 0", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      yield* run(["logout"])
+      const { code, stderr, stdout } = yield* run(["logout"])
+      assert.deepStrictEqual([code, stdout, stderr], [0, "You were not signed in; nothing is stored.\n", ""])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("deletes a file that nobody can understand", () =>
+    Effect.gen(function* () {
+      const { file, run } = yield* signedIn
+      writeFileSync(file, "garbage")
+      const { code, stderr } = yield* run(["logout"])
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /^warning: /)
+      assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("never revokes NARTHEX_API_KEY", () =>
+    Effect.gen(function* () {
+      const { plane, setting } = yield* signedIn
+      const ci = plane.addKey()
+      const variables = { ...setting.variables, NARTHEX_API_KEY: ci.secret }
+      const { code, stderr } = yield* runNarthex(["logout"], { ...setting, variables })
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /NARTHEX_API_KEY is not touched/)
+      assert.deepStrictEqual([...plane.keys.keys()], [ci.secret])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("with --context takes one context and leaves the others", () =>
+    Effect.gen(function* () {
+      const { key, login, plane, run, stored } = yield* signedIn
+      yield* login("acme")
+      const { code } = yield* run(["logout", "--context", "acme"])
+      assert.strictEqual(code, 0)
+      assert.deepStrictEqual(Object.keys(stored().contexts), ["default"])
+      assert.isNull(stored().current, "what the next command touches does not change silently")
+      assert.deepStrictEqual([...plane.keys.keys()], [key.secret])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("revokes where the key was made, whatever NARTHEX_URL says", () =>
+    Effect.gen(function* () {
+      const { file, plane, setting } = yield* signedIn
+      const { code, stderr } = yield* runNarthex(["logout"], {
+        ...setting,
+        variables: { NARTHEX_URL: "https://elsewhere.invalid" }
+      })
+      assert.strictEqual(code, 0)
+      assert.match(stderr, /warning: NARTHEX_URL names https:\/\/elsewhere\.invalid/)
+      assert.strictEqual(plane.keys.size, 0)
+      assert.isFalse(existsSync(file))
+    }).pipe(Effect.scoped)
+  )
+})
+
+/** The effect waits until the plane was asked for something, which it never answers. */
+const untilAsked = (plane: { instead: unknown }) =>
+  Effect.sync(() => {
+    let asked = () => {}
+    const waiting = new Promise<void>((resolve) => {
+      asked = resolve
+    })
+    plane.instead = () => {
+      asked()
+      return "silence"
+    }
+    return Effect.promise(() => waiting)
+  })

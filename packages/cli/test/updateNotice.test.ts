@@ -1,0 +1,46 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { isNewer } from "../src/connection/LatestVersion.ts"
+import { version } from "../src/version.ts"
+import { signedIn } from "./support/signedIn.ts"
+
+const notice = `narthex 99.0.0 is out; this is ${version}.\n`
+
+describe("the notice about a newer version", () => {
+  it.effect("is one line on a terminal's stderr, once a day", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.latest = "99.0.0"
+      yield* TestClock.setTime(Date.parse("2026-11-20T10:00:00Z"))
+      const list = Effect.map(run(["region", "list"], { terminal: true }), ({ stderr }) => stderr)
+      assert.strictEqual(yield* list, notice)
+      assert.strictEqual(yield* list, "")
+      yield* TestClock.adjust("23 hours")
+      assert.strictEqual(yield* list, "")
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* list, notice)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("is silent in pipes, in CI, when it is unwanted, and about what is not newer", () =>
+    Effect.gen(function* () {
+      const { plane, run, setting } = yield* signedIn
+      plane.latest = "99.0.0"
+      assert.strictEqual((yield* run(["region", "list"])).stderr, "")
+      for (const name of ["CI", "NARTHEX_NO_UPDATE_NOTIFIER", "NO_UPDATE_NOTIFIER"]) {
+        const variables = { ...setting.variables, [name]: "1" }
+        assert.strictEqual((yield* run(["region", "list"], { terminal: true, variables })).stderr, "")
+      }
+      plane.latest = version
+      assert.strictEqual((yield* run(["region", "list"], { terminal: true })).stderr, "")
+    }).pipe(Effect.scoped)
+  )
+
+  it("compares releases by their numbers, and nothing else", () => {
+    assert.isTrue(isNewer("0.10.0", "0.9.9"))
+    assert.isTrue(isNewer("1.0.0", "0.99.99"))
+    for (const latest of ["0.9.9", "0.9.8", "0.8.10", "", "latest", "1.0.0-rc.1", "\u001b[31m9.9.9"])
+      assert.isFalse(isNewer(latest, "0.9.9"), latest)
+  })
+})
