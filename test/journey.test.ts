@@ -14,7 +14,8 @@ import {
   isRoot,
   Platform,
   processesWith,
-  samePorts
+  samePorts,
+  systemPostgres
 } from "./support/Platform.ts"
 import { signInAt } from "./support/signInAt.ts"
 
@@ -174,7 +175,7 @@ describe("the journey", () => {
 
   for (const account of accounts)
     for (const binaries of ["system", "npm"] as const)
-      it(
+      it.skipIf(binaries === "system" && !systemPostgres)(
         `works as ${account === "root" ? "root" : "an ordinary user"} with Postgres from ${binaries}`,
         { timeout: 180_000 },
         () => journey(account, binaries)

@@ -6,7 +6,17 @@
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process"
 import { once } from "node:events"
-import { accessSync, chownSync, constants, existsSync, mkdirSync, mkdtempSync, rmSync, statSync } from "node:fs"
+import {
+  accessSync,
+  chownSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 import { createInterface } from "node:readline"
@@ -31,6 +41,10 @@ export type Account = "root" | "ordinary"
 const ordinary = { uid: 65_534, gid: 65_534 }
 
 export const isRoot = process.getuid?.() === 0
+
+/** Is there a Postgres server of the system's own? In CI there must be. */
+export const systemPostgres =
+  process.env["CI"] === "true" || (existsSync("/usr/lib/postgresql") && readdirSync("/usr/lib/postgresql").length > 0)
 
 export const built = existsSync(main) && existsSync(cliFile)
 
@@ -173,8 +187,15 @@ export const operator = (dataDir: string, ...args: ReadonlyArray<string>): strin
   return stdout
 }
 
-/** Processes whose command line holds this text. */
+/** Command lines of living processes that hold this text, as the kernel has them. */
 export const processesWith = (text: string): ReadonlyArray<string> =>
-  spawnSync("ps", ["-eo", "pid,stat,args"], { encoding: "utf8" })
-    .stdout.split("\n")
-    .filter((line) => line.includes(text) && !/^\s*\d+\s+Z/.test(line))
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")
+        return line.includes(text) ? [`${pid} ${line}`] : []
+      } catch {
+        return [] // it ended while we looked
+      }
+    })

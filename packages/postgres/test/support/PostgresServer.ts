@@ -5,18 +5,18 @@
  * With `NARTHEX_TEST_DATABASE_URL` that server is used instead: databases are made on it and dropped again, and
  * nothing here can stop it (`control` is absent), so tests of an outage are skipped.
  *
- * Postgres refuses to run as root, so root lends it the account `postgres`. The server hangs on a pipe of this
- * process: when the process is killed, the pipe closes and the server stops too.
+ * The server hangs on a pipe of this process: when the process is killed, the pipe closes and the server stops too.
  */
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
-import { chmod, chown, cp, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { chmod, chown, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import { promisify } from "node:util"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
+import { type PostgresPrograms, postgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
 
 const run = promisify(execFile)
 const cacheDirectory = resolve(import.meta.dirname, "../../../../node_modules/.cache/narthex-postgres")
@@ -48,23 +48,7 @@ export class PostgresServer extends Context.Service<
   )
 }
 
-/** Where Debian and others keep the server's programs: the newest version first, else whatever is on the PATH. */
-const binDirectory = async (): Promise<string> => {
-  const root = "/usr/lib/postgresql"
-  const versions = await readdir(root).catch(() => [])
-  const newest = versions.toSorted((a, b) => Number(b) - Number(a))[0]
-  return newest === undefined ? "" : `${join(root, newest, "bin")}/`
-}
-
-/** The account that the server runs under; `undefined` when that is simply ours. */
-const account = async (): Promise<{ readonly uid: number; readonly gid: number } | undefined> => {
-  if (process.getuid?.() !== 0) return undefined
-  const { stdout: uid } = await run("id", ["-u", "postgres"])
-  const { stdout: gid } = await run("id", ["-g", "postgres"])
-  return { uid: Number(uid), gid: Number(gid) }
-}
-
-type Account = Awaited<ReturnType<typeof account>>
+type Account = PostgresPrograms["identity"]
 
 const directoryOf = async (owner: Account): Promise<string> => {
   const directory = await mkdtemp(join(tmpdir(), "narthex-pg-"))
@@ -132,8 +116,8 @@ const stop = async (server: ChildProcess | undefined): Promise<void> => {
 }
 
 const own: Effect.Effect<PostgresServer["Service"], never, Scope.Scope> = Effect.gen(function* () {
-  const bin = yield* Effect.promise(binDirectory)
-  const owner = yield* Effect.promise(account)
+  const { directory: programs, identity: owner } = yield* Effect.promise(postgresPrograms)
+  const bin = `${programs}/`
   const directory = yield* Effect.acquireRelease(
     Effect.promise(() => cluster(bin, owner)),
     (made) => Effect.promise(() => rm(made, { recursive: true, force: true }))

@@ -1,8 +1,8 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { Socket } from "node:net"
-import { conninfo, open, openTls, run, sqlClient, untilClosed } from "../support/clients.ts"
-import { Cluster, withoutPostgres } from "../support/Cluster.ts"
+import { conninfo, open, openTls, run, sqlClient, untilClosed, withoutPsql } from "../support/clients.ts"
+import { Cluster } from "../support/Cluster.ts"
 import { session } from "../support/session.ts"
 import { certificate, harness } from "../support/harness.ts"
 
@@ -14,7 +14,7 @@ const cancelPacket = (key: Buffer) => {
   return packet
 }
 
-describe.skipIf(withoutPostgres)("a cancel request", () => {
+describe.skipIf(withoutPsql)("a cancel request", () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())

@@ -1,7 +1,7 @@
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber } from "effect"
-import { psql, sqlClient, sqlstate } from "../support/clients.ts"
-import { Cluster, withoutPostgres } from "../support/Cluster.ts"
+import { psql, sqlClient, sqlstate, withoutPsql } from "../support/clients.ts"
+import { Cluster } from "../support/Cluster.ts"
 import { eventually, harness } from "../support/harness.ts"
 
 /** Runs a query that lasts, in psql, which unlike postgres.js tells of a FATAL; answers the SQLSTATE that ended it. */
@@ -11,7 +11,7 @@ const lasting = (port: number, seconds = 600) =>
     ({ stderr }) => /FATAL: {2}([0-9A-Z]{5}):/.exec(stderr)?.[1]
   )
 
-describe.skipIf(withoutPostgres)("an established connection", () => {
+describe.skipIf(withoutPsql)("an established connection", () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())

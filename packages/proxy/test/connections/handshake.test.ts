@@ -3,8 +3,19 @@ import { setImmediate as nextTurn } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Clock, Effect, Schedule, Schema } from "effect"
 import { TestClock } from "effect/testing"
-import { conninfo, once, open, openTls, run, sqlstate, startup, untilClosed, usual } from "../support/clients.ts"
-import { Cluster, withoutPostgres } from "../support/Cluster.ts"
+import {
+  conninfo,
+  once,
+  open,
+  openTls,
+  run,
+  sqlstate,
+  startup,
+  untilClosed,
+  usual,
+  withoutPsql
+} from "../support/clients.ts"
+import { Cluster } from "../support/Cluster.ts"
 import { certificate, harness, writeCertificate } from "../support/harness.ts"
 import { endpoint_id } from "../support/MemoryControlPlane.ts"
 import { session } from "../support/session.ts"
@@ -118,7 +129,7 @@ describe("a first packet", () => {
   )
 })
 
-describe.skipIf(withoutPostgres)("a connection", () => {
+describe.skipIf(withoutPsql)("a connection", () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())

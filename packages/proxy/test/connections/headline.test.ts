@@ -1,11 +1,11 @@
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { conninfo, psql, run, sqlClient, sqlstate } from "../support/clients.ts"
-import { Cluster, withoutPostgres } from "../support/Cluster.ts"
+import { conninfo, psql, run, sqlClient, sqlstate, withoutPsql } from "../support/clients.ts"
+import { Cluster } from "../support/Cluster.ts"
 import { eventually, harness, refusingCompute } from "../support/harness.ts"
 import { endpoint_id } from "../support/MemoryControlPlane.ts"
 
-describe.skipIf(withoutPostgres)("a suspended endpoint", () => {
+describe.skipIf(withoutPsql)("a suspended endpoint", () => {
   const cluster = new Cluster()
   afterAll(() => cluster.remove())
 

@@ -4,14 +4,14 @@ import { Readable } from "node:stream"
 import { finished, pipeline } from "node:stream/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { conninfo, psql, run, sqlClient } from "../support/clients.ts"
-import { Cluster, withoutPostgres } from "../support/Cluster.ts"
+import { conninfo, psql, run, sqlClient, withoutPsql } from "../support/clients.ts"
+import { Cluster } from "../support/Cluster.ts"
 import { harness } from "../support/harness.ts"
 import { endpoint_id } from "../support/MemoryControlPlane.ts"
 
 const digest = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex")
 
-describe.skipIf(withoutPostgres)("a relayed session", () => {
+describe.skipIf(withoutPsql)("a relayed session", () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())

@@ -4,36 +4,19 @@
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chownSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { postgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
 
 export const password = "correct horse"
 
-/** Where `postgres` and `initdb` are, or nowhere. */
-const binaries = (): string | undefined =>
-  (existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql") : [])
-    .sort((a, b) => Number(b) - Number(a))
-    .map((version) => `/usr/lib/postgresql/${version}/bin`)
-    .find((directory) => existsSync(join(directory, "initdb")))
-
-const found = binaries()
-if (found === undefined && process.env["CI"] === "true") throw new Error("these tests need a Postgres server")
-
-/** Tests of real connections are left out where there is no Postgres, except in CI, which must have one. */
-export const withoutPostgres = found === undefined
-
-/** Postgres refuses root, so root becomes `postgres`. */
-const identity = () => {
-  if (found === undefined || process.getuid?.() !== 0) return {}
-  const id = (flag: string) => Number(execFileSync("id", [flag, "postgres"], { encoding: "utf8" }))
-  return { uid: id("-u"), gid: id("-g") }
-}
+const { directory: bin, identity } = await postgresPrograms()
 
 export class Cluster {
   readonly #root = join(tmpdir(), `narthex-proxy-${process.pid}-${Math.random().toString(36).slice(2)}`)
-  readonly #identity = identity()
-  readonly #bin = found ?? ""
+  readonly #identity = identity ?? {}
+  readonly #bin = bin
   #process: ChildProcess | undefined
   #starting: Promise<string> | undefined
   generation = 0
@@ -120,7 +103,6 @@ export class Cluster {
   }
 
   #give(path: string): void {
-    const { gid, uid } = this.#identity
-    if (uid !== undefined && gid !== undefined) chownSync(path, uid, gid)
+    if (identity !== undefined) chownSync(path, identity.uid, identity.gid)
   }
 }

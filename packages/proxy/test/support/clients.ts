@@ -1,5 +1,5 @@
 /** Clients of the proxy: psql, postgres.js, and bare sockets for what no driver would send. */
-import { spawn } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import { Effect } from "effect"
@@ -7,6 +7,13 @@ import postgres from "postgres"
 import { encodeStartup } from "../../src/wire/startup.ts"
 import { password } from "./Cluster.ts"
 import { endpoint_id } from "./MemoryControlPlane.ts"
+
+/** Tests with `psql` are left out where it is not installed, except in CI, which must have it. */
+export const withoutPsql =
+  process.env["CI"] !== "true" && spawnSync("psql", ["--version"], { stdio: "ignore" }).error !== undefined
+
+if (withoutPsql)
+  console.warn('Tests with psql are skipped: it is not installed. Debian\'s package is "postgresql-client".')
 
 export interface Ran {
   readonly code: number | null

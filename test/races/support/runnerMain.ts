@@ -1,0 +1,101 @@
+/**
+ * One operation runner of several on a shared Postgres, as a process of its own that tests can kill.
+ *
+ * Its computes run nothing; they write down in the table `work` when each step began and ended, and who did it.
+ * `node runnerMain.ts <options as JSON>` prints a line when it works. It hangs on its stdin: when the test is gone,
+ * so is this.
+ */
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import {
+  ComputeDriver,
+  ComputeFailed,
+  Entropy,
+  EventBroker,
+  EventFeed,
+  layerMemoryComputes,
+  OperationRunner,
+  Operations,
+  RunnerPolicy,
+  StreamScheduler
+} from "@narthex/core"
+import { Database, PostgresStorage } from "@narthex/postgres"
+import { Duration, Effect, Layer, Random, Redacted, References, Stream } from "effect"
+import type { RunnerOptions } from "./RunnerProcess.ts"
+
+// What the test has written.
+const { lease_ms, url } = JSON.parse(process.argv[2] ?? "{}") as RunnerOptions
+
+const Recording = Layer.effect(
+  ComputeDriver,
+  Effect.gen(function* () {
+    const computes = yield* ComputeDriver
+    const { query } = yield* Database
+    const failed = (cause: unknown) => new ComputeFailed({ reason: String(cause), retryable: true })
+
+    /** A step that takes a few milliseconds. */
+    const recorded = (step: string) =>
+      Effect.gen(function* () {
+        const [row] = yield* query<{ readonly n: number }>(
+          "work",
+          "insert into work (step, pid, begun_at) values ($1, $2, clock_timestamp()) returning n",
+          [step, process.pid]
+        )
+        yield* Effect.sleep(yield* Random.nextIntBetween(0, 20))
+        yield* query("work", "update work set ended_at = clock_timestamp() where n = $1", [row?.n])
+      }).pipe(Effect.mapError(failed))
+
+    return ComputeDriver.of({
+      ...computes,
+      createBranch: (branch) => recorded(`create ${branch}`),
+      resetBranch: (branch) => recorded(`reset ${branch}`),
+      deleteBranch: (branch) => recorded(`delete ${branch}`),
+      start: ({ branch_id, endpoint_id, generation }) =>
+        Effect.as(recorded(`start ${endpoint_id} ${generation}`), {
+          endpoint_id,
+          branch_id,
+          generation,
+          address: `memory.invalid:${generation}`
+        }),
+      stop: (endpoint) => recorded(`stop ${endpoint}`)
+    })
+  })
+).pipe(Layer.provide(layerMemoryComputes))
+
+const nudged = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { nudge } = yield* OperationRunner
+    const { events } = yield* EventFeed
+    yield* Effect.forkScoped(Stream.runForEach(events, () => nudge))
+  })
+)
+
+const policy = Layer.succeed(RunnerPolicy, {
+  lease: Duration.millis(lease_ms),
+  concurrency: 4,
+  poll: Duration.millis(50),
+  retries: 4
+})
+
+const announced = Layer.effectDiscard(Effect.sync(() => void process.stdout.write("up\n")))
+
+process.stdin.on("close", () => process.exit(2)).resume()
+
+NodeRuntime.runMain(
+  Layer.launch(
+    announced.pipe(
+      Layer.provideMerge(nudged),
+      Layer.provideMerge(OperationRunner.layer),
+      Layer.provideMerge(Operations.layer),
+      Layer.provideMerge(EventFeed.layer),
+      Layer.provideMerge(EventBroker.layer),
+      Layer.provideMerge(StreamScheduler.layer),
+      Layer.provideMerge(Recording),
+      Layer.provideMerge(PostgresStorage.layer),
+      Layer.provideMerge(
+        Database.layer({ url: Redacted.make(url), maxConnections: 8, applicationName: "narthex-runner" })
+      ),
+      Layer.provideMerge(Entropy.layer),
+      Layer.provide(Layer.merge(policy, Layer.succeed(References.MinimumLogLevel, "None")))
+    )
+  )
+)

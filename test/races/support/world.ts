@@ -1,0 +1,111 @@
+/**
+ * The whole core on a Postgres of its own: what races are run against.
+ *
+ * Its connections are open beforehand: a pool that still grows serves parallel calls one after another, and would hide
+ * what the races look for. Nothing works on operations unless the test does.
+ */
+import { randomBytes } from "node:crypto"
+import {
+  Authentication,
+  type Capability,
+  ApiKeys,
+  Entropy,
+  IdentityProvider,
+  KeyDigester,
+  layerMemoryComputes,
+  layerServices,
+  type OrgId,
+  ProviderView,
+  RegionCatalog,
+  RegionId,
+  type SessionCaller,
+  Sessions,
+  TokenSigner
+} from "@narthex/core"
+import { Database, migrate, PostgresStorage } from "@narthex/postgres"
+import { DateTime, Effect, Layer, Redacted, References } from "effect"
+import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
+
+const connections = 24
+
+/** Believes that an id token is the address of whoever holds it. */
+const Believer = Layer.succeed(IdentityProvider, {
+  providers: [new ProviderView({ id: "test", name: "Test", issuer: "https://issuer.test" })],
+  verify: ({ id_token }) =>
+    Effect.succeed({
+      provider: "test",
+      issuer: "https://issuer.test",
+      subject: Redacted.value(id_token),
+      email: Redacted.value(id_token),
+      email_verified: true,
+      name: null,
+      token_digest: randomBytes(16).toString("hex"),
+      expires_at: DateTime.makeUnsafe("2100-01-01T00:00:00Z")
+    })
+})
+
+const prepared = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { query } = yield* Database
+    // Long enough that each needs a connection of its own.
+    const held = query("open", "select pg_sleep(0.2)::text")
+    yield* Effect.all(
+      Array.from({ length: connections }, () => held),
+      { concurrency: "unbounded" }
+    )
+    yield* (yield* RegionCatalog).seed([RegionId.make("local")])
+  })
+)
+
+const storage = (url: Redacted.Redacted) =>
+  prepared.pipe(
+    Layer.provideMerge(PostgresStorage.layer),
+    Layer.provideMerge(Layer.effectDiscard(migrate)),
+    Layer.provideMerge(Database.layer({ url, maxConnections: connections, applicationName: "narthex-races" }))
+  )
+
+const outside = Layer.mergeAll(
+  Entropy.layer,
+  Believer,
+  layerMemoryComputes,
+  KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) }),
+  Layer.succeed(References.MinimumLogLevel, "None")
+)
+
+/** On an empty database. */
+export const worldAt = (url: Redacted.Redacted) =>
+  layerServices.pipe(
+    Layer.provideMerge(TokenSigner.layerMemory),
+    Layer.provideMerge(storage(url)),
+    Layer.provideMerge(outside)
+  )
+
+export const world = Layer.unwrap(Effect.flatMap(PostgresServer, ({ database }) => Effect.map(database, worldAt))).pipe(
+  Layer.provide(PostgresServer.layer)
+)
+
+const device = { user_agent: null, address: null }
+
+export const exchange = (email: string) =>
+  Effect.flatMap(Sessions, ({ exchange }) =>
+    exchange({ id_token: Redacted.make(email), provider: null, nonce: null }, device)
+  )
+
+export const authenticate = (credential: Redacted.Redacted) =>
+  Effect.flatMap(Authentication, (it) => it.authenticate(credential, null))
+
+/** Signs somebody in; they act in their personal organization. */
+export const signIn = (email: string): Effect.Effect<SessionCaller, never, Sessions | Authentication> =>
+  Effect.gen(function* () {
+    const caller = yield* authenticate((yield* exchange(email)).access_token)
+    return caller.kind === "session" ? caller : yield* Effect.die(new Error("A session was expected."))
+  }).pipe(Effect.orDie)
+
+/** A key of somebody, as the caller that it is. */
+export const withKey = (owner: SessionCaller, org: OrgId, capability: Capability) =>
+  Effect.gen(function* () {
+    const keys = yield* ApiKeys
+    const wanted = { name: "k", capability, scope: { type: "organization" as const }, expires_in_days: null }
+    const { secret } = yield* keys.create(owner.user, org, wanted)
+    return yield* authenticate(secret)
+  })
