@@ -79,4 +79,15 @@ describe("documentation", () => {
     assert.strictEqual(status, 0, stderr)
     assert.include(stdout, "eu-1")
   })
+
+  it("every package says why it has each of its dependencies", () => {
+    const silent = globSync("packages/*/package.json", { cwd: root }).flatMap((file) => {
+      const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = JSON.parse(read(file))
+      const text = read(`${dirname(file)}/README.md`)
+      return Object.keys({ ...dependencies, ...optionalDependencies, ...peerDependencies })
+        .filter((name) => !text.includes(`\`${name}\``))
+        .map((name) => `${file}: ${name}`)
+    })
+    assert.deepStrictEqual(silent, [])
+  })
 })

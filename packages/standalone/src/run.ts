@@ -7,6 +7,7 @@ import { readyLine, readyText } from "./announce.ts"
 import { startProviders } from "./identity.ts"
 import { layerLogging } from "./logging.ts"
 import { layerPlatform, type Role } from "./platform.ts"
+import { layerTelemetry } from "./telemetry.ts"
 
 const terminal = process.stdout.isTTY === true
 
@@ -32,7 +33,9 @@ export const withSettings = <A, E>(
   Effect.gen(function* () {
     const settings = yield* loadSettings({ standalone, terminal })
     const addresses = yield* settleAddresses(settings)
-    return yield* Effect.scoped(work(settings, addresses)).pipe(Effect.provide(layerLogging(settings)))
+    return yield* Effect.scoped(work(settings, addresses)).pipe(
+      Effect.provide(Layer.provideMerge(layerTelemetry(settings), layerLogging(settings)))
+    )
   })
 
 /** The process was started in a way that it cannot work. */

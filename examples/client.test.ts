@@ -1,0 +1,83 @@
+/** The scripts against the API as it is served, over memory. */
+import { assert, describe, it } from "@effect/vitest"
+import { NarthexClient } from "@narthex/api"
+import { ApiKeys, Authentication, Region, RegionCatalog, RegionId, Sessions } from "@narthex/core"
+import { Effect, Fiber } from "effect"
+import { MemoryServer } from "./memoryServer.ts"
+import { idToken } from "./people.ts"
+import { program } from "./typedClient.ts"
+import { watch } from "./watchEvents.ts"
+
+/** Where the API is, and a key of somebody who signed in. */
+const settings = Effect.gen(function* () {
+  const { url } = yield* MemoryServer
+  const device = { user_agent: null, address: null }
+  const { access_token } = yield* (yield* Sessions).exchange(idToken("grace@example.com"), device)
+  const { org_id, user } = yield* (yield* Authentication).authenticate(access_token, null)
+  const wanted = { name: "script", capability: "read_write", expires_in_days: 1 } as const
+  const { secret } = yield* (yield* ApiKeys).create(user, org_id, { ...wanted, scope: { type: "organization" } })
+  return { baseUrl: url, credential: secret }
+})
+
+describe("scripts", () => {
+  it.live("the typed client makes a project, waits for it and opens it to one address alone", () =>
+    Effect.gen(function* () {
+      const client = NarthexClient.layerFetch(yield* settings)
+      const { project, rules } = yield* Effect.provide(program("shop"), client)
+      assert.strictEqual(project.name, "shop")
+      assert.deepStrictEqual(
+        rules.map(({ cidr, label }) => [cidr, label]),
+        [["127.0.0.1/32", "this script"]]
+      )
+    }).pipe(Effect.provide(MemoryServer.layer))
+  )
+
+  it.live("the typed client names a region where the server asks for one", () =>
+    Effect.gen(function* () {
+      const catalog = yield* RegionCatalog
+      const region_id = RegionId.make("elsewhere")
+      yield* catalog.put(new Region({ region_id, name: region_id, default: false, geo_lat: 0, geo_long: 0 }))
+      const client = NarthexClient.layerFetch(yield* settings)
+      const { project } = yield* Effect.provide(program("shop"), client)
+      assert.strictEqual(project.region_id, "local")
+    }).pipe(Effect.provide(MemoryServer.layer))
+  )
+
+  it.live("the watcher sees a project come about, and goes on where it stopped", () =>
+    Effect.gen(function* () {
+      const own = yield* settings
+      const connected = Promise.withResolvers<void>()
+      const seen: Array<string> = []
+      const watching = yield* Effect.forkChild(
+        Effect.promise(() =>
+          watch(own, {
+            onMissed: connected.resolve,
+            onOperation: (_, status) => {
+              seen.push(status)
+              return status !== "running"
+            }
+          })
+        )
+      )
+      yield* Effect.promise(() => connected.promise)
+      yield* Effect.provide(program("shop"), NarthexClient.layerFetch(own))
+      const last = yield* Fiber.join(watching)
+      assert.deepStrictEqual(seen, ["scheduling", "running"])
+
+      yield* Effect.promise(() =>
+        watch(
+          own,
+          {
+            onMissed: () => seen.push("missed"),
+            onOperation: (_, status) => {
+              seen.push(status)
+              return status !== "finished"
+            }
+          },
+          last
+        )
+      )
+      assert.deepStrictEqual(seen, ["scheduling", "running", "finished"])
+    }).pipe(Effect.provide(MemoryServer.layer))
+  )
+})

@@ -1,0 +1,59 @@
+/** The programs that embed the core do what they say, in memory and on a real Postgres. */
+import { randomBytes } from "node:crypto"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Authentication } from "@narthex/core"
+import { EmbeddedPostgres } from "@narthex/local-postgres"
+import { Effect, Layer, Redacted } from "effect"
+import * as InMemory from "./embedInMemory.ts"
+import * as OnPostgres from "./embedOnPostgres.ts"
+
+const dataDir = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(join(tmpdir(), "narthex-example-"))),
+  (path) => Effect.promise(() => rm(path, { recursive: true }))
+)
+
+/** A real Postgres with nothing in it. */
+const Postgres = Layer.unwrap(Effect.map(dataDir, (path) => EmbeddedPostgres.layer({ dataDir: path })))
+
+describe("the core in a program", () => {
+  it.live("signs in, watches a project come about, and makes a key that reads it", () =>
+    Effect.gen(function* () {
+      const { caller, events, key, project } = yield* InMemory.program
+      assert.strictEqual(project.org_id, caller.org_id)
+      assert.deepStrictEqual(
+        events.map(({ data }) => data["status"]),
+        ["scheduling", "running", "finished"]
+      )
+      assert.strictEqual(key.kind, "api_key")
+      assert.strictEqual(key.user.email, "ada@example.com")
+    }).pipe(Effect.provide(InMemory.embedded))
+  )
+
+  it.live("finds on Postgres what an earlier process left there, its own tokens too", () =>
+    Effect.gen(function* () {
+      const { database, host, username } = yield* EmbeddedPostgres
+      const url = Redacted.make(`postgresql:///${database}?host=${encodeURIComponent(host)}&user=${username}`)
+      const master = Redacted.make(randomBytes(32).toString("base64url"))
+      const process = <A, E>(work: Effect.Effect<A, E, Layer.Success<ReturnType<typeof OnPostgres.embeddedOn>>>) =>
+        Effect.provide(work, OnPostgres.embeddedOn({ master, url }), { local: true })
+
+      const first = yield* process(OnPostgres.program("shop"))
+      assert.isFalse(first.known)
+      assert.isFalse(first.allowed)
+
+      const second = yield* process(
+        Effect.gen(function* () {
+          const found = yield* OnPostgres.program("shop")
+          const { authenticate } = yield* Authentication
+          return { ...found, caller: yield* authenticate(first.token, null) }
+        })
+      )
+      assert.isTrue(second.known)
+      assert.strictEqual(second.project.id, first.project.id)
+      assert.strictEqual(second.caller.user.email, "ada@example.com")
+    }).pipe(Effect.provide(Postgres))
+  )
+})

@@ -1,0 +1,61 @@
+/**
+ * The core in a program of your own, everything in memory: sign in, make a project, watch its events, make a key.
+ *
+ *     node --conditions=source examples/embedInMemory.ts
+ */
+import { randomBytes } from "node:crypto"
+import * as Core from "@narthex/core"
+import { Console, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { idToken, People } from "./people.ts"
+
+const outside = Layer.mergeAll(
+  Core.Entropy.layer,
+  Core.layerMemoryComputes,
+  Core.KeyDigester.layer({ id: "1", key: Redacted.make(new Uint8Array(randomBytes(32))) }),
+  People
+)
+
+/** The services, and the runner that works on operations. */
+export const embedded = Core.layerRunner.pipe(
+  Layer.provideMerge(Core.layerServices),
+  Layer.provideMerge(Layer.merge(Core.layerMemoryPorts, Core.TokenSigner.layerMemory)),
+  Layer.provideMerge(outside)
+)
+
+export const program = Effect.gen(function* () {
+  yield* (yield* Core.RegionCatalog).seed([Core.RegionId.make("local")])
+  const feed = yield* Core.EventFeed
+  yield* feed.ready
+
+  const session = yield* (yield* Core.Sessions).exchange(idToken("ada@example.com"), {
+    user_agent: null,
+    address: "127.0.0.1"
+  })
+  const { authenticate } = yield* Core.Authentication
+  const caller = yield* authenticate(session.access_token, "127.0.0.1")
+
+  const watching = yield* feed.events.pipe(
+    Stream.filter(({ org_id, type }) => type === "operation.updated.v1" && org_id === caller.org_id),
+    Stream.tap(({ data }) => Console.log(`${data["action"]} is ${data["status"]}`)),
+    Stream.takeUntil(({ data }) => data["status"] === "finished"),
+    Stream.runCollect,
+    Effect.forkChild({ startImmediately: true })
+  )
+
+  // The services trust whoever calls them: a host decides first.
+  yield* (yield* Core.Authorization).admit(Core.changes("write", "create_projects", "none"), caller, {})
+  const { project } = yield* (yield* Core.Projects).create(caller, { name: "shop", region: null })
+  const events = yield* Fiber.join(watching)
+
+  const { secret } = yield* (yield* Core.ApiKeys).create(caller.user, caller.org_id, {
+    name: "ci",
+    capability: "read",
+    scope: { type: "project", project_id: project.id },
+    expires_in_days: 90
+  })
+  const key = yield* authenticate(secret, null)
+  yield* Console.log(`${session.user.email} made ${project.id}, and a key that reads it`)
+  return { caller, events, key, project }
+})
+
+if (import.meta.main) await Effect.runPromise(Effect.provide(program, embedded))

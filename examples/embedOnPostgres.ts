@@ -1,0 +1,57 @@
+/**
+ * The same core on a Postgres of yours: everything outlives the process, and any number of processes may share it.
+ *
+ *     DATABASE_URL=postgresql://… NARTHEX_MASTER_SECRET=$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=') \
+ *       node --conditions=source examples/embedOnPostgres.ts
+ */
+import * as Core from "@narthex/core"
+import { JoseTokenSigner, MasterSecret } from "@narthex/http"
+import { Database, migrate, PostgresStorage } from "@narthex/postgres"
+import { Config, Console, Effect, Layer, type Redacted } from "effect"
+import { idToken, People } from "./people.ts"
+
+export interface Store {
+  readonly url: Redacted.Redacted
+  /** 32 bytes as base64url: wraps the signing keys in the database and peppers the digests of API keys. */
+  readonly master: Redacted.Redacted
+}
+
+const Pepper = Layer.unwrap(Effect.map(MasterSecret, (master) => Core.KeyDigester.layer(master.pepper(1))))
+
+export const embeddedOn = ({ master, url }: Store) =>
+  Core.layerRunner.pipe(
+    Layer.provideMerge(Core.layerServices),
+    Layer.provideMerge(Layer.merge(JoseTokenSigner.layer({ issuer: "https://api.example.com" }), Pepper)),
+    Layer.provideMerge(Layer.mergeAll(Core.Entropy.layer, Core.layerMemoryComputes, People)),
+    Layer.provide(MasterSecret.layerGiven(master)),
+    Layer.provideMerge(PostgresStorage.layer),
+    Layer.provide(Layer.effectDiscard(migrate)),
+    Layer.provide(Database.layer({ url, maxConnections: 10, applicationName: "example" }))
+  )
+
+/** Makes the project of this name if it is not there yet, and lists one network in it. */
+export const program = (name: string) =>
+  Effect.gen(function* () {
+    yield* (yield* Core.RegionCatalog).seed([Core.RegionId.make("local")])
+    const device = { user_agent: null, address: null }
+    const session = yield* (yield* Core.Sessions).exchange(idToken("ada@example.com"), device)
+    const caller = yield* (yield* Core.Authentication).authenticate(session.access_token, null)
+
+    const projects = yield* Core.Projects
+    const { items } = yield* projects.list(caller, { limit: 100, after: null })
+    const known = items.find((project) => project.name === name)
+    const project = known ?? (yield* projects.create(caller, { name, region: null })).project
+
+    const allowlist = yield* Core.IpAllowlist
+    yield* allowlist.add(project, new Core.NewIpRule({ cidr: "203.0.113.0/24" }), caller.user.ref)
+    const { allowed } = yield* allowlist.check(project.id, "198.51.100.7")
+    yield* Console.log(
+      `${project.id} was ${known ? "there" : "made"}; 198.51.100.7 ${allowed ? "may" : "may not"} connect`
+    )
+    return { allowed, known: known !== undefined, project, token: session.access_token }
+  })
+
+if (import.meta.main) {
+  const store = Config.all({ url: Config.Redacted("DATABASE_URL"), master: Config.Redacted("NARTHEX_MASTER_SECRET") })
+  await Effect.runPromise(Effect.flatMap(store, (settings) => Effect.provide(program("shop"), embeddedOn(settings))))
+}

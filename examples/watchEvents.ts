@@ -1,0 +1,56 @@
+/**
+ * A script without Effect that follows an organization's events over any number of connections.
+ *
+ *     NARTHEX_API_KEY=nsk_… node --conditions=source examples/watchEvents.ts
+ */
+import { type ClientSettings, subscribeAsync } from "@narthex/api"
+import { Redacted } from "effect"
+
+export interface Watcher {
+  /** An operation has reached this status. Answer `false` to stop watching. */
+  readonly onOperation: (id: string, status: string) => boolean
+  /** Events were missed: whatever is kept must be read anew. */
+  readonly onMissed: () => void
+}
+
+/** Answers the id of the last event that was seen: give it as `after` to go on there. */
+export const watch = async (settings: ClientSettings, { onMissed, onOperation }: Watcher, after?: string) => {
+  let last = after
+  const options = { path: "/v1/events" as const, ...(after === undefined ? {} : { lastEventId: after }) }
+  for await (const item of subscribeAsync(settings, options)) {
+    switch (item._tag) {
+      case "Connected":
+        // Nothing before this moment is told, unless `after` was given: read the state now.
+        if (item.lastEventId === undefined) onMissed()
+        break
+      case "Bookmark":
+        last = item.lastEventId
+        break
+      case "Gap":
+      case "Overflow":
+        onMissed()
+        break
+      case "Event": {
+        const { data, id, type } = item.envelope
+        last = id
+        if (type !== "operation.updated.v1") break // types that this program does not know are no mistake
+        if (!onOperation(String(data["operation_id"]), String(data["status"]))) return last
+      }
+    }
+  }
+  return last
+}
+
+if (import.meta.main) {
+  const { NARTHEX_API_KEY = "", NARTHEX_URL = "http://127.0.0.1:4400" } = process.env
+  await watch(
+    { baseUrl: NARTHEX_URL, credential: Redacted.make(NARTHEX_API_KEY) },
+    {
+      onOperation: (id, status) => {
+        console.log(`${id} is ${status}`)
+        return true
+      },
+      onMissed: () => console.log("read the state")
+    }
+  )
+}

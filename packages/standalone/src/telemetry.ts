@@ -1,0 +1,24 @@
+/** Traces and metrics to an OpenTelemetry collector, where the operator names one (`OTEL_EXPORTER_OTLP_ENDPOINT`). */
+import type { Settings } from "@narthex/http"
+import { Layer, Redacted } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { Otlp, OtlpSerialization } from "effect/observability"
+import { version } from "./version.ts"
+
+const pairs = (text: string): Record<string, string> =>
+  Object.fromEntries(
+    text.split(",").map((pair) => {
+      const at = pair.indexOf("=")
+      return [pair.slice(0, at).trim(), pair.slice(at + 1).trim()]
+    })
+  )
+
+export const layerTelemetry = ({ region, telemetry }: Settings): Layer.Layer<never> =>
+  telemetry === null
+    ? Layer.empty
+    : Otlp.layer({
+        baseUrl: telemetry.endpoint,
+        resource: { serviceName: "narthex", serviceVersion: version, attributes: { region } },
+        ...(telemetry.headers === null ? {} : { headers: pairs(Redacted.value(telemetry.headers)) }),
+        shutdownTimeout: "2 seconds"
+      }).pipe(Layer.provide([OtlpSerialization.layerJson, FetchHttpClient.layer]))
