@@ -29,8 +29,10 @@ const member = { ...organization, user_id: UserId }
 const wrapped = Schema.Struct({ organization: OrganizationView })
 const payload = Schema.Struct({ name: Name })
 
-const manages = (permission: "rename_organization" | "manage_members" | "delete_organization" | "leave") =>
-  changes("admin", permission, "organization", { reach: "organization" })
+const manages = (
+  permission: "rename_organization" | "manage_members" | "delete_organization" | "leave",
+  target: "organization" | "member" = "organization"
+) => changes("admin", permission, target, { reach: "organization" })
 
 export class OrganizationsApi extends HttpApiGroup.make("orgs")
   .add(
@@ -66,13 +68,15 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
       payload: Schema.Struct({ role: GrantedRole }),
       success: Schema.Struct({ member: Member }),
       error: ConflictProblem
-    }).annotateMerge(endpointRules(manages("manage_members"), "Change a member's role", { strictBody: true })),
+    }).annotateMerge(
+      endpointRules(manages("manage_members", "member"), "Change a member's role", { strictBody: true })
+    ),
     HttpApiEndpoint.delete("removeMember", "/v1/orgs/:org_id/members/:user_id", {
       params: member,
       query: confirmation,
       success: HttpApiSchema.NoContent,
       error: ConflictProblem
-    }).annotateMerge(endpointRules(manages("leave"), "Remove a member, or leave"))
+    }).annotateMerge(endpointRules(manages("leave", "member"), "Remove a member, or leave"))
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

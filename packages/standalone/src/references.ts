@@ -9,7 +9,7 @@ import {
   RegionId,
   SessionPolicy
 } from "@narthex/core"
-import { ServerIdentity, type Settings } from "@narthex/http"
+import { RateLimits, ServerIdentity, type Settings } from "@narthex/http"
 import { Layer, type Redacted } from "effect"
 import type { Addresses } from "./addresses.ts"
 import { version } from "./version.ts"
@@ -27,6 +27,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
     Layer.succeed(AccessPolicy, settings.access),
     Layer.succeed(SessionPolicy, settings.sessions),
     Layer.succeed(KeyLimit, limits?.keys ?? Number.POSITIVE_INFINITY),
+    Layer.succeed(RateLimits, limits),
     Layer.succeed(EmittingRegion, RegionId.make(settings.region)),
     Layer.succeed(EventSettings, {
       ...defaultEventSettings,

@@ -46,6 +46,7 @@ const http1Sink = (response: ServerResponse): StreamSink => {
   socket?.setTimeout(0)
 
   if (!chunked || socket === null) return plainSink(response)
+  letGo(response)
   return {
     write: (bytes: SseBytes) => socket.write(bytes.chunked),
     buffered: () => socket.writableLength,
@@ -57,6 +58,14 @@ const http1Sink = (response: ServerResponse): StreamSink => {
     onDrain: (callback) => void socket.on("drain", callback),
     onClose: (callback) => void response.once("close", callback)
   }
+}
+
+/**
+ * The socket is the broker's from here on. The framework leaves a response alone that says it has ended, so the request's
+ * fiber need not wait for the end of the stream: what it holds is most of what a connection would cost.
+ */
+const letGo = (response: ServerResponse) => {
+  Object.defineProperty(response, "writableEnded", { value: true })
 }
 
 const plainSink = (response: ServerResponse): StreamSink => ({

@@ -37,7 +37,10 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
       listBare: list,
       create,
       createBare: create,
-      get: () => Effect.map(Target.apiKey, ({ key }) => ({ api_key: keys.withUse(key) })),
+      get: Effect.fnUntraced(function* () {
+        const { key } = yield* Target.apiKey
+        return (yield* keys.isListed(key)) ? { api_key: keys.withUse(key) } : yield* problems(new NotFound({}))
+      }),
       rotate: Effect.fnUntraced(function* ({ payload }) {
         const caller = yield* Principal
         return yield* problems(keys.rotate(caller, yield* Target.apiKey, payload.grace_seconds ?? 0))

@@ -7,13 +7,15 @@ import {
   type AnyCaller,
   defaultPageSize,
   EventLog,
+  EventSettings,
   EventStreams,
   noEvent,
   type OrgId,
   Principal,
   type ProjectId,
   Target,
-  toEnvelope
+  toEnvelope,
+  type TooManyStreams
 } from "@narthex/core"
 import { encodeCursor } from "@narthex/core"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -21,6 +23,7 @@ import { Effect, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { acceptsEventStream, eventStreamHeaders, openSink } from "../events/responseSink.ts"
+import { announce } from "../limits/Limits.ts"
 import { problems } from "../toProblem.ts"
 
 interface StreamCall {
@@ -47,6 +50,18 @@ const streamPrincipal = (caller: AnyCaller) => {
   }
 }
 
+/** The limit that a stream ran into, in the headers of every other limit. */
+const announceLimit = Effect.fnUntraced(function* ({ limit, retry_after_seconds }: TooManyStreams) {
+  const { limits } = yield* EventSettings
+  if (limits === null) return
+  const { instanceStreams, opens, orgStreams, streams } = limits
+  const quota = { principal: streams, organization: orgStreams, instance: instanceStreams, opens }[limit]
+  yield* announce({
+    "ratelimit-policy": `"streams";q=${quota}${limit === "opens" ? ";w=1" : ""}`,
+    ratelimit: `"streams";r=0;t=${retry_after_seconds}`
+  })
+})
+
 export const EventsHandlers = HttpApiBuilder.group(
   Api,
   "events",
@@ -60,16 +75,18 @@ export const EventsHandlers = HttpApiBuilder.group(
       if (request.method === "HEAD") return HttpServerResponse.empty({ status: 200, headers: eventStreamHeaders })
       const response = NodeHttpServerRequest.toServerResponse(request)
       const open = yield* problems(
-        streams.subscribe({
-          access: { org_id: caller.org_id, project_id, principal: streamPrincipal(caller) },
-          expires_at: caller.expires_at,
-          types: (query.types ?? "").split(",").filter((type) => type !== ""),
-          bookmarks: query.bookmarks === "1",
-          last_event_id: headers["last-event-id"],
-          open: () => openSink(response)
-        })
+        streams
+          .subscribe({
+            access: { org_id: caller.org_id, project_id, principal: streamPrincipal(caller) },
+            expires_at: caller.expires_at,
+            types: (query.types ?? "").split(",").filter((type) => type !== ""),
+            bookmarks: query.bookmarks === "1",
+            last_event_id: headers["last-event-id"],
+            open: () => openSink(response)
+          })
+          .pipe(Effect.tapErrorTag("TooManyStreams", announceLimit))
       )
-      yield* Effect.onInterrupt(open.ended, () => open.close)
+      if (!response.writableEnded) yield* Effect.onInterrupt(open.ended, () => open.close)
       return HttpServerResponse.empty()
     })
 

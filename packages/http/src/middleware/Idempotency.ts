@@ -9,11 +9,10 @@ import {
   IdempotencyInProgressProblem,
   InvalidRequestProblem,
   problemOfSchemaError,
-  ShowsSecret,
-  UnavailableProblem
+  ShowsSecret
 } from "@narthex/api"
 import { type AnyCaller, type IdempotencyStore, sha256, type StoredAnswer } from "@narthex/core"
-import { Context, DateTime, Duration, Effect } from "effect"
+import { Context, DateTime, Duration, Effect, Option } from "effect"
 import { HttpServerRespondable, type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -55,8 +54,10 @@ export const replayed = <E, R>(
     if (key === undefined) return yield* run
     if (!form.test(key)) return yield* Effect.orDie(malformedKey)
 
-    const body = yield* Effect.mapError(request.text, () => new UnavailableProblem({}))
-    const fingerprint = yield* sha256(`${request.method} ${request.url}\n${body}`)
+    const body = yield* Effect.option(request.text)
+    // A body that cannot be read, because it is too large, is answered where it is decoded.
+    if (Option.isNone(body)) return yield* run
+    const fingerprint = yield* sha256(`${request.method} ${request.url}\n${body.value}`)
     const owner = caller.kind === "session" ? `user ${caller.user.id}` : `key ${caller.api_key_id}`
     const call = { owner: `${caller.org_id} ${owner}`, key, fingerprint }
     const now = yield* DateTime.now

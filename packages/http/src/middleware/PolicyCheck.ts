@@ -22,6 +22,9 @@ const unsafe = new Set(["POST", "PATCH", "DELETE"])
 const pathIds = (params: Readonly<Record<string, string | undefined>>): PathIds =>
   Object.fromEntries(Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
+/** What these answer is never kept: session tokens and codes (api.md, Idempotency-Key). */
+const issuesTokens = /^\/v1\/(auth|cli)\//
+
 /** The body as far as it can be read at all; what is wrong with it is answered where it is decoded. */
 const peeked = (request: HttpServerRequest.HttpServerRequest) => Effect.orElseSucceed(request.json, () => undefined)
 
@@ -54,8 +57,10 @@ export const PolicyCheckLive = Layer.effect(
           const refused = counted ? yield* limits.take("key_creation", caller.user.id) : undefined
           return refused ?? (yield* Effect.provideService(handler, Target, found))
         })
-        if (unsafe.has(request.method)) return yield* replayed(idempotency, { caller, endpoint, request }, answer)
-        if (policy.effect !== "read" || endpoint.path.endsWith("/events")) return yield* answer
+        if (unsafe.has(request.method) && !issuesTokens.test(endpoint.path))
+          return yield* replayed(idempotency, { caller, endpoint, request }, answer)
+        if (unsafe.has(request.method) || policy.effect !== "read" || endpoint.path.endsWith("/events"))
+          return yield* answer
         const cursor = yield* Effect.option(log.headOf(caller.org_id))
         const response = yield* answer
         return Option.match(cursor, {

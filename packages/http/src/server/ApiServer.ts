@@ -9,7 +9,7 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Api } from "@narthex/api"
 import { EventStreams } from "@narthex/core"
 import { ByteSize, Duration, Effect, Layer } from "effect"
-import { HttpIncomingMessage, HttpRouter } from "effect/http"
+import { Headers, HttpIncomingMessage, HttpRouter, UrlParams } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
 import { ApiKeysHandlers, CredentialsHandlers } from "../handlers/apiKeys.ts"
 import { AuthHandlers } from "../handlers/auth.ts"
@@ -38,6 +38,10 @@ export interface ListenOptions {
   /** How long streams and calls in flight may take to end. */
   readonly grace: Duration.Duration
 }
+
+/** What no trace shows: the credentials of callers and the console's, and what somebody took for a place for one. */
+const secretHeaders = ["authorization", "proxy-authorization", "cookie", "set-cookie", "narthex-console"]
+const secretParameters = [/token|secret|key|password|code|state|auth/i]
 
 /** Bodies above this are 413. */
 const maxBody = ByteSize.kibibytes(64)
@@ -97,6 +101,8 @@ export const layerApiServer = ({ grace, host, port }: ListenOptions) =>
   }).pipe(
     Layer.provideMerge(drainFirst(grace)),
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, maxBody)),
+    Layer.provide(Layer.succeed(Headers.CurrentRedactedNames, secretHeaders)),
+    Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, secretParameters)),
     Layer.provideMerge(
       NodeHttpServer.layer(() => createServer({ requestTimeout: 60_000 }), {
         host,

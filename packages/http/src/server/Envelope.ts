@@ -29,7 +29,10 @@ const codes: Readonly<Record<number, ProblemCode>> = {
 const problemContent = "application/problem+json"
 
 interface ProblemBody {
+  readonly type: string
+  readonly title: string
   readonly status: number
+  readonly detail?: string
   readonly code: string
   readonly retry_after_ms?: number
 }
@@ -64,14 +67,17 @@ const completed = (
   if (response.status < 400) return response
   const problem = problemOf(response)
   const wait = problem.retry_after_ms
+  const { "content-length": _length, "content-type": _type, ...kept } = response.headers
   const headers = {
-    ...(response.headers["connection"] === undefined ? {} : { connection: response.headers["connection"] }),
+    ...kept,
     ...(response.status === 401 ? { "www-authenticate": challenge(problem.code) } : {}),
     ...(response.status === 405 ? { allow: allow.join(", ") } : {}),
     ...(wait === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(wait / 1000))) })
   }
+  // One order of members, whoever made the problem: equal refusals are equal to the byte.
+  const { code, detail, status, title, type, ...more } = problem
   return HttpServerResponse.jsonUnsafe(
-    { ...problem, request_id },
+    { type, title, status, detail, code, request_id, ...more },
     { status: response.status, headers, contentType: problemContent }
   )
 }
@@ -108,6 +114,8 @@ export const Envelope = HttpRouter.middleware(
       const { cli_latest } = yield* ServerIdentity
       const given = request.headers["x-request-id"]
       const request_id = given !== undefined && sane.test(given) ? given : randomUUID()
+      // Streams write their own head; it is merged with what stands here.
+      NodeHttpServerRequest.toServerResponse(request).setHeader("x-request-id", request_id)
       const allow = allowedMethods(request.url.split("?")[0] ?? "")
       const early = beforeRouting(request, allow)
       const answer =

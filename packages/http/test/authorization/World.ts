@@ -5,12 +5,14 @@
  */
 import {
   AccountStore,
+  type ApiKeyId,
   ApiKeys,
   ApiKeyStore,
   BranchId,
   type Branch,
   BranchStore,
   type Capability,
+  type Endpoint,
   EndpointStore,
   InvitationStore,
   IpAllowlistStore,
@@ -19,10 +21,13 @@ import {
   OperationStore,
   type OrgId,
   type Project,
+  type ProjectId,
   ProjectStore,
   RegionId,
   type Scope,
   SessionStore,
+  type StoredInvitation,
+  type StoredOperation,
   TokenSigner,
   type User
 } from "@narthex/core"
@@ -70,10 +75,20 @@ const many = <Key extends string, A>(make: (key: Key) => Effect.Effect<A>) => {
 }
 
 export interface Tree {
-  readonly project_id: string
-  readonly branch_id: string
+  readonly project_id: ProjectId
+  readonly branch_id: BranchId
   readonly endpoint_id: string
   readonly operation_id: string
+}
+
+/** What was made, as it was made. */
+export interface Inventory {
+  readonly projects: Array<Project>
+  readonly branches: Array<Branch>
+  readonly endpoints: Array<Endpoint>
+  readonly operations: Array<StoredOperation>
+  readonly keys: Array<{ readonly org: OrgId; readonly id: ApiKeyId }>
+  readonly invitations: Array<StoredInvitation>
 }
 
 /** `disabled`: every account is. */
@@ -91,10 +106,12 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
   const signer = yield* TokenSigner
   const now = yield* DateTime.now
 
+  const made: Inventory = { projects: [], branches: [], endpoints: [], operations: [], keys: [], invitations: [] }
+
   const organization = Effect.fnUntraced(function* () {
-    const made = anOrganization({ name: aText("org") })
-    yield* Effect.orDie(accounts.putOrganization(made))
-    return made.id
+    const record = anOrganization({ name: aText("org") })
+    yield* Effect.orDie(accounts.putOrganization(record))
+    return record.id
   })
 
   /** Signed in, with a personal organization and a role in this one; `null`: no longer a member. */
@@ -130,11 +147,22 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     return { user, session_id: session.id as string, token: Redacted.value(token), personal_id: personal.id as string }
   }, Effect.orDie)
 
-  const key = Effect.fnUntraced(function* (user: User, org: OrgId, capability: Capability, scope: Scope) {
+  const makeKey = Effect.fnUntraced(function* (user: User, org: OrgId, capability: Capability, scope: Scope) {
     const wanted = { name: aText("key"), capability, scope, expires_in_days: null }
     const { api_key, secret } = yield* keys.create(user, org, wanted)
+    made.keys.push({ org, id: api_key.id })
     return { id: api_key.id as string, secret: Redacted.value(secret) }
   }, Effect.orDie)
+
+  /** The same for the same purpose: one to call with, another to be called about. */
+  const keysMade = new Map<string, ReturnType<typeof makeKey>>()
+  const key = (purpose: string, ...which: Parameters<typeof makeKey>): ReturnType<typeof makeKey> => {
+    const [user, home, capability, scope] = which
+    const name = JSON.stringify([purpose, user.id, home, capability, scope])
+    const found = keysMade.get(name) ?? once(makeKey(...which))
+    keysMade.set(name, found)
+    return found
+  }
 
   const branchOf = Effect.fnUntraced(function* (org: OrgId, record: Project, on: On) {
     const { default_branch_id: main, id } = record
@@ -147,6 +175,9 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     yield* branches.put(branch)
     yield* endpoints.put(endpoint)
     yield* operations.insert(operation)
+    made.branches.push(branch)
+    made.endpoints.push(endpoint)
+    made.operations.push(operation)
     const tree: Tree = {
       project_id: id,
       branch_id: branch.id,
@@ -158,7 +189,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
 
   /** A project with the branches that are asked for. */
   const project = (org: Effect.Effect<OrgId>) => {
-    const made = once(
+    const root = once(
       Effect.gen(function* () {
         const record = aProject({
           org_id: yield* org,
@@ -166,6 +197,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
           default_branch_id: BranchId.make(aBranch(aProject().id).id)
         })
         yield* projects.insert(record)
+        made.projects.push(record)
         yield* branchOf(record.org_id, record, "main")
         const rule = makeRule(new NewIpRule({ cidr: listed }), aUser().ref, now)
         yield* allowlist.put(record.id, yield* Effect.fromResult(rule))
@@ -174,7 +206,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     )
     return many((on: On) =>
       Effect.gen(function* () {
-        const record = yield* made
+        const record = yield* root
         if (on !== "main") return yield* branchOf(record.org_id, record, on)
         const [endpoint] = yield* endpoints.ofBranch(record.default_branch_id)
         const { items } = yield* operations.list(record.id, record.default_branch_id, {
@@ -182,8 +214,8 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
           after: null
         })
         return {
-          project_id: record.id as string,
-          branch_id: record.default_branch_id as string,
+          project_id: record.id,
+          branch_id: record.default_branch_id,
           endpoint_id: (endpoint?.id ?? "") as string,
           operation_id: (items[0]?.id ?? "") as string
         }
@@ -191,37 +223,51 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     )
   }
 
-  const invitation = (org: OrgId, by: User, role: string) => {
+  const invite = (org: OrgId, by: User, role: string) => {
     const soon = DateTime.addDuration(now, Duration.days(1))
     const email = `${aText("guest").replace(" ", "")}@example.com`
-    const made = anInvitation(org, email, { role, invited_by: by.ref, expires_at: soon })
-    return invitations
-      .add(made, now)
-      .pipe(Effect.orDie, Effect.as(made.id as string))
+    const record = anInvitation(org, email, { role, invited_by: by.ref, expires_at: soon })
+    made.invitations.push(record)
+    return invitations.add(record, now).pipe(Effect.orDie, Effect.as(record.id as string))
   }
 
   const org = yield* Effect.orDie(organization())
   const foreign = once(organization())
+  /** Here, or in the foreign organization. */
+  const invitation = many((which: `${"here" | "elsewhere"} ${"member" | "owner"}`) =>
+    Effect.gen(function* () {
+      const role = which.endsWith("owner") ? "owner" : "member"
+      if (which.startsWith("here")) return yield* invite(org, (yield* people("second")).user, role)
+      return yield* invite(yield* foreign, (yield* stranger).user, role)
+    })
+  )
   const people = many((who: "owner" | "second" | "admin" | "member" | "viewer" | "pending" | "former" | "target") => {
     if (who === "pending") return person(org, "owner", { pending: true })
     if (who === "former") return person(org, null)
     return person(org, who === "second" ? "owner" : who === "target" ? "member" : who)
   })
   const stranger = once(Effect.flatMap(foreign, (it) => person(it, "owner")))
-  const endKeysOf = (user: User) =>
-    keyStore
-      .revokeAll({ org_id: org, user_id: user.id }, "membership_ended", now)
-      .pipe(Effect.orDie)
+  /** A key that ended with its creator's membership. */
+  const endedKey = once(
+    Effect.gen(function* () {
+      const { user } = yield* person(org, "owner")
+      const made = yield* makeKey(user, org, "read_write", { type: "organization" })
+      yield* accounts.removeMembership(org, user.id)
+      yield* keyStore.revokeAll({ org_id: org, user_id: user.id }, "membership_ended", now)
+      return { ...made, user }
+    }).pipe(Effect.orDie)
+  )
 
   // An organization always keeps an owner, so that the caller can leave it.
   yield* people("second")
   return {
+    made,
     org,
     foreign,
     people,
     stranger,
     key,
-    endKeysOf,
+    endedKey,
     invitation,
     own: project(Effect.succeed(org)),
     other: project(Effect.succeed(org)),

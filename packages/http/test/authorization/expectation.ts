@@ -61,7 +61,7 @@ const parsed = (text: string): Cell => {
 }
 
 const written = (row: Row, call: Call, principal: Principal): string => {
-  const index = columns.findIndex((column) => column === principal)
+  const index = (columns as ReadonlyArray<Principal>).indexOf(principal)
   return call.except?.[principal] ?? row.cells.split(" ")[index] ?? "-"
 }
 

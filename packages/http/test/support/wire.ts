@@ -49,7 +49,9 @@ export const call = (method: string, path: string, { body, headers = {}, raw, to
           headers: {
             ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
             ...(body === undefined ? {} : { "content-type": "application/json" }),
-            ...(payload === undefined ? {} : { "content-length": Buffer.byteLength(payload) }),
+            ...(payload === undefined || headers["transfer-encoding"] !== undefined
+              ? {}
+              : { "content-length": Buffer.byteLength(payload) }),
             ...headers
           }
         },

@@ -1,7 +1,6 @@
-/** Rows 21 to 25 of the matrix. */
+/** Rows 21 to 25 of the matrix: what is done to branches and endpoints. */
 import { name, on, type Row } from "./cells.ts"
 
-/** Rows 21 to 25. */
 export const branches: ReadonlyArray<Row> = [
   {
     row: "21",
@@ -22,7 +21,7 @@ export const branches: ReadonlyArray<Row> = [
     row: "21b",
     says: "not main: start, suspend its endpoints",
     cells: "401 401 a n 2 2 2 r 2 2/i 2/i c 2",
-    calls: on(["child", "agent"], (it) => it).flatMap((it) => [
+    calls: on(["child", "agent"], (it) => [
       { call: "endpoints.start", kind: "endpoint", on: it },
       { call: "endpoints.suspend", kind: "endpoint", on: it }
     ])
@@ -31,7 +30,7 @@ export const branches: ReadonlyArray<Row> = [
     row: "21c",
     says: "not main: reset, rename, set its TTL; change an endpoint (made by an agent key: 200, else c)",
     cells: "401 401 a n 2 2 2 r 2 2/i 2/i c c*",
-    calls: on(["child", "agent"], (it) => it).flatMap((it) => {
+    calls: on(["child", "agent"], (it) => {
       const except = it === "agent" ? { KA: "2" } : {}
       return [
         { call: "branches.reset", kind: "branch", on: it, except },
@@ -51,7 +50,7 @@ export const branches: ReadonlyArray<Row> = [
     row: "21d",
     says: "not main: delete it, or an endpoint of it (made by an agent key: 202, else c)",
     cells: "401 401 a n 2 2 2 r 2 2/i i c c*",
-    calls: on(["child", "agent"], (it) => it).flatMap((it) => {
+    calls: on(["child", "agent"], (it) => {
       const except = it === "agent" ? { KA: "2" } : {}
       return [
         { call: "branches.delete", kind: "branch", on: it, success: 202, except },
@@ -63,7 +62,7 @@ export const branches: ReadonlyArray<Row> = [
     row: "22",
     says: "main: rename; start, suspend, change its endpoints",
     cells: "401 401 a n 2 2 2 r 2 2/i 2/i c c*",
-    calls: on(["main", "protected"], (it) => it).flatMap((it) => [
+    calls: on(["main", "protected"], (it) => [
       { call: "branches.change", as: "rename", kind: "branch", on: it, body: name },
       { call: "endpoints.start", kind: "endpoint", on: it, except: { KA: "2" } },
       { call: "endpoints.suspend", kind: "endpoint", on: it },
@@ -118,7 +117,7 @@ export const branches: ReadonlyArray<Row> = [
     row: "22c",
     says: "delete or reset main",
     cells: "401 401 a n 409 409 409 r 409 409/i i c c*",
-    calls: on(["main", "protected"], (it) => it).flatMap((it) => [
+    calls: on(["main", "protected"], (it) => [
       { call: "branches.delete", kind: "branch", on: it },
       { call: "branches.reset", kind: "branch", on: it }
     ])
@@ -163,4 +162,3 @@ export const branches: ReadonlyArray<Row> = [
     }))
   }
 ]
-

@@ -68,5 +68,5 @@ export const authorization = () => ({
   name: "laptop"
 })
 /** The same call on several branches. */
-export const on = <const It extends ReadonlyArray<On>>(branches: It, make: (on: On) => Call) => branches.map(make)
-
+export const on = (branches: ReadonlyArray<On>, make: (on: On) => Call | ReadonlyArray<Call>): ReadonlyArray<Call> =>
+  branches.flatMap(make)

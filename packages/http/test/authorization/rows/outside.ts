@@ -1,7 +1,6 @@
-/** Rows 1 and 26 of the matrix. */
+/** Rows 1 and 26 of the matrix: what a credential of a person does not matter to. */
 import { text, type Row } from "./cells.ts"
 
-/** Row 1 and 26: what a credential of a person does not matter to. */
 export const outside: ReadonlyArray<Row> = [
   {
     row: "1",
@@ -30,4 +29,3 @@ export const outside: ReadonlyArray<Row> = [
     ]
   }
 ]
-

@@ -1,7 +1,6 @@
-/** Rows 2 to 16 of the matrix. */
+/** Rows 2 to 16 of the matrix: sessions, keys, organizations. */
 import { name, email, authorization, type Row } from "./cells.ts"
 
-/** Rows 2 to 16. */
 export const people: ReadonlyArray<Row> = [
   {
     row: "2",
@@ -133,7 +132,9 @@ export const people: ReadonlyArray<Row> = [
     row: "13c",
     says: "leave (remove oneself)",
     cells: "401 401 a n 2 2 2 2 2 i i c c",
-    calls: [{ call: "orgs.removeMember", as: "leave", kind: "leave", query: "?confirm_self_lockout=true", success: 204 }]
+    calls: [
+      { call: "orgs.removeMember", as: "leave", kind: "leave", query: "?confirm_self_lockout=true", success: 204 }
+    ]
   },
   {
     row: "14",
@@ -160,4 +161,3 @@ export const people: ReadonlyArray<Row> = [
     calls: [{ call: "projects.create", body: name, success: 201 }]
   }
 ]
-

@@ -1,7 +1,6 @@
-/** Rows 17 to 20 of the matrix. */
-import { name, network, type Row } from "./cells.ts"
+/** Rows 17 to 20 of the matrix: projects and what is read of them. */
+import { name, network, on, type Row } from "./cells.ts"
 
-/** Rows 17 to 20. */
 export const projects: ReadonlyArray<Row> = [
   {
     row: "17",
@@ -64,4 +63,3 @@ export const projects: ReadonlyArray<Row> = [
     ]
   }
 ]
-

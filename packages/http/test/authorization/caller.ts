@@ -1,0 +1,186 @@
+/** Who makes the call of a cell, and what its path names. */
+import { Entropy, makeKeySecret, type User } from "@narthex/core"
+import { Effect, Redacted } from "effect"
+import type { Side } from "./expectation.ts"
+import { isKey, narrowOf, type Principal } from "./principals.ts"
+import type { Call, Ids } from "./rows/cells.ts"
+import { listed, type On, type Tree, type World } from "./World.ts"
+
+export interface Caller {
+  readonly token: string | undefined
+  readonly user: User | undefined
+  readonly member: boolean
+  readonly personal_id: string
+  readonly session_id: string
+  readonly key_id: string
+}
+
+const nobody: Caller = {
+  token: undefined,
+  user: undefined,
+  member: false,
+  personal_id: "-",
+  session_id: "-",
+  key_id: "-"
+}
+
+const sessions = {
+  P: "pending",
+  X: "former",
+  O: "owner",
+  A: "admin",
+  M: "member",
+  V: "viewer"
+} as const
+
+const capabilityOf = (principal: Principal) =>
+  principal.startsWith("KR") ? "read" : principal.startsWith("KA") ? "agent" : "read_write"
+
+const scopeOf = Effect.fnUntraced(function* (world: World, narrow: "KP" | "KB", on: On) {
+  const { branch_id, project_id } = yield* world.own(on)
+  return narrow === "KP"
+    ? ({ type: "project", project_id } as const)
+    : ({ type: "branch", project_id, branch_id } as const)
+})
+
+/** The caller of a column; narrowed keys are of the project and branch that the call means as its own. */
+export const callerOf = Effect.fnUntraced(function* (world: World, principal: Principal, on: On) {
+  if (principal === "-") return nobody
+  if (principal === "!")
+    return { ...nobody, token: Redacted.value(yield* Effect.provide(makeKeySecret, Entropy.layer)) }
+  if (!isKey(principal)) {
+    const who = yield* world.people(sessions[principal as keyof typeof sessions])
+    return { ...nobody, ...who, member: principal !== "X" }
+  }
+  if (principal === "XK") {
+    const { id, secret, user } = yield* world.endedKey
+    return { ...nobody, token: secret, user, key_id: id }
+  }
+  const creator = yield* world.people(principal === "PK" ? "pending" : "owner")
+  const narrow = narrowOf(principal)
+  const scope = narrow === undefined ? ({ type: "organization" } as const) : yield* scopeOf(world, narrow, on)
+  const key = yield* world.key("caller", creator.user, world.org, capabilityOf(principal), scope)
+  return {
+    ...nobody,
+    token: key.secret,
+    user: creator.user,
+    member: true,
+    personal_id: creator.personal_id,
+    key_id: key.id
+  }
+})
+
+const uuid = "0198f3d2-7c1a-7b44-9c55-ffffffffffff"
+const ulid = "01k3p5q7r9s1t3v5w7x9z0000a"
+const inventedProject = { project_id: `prj-${ulid}` }
+const invented = { branch_id: `br-${ulid}`, endpoint_id: `ep-${ulid}`, operation_id: uuid }
+const malformed = { branch_id: "not-an-id", endpoint_id: "not-an-id", operation_id: "not-an-id" }
+
+const treeOf = Effect.fnUntraced(function* (
+  world: World,
+  { kind, on = "child" }: Call,
+  side: Side
+): Effect.fn.Return<Readonly<Record<keyof Tree, string>>> {
+  const own: Tree = yield* world.own(on)
+  const inOwn = { project_id: own.project_id }
+  switch (side) {
+    case "own":
+      return own
+    case "sibling":
+      return yield* world.own("sibling")
+    case "other":
+      return yield* world.other(on)
+    case "foreign":
+      return yield* world.elsewhere(on)
+    case "crossed":
+      return { ...(yield* world.other(on)), ...inOwn }
+    case "crossedForeign":
+      return { ...(yield* world.elsewhere(on)), ...inOwn }
+    case "invented":
+      return kind === "project" ? { ...own, ...inventedProject } : { ...own, ...invented }
+    case "malformed":
+      return kind === "project" ? { ...own, project_id: "not-an-id" } : { ...own, ...malformed }
+    case "inventedProject":
+      return { ...own, ...inventedProject }
+    case "malformedProject":
+      return { ...own, project_id: "not-an-id" }
+  }
+})
+
+/** One of an object: the caller's own, somebody else's here, somebody's elsewhere, nobody's. */
+const pick = <A>(side: Side, own: A, other: A, foreign: A, rest: { readonly invented: A; readonly malformed: A }) =>
+  side === "own"
+    ? own
+    : side === "other"
+      ? other
+      : side === "foreign"
+        ? foreign
+        : rest[side as "invented" | "malformed"]
+
+const ids = { invented: uuid, malformed: "not-an-id" }
+
+const peopleIds = Effect.fnUntraced(function* (world: World, call: Call, side: Side, caller: Caller) {
+  const stranger = yield* world.stranger
+  const foreign: string = yield* world.foreign
+  const { kind } = call
+  switch (kind) {
+    case "organization":
+      return { org_id: pick(side, world.org as string, caller.personal_id, foreign, ids) }
+    case "other_org":
+      return { org_id: pick(side, caller.personal_id, "-", foreign, ids) }
+    case "leave":
+      return { org_id: pick(side, world.org as string, "-", foreign, ids), user_id: caller.user?.id ?? uuid }
+    case "member":
+    case "owner_member": {
+      const { user } = yield* world.people(kind === "member" ? "target" : "second")
+      const org_id = side === "foreign" ? foreign : world.org
+      return { org_id, user_id: pick<string>(side, user.id, stranger.user.id, stranger.user.id, ids) }
+    }
+    case "invitation":
+    case "owner_invitation": {
+      const role = kind === "invitation" ? "member" : "owner"
+      const own = yield* world.invitation(`here ${role}`)
+      const theirs = yield* world.invitation(`elsewhere ${role}`)
+      return { org_id: side === "foreign" ? foreign : world.org, invitation_id: pick(side, own, theirs, theirs, ids) }
+    }
+    case "session": {
+      const target = yield* world.people("target")
+      return { session_id: pick(side, caller.session_id, target.session_id, stranger.session_id, ids) }
+    }
+    case "own_key":
+      return { api_key_id: caller.key_id }
+    case "key":
+    case "others_key": {
+      const target = yield* world.people("target")
+      const all = { type: "organization" } as const
+      const mine = Effect.gen(function* () {
+        if (kind === "key" && caller.key_id !== "-") return caller.key_id
+        // Whoever is nobody here, or nobody any more, has no key here either.
+        if (caller.user === undefined || !caller.member) return (yield* world.endedKey).id
+        return (yield* world.key("object", caller.user, world.org, "read_write", all)).id
+      })
+      const theirs = yield* world.key("object", target.user, world.org, "read_write", all)
+      const far = yield* world.key("object", stranger.user, yield* world.foreign, "read_write", all)
+      return { api_key_id: pick(side, yield* mine, theirs.id, far.id, { ...ids, invented: `key-${ulid}` }) }
+    }
+    default:
+      return {}
+  }
+})
+
+const address = listed.split("/")
+
+/** Everything that the path and the body of the call take. */
+export const idsOf = Effect.fnUntraced(function* (world: World, call: Call, side: Side, caller: Caller) {
+  // An organization can only be deleted while it has no project.
+  const tree = call.kind === "organization" ? {} : yield* treeOf(world, call, side)
+  const all: Ids = {
+    ...tree,
+    org_id: world.org,
+    cidr: encodeURIComponent(listed),
+    network: address[0] ?? "",
+    prefix: address[1] ?? "",
+    ...(yield* peopleIds(world, call, side, caller))
+  }
+  return all
+})

@@ -1,0 +1,58 @@
+/** The matrix is whole: every row of the page, every endpoint of the contract, every principal. */
+import { assert, describe, it } from "@effect/vitest"
+import { Api, policyOf } from "@narthex/api"
+import { expected, sidesOf } from "./expectation.ts"
+import { matrix, rowsOfThePage } from "./matrix.ts"
+import { columns, principals } from "./principals.ts"
+
+const endpoints = Object.entries(Api.groups).flatMap(([group, { endpoints: all }]) =>
+  Object.entries(all).map(([name, endpoint]) => ({ name: `${group}.${name}`, endpoint }))
+)
+
+describe("the matrix", () => {
+  it("has every row of the page", () => {
+    assert.sameMembers(
+      matrix.map(({ row }) => row),
+      [...rowsOfThePage]
+    )
+  })
+
+  it("has every endpoint of the contract", () => {
+    const calls = new Set(matrix.flatMap(({ calls: all }) => all.map(({ call }) => call)))
+    assert.sameMembers(
+      [...calls],
+      endpoints.map(({ name }) => name)
+    )
+  })
+
+  it("has a cell for every column and every object", () => {
+    for (const row of matrix) {
+      assert.strictEqual(row.cells.split(" ").length, columns.length, `row ${row.row}`)
+      for (const call of row.calls)
+        for (const principal of principals)
+          for (const side of sidesOf(call))
+            assert.match(
+              expected(row, call, principal, side),
+              /^([2acfiknrs]|401|404|409|-)$/,
+              `row ${row.row}, ${call.call}, ${principal}, ${side}`
+            )
+    }
+  })
+
+  it("leaves a cell out only where the page does", () => {
+    const out = matrix.flatMap((row) =>
+      row.calls.flatMap((call) =>
+        principals.filter((principal) => expected(row, call, principal, "own") === "-").map((it) => `${row.row} ${it}`)
+      )
+    )
+    assert.deepStrictEqual(out, ["6 P", "6 X", "6 O", "6 A", "6 M", "6 V"])
+  })
+
+  it("lets nobody past an anonymous endpoint's neighbours: only row 1 needs no credential", () => {
+    const anonymous = endpoints
+      .filter(({ endpoint }) => policyOf(endpoint)?._tag === "Anonymous")
+      .map(({ name }) => name)
+    const [first] = matrix.filter(({ row }) => row === "1").map(({ calls }) => calls.map(({ call }) => call))
+    assert.sameMembers(anonymous, first ?? [])
+  })
+})

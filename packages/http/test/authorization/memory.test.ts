@@ -1,0 +1,4 @@
+import { layerMemoryPorts } from "@narthex/core"
+import { authorizationSuite } from "./authorizationSuite.ts"
+
+authorizationSuite("memory", layerMemoryPorts)

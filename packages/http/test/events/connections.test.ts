@@ -1,0 +1,159 @@
+/** The connection itself: first bytes, heartbeats, what is accepted, and what a stream costs whoever only asks. */
+import { assert, layer } from "@effect/vitest"
+import { EventBroker, EventLog } from "@narthex/core"
+import { Duration, Effect } from "effect"
+import { call, TestApi } from "../support/wire.ts"
+import { open, opened, RawStream, requestText } from "./support/RawStream.ts"
+import { counting, somebody, state, streamApi } from "./support/streamApi.ts"
+
+const heartbeat = 150
+
+layer(streamApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 }), { excludeTestServices: true })(
+  "a stream's connection",
+  (it) => {
+    it.effect("says at once that it is open, before there is any event", () =>
+      Effect.gen(function* () {
+        const { token } = yield* somebody("first@example.com")
+        const stream = yield* opened({ token })
+        assert.isBelow((stream.firstByteAt ?? Number.NaN) - stream.openedAt, 1_000)
+        assert.strictEqual(stream.status, 200)
+        assert.strictEqual(stream.header("content-type"), "text/event-stream; charset=utf-8")
+        assert.strictEqual(stream.header("cache-control"), "no-store, no-transform")
+        assert.strictEqual(stream.header("x-accel-buffering"), "no")
+        assert.strictEqual(stream.header("connection"), "close")
+        assert.isUndefined(stream.header("content-encoding"))
+        assert.isUndefined(stream.header("content-length"))
+      })
+    )
+
+    it.effect("carries a comment now and then while nothing happens", () =>
+      Effect.gen(function* () {
+        const { token } = yield* somebody("quiet@example.com")
+        const stream = yield* opened({ token })
+        const begun = performance.now()
+        yield* stream.until(
+          "ten heartbeats",
+          ({ text }) => text.split("\n:\n").length - 1 + text.split(":\n").length > 11
+        )
+        assert.isAbove(performance.now() - begun, 5 * 0.8 * heartbeat)
+        assert.deepStrictEqual(stream.events, [])
+        assert.match(stream.text, /^: ok\n(:\n)+$/)
+      })
+    )
+
+    it.effect("carries positions and waits only for clients that ask for them", () =>
+      Effect.gen(function* () {
+        const { org, token } = yield* somebody("bookmarks@example.com")
+        yield* state(org, counting(1, 1))
+        const head = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
+        const asking = yield* opened({ token, path: "/v1/events?bookmarks=1" })
+        assert.match(asking.text, new RegExp(`^: ok\\nretry: \\d+\\n\\nid: ${head}\\n\\n`))
+        for (const path of ["/v1/events", "/v1/events?bookmarks=0", "/v1/events?bookmarks=true"]) {
+          const plain = yield* opened({ token, path })
+          assert.strictEqual(plain.text.split("\n")[0], ": ok")
+          assert.notMatch(plain.text, /retry|id/)
+        }
+      })
+    )
+
+    it.effect("goes without chunks to a client of HTTP/1.0", () =>
+      Effect.gen(function* () {
+        const { org, token } = yield* somebody("old@example.com")
+        const stream = yield* opened({ token, version: "1.0" })
+        assert.isUndefined(stream.header("transfer-encoding"))
+        yield* state(org, counting(1, 3))
+        yield* stream.until("events", ({ events }) => events.length === 3)
+      })
+    )
+
+    it.effect("answers HEAD with the head alone, and opens nothing", () =>
+      Effect.gen(function* () {
+        const { token } = yield* somebody("head@example.com")
+        const { streams } = yield* EventBroker
+        const before = streams().length
+        const answer = yield* call("HEAD", "/v1/events", { token })
+        assert.strictEqual(answer.status, 200)
+        assert.strictEqual(answer.headers["content-type"], "text/event-stream; charset=utf-8")
+        const stream = yield* open({ token, method: "HEAD", headers: ["Connection: close"] })
+        yield* stream.until("over", ({ closed }) => closed)
+        assert.strictEqual(stream.body.length, 0)
+        assert.strictEqual(streams().length, before)
+      })
+    )
+
+    const accepts: ReadonlyArray<readonly [string | null, number]> = [
+      [null, 200],
+      ["*/*", 200],
+      ["text/*", 200],
+      ["text/event-stream", 200],
+      ["TEXT/Event-Stream; charset=utf-8", 200],
+      ["application/json, text/event-stream;q=0.1", 200],
+      ["application/json", 406],
+      ["text/html, application/xml", 406],
+      ["text/event-stream;q=0", 406],
+      ["text/event-streamer", 406]
+    ]
+
+    it.effect("is 406 for whoever does not take event streams", () =>
+      Effect.gen(function* () {
+        const { token } = yield* somebody("accept@example.com")
+        for (const [accept, status] of accepts) {
+          const stream = yield* open({ token, headers: accept === null ? [] : [`Accept: ${accept}`] })
+          yield* stream.until("answered", (it) => it.status !== 0)
+          assert.strictEqual(stream.status, status, String(accept))
+          if (status !== 406) continue
+          yield* stream.until("explained", (it) => it.text !== "")
+          assert.strictEqual(JSON.parse(stream.text).code, "not_acceptable")
+        }
+      })
+    )
+
+    it.effect("carries an event of 64 KiB, and error.v1 in place of a larger one", () =>
+      Effect.gen(function* () {
+        const { org, token } = yield* somebody("large@example.com")
+        const stream = yield* opened({ token })
+        yield* state(org, counting(1, 1, 64 * 1024 - 400))
+        yield* state(org, counting(2, 1, 64 * 1024))
+        const head = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
+        yield* state(org, counting(3, 1, 4 * 1024 * 1024))
+        yield* state(org, counting(4, 1))
+        yield* stream.until("all", ({ events }) => events.length === 4)
+        const [first, second, third, fourth] = stream.events
+        assert.strictEqual(JSON.parse(first?.data ?? "null").data.pad.length, 64 * 1024 - 400)
+        if (second?.event !== "error.v1") return assert.fail(`There was ${second?.event}.`)
+        assert.strictEqual(second.id, head)
+        assert.deepInclude(JSON.parse(second.data ?? "null"), { id: head, source: "_broker", org_id: org })
+        assert.strictEqual(JSON.parse(second.data ?? "null").data.code, "event_too_large")
+        assert.strictEqual(third?.event, "error.v1")
+        assert.strictEqual(JSON.parse(fourth?.data ?? "null").data.n, 4)
+      })
+    )
+
+    it.effect("is asked for many times over one socket, and none of them stops the others", () =>
+      Effect.gen(function* () {
+        const { org, token } = yield* somebody("pipeline@example.com")
+        const { port } = yield* TestApi
+        const { streams } = yield* EventBroker
+        const before = streams().length
+        const piped = yield* Effect.acquireRelease(
+          Effect.sync(() => new RawStream(port, requestText({ token }).repeat(20))),
+          ({ socket }) => Effect.sync(() => socket.destroy())
+        )
+        yield* piped.until("open", ({ text }) => text.startsWith(": ok\n"))
+        const other = yield* opened({ token })
+        yield* state(org, counting(1, 5))
+        yield* other.until("events", ({ events }) => events.length === 5)
+        yield* piped.until("events", ({ events }) => events.length === 5)
+        piped.socket.resetAndDestroy()
+        other.socket.resetAndDestroy()
+        yield* Effect.repeat(
+          Effect.delay(
+            Effect.sync(() => streams().length),
+            5
+          ),
+          { until: (count) => count <= before }
+        ).pipe(Effect.timeout("10 seconds"))
+      })
+    )
+  }
+)

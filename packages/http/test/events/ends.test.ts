@@ -1,0 +1,98 @@
+/** Streams that the server ends: with the credential, and when the instance stops. */
+import { assert, describe, it, layer } from "@effect/vitest"
+import { EventBroker, EventStreams } from "@narthex/core"
+import { Duration, Effect } from "effect"
+import { Draining } from "../../src/index.ts"
+import { Ahead } from "../support/apiOver.ts"
+import { call } from "../support/wire.ts"
+import { open, opened } from "./support/RawStream.ts"
+import { counting, somebody, state, streamApi } from "./support/streamApi.ts"
+
+layer(streamApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10) }), { excludeTestServices: true })(
+  "a stream and its credential",
+  (it) => {
+    it.effect("end together, five seconds before the token does", () =>
+      Effect.gen(function* () {
+        const { org, token } = yield* somebody("ada@example.com")
+        const { by } = yield* Ahead
+        const stream = yield* opened({ token })
+        yield* by("890 seconds")
+        yield* state(org, counting(1, 1))
+        yield* stream.until("an event", ({ events }) => events.length === 1)
+        assert.isFalse(stream.closed)
+        yield* by("6 seconds")
+        yield* stream.until("over", ({ closed }) => closed)
+        assert.match(stream.text, /: closing reason=token_expired\n$/)
+        yield* by("5 seconds")
+        const again = yield* open({ token })
+        yield* again.until("refused", ({ status }) => status !== 0)
+        assert.strictEqual(again.status, 401)
+      })
+    )
+
+    it.effect("end together when a key expires", () =>
+      Effect.gen(function* () {
+        const { by } = yield* Ahead
+        const { token } = yield* somebody("key@example.com")
+        const { body } = yield* call("POST", "/v1/api-keys/", { token, body: { name: "short", expires_in_days: 1 } })
+        yield* by("86390 seconds")
+        const stream = yield* opened({ token: body.secret })
+        yield* by("6 seconds")
+        yield* stream.until("over", ({ closed }) => closed)
+        assert.match(stream.text, /: closing reason=token_expired\n$/)
+        yield* by("5 seconds")
+        const again = yield* open({ token: body.secret })
+        yield* again.until("refused", ({ status }) => status !== 0)
+        assert.strictEqual(again.status, 401)
+      })
+    )
+
+    it.effect("part after the greatest age, for a key that never expires", () =>
+      Effect.gen(function* () {
+        const { by } = yield* Ahead
+        const { token } = yield* somebody("age@example.com")
+        const { body } = yield* call("POST", "/v1/api-keys/", { token, body: { name: "long" } })
+        const stream = yield* opened({ token: body.secret })
+        yield* by("31 minutes")
+        yield* stream.until("over", ({ closed }) => closed)
+        assert.match(stream.text, /: closing reason=max_age\n$/)
+      })
+    )
+  }
+)
+
+describe("an instance that stops", () => {
+  it.live("ends its streams, tells relays when to come back, and refuses new ones", () =>
+    Effect.gen(function* () {
+      const { org, token } = yield* somebody("ada@example.com")
+      const { begin } = yield* Draining
+      const { drain } = yield* EventStreams
+      const { streams } = yield* EventBroker
+      const plain = yield* Effect.forEach(Array.from({ length: 20 }), () => opened({ token }))
+      const relay = yield* opened({ token, path: "/v1/events?bookmarks=1" })
+      yield* state(org, counting(1, 3))
+      for (const stream of [...plain, relay]) yield* stream.until("events", ({ events }) => events.length === 3)
+      yield* Effect.andThen(begin, drain(Duration.seconds(2)))
+      for (const stream of plain) {
+        yield* stream.until("over", ({ closed }) => closed)
+        assert.match(stream.text, /: closing reason=draining\n$/)
+        assert.notInclude(stream.text, "retry:")
+      }
+      yield* relay.until("over", ({ closed }) => closed)
+      const last = relay.events.at(-1)?.id
+      assert.match(relay.text, new RegExp(`id: ${last}\\n\\nretry: \\d+\\n\\n: closing reason=draining\\n$`))
+      assert.strictEqual(streams().length, 0)
+
+      const refused = yield* open({ token })
+      yield* refused.until("refused", ({ status }) => status !== 0)
+      assert.strictEqual(refused.status, 503)
+      assert.match(refused.header("retry-after") ?? "", /^\d+$/)
+      const turned = yield* open({ token, path: "/v1/events?bookmarks=1", headers: ["Accept: text/event-stream"] })
+      yield* turned.until("over", ({ closed }) => closed)
+      assert.strictEqual(turned.status, 200)
+      assert.match(turned.text, /^: ok\nretry: \d+\n\n: closing reason=draining\n$/)
+      const ready = yield* call("GET", "/readyz")
+      assert.strictEqual(ready.status, 503)
+    }).pipe(Effect.scoped, Effect.provide(streamApi()))
+  )
+})

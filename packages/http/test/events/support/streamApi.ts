@@ -1,0 +1,43 @@
+/** The API over memory with settings of event streams, and a way to state events beside it. */
+import { defaultEventSettings, EventSettings, OrgId, type ProjectId, Transaction } from "@narthex/core"
+import { Effect, Layer } from "effect"
+import { type ApiOptions, memoryApi, signIn } from "../../support/apiOver.ts"
+import { call } from "../../support/wire.ts"
+
+export const streamApi = (settings: Partial<EventSettings> = {}, options: ApiOptions = {}) =>
+  memoryApi({ idle: true, ...options }).pipe(
+    Layer.provideMerge(Layer.succeed(EventSettings, { ...defaultEventSettings, limits: null, ...settings }))
+  )
+
+/** Somebody who is signed in. */
+export const somebody = (email: string) =>
+  Effect.gen(function* () {
+    const token = yield* signIn(email)
+    const { body } = yield* call("GET", "/v1/auth/whoami", { token })
+    return { token, org: OrgId.make(body.organization.id), user: String(body.user.id) }
+  })
+
+export interface Stated {
+  readonly type?: string
+  readonly project?: ProjectId | null
+  readonly data?: Record<string, string | number>
+}
+
+/** Commits events in one transaction. */
+export const state = (org: OrgId, events: ReadonlyArray<Stated>) =>
+  Effect.flatMap(Transaction, ({ emit, run }) =>
+    run(
+      Effect.forEach(
+        events,
+        ({ data = {}, project = null, type = "operation.updated.v1" }) =>
+          emit({ org_id: org, project_id: project, type, source: "operations", internal: false, data }),
+        { discard: true }
+      )
+    )
+  )
+
+/** Events that count. */
+export const counting = (from: number, count: number, size = 0): ReadonlyArray<Stated> =>
+  Array.from({ length: count }, (_, at) => ({
+    data: { n: from + at, ...(size === 0 ? {} : { pad: "x".repeat(size) }) }
+  }))

@@ -1,0 +1,189 @@
+/** Branches, their credentials, and sandboxes. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Ahead, memoryApi } from "../support/apiOver.ts"
+import { branch, finish, founder, key, project, refused, settled } from "../support/story.ts"
+
+layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
+  it.effect("201: a copy of the default branch, without an endpoint unless asked, with a name if none is given", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const { id, main, path } = yield* project(who)
+      const plain = yield* who.call("POST", `${path}/branches`)
+      assert.deepStrictEqual(
+        [plain.status, plain.body.branch.parent_id, plain.body.branch.project_id, plain.body.endpoint],
+        [201, main, id, null]
+      )
+      assert.match(plain.body.branch.name, /^[A-Za-z][A-Za-z0-9_./-]*$/)
+      assert.strictEqual(plain.headers["location"], `${path}/branches/${plain.body.branch.id}`)
+      assert.deepStrictEqual(plain.body.branch.created_by, { id: who.user_id, email: who.email })
+      assert.notProperty(plain.body.branch, "made_by_agent")
+      yield* settled(who, plain)
+      const body = { name: "grandchild", parent_id: plain.body.branch.id, endpoint: true, ttl_seconds: 60 }
+      const full = yield* settled(who, yield* who.call("POST", `${path}/branches`, { body }))
+      assert.strictEqual(full.body.endpoint.branch_id, full.body.branch.id)
+      const { created_at, expires_at } = full.body.branch
+      assert.strictEqual(Date.parse(expires_at) - Date.parse(created_at), 60_000)
+      refused(yield* who.call("POST", `${path}/branches`, { body: { name: "grandchild" } }), 409, "conflict")
+    })
+  )
+
+  it.effect("200: renamed, given and freed of an end; 409: a taken name, an end for what is protected", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const { branch: made } = yield* branch(who, place, { name: "one" })
+      const at = `${place.path}/branches/${made.id}`
+      const renamed = yield* who.call("PATCH", at, { body: { name: "two", ttl_seconds: 60 } })
+      assert.deepStrictEqual([renamed.body.branch.name, renamed.body.branch.expires_at !== null], ["two", true])
+      const kept = yield* who.call("PATCH", at, { body: { name: "three" } })
+      assert.isNotNull(kept.body.branch.expires_at)
+      const freed = yield* who.call("PATCH", at, { body: { ttl_seconds: null } })
+      assert.deepStrictEqual([freed.body.branch.name, freed.body.branch.expires_at], ["three", null])
+      refused(yield* who.call("PATCH", at, { body: { name: "main" } }), 409, "conflict")
+      yield* who.call("PATCH", at, { body: { protected: true } })
+      refused(yield* who.call("PATCH", at, { body: { ttl_seconds: 60 } }), 409, "conflict")
+      for (const body of [{ ttl_seconds: 0 }, { ttl_seconds: 1.5 }, { protected: "yes" }])
+        refused(yield* who.call("PATCH", at, { body }), 422, "invalid_request")
+    })
+  )
+
+  it.effect("409: deleting the default branch, a protected one, one with children; resetting one without parent", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const branches = `${place.path}/branches`
+      const { branch: parent } = yield* branch(who, place, { name: "parent" })
+      const { branch: child } = yield* branch(who, place, { name: "child", parent_id: parent.id })
+      for (const id of [place.main, parent.id]) refused(yield* who.call("DELETE", `${branches}/${id}`), 409, "conflict")
+      refused(yield* who.call("POST", `${branches}/${place.main}/reset`), 409, "conflict")
+      yield* who.call("PATCH", `${branches}/${child.id}`, { body: { protected: true } })
+      refused(yield* who.call("DELETE", `${branches}/${child.id}`), 409, "conflict")
+      refused(yield* who.call("POST", `${branches}/${child.id}/reset`), 409, "conflict")
+      yield* who.call("PATCH", `${branches}/${child.id}`, { body: { protected: false } })
+      const gone = yield* who.call("DELETE", `${branches}/${child.id}`)
+      assert.deepStrictEqual([gone.status, gone.body.operations[0].action], [202, "delete_timeline"])
+      refused(yield* who.call("GET", `${branches}/${child.id}`), 404, "not_found")
+      const [operation] = gone.body.operations
+      assert.strictEqual((yield* who.call("GET", `${place.path}/operations/${operation.id}`)).status, 200)
+      assert.strictEqual((yield* who.call("POST", `${branches}`, { body: { name: "child" } })).status, 201)
+    })
+  )
+
+  it.effect("set-default moves the default, and an empty `operations` means: already so", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const { branch: next } = yield* branch(who, place, { ttl_seconds: 3600 })
+      const at = `${place.path}/branches/${next.id}/set-default`
+      const moved = yield* who.call("POST", at)
+      assert.deepStrictEqual([moved.body.branch.default, moved.body.branch.expires_at], [true, null])
+      assert.strictEqual((yield* who.call("GET", place.path)).body.project.default_branch_id, next.id)
+      assert.isFalse((yield* who.call("GET", `${place.path}/branches/${place.main}`)).body.branch.default)
+      assert.deepStrictEqual((yield* who.call("POST", at)).body.operations, [])
+    })
+  )
+
+  it.effect("201: a credential bound to the branch, its secrets once; 409: no endpoint to connect to", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const path = `${place.path}/branches/${place.main}/credentials`
+      const minted = yield* who.call("POST", path, { body: { access: "read_write" } })
+      assert.strictEqual(minted.headers["cache-control"], "no-store")
+      assert.deepStrictEqual([minted.body.credential.access, minted.body.credential.expires_at], ["read_write", null])
+      assert.include(minted.body.connection_uri, minted.body.credential.role)
+      const short = yield* who.call("POST", path, { body: { access: "read_only", ttl_seconds: 60 } })
+      assert.isNotNull(short.body.credential.expires_at)
+      const agent = yield* key(who, { capability: "agent" })
+      const lent = yield* agent.call("POST", path, { body: { access: "read_only" } })
+      assert.approximately(Date.parse(lent.body.credential.expires_at) - Date.now(), 3_600_000, 60_000)
+      for (const body of [{}, { access: "admin" }, { access: "read_only", ttl_seconds: 0 }])
+        refused(yield* who.call("POST", path, { body }), 422, "invalid_request")
+      const { branch: bare } = yield* branch(who, place)
+      const none = `${place.path}/branches/${bare.id}/credentials`
+      refused(yield* who.call("POST", none, { body: { access: "read_only" } }), 409, "conflict")
+    })
+  )
+
+  it.effect("201: a sandbox, gone after its time: an hour unless said, at most a day", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const agent = yield* key(who, { capability: "agent" })
+      const made = yield* agent.call("POST", `${place.path}/sandboxes`)
+      assert.strictEqual(made.status, 201, made.text)
+      assert.sameMembers(Object.keys(made.body), [
+        "branch",
+        "endpoint",
+        "credential",
+        "password",
+        "connection_uri",
+        "operations"
+      ])
+      assert.strictEqual(made.headers["cache-control"], "no-store")
+      assert.strictEqual(made.headers["location"], `${place.path}/branches/${made.body.branch.id}`)
+      const { created_at, expires_at } = made.body.branch
+      assert.strictEqual(Date.parse(expires_at) - Date.parse(created_at), 3_600_000)
+      for (const ttl_seconds of [0, 86_401])
+        refused(yield* agent.call("POST", `${place.path}/sandboxes`, { body: { ttl_seconds } }), 422, "invalid_request")
+    })
+  )
+
+  it.effect("when a branch becomes main, what agents may do there ends", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const agent = yield* key(who, { capability: "agent" })
+      const made = yield* settled(who, yield* agent.call("POST", `${place.path}/sandboxes`))
+      const at = `${place.path}/branches/${made.body.branch.id}`
+      assert.strictEqual((yield* agent.call("PATCH", at, { body: { name: "mine" } })).status, 200)
+      yield* who.call("PATCH", at, { body: { protected: true, ttl_seconds: null } })
+      refused(yield* agent.call("PATCH", at, { body: { name: "still" } }), 403, "capability_insufficient")
+      const writer = { body: { access: "read_write" } }
+      refused(yield* agent.call("POST", `${at}/credentials`, writer), 403, "capability_insufficient")
+    })
+  )
+
+  it.effect("a branch whose time is over is gone", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const { branch: brief } = yield* branch(who, place, { ttl_seconds: 60 })
+      const mine = yield* key(who)
+      yield* (yield* Ahead).by("61 seconds")
+      const gone = Effect.map(mine.call("GET", `${place.path}/branches/${brief.id}`), ({ status }) => status)
+      yield* Effect.repeat(gone, { until: (status) => status === 404 })
+    })
+  )
+})
+
+layer(memoryApi({ idle: true }), { excludeTestServices: true })("a branch at work", (it) => {
+  it.effect("423: reset, delete and set-default wait for what runs; reads and names are never locked", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const { body } = yield* who.call("POST", "/v1/projects", { body: { name: "p" } })
+      const path = `/v1/projects/${body.project.id}/branches`
+      const made = yield* who.call("POST", path)
+      const at = `${path}/${made.body.branch.id}`
+      const [operation] = made.body.operations
+      for (const [method, suffix] of [
+        ["POST", "/reset"],
+        ["POST", "/set-default"],
+        ["DELETE", ""]
+      ] as const) {
+        const busy = yield* who.call(method, at + suffix)
+        refused(busy, 423, "resource_busy")
+        assert.deepStrictEqual([busy.headers["retry-after"], busy.body.blocking_operation_id], ["1", operation.id])
+      }
+      assert.strictEqual((yield* who.call("PATCH", at, { body: { name: "renamed" } })).status, 200)
+      assert.strictEqual((yield* who.call("GET", at)).body.branch.name, "renamed")
+      yield* finish(operation.id)
+      const reset = yield* who.call("POST", `${at}/reset`)
+      assert.deepStrictEqual(
+        [reset.status, reset.body.branch.current_state, reset.body.operations[0].action],
+        [200, "resetting", "reset_branch"]
+      )
+    })
+  )
+})

@@ -1,0 +1,93 @@
+/** Endpoints and operations. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { memoryApi } from "../support/apiOver.ts"
+import { branch, founder, key, project, refused, settled } from "../support/story.ts"
+
+layer(memoryApi(), { excludeTestServices: true })("endpoints", (it) => {
+  it.effect("201: read-only unless said; 409: a second read-write one of a branch", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const { main, path } = yield* project(who)
+      const made = yield* settled(who, yield* who.call("POST", `${path}/endpoints`, { body: { branch_id: main } }))
+      const { endpoint } = made.body
+      assert.deepStrictEqual([made.status, endpoint.type, endpoint.suspend_timeout_seconds], [201, "read_only", 300])
+      assert.strictEqual(made.headers["location"], `${path}/endpoints/${endpoint.id}`)
+      assert.include(endpoint.host, endpoint.id)
+      assert.notProperty(endpoint, "address")
+      const second = { branch_id: main, type: "read_write" }
+      refused(yield* who.call("POST", `${path}/endpoints`, { body: second }), 409, "conflict")
+      for (const body of [{}, { branch_id: main, type: "x" }, { branch_id: main, suspend_timeout_seconds: 0 }])
+        refused(yield* who.call("POST", `${path}/endpoints`, { body }), 422, "invalid_request")
+      for (const suspend_timeout_seconds of [-1, 1, 604_800]) {
+        const body = { branch_id: main, suspend_timeout_seconds }
+        assert.strictEqual((yield* who.call("POST", `${path}/endpoints`, { body })).status, 201)
+      }
+    })
+  )
+
+  it.effect("start and suspend: an operation each, none when already so; a disabled one is 409", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const { endpoint, path } = yield* project(who)
+      const at = `${path}/endpoints/${endpoint}`
+      const started = yield* settled(who, yield* who.call("POST", `${at}/start`))
+      assert.strictEqual(started.body.operations[0].action, "start_compute")
+      assert.deepStrictEqual((yield* who.call("POST", `${at}/start`)).body.operations, [])
+      assert.strictEqual((yield* who.call("GET", at)).body.endpoint.current_state, "active")
+      yield* settled(who, yield* who.call("POST", `${at}/suspend`))
+      assert.deepStrictEqual((yield* who.call("POST", `${at}/suspend`)).body.operations, [])
+      assert.strictEqual((yield* who.call("GET", at)).body.endpoint.current_state, "idle")
+      const off = yield* who.call("PATCH", at, { body: { disabled: true, suspend_timeout_seconds: -1 } })
+      assert.deepStrictEqual([off.body.endpoint.disabled, off.body.endpoint.suspend_timeout_seconds], [true, -1])
+      refused(yield* who.call("POST", `${at}/start`), 409, "conflict")
+    })
+  )
+
+  it.effect("202: deleted, and 404 from that moment", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const { endpoint, path } = yield* project(who)
+      const gone = yield* who.call("DELETE", `${path}/endpoints/${endpoint}`)
+      assert.deepStrictEqual([gone.status, gone.body.operations[0].action], [202, "delete_compute"])
+      refused(yield* who.call("GET", `${path}/endpoints/${endpoint}`), 404, "not_found")
+      refused(yield* who.call("POST", `${path}/endpoints/${endpoint}/start`), 404, "not_found")
+    })
+  )
+})
+
+layer(memoryApi(), { excludeTestServices: true })("operations", (it) => {
+  it.effect("say who asked for what; a wait answers the state that was reached", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const mine = yield* key(who, { name: "robot" })
+      const made = yield* settled(mine, yield* mine.call("POST", `${place.path}/branches`))
+      const at = `${place.path}/operations/${made.body.operations[0].id}`
+      const { body } = yield* who.call("GET", `${at}?wait=1s`)
+      assert.deepStrictEqual(body.operation.initiator, { type: "api_key", id: mine.id, name: "robot" })
+      assert.deepStrictEqual([body.operation.action, body.operation.status], ["create_branch", "finished"])
+      for (const wait of ["0s", "61s", "1", "1m", "", "x"])
+        refused(yield* who.call("GET", `${at}?wait=${wait}`), 422, "invalid_request")
+    })
+  )
+
+  it.effect("a branch key sees its branch alone", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const { branch: child } = yield* branch(who, place, { endpoint: true })
+      const narrow = yield* key(who, { scope: `branch:${child.id}` })
+      for (const list of ["operations", "endpoints"]) {
+        const { body } = yield* narrow.call("GET", `${place.path}/${list}`)
+        assert.isNotEmpty(body[list])
+        for (const item of body[list]) assert.strictEqual(item.branch_id, child.id)
+      }
+      const { body } = yield* narrow.call("GET", `${place.path}/branches`)
+      assert.deepStrictEqual(
+        body.branches.map((it: { id: string }) => it.id),
+        [child.id]
+      )
+    })
+  )
+})

@@ -1,0 +1,164 @@
+/** Ids in paths and bodies, and lists in pages. */
+import { assert, layer } from "@effect/vitest"
+import { Api } from "@narthex/api"
+import { Effect } from "effect"
+import { memoryApi } from "../support/apiOver.ts"
+import { arrive, branch, founder, key, named, project, refused, type Someone } from "../support/story.ts"
+import { bytes } from "../support/wire.ts"
+
+const malformed = ["not-an-id", "%00", "%F0%9F%A6%86", "%zz", "a%2Fb", "%2e%2e", "'--", "x".repeat(300), "PRJ-1"]
+const invented: Record<string, string> = {
+  project_id: "prj-01k3p5q7r9s1t3v5w7x9z0000a",
+  branch_id: "br-01k3p5q7r9s1t3v5w7x9z0000a",
+  endpoint_id: "ep-01k3p5q7r9s1t3v5w7x9z0000a",
+  api_key_id: "key-01k3p5q7r9s1t3v5w7x9z0000a"
+}
+const uuid = "0198f3d2-7c1a-7b44-9c55-ffffffffffff"
+
+const endpoints = Object.values(Api.groups).flatMap((group) =>
+  Object.values(group.endpoints).map(({ method, path }) => ({ method: String(method), path: String(path) }))
+)
+
+/** Every call that names something, with the last id of its path to be filled in. */
+const calls = endpoints.flatMap(({ method, path }) => {
+  const last = /.*:(\w+_id)/.exec(path)?.[1]
+  return last === undefined || path.includes("/proxy/") ? [] : [{ method, path, last }]
+})
+
+layer(memoryApi(), { excludeTestServices: true })("ids", (it) => {
+  it.effect("a malformed id in a path answers exactly like an unknown one, on every call", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const known: Record<string, string> = { project_id: place.id, org_id: who.org_id }
+      for (const { last, method, path } of calls) {
+        const to = (id: string) =>
+          path.replace(/:(\w+)/g, (_, name: string) => (name === last ? id : (known[name] ?? "x")))
+        const sent = { headers: { "x-request-id": "same" }, body: method === "GET" ? undefined : { nonsense: true } }
+        const unknown = yield* who.call(method, to(invented[last] ?? uuid), sent)
+        refused(unknown, 404, "not_found")
+        for (const id of malformed)
+          assert.strictEqual(bytes(yield* who.call(method, to(id), sent)), bytes(unknown), `${method} ${to(id)}`)
+      }
+    })
+  )
+
+  it.effect("foreign, invented and malformed ids in bodies are one 422 that names the member", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const beside = yield* project(who)
+      const stranger = yield* arrive()
+      const theirs = yield* project(stranger)
+      const bodies: ReadonlyArray<readonly [path: string, member: string, make: (id: string) => unknown]> = [
+        [`${place.path}/branches`, "parent_id", (parent_id) => ({ parent_id })],
+        [`${place.path}/sandboxes`, "parent_id", (parent_id) => ({ parent_id })],
+        [`${place.path}/endpoints`, "branch_id", (branch_id) => ({ branch_id })]
+      ]
+      for (const [path, member, make] of bodies) {
+        const answers = yield* Effect.forEach(
+          [beside.main, theirs.main, invented["branch_id"], "not-an-id", "", "x".repeat(5000)],
+          (id) => who.call("POST", path, { body: make(id ?? ""), headers: { "x-request-id": "same" } })
+        )
+        for (const answer of answers) {
+          refused(answer, 422, "invalid_request")
+          assert.deepStrictEqual(named(answer), [member])
+          assert.strictEqual(bytes(answer), bytes(answers[0] ?? answer))
+        }
+      }
+      const scopes = [theirs.id, invented["project_id"], "not-an-id", ""].flatMap((project_id) => [
+        { type: "project", project_id },
+        `project:${project_id}`
+      ])
+      for (const scope of scopes) {
+        const answer = yield* who.call("POST", "/v1/api-keys", { body: { name: "k", scope } })
+        refused(answer, 422, "invalid_request")
+        assert.deepStrictEqual(named(answer), ["scope.project_id"])
+      }
+      for (const scope of [
+        { type: "branch", project_id: place.id, branch_id: theirs.main },
+        { type: "branch", project_id: place.id, branch_id: "not-an-id" },
+        `branch:${theirs.main}`,
+        "branch:"
+      ])
+        assert.deepStrictEqual(named(yield* who.call("POST", "/v1/api-keys", { body: { name: "k", scope } })), [
+          "scope.branch_id"
+        ])
+    })
+  )
+
+  it.effect("a narrowed key is held to its scope in bodies as well", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const beside = yield* project(who)
+      const narrow = yield* key(who, { scope: { type: "project", project_id: place.id } })
+      const body = { branch_id: beside.main }
+      refused(yield* narrow.call("POST", `${place.path}/endpoints`, { body }), 422, "invalid_request")
+      refused(yield* narrow.call("POST", `${beside.path}/endpoints`, { body }), 403, "scope_insufficient")
+    })
+  )
+})
+
+const pages = Effect.fnUntraced(function* (who: Someone, path: string, list: string) {
+  const found: Array<string> = []
+  let next: string | null = null
+  do {
+    const cursor: string = next === null ? "" : `&cursor=${next}`
+    const { body, status } = yield* who.call("GET", `${path}?limit=2${cursor}`)
+    assert.strictEqual(status, 200)
+    assert.isAtMost(body[list].length, 2)
+    found.push(...body[list].map((item: { id?: string; user_id?: string }) => item.id ?? item.user_id))
+    next = body.pagination.next_cursor
+  } while (next !== null)
+  return found
+})
+
+layer(memoryApi(), { excludeTestServices: true })("lists", (it) => {
+  it.effect("come in pages, newest first, each item once; limit is 1 to 1,000 and the cursor opaque", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      for (const name of ["b1", "b2", "b3", "b4"]) yield* branch(who, place, { name, endpoint: true })
+      for (const name of ["p2", "p3"]) yield* who.call("POST", "/v1/projects", { body: { name } })
+      for (const name of ["k1", "k2", "k3"]) yield* key(who, { name })
+      for (const email of ["a@example.com", "b@example.com", "c@example.com"])
+        yield* who.call("POST", `/v1/orgs/${who.org_id}/invitations`, { body: { email } })
+      const lists: ReadonlyArray<readonly [string, string, number]> = [
+        ["/v1/projects", "projects", 3],
+        [`${place.path}/branches`, "branches", 5],
+        [`${place.path}/endpoints`, "endpoints", 5],
+        [`${place.path}/operations`, "operations", 5],
+        ["/v1/api-keys", "api_keys", 3],
+        [`/v1/orgs/${who.org_id}/invitations`, "invitations", 3],
+        [`/v1/orgs/${who.org_id}/members`, "members", 1]
+      ]
+      for (const [path, list, count] of lists) {
+        const whole = yield* who.call("GET", path)
+        assert.isNull(whole.body.pagination.next_cursor)
+        const ids = whole.body[list].map((item: { id?: string; user_id?: string }) => item.id ?? item.user_id)
+        assert.strictEqual(ids.length, count, path)
+        assert.deepStrictEqual(yield* pages(who, path, list), ids, path)
+        const born = whole.body[list].map((item: { created_at?: string; joined_at?: string }) => item.created_at ?? "")
+        assert.deepStrictEqual(born, born.toSorted().toReversed(), path)
+        for (const limit of ["0", "1001", "-1", "1.5", "x", ""])
+          refused(yield* who.call("GET", `${path}?limit=${limit}`), 422, "invalid_request")
+        for (const limit of ["1", "1000"])
+          assert.strictEqual((yield* who.call("GET", `${path}?limit=${limit}`)).status, 200)
+        for (const cursor of ["x", "", "eyJhIjoxfQ", "%00", place.id])
+          refused(yield* who.call("GET", `${path}?cursor=${cursor}`), 400, "malformed_request")
+      }
+    })
+  )
+
+  it.effect("reads that go with a stream say where the stream stands", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      for (const path of ["/v1/projects", place.path, `${place.path}/branches`, `${place.path}/operations`]) {
+        const answer = yield* who.call("GET", path)
+        assert.match(answer.headers["events-cursor"] ?? "", /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/, path)
+      }
+    })
+  )
+})

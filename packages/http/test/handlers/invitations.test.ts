@@ -1,0 +1,142 @@
+/** Invitations: made, sent anew, withdrawn, honoured at sign-in. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { Ahead, idToken, memoryApi } from "../support/apiOver.ts"
+import { address, arrive, founder, joined, refused, type Someone, withToken } from "../support/story.ts"
+import { call } from "../support/wire.ts"
+
+const invite = (who: Someone, body: Record<string, unknown>) =>
+  who.call("POST", `/v1/orgs/${who.org_id}/invitations`, { body })
+
+const statuses = (who: Someone) =>
+  Effect.map(
+    who.call("GET", `/v1/orgs/${who.org_id}/invitations`),
+    ({ body }): ReadonlyArray<string> => body.invitations.map((it: { status: string }) => it.status)
+  )
+
+/** The session's next token, in its present organization. */
+const refreshed = (who: Someone) =>
+  Effect.map(who.call("POST", "/v1/auth/refresh"), ({ body }) => withToken(who, body.access_token))
+
+layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
+  it.effect("201: seven days, member unless said; 409: one pending of an address, however it is spelled", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const made = yield* invite(who, { email: " Guest@Example.COM " })
+      const { invitation } = made.body
+      assert.deepStrictEqual(
+        { ...invitation, id: "", created_at: "", expires_at: "" },
+        {
+          id: "",
+          org_id: who.org_id,
+          email: "guest@example.com",
+          role: "member",
+          status: "pending",
+          invited_by: { id: who.user_id, email: who.email },
+          created_at: "",
+          expires_at: "",
+          accepted_at: null,
+          revoked_at: null
+        }
+      )
+      assert.strictEqual(Date.parse(invitation.expires_at) - Date.parse(invitation.created_at), 7 * 86_400_000)
+      refused(yield* invite(who, { email: "guest@example.com", role: "viewer" }), 409, "conflict")
+    })
+  )
+
+  it.effect("422: no address, no such role; 403: a role above one's own", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      for (const body of [{}, { email: "x" }, { email: "@x" }, { email: address(), role: "king" }, { email: 5 }])
+        refused(yield* invite(who, body), 422, "invalid_request")
+      const admin = yield* joined(who, "admin")
+      refused(yield* invite(admin, { email: address(), role: "owner" }), 403, "role_insufficient")
+      assert.strictEqual((yield* invite(admin, { email: address(), role: "admin" })).status, 201)
+    })
+  )
+
+  it.effect("revoked and expired ones do not block a new one; resend starts the days anew", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const email = address()
+      const first = yield* invite(who, { email })
+      const at = `/v1/orgs/${who.org_id}/invitations/${first.body.invitation.id}`
+      assert.strictEqual((yield* who.call("DELETE", at)).status, 204)
+      refused(yield* who.call("POST", `${at}/resend`), 409, "conflict")
+      refused(yield* who.call("DELETE", at), 409, "conflict")
+      const second = yield* invite(who, { email })
+      const ahead = yield* Ahead
+      yield* ahead.by("6 days")
+      const again = withToken(who, (yield* arrive(who.email)).token)
+      const home = yield* again.call("POST", "/v1/auth/switch-org", { body: { org_id: who.org_id } })
+      const owner = withToken(who, home.body.access_token)
+      const resent = yield* owner.call("POST", `/v1/orgs/${who.org_id}/invitations/${second.body.invitation.id}/resend`)
+      const moved = Date.parse(resent.body.invitation.expires_at) - Date.parse(second.body.invitation.expires_at)
+      assert.isAtLeast(moved, 6 * 86_400_000)
+      assert.deepStrictEqual(yield* statuses(owner), ["pending", "revoked"])
+      yield* ahead.by("8 days")
+      const late = withToken(who, (yield* arrive(who.email)).token)
+      const back = yield* late.call("POST", "/v1/auth/switch-org", { body: { org_id: who.org_id } })
+      const last = withToken(who, back.body.access_token)
+      assert.deepStrictEqual(yield* statuses(last), ["expired", "revoked"])
+      assert.strictEqual((yield* invite(last, { email })).status, 201)
+    })
+  )
+
+  it.effect("a first sign-in lands in the newest of the inviting organizations, beside the personal one", () =>
+    Effect.gen(function* () {
+      const [one, two] = [yield* founder(), yield* founder()]
+      const email = address()
+      yield* invite(one, { email, role: "viewer" })
+      yield* (yield* Ahead).by("1 second")
+      yield* invite(two, { email, role: "admin" })
+      const who = yield* arrive(email)
+      assert.strictEqual(who.org_id, two.org_id)
+      const { organizations } = (yield* who.call("GET", "/v1/orgs")).body
+      const roles = organizations.map((it: { role: string; personal: boolean }) => [it.role, it.personal])
+      assert.sameDeepMembers(roles, [
+        ["owner", true],
+        ["viewer", false],
+        ["admin", false]
+      ])
+      assert.deepStrictEqual(yield* statuses(one), ["accepted"])
+    })
+  )
+
+  it.effect("who has an account joins at the next refresh and keeps the active organization", () =>
+    Effect.gen(function* () {
+      const owner = yield* founder()
+      const who = yield* arrive()
+      yield* invite(owner, { email: who.email })
+      assert.strictEqual((yield* who.call("GET", "/v1/orgs")).body.organizations.length, 1)
+      const again = yield* refreshed(who)
+      assert.strictEqual((yield* again.call("GET", "/v1/auth/whoami")).body.organization.id, who.org_id)
+      assert.strictEqual((yield* again.call("GET", "/v1/orgs")).body.organizations.length, 2)
+    })
+  )
+
+  it.effect("an address that nobody vouches for matches no invitation", () =>
+    Effect.gen(function* () {
+      const owner = yield* founder()
+      const email = address()
+      yield* invite(owner, { email })
+      const id_token = idToken(email).replace("email:", "unverified:")
+      const { body } = yield* call("POST", "/v1/auth/exchange", { body: { id_token } })
+      assert.isTrue(body.organization.personal)
+      assert.deepStrictEqual(yield* statuses(owner), ["pending"])
+    })
+  )
+
+  it.effect("lapses when its inviter could no longer make it", () =>
+    Effect.gen(function* () {
+      const owner = yield* founder()
+      const admin = yield* joined(owner, "admin")
+      const email = address()
+      yield* invite(admin, { email, role: "admin" })
+      yield* owner.call("PATCH", `/v1/orgs/${owner.org_id}/members/${admin.user_id}`, { body: { role: "member" } })
+      const who = yield* arrive(email)
+      assert.notStrictEqual(who.org_id, owner.org_id)
+      assert.deepStrictEqual(yield* statuses(owner), ["revoked", "accepted"])
+    })
+  )
+})

@@ -1,0 +1,206 @@
+/** Rate limits (identity.md, Abuse): who is counted, what is refused, and what the headers say. */
+import { createHash, randomBytes } from "node:crypto"
+import { assert, layer } from "@effect/vitest"
+import { defaultEventSettings, EventSettings, makeKeySecret } from "@narthex/core"
+import { Effect, Layer, Redacted } from "effect"
+import { Ahead, idToken, memoryApi } from "../support/apiOver.ts"
+import { address, arrive, founder, key, refused, type Someone, withToken } from "../support/story.ts"
+import { type Answer, call } from "../support/wire.ts"
+
+const limits = {
+  exchange_per_minute: 4,
+  cli_exchange_per_minute: 3,
+  failures_per_minute: 3,
+  reports_per_hour: 3,
+  refresh_per_minute: 3,
+  key_creation_per_hour: 3
+}
+
+let network = 0
+/** A client of its own, so that no test counts against another. */
+const client = () => ({ "x-forwarded-for": `198.51.100.${++network}` })
+
+const limited = (answer: Answer, name: string, policy: string) => {
+  refused(answer, 429, "rate_limited")
+  assert.strictEqual(answer.headers["ratelimit-policy"], `"${name}";${policy}`)
+  const wait = Number(answer.headers["retry-after"])
+  assert.isAtLeast(wait, 1)
+  assert.strictEqual(answer.headers["ratelimit"], `"${name}";r=0;t=${wait}`)
+  assert.strictEqual(answer.body.retry_after_ms, wait * 1000)
+}
+
+/** Signed in from an address that nobody else uses. */
+const newcomer = Effect.fnUntraced(function* () {
+  const headers = client()
+  const email = address()
+  const { body } = yield* call("POST", "/v1/auth/exchange", { headers, body: { id_token: idToken(email) } })
+  const who: Someone = withToken(
+    { token: "", email, user_id: body.user.id, org_id: body.organization.id, call },
+    body.access_token
+  )
+  return { ...who, headers }
+})
+
+const exchange = (headers: Record<string, string>, id_token = idToken(address())) =>
+  call("POST", "/v1/auth/exchange", { headers, body: { id_token } })
+
+layer(memoryApi({ limits }), { excludeTestServices: true })("limits", (it) => {
+  it.effect("exchanges are counted per address, refused ones too, and say how many are left", () =>
+    Effect.gen(function* () {
+      const headers = client()
+      const left = []
+      for (const id_token of [idToken(address()), "nonsense", idToken(address()), "nonsense"]) {
+        const answer = yield* exchange(headers, id_token)
+        assert.strictEqual(answer.headers["ratelimit-policy"], '"exchange";q=4;w=60')
+        left.push(answer.headers["ratelimit"]?.replace(/;t=\d+$/, ""))
+      }
+      assert.deepStrictEqual(left, ['"exchange";r=3', '"exchange";r=2', '"exchange";r=1', '"exchange";r=0'])
+      limited(yield* exchange(headers), "exchange", "q=4;w=60")
+      assert.strictEqual((yield* exchange(client())).status, 200)
+      yield* (yield* Ahead).by("2 minutes")
+      assert.strictEqual((yield* exchange(headers)).status, 200)
+    })
+  )
+
+  it.effect("the address is the one behind the trusted hops, whatever else is claimed", () =>
+    Effect.gen(function* () {
+      const mine = client()["x-forwarded-for"]
+      for (let i = 0; i < 4; i++)
+        assert.strictEqual((yield* exchange({ "x-forwarded-for": `203.0.113.${i}, ${mine}` })).status, 200)
+      limited(yield* exchange({ "x-forwarded-for": `203.0.113.99, ${mine}` }), "exchange", "q=4;w=60")
+    })
+  )
+
+  it.effect("codes of the command line and reports are counted per address", () =>
+    Effect.gen(function* () {
+      const headers = client()
+      for (let i = 0; i < 3; i++) {
+        refused(yield* call("POST", "/v1/cli/exchange", { headers, body: {} }), 401, "invalid_code")
+        const reported = yield* call("POST", "/v1/credentials/report", { headers, body: { secret: "x" } })
+        assert.strictEqual(reported.status, 202)
+      }
+      limited(yield* call("POST", "/v1/cli/exchange", { headers, body: {} }), "cli_exchange", "q=3;w=60")
+      const report = yield* call("POST", "/v1/credentials/report", { headers, body: { secret: "x" } })
+      limited(report, "reports", "q=3;w=3600")
+    })
+  )
+
+  it.effect("a limited report revokes nothing, and a limited exchange signs nobody in", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const mine = yield* key(who)
+      const headers = client()
+      for (let i = 0; i < 3; i++) yield* call("POST", "/v1/credentials/report", { headers, body: {} })
+      limited(
+        yield* call("POST", "/v1/credentials/report", { headers, body: { secret: mine.token } }),
+        "reports",
+        "q=3;w=3600"
+      )
+      assert.strictEqual((yield* mine.call("GET", "/v1/regions")).status, 200)
+    })
+  )
+
+  it.effect("failures: above the limit other failures are refused, and what verifies always passes", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const { headers } = who
+      const mine = yield* key(who)
+      const bad = () => Effect.map(makeKeySecret, Redacted.value)
+      const fail = Effect.fnUntraced(function* () {
+        return yield* call("GET", "/v1/regions", { headers, token: yield* bad() })
+      })
+      for (let i = 0; i < 3; i++) {
+        const answer = yield* fail()
+        refused(answer, 401, "invalid_token")
+        assert.strictEqual(answer.headers["ratelimit-policy"], '"failures";q=3;w=60')
+      }
+      limited(yield* fail(), "failures", "q=3;w=60")
+      limited(yield* call("POST", "/v1/auth/refresh", { headers, token: "a.b.c" }), "failures", "q=3;w=60")
+      limited(yield* call("POST", "/v1/proxy/resolve", { headers, token: "x" }), "failures", "q=3;w=60")
+      for (const token of [who.token, mine.token])
+        for (let i = 0; i < 5; i++) {
+          const passed = yield* call("GET", "/v1/regions", { headers, token })
+          assert.deepStrictEqual([passed.status, passed.headers["ratelimit"]], [200, undefined])
+        }
+      refused(yield* call("GET", "/v1/regions", { headers }), 401, "unauthenticated")
+      refused(yield* call("GET", "/v1/regions", { headers: client(), token: yield* bad() }), 401, "invalid_token")
+    })
+  )
+
+  it.effect("an expired token of ours is told so, however many failures came from its address", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      yield* (yield* Ahead).by("16 minutes")
+      for (let i = 0; i < 5; i++) yield* call("GET", "/v1/regions", { headers: who.headers, token: "x" })
+      const expired = yield* call("GET", "/v1/regions", { headers: who.headers, token: who.token })
+      refused(expired, 401, "token_expired")
+      assert.strictEqual(
+        (yield* call("POST", "/v1/auth/refresh", { headers: who.headers, token: who.token })).status,
+        200
+      )
+    })
+  )
+
+  it.effect("refreshing is counted per session, wherever it comes from", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const { body } = yield* exchange(client(), idToken(who.email))
+      for (let i = 0; i < 3; i++)
+        assert.strictEqual((yield* who.call("POST", "/v1/auth/refresh", { headers: client() })).status, 200)
+      limited(yield* who.call("POST", "/v1/auth/refresh", { headers: client() }), "refresh", "q=3;w=60")
+      assert.strictEqual((yield* call("POST", "/v1/auth/refresh", { token: body.access_token })).status, 200)
+      assert.strictEqual((yield* who.call("POST", "/v1/auth/logout")).status, 204)
+    })
+  )
+
+  it.effect("making keys is counted per user, approved command lines too; a replay is no creation", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const once = { headers: { "idempotency-key": "k" }, body: { name: "k" } }
+      for (let i = 0; i < 5; i++) assert.strictEqual((yield* who.call("POST", "/v1/api-keys", once)).status, 201)
+      yield* key(who)
+      const approve = who.call("POST", "/v1/cli/authorizations", {
+        body: {
+          redirect_uri: "http://127.0.0.1:43210/callback",
+          state: randomBytes(32).toString("base64url"),
+          code_challenge: createHash("sha256").update("x").digest("base64url"),
+          name: "laptop"
+        }
+      })
+      assert.strictEqual((yield* approve).status, 201)
+      limited(yield* who.call("POST", "/v1/api-keys/", { body: { name: "k" } }), "key_creation", "q=3;w=3600")
+      limited(yield* approve, "key_creation", "q=3;w=3600")
+      assert.strictEqual((yield* who.call("GET", "/v1/api-keys")).body.api_keys.length, 2)
+      const { body } = yield* exchange(client(), idToken(who.email))
+      const elsewhere = yield* call("POST", "/v1/api-keys", { token: body.access_token, body: { name: "k" } })
+      limited(elsewhere, "key_creation", "q=3;w=3600")
+      yield* key(yield* newcomer())
+    })
+  )
+})
+
+layer(memoryApi({ limits: null }), { excludeTestServices: true })("without limits", (it) => {
+  it.effect("nothing is counted, and no header speaks of limits", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      for (let i = 0; i < 10; i++) {
+        const answer = yield* call("POST", "/v1/auth/exchange", { body: { id_token: "nonsense" } })
+        refused(answer, 401, "invalid_token")
+        assert.isUndefined(answer.headers["ratelimit"])
+        assert.strictEqual((yield* who.call("POST", "/v1/auth/refresh")).status, 200)
+      }
+      assert.strictEqual((yield* (yield* arrive()).call("GET", "/v1/regions")).status, 200)
+    })
+  )
+})
+
+const none = { streams: 0, orgStreams: 10, instanceStreams: 10, opens: 10 }
+const noStreams = Layer.succeed(EventSettings, { ...defaultEventSettings, limits: none })
+layer(memoryApi().pipe(Layer.provide(noStreams)), { excludeTestServices: true })("a limit on open streams", (it) => {
+  it.effect("429, with the headers of every other limit", () =>
+    Effect.gen(function* () {
+      const who = yield* arrive()
+      limited(yield* who.call("GET", "/v1/events"), "streams", "q=0")
+    })
+  )
+})
