@@ -6,7 +6,8 @@
  * anything else by an id of the path.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId } from "../Ids.ts"
+import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, UserId } from "../Ids.ts"
+import { AccountStore } from "../accounts/AccountStore.ts"
 import type { StoredApiKey } from "../keys/ApiKey.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
@@ -66,10 +67,11 @@ export class Authorization extends Context.Service<
   static readonly layer: Layer.Layer<
     Authorization,
     never,
-    ApiKeyStore | BranchStore | EndpointStore | OperationStore | ProjectStore
+    AccountStore | ApiKeyStore | BranchStore | EndpointStore | OperationStore | ProjectStore
   > = Layer.effect(
     Authorization,
     Effect.gen(function* () {
+      const accounts = yield* AccountStore
       const keys = yield* ApiKeyStore
       const branches = yield* BranchStore
       const endpoints = yield* EndpointStore
@@ -96,7 +98,12 @@ export class Authorization extends Context.Service<
 
       const lookUp = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
         if (policy.target === "none") return {}
-        if (policy.target === "organization") return ids.org_id === caller.org_id ? {} : yield* new NotFound({})
+        if (policy.target === "organization" || policy.target === "member") {
+          if (ids.org_id !== caller.org_id) return yield* new NotFound({})
+          if (policy.target === "member")
+            yield* there(accounts.findMembership(caller.org_id, UserId.make(ids.user_id || "-")))
+          return {}
+        }
         if (policy.target === "api_key") return yield* apiKey(caller, ids.api_key_id || "-")
         const project = yield* there(projects.find(caller.org_id, ProjectId.make(ids.project_id || "-")))
         switch (policy.target) {
@@ -120,8 +127,8 @@ export class Authorization extends Context.Service<
       const insideBranch = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
         if (caller.kind === "session" || caller.scope.type !== "branch") return
         const { branch_id, project_id } = caller.scope
-        const outside = new Refused({ code: "scope_insufficient", required: "project", held: "branch" })
-        if (policy.target === "branch" && policy.reach_main !== "branch") {
+        const outside = new Refused({ code: "scope_insufficient", required: policy.reach, held: "branch" })
+        if (policy.target === "branch" && policy.reach_main === "project") {
           const branch = yield* branches.find(project_id, branch_id)
           if (Option.exists(branch, ({ main }) => main)) return yield* outside
         }

@@ -14,7 +14,15 @@ export type CallEffect = "self" | "read" | "write" | "sandbox" | "destroy" | "mi
 export type Reach = "organization" | "project" | "branch"
 
 /** What the path names, looked up before the body is read. */
-export type TargetKind = "none" | "organization" | "api_key" | "project" | "branch" | "endpoint" | "operation"
+export type TargetKind =
+  | "none"
+  | "organization"
+  | "member"
+  | "api_key"
+  | "project"
+  | "branch"
+  | "endpoint"
+  | "operation"
 
 /** What agent keys may do it to: anything in reach, not *main*, or only branches that an agent key made and that are not *main*. */
 export type AgentRule = "any" | "not_main" | "made_by_agent" | "never"
@@ -27,8 +35,8 @@ export interface CredentialPolicy {
   readonly permission: Permission | null
   readonly target: TargetKind
   readonly reach: Reach
-  /** The same, where the branch that the path names is *main*. */
-  readonly reach_main: Reach
+  /** The same, where the branch that the path names is *main* and that makes a difference. */
+  readonly reach_main?: Reach
   readonly agent: AgentRule
   /** Who passes beside members of active accounts: nobody, pending accounts too, ex-members' sessions too. */
   readonly pending: boolean
@@ -55,7 +63,6 @@ const base: CredentialPolicy = {
   permission: "read",
   target: "none",
   reach: "branch",
-  reach_main: "branch",
   agent: "any",
   pending: false,
   ex_member: false

@@ -79,9 +79,9 @@ export const decideTarget = (
 
 const endsKey = (policy: CredentialPolicy) => policy.target === "api_key" && policy.effect === "self"
 
-/** A key of a pending account may end itself; what a session does to a key by its id is no self call. */
-const passesPending = (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds): boolean =>
-  policy.pending && !(endsKey(policy) && caller.kind === "session" && ids.api_key_id !== undefined)
+/** A key of a pending account may end itself; what is done to a key by its id is no self call otherwise. */
+const passesPending = (policy: CredentialPolicy, caller: AnyCaller, { api_key_id }: PathIds): boolean =>
+  policy.pending && (!endsKey(policy) || api_key_id === (caller.kind === "api_key" ? caller.api_key_id : undefined))
 
 const decideKey = (policy: CredentialPolicy, caller: KeyCaller, ids: PathIds): Refusal | undefined => {
   if (endsKey(policy))

@@ -10,7 +10,7 @@ import type { OrgId } from "../Ids.ts"
 import { EmittingRegion } from "./EmittingRegion.ts"
 import type { LoggedEvent } from "./Envelope.ts"
 import type { EventWindow } from "./EventLog.ts"
-import { type EndReason, eventMetrics, makeRecorder } from "./EventMetrics.ts"
+import { type EndReason, eventMetrics, makeRecorder, showCounters } from "./EventMetrics.ts"
 import type { EventRing } from "./EventRing.ts"
 import { EventSettings } from "./EventSettings.ts"
 import { FlushQueue } from "./FlushQueue.ts"
@@ -67,6 +67,7 @@ export class EventBroker extends Context.Service<
       const settings = yield* EventSettings
       const scheduler = yield* StreamScheduler
       const record = makeRecorder(yield* Effect.context<never>())
+      showCounters(record)
       const millis = streamMillis(settings)
       const width = Math.min(1_000, Math.max(5, millis.heartbeat / 10))
       const wheel = new TimerWheel<Subscription>(width, scheduler.now())

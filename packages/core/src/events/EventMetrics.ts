@@ -69,3 +69,11 @@ export const makeRecorder =
   (context: Context.Context<never>): Recorder =>
   (metric, input) =>
     metric.updateUnsafe(input, context)
+
+/** Shows counters before they count: an alert on the first increase needs the zero before it. */
+export const showCounters = (record: Recorder) => {
+  const { delivered, deliveredBytes, dropped, overflows, replayed, ringEvictions, sequenceBusy } = eventMetrics
+  for (const counter of [delivered, deliveredBytes, dropped, overflows, replayed, ringEvictions, sequenceBusy])
+    record(counter, 0)
+  for (const reason of ["malformed", "ahead", "too_old"] as const) record(eventMetrics.gaps(reason), 0)
+}

@@ -5,7 +5,7 @@
  * What one would get wrong: anything between choosing the start and attaching. Both happen in one synchronous
  * step, so that no event falls between the replay and what comes live.
  */
-import { Context, Deferred, type Duration, Effect, Exit, Layer, Result, Schema } from "effect"
+import { Context, Deferred, type Duration, Effect, Exit, Fiber, Layer, Result, Schema } from "effect"
 import { StorageError } from "../StorageError.ts"
 import { type Admission, EventBroker } from "./EventBroker.ts"
 import { EventFeed } from "./EventFeed.ts"
@@ -69,7 +69,8 @@ export class EventStreams extends Context.Service<
         const authority = yield* StreamAuthority
         const settings = yield* EventSettings
         const record = makeRecorder(yield* Effect.context<never>())
-        const ringOf = makeRingLoader(broker, log, settings.ringEvents, record, yield* Effect.scope)
+        const scope = yield* Effect.scope
+        const ringOf = makeRingLoader(broker, log, settings.ringEvents, record, scope)
         const budget = new ReplayBudget(settings.replays, settings.replayBytes)
         let draining: Duration.Duration | undefined
 
@@ -159,10 +160,13 @@ export class EventStreams extends Context.Service<
               sink.destroy()
               return "draining"
             })
-            return {
-              ended: Effect.timeoutOrElse(Deferred.await(gone), { duration: settings.linger, orElse: () => destroy }),
-              close: Effect.sync(() => sink.destroy())
-            }
+            // Whoever opened it may not wait for its end, so its end does not depend on that.
+            const over = Effect.timeoutOrElse(Deferred.await(gone), {
+              duration: settings.linger,
+              orElse: () => destroy
+            })
+            const fiber = yield* Effect.forkIn(over, scope)
+            return { ended: Fiber.join(fiber), close: Effect.sync(() => sink.destroy()) }
           })
 
         return {

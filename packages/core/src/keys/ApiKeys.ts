@@ -26,6 +26,9 @@ import { KeyUses } from "./KeyUses.ts"
 /** How many living keys one person may have in one organization (`NARTHEX_LIMIT_KEYS`). */
 export const KeyLimit = Context.Reference<number>("@narthex/core/keys/KeyLimit", { defaultValue: () => 1000 })
 
+/** How long an expired key stays in lists. */
+const listedAfterExpiry = Duration.days(30)
+
 /** A scope as a caller names it: nothing of it is known to exist. */
 export type WantedScope =
   | { readonly type: "organization" }
@@ -70,6 +73,8 @@ export class ApiKeys extends Context.Service<
     readonly revoke: (org: OrgId, key: ApiKey["id"], reason: KeyEnd) => Effect.Effect<void, NotFound | StorageError>
     /** Ends whatever key this secret opens; anything else, a secret that died in a rotation too, changes nothing. */
     readonly report: (secret: Redacted.Redacted) => Effect.Effect<void, StorageError>
+    /** Is the key still in a list? Expired ones are, for a while. */
+    readonly isListed: (key: ApiKey) => Effect.Effect<boolean>
     /** The key with the uses that this process has not written yet. */
     readonly withUse: (key: ApiKey) => ApiKey
   }
@@ -175,9 +180,14 @@ export class ApiKeys extends Context.Service<
         return newer ? new ApiKey({ ...key, last_used_at: use.at, last_used_from: use.from }) : key
       }
 
+      const isListed = Effect.fnUntraced(function* ({ expires_at, revoked_at }: ApiKey) {
+        const since = DateTime.subtractDuration(yield* DateTime.now, listedAfterExpiry)
+        return revoked_at === null && (expires_at === null || DateTime.isGreaterThan(expires_at, since))
+      })
+
       const list = Effect.fn("ApiKeys.list")(function* (caller: AnyCaller) {
         const everybody = caller.permissions.has("manage_keys")
-        const since = DateTime.subtractDuration(yield* DateTime.now, Duration.days(30))
+        const since = DateTime.subtractDuration(yield* DateTime.now, listedAfterExpiry)
         const keys = yield* store.list(caller.org_id, everybody ? null : caller.user.id, since)
         const narrow = caller.kind === "api_key" && caller.scope.type !== "organization" ? caller.api_key_id : undefined
         return keys.filter((key) => narrow === undefined || key.id === narrow).map(withUse)
@@ -204,7 +214,7 @@ export class ApiKeys extends Context.Service<
         yield* Effect.logWarning("A leaked API key was reported and revoked.", { api_key_id: found.key.id })
       })
 
-      return ApiKeys.of({ resolveScope, create, rotate, list, revoke, report, withUse })
+      return ApiKeys.of({ resolveScope, create, rotate, list, revoke, report, isListed, withUse })
     })
   )
 }

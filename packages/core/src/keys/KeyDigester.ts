@@ -6,7 +6,7 @@
  */
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Base64Url } from "effect/encoding"
-import { hmacSha256 } from "../Digest.ts"
+import { hmacSha256With } from "../Digest.ts"
 
 export interface Pepper {
   readonly id: string
@@ -28,15 +28,22 @@ export class KeyDigester extends Context.Service<
   }
 >()("@narthex/core/keys/KeyDigester") {
   static readonly layer = (present: Pepper, ...former: ReadonlyArray<Pepper>): Layer.Layer<KeyDigester> =>
-    Layer.succeed(KeyDigester, {
-      digests: Effect.fnUntraced(function* (secret) {
-        const data = new TextEncoder().encode(Redacted.value(secret))
-        const digest = (pepper: Pepper) =>
-          Effect.map(hmacSha256(Redacted.value(pepper.key), data), (bytes) => ({
-            pepper_id: pepper.id,
-            digest: Base64Url.encode(bytes)
-          }))
-        return [yield* digest(present), ...(yield* Effect.forEach(former, digest))] as const
+    Layer.effect(
+      KeyDigester,
+      Effect.gen(function* () {
+        const under = Effect.fnUntraced(function* (pepper: Pepper) {
+          const sign = yield* hmacSha256With(Redacted.value(pepper.key))
+          return (data: Uint8Array<ArrayBuffer>) =>
+            Effect.map(sign(data), (bytes) => ({ pepper_id: pepper.id, digest: Base64Url.encode(bytes) }))
+        })
+        const now = yield* under(present)
+        const before = yield* Effect.forEach(former, under)
+        return KeyDigester.of({
+          digests: Effect.fnUntraced(function* (secret) {
+            const data = new TextEncoder().encode(Redacted.value(secret))
+            return [yield* now(data), ...(yield* Effect.forEach(before, (digest) => digest(data)))] as const
+          })
+        })
       })
-    })
+    )
 }

@@ -4,7 +4,7 @@
  * The first use of a key is written at once, because people look whether it works; later ones are collected and
  * written once a minute and at the end. Writing on every request is the classic mistake. A crash loses a minute of it.
  */
-import { Context, DateTime, Effect, Layer, Schedule } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import type { ApiKeyId } from "../Ids.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import { ApiKeyStore, type KeyUse } from "./ApiKeyStore.ts"
@@ -24,12 +24,17 @@ export class KeyUses extends Context.Service<
       const store = yield* ApiKeyStore
       const uses = new Map<ApiKeyId, KeyUse>()
 
+      /** What cannot be written is held for the next time, unless the key was used again meanwhile. */
+      const holdOn = (batch: ReadonlyArray<KeyUse>) =>
+        Effect.sync(() => {
+          for (const use of batch) if (!uses.has(use.id)) uses.set(use.id, use)
+        })
+
       const write = (batch: ReadonlyArray<KeyUse>) =>
         batch.length === 0
           ? Effect.void
-          : store.touch(batch).pipe(
-              Effect.catch((error) => Effect.logWarning("Last uses of API keys were not written.", error)),
-              Effect.asVoid
+          : Effect.catch(store.touch(batch), (error) =>
+              Effect.andThen(Effect.logWarning("Last uses of API keys were not written.", error), holdOn(batch))
             )
 
       const flush = Effect.suspend(() => {
@@ -39,7 +44,7 @@ export class KeyUses extends Context.Service<
       })
 
       yield* Effect.addFinalizer(() => flush)
-      yield* Effect.forkScoped(Effect.repeat(flush, Schedule.spaced("60 seconds")))
+      yield* Effect.forkScoped(Effect.forever(Effect.delay(flush, "60 seconds")))
 
       return KeyUses.of({
         note: Effect.fnUntraced(function* (key, from) {

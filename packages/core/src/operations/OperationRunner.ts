@@ -173,12 +173,12 @@ const makeRunner = Effect.gen(function* () {
       })
     )
 
+  /** Ends when the lease was lost, so that nobody works on beside whoever took the operation over. */
   const keepLease = (operation: StoredOperation) =>
-    Effect.forever(
-      Effect.delay(
-        Effect.flatMap(claim, (now) => Effect.ignore(store.extend(operation.id, now))),
-        Duration.times(lease, 1 / 3)
-      )
+    Effect.flatMap(claim, (now) => store.extend(operation.id, now)).pipe(
+      Effect.orElseSucceed(() => true), // a store that cannot be reached gave it to nobody else either
+      Effect.delay(Duration.times(lease, 1 / 3)),
+      Effect.repeat({ while: (kept) => kept })
     )
 
   /** A driver that dies must not hold its branch for ever: it counts like one that failed. */
@@ -195,7 +195,8 @@ const makeRunner = Effect.gen(function* () {
     const started = yield* start(operation)
     if (Option.isNone(started) || !started.value.go) return
     const running = started.value.operation
-    const outcome = yield* Effect.result(Effect.raceFirst(performed(running), keepLease(running)))
+    // After a lost lease `finish` finds that the operation is another's.
+    const outcome = yield* Effect.result(Effect.raceFirst(performed(running), Effect.as(keepLease(running), null)))
     if (outcome._tag === "Success") return yield* finish(running, outcome.success)
     if (outcome.failure._tag === "StorageError") return yield* outcome.failure
     yield* Effect.logWarning(`${running.action} ${running.id} failed: ${outcome.failure.reason}`)

@@ -45,8 +45,9 @@ const restEndpoints = Effect.fnUntraced(function* (operation: StoredOperation) {
   const store = yield* EndpointStore
   if (operation.branch_id === null) return
   const now = yield* DateTime.now
-  for (const endpoint of yield* store.ofBranch(operation.branch_id)) {
-    if (endpoint.current_state === "idle") continue
+  for (const { id } of yield* store.ofBranch(operation.branch_id)) {
+    const endpoint = Option.getOrUndefined(yield* store.lock(id))
+    if (endpoint === undefined || endpoint.current_state === "idle") continue
     const suspended_at = endpoint.current_state === "active" ? now : null
     yield* store.put(
       new Endpoint({ ...endpoint, current_state: "idle", address: null, connections: 0, suspended_at, updated_at: now })
@@ -220,8 +221,9 @@ const settleUnmade = Effect.fnUntraced(function* (operation: StoredOperation, cu
   const store = yield* EndpointStore
   const now = yield* DateTime.now
   if (operation.branch_id === null) return
-  for (const endpoint of yield* store.ofBranch(operation.branch_id)) {
-    if (endpoint.current_state !== "init") continue
+  for (const { id } of yield* store.ofBranch(operation.branch_id)) {
+    const endpoint = Option.getOrUndefined(yield* store.lock(id))
+    if (endpoint?.current_state !== "init") continue
     const settled = new Endpoint({ ...endpoint, current_state, updated_at: now })
     yield* store.put(new Endpoint({ ...settled, pending_state: yield* pendingAfter(operation, settled) }))
   }

@@ -104,7 +104,8 @@ export class Branches extends Context.Service<
         const step = Effect.gen(function* () {
           if (wanted.protected && wanted.ttl_seconds !== null) return yield* neverExpires
           const now = yield* DateTime.now
-          const parent_id = BranchId.make(wanted.parent_id ?? project.default_branch_id)
+          const parent_id =
+            wanted.parent_id === null ? project.default_branch_id : BranchId.make(wanted.parent_id || "-")
           const parent = yield* store.lock(project.id, parent_id)
           if (Option.isNone(parent))
             return yield* new InvalidMember({ path: ["parent_id"], reason: "There is no such branch in this project." })
@@ -185,7 +186,11 @@ export class Branches extends Context.Service<
             })
             if (changed.main && changed.expires_at !== null) return yield* neverExpires
             if (!(yield* store.put(changed))) return yield* taken(changed.name)
-            if (changed.main && !branch.main) yield* endAgentWriters(caller, yield* projectOf(caller, branch), changed)
+            if (!changed.main || branch.main) return changed
+            // Not locked: `setDefault` locks the project before the branch, and the two would wait for each other.
+            const project = Option.getOrUndefined(yield* projects.find(caller.org_id, branch.project_id))
+            if (project === undefined) return yield* new NotFound({})
+            yield* endAgentWriters(caller, project, changed)
             return changed
           })
           return yield* run(step)

@@ -134,10 +134,10 @@ export class Endpoints extends Context.Service<
             const { by, state } = headedFor(endpoint, yield* pending.unfinished(endpoint.branch_id))
             if (state === towards) return { endpoint, operations: Option.toArray(by) }
             const action = towards === "active" ? "start_compute" : "suspend_compute"
-            const operation = yield* work(project, endpoint, action, initiator)
             const headed = new Endpoint({ ...endpoint, pending_state: towards, updated_at: yield* DateTime.now })
+            // First the endpoint, then its work, as in `create`: in another order two of a branch wait for each other.
             yield* store.put(headed)
-            return { endpoint: headed, operations: [operation] }
+            return { endpoint: headed, operations: [yield* work(project, endpoint, action, initiator)] }
           })
           return yield* run(step)
         }

@@ -99,10 +99,12 @@ export class Housekeeping extends Context.Service<
       })
 
       const reconcile = Effect.fn("Housekeeping.reconcile")(function* () {
+        // Asked after the records were read: a compute that started in between must not be taken for lost.
+        const active = (yield* store.active).filter((it) => it.running)
         const running = yield* Effect.option(driver.running)
         if (Option.isNone(running)) return 0
         const there = new Set(running.value.map((it) => `${it.endpoint_id} ${it.generation}`))
-        const lost = (yield* store.active).filter((it) => it.running && !there.has(`${it.id} ${it.generation}`))
+        const lost = active.filter((it) => !there.has(`${it.id} ${it.generation}`))
         yield* Effect.forEach(lost, ({ generation, id }) =>
           run(
             Effect.gen(function* () {

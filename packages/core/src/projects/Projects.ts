@@ -154,19 +154,23 @@ export class Projects extends Context.Service<
           const project = yield* locked(given)
           const now = yield* DateTime.now
           const scheduled: Array<StoredOperation> = []
-          for (const branch of yield* everyBranch(project)) {
-            for (const endpoint of yield* endpoints.ofBranch(branch.id)) yield* endpoints.markDeleted(endpoint.id, now)
-            yield* branches.markDeleted(branch.id, now)
-            scheduled.push(
-              yield* operations.schedule({
-                project,
-                branch_id: branch.id,
-                endpoint_id: null,
-                action: "delete_timeline",
-                initiator: initiatorOf(caller)
-              })
-            )
-          }
+          // A branch that is being made holds its parent: it is there by the time the parent is ours, and seen next time.
+          for (let left = yield* everyBranch(project); left.length > 0; left = yield* everyBranch(project))
+            for (const branch of left) {
+              yield* branches.lock(project.id, branch.id)
+              for (const endpoint of yield* endpoints.ofBranch(branch.id))
+                yield* endpoints.markDeleted(endpoint.id, now)
+              yield* branches.markDeleted(branch.id, now)
+              scheduled.push(
+                yield* operations.schedule({
+                  project,
+                  branch_id: branch.id,
+                  endpoint_id: null,
+                  action: "delete_timeline",
+                  initiator: initiatorOf(caller)
+                })
+              )
+            }
           yield* store.markDeleted(project.id, now)
           for (const id of yield* keys.revokeAll({ project_id: project.id }, "scope_deleted", now))
             yield* emit(apiKeyRevoked(project.org_id, id))

@@ -58,14 +58,17 @@ const make = Effect.gen(function* () {
         )
       ),
     removeOrganization: (org) =>
-      Effect.asVoid(
-        database.query(
-          "AccountStore.removeOrganization",
-          `with
-             memberships as (delete from membership where org_id = $1),
-             invitations as (delete from invitation where org_id = $1)
-           delete from organization where id = $1`,
-          [org]
+      // Invitations first: whoever is honouring one has made the membership by the time it is ours, and each statement
+      // sees what was committed before it.
+      database.transaction(
+        Effect.forEach(
+          [
+            "delete from invitation where org_id = $1",
+            "delete from membership where org_id = $1",
+            "delete from organization where id = $1"
+          ],
+          (text) => database.query("AccountStore.removeOrganization", text, [org]),
+          { discard: true }
         )
       ),
 

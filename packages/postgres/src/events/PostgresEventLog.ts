@@ -44,6 +44,10 @@ interface Beside {
   readonly floor: string | null
 }
 
+/** jsonb has no NUL, and an event must not undo the change that it tells of for one in a message. */
+const storable = (events: ReadonlyArray<object>) =>
+  json(events).replaceAll(/\\(u0000|.)/g, (escape, code) => (code === "u0000" ? "\ufffd" : escape))
+
 const eventOf = (row: typeof EventRow.Type): LoggedEvent => ({ ...row, id: eventIdFromUuid(row.id) })
 
 const idOf = (uuid: string | null | undefined) => Option.map(Option.fromNullishOr(uuid), eventIdFromUuid)
@@ -67,7 +71,7 @@ const make = Effect.gen(function* () {
                internal boolean, data jsonb))
              with ordinality as it(org_id, project_id, type, source, region_id, at, internal, data, n)
            order by it.n`,
-          [json(emitted.map((event) => ({ ...event, at: DateTime.formatIso(event.at) })))]
+          [storable(emitted.map((event) => ({ ...event, at: DateTime.formatIso(event.at) })))]
         )
       ),
     sequence: Effect.gen(function* () {
@@ -140,10 +144,7 @@ const make = Effect.gen(function* () {
         }
       }),
     // The server tells every instance; our own hints still arrive where it cannot be listened to.
-    wakeups: Stream.merge(
-      Stream.map(database.listen("events"), health.notified),
-      Stream.fromPubSub(hints)
-    ),
+    wakeups: Stream.merge(Stream.map(database.listen("events"), health.notified), Stream.fromPubSub(hints)),
     wake: Effect.asVoid(PubSub.publish(hints, undefined)),
     trim: (before, keep) => {
       const part = database.transaction(

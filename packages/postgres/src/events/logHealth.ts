@@ -17,10 +17,14 @@ interface Sample {
   readonly oldest: number
 }
 
+/** More than this is not counted: by then the number does not matter. */
+const deepest = 100_000
+
 const sample = `
-select (select pos from event_head where one) as head, count(*) as depth,
-  coalesce(greatest(extract(epoch from clock_timestamp() - min(at)), 0), 0)::float8 as oldest
-from event_outbox`
+select (select pos from event_head where one) as head,
+  (select count(*) from (select seq from event_outbox order by seq limit ${deepest}) waiting) as depth,
+  coalesce((select greatest(extract(epoch from clock_timestamp() - at), 0)
+    from event_outbox order by seq limit 1), 0)::float8 as oldest`
 
 export const makeLogHealth = Effect.gen(function* () {
   const { query } = yield* Database

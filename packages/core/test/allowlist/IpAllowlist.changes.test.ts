@@ -1,0 +1,99 @@
+/** What a change of an allowlist tells the proxies, and that it is told exactly when something changed. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
+import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
+import { NewIpRule } from "../../src/allowlist/IpRule.ts"
+import { allowlistChangeOf } from "../../src/events/Revocations.ts"
+import { aProject, aUser } from "../../testing/records.ts"
+import { Core, logged } from "../memory/core.ts"
+
+const ada = aUser().ref
+const rule = (cidr: string) => new NewIpRule({ cidr, label: "  office " })
+
+/** The versions that were told of a project, in order. */
+const told = (project: string) =>
+  Effect.map(logged, (events) =>
+    events
+      .flatMap((event) => Option.toArray(allowlistChangeOf(event)))
+      .filter((change) => change.project_id === project)
+      .map(({ version }) => version)
+  )
+
+describe("A change of an allowlist", () => {
+  it.effect("is told once, with the version that the list then has", () =>
+    Effect.gen(function* () {
+      const allowlist = yield* IpAllowlist
+      const store = yield* IpAllowlistStore
+      const project = aProject()
+      const steps = [
+        allowlist.add(project, rule("203.0.113.0/24"), ada),
+        allowlist.add(project, rule("203.0.113.0/24"), ada),
+        allowlist.add(project, rule("::ffff:198.51.100.0/120"), ada),
+        allowlist.remove(project, "198.51.100.0/24"),
+        allowlist.reset(project)
+      ]
+      for (const [index, step] of steps.entries()) {
+        yield* step
+        const versions = yield* told(project.id)
+        assert.strictEqual(versions.length, index + 1)
+        assert.strictEqual(versions.at(-1), yield* store.version(project.id))
+      }
+      const versions = yield* told(project.id)
+      assert.deepStrictEqual(
+        versions,
+        versions.toSorted((a, b) => a - b)
+      )
+      assert.strictEqual(new Set(versions).size, steps.length)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("that was refused is not told, and changes no version", () =>
+    Effect.gen(function* () {
+      const allowlist = yield* IpAllowlist
+      const store = yield* IpAllowlistStore
+      const project = aProject()
+      yield* allowlist.add(project, rule("203.0.113.0/24"), ada)
+      const version = yield* store.version(project.id)
+      for (const refused of [
+        allowlist.add(project, rule("203.0.113.7"), ada),
+        allowlist.add(project, rule("203.0.113.7/24"), ada),
+        allowlist.remove(project, "198.51.100.0/24"),
+        allowlist.remove(project, "203.0.113.0"),
+        allowlist.remove(project, "0.0.0.0/0"),
+        allowlist.remove(project, "nonsense"),
+        allowlist.remove(project, "")
+      ])
+        assert.strictEqual((yield* Effect.exit<unknown, unknown, never>(refused))._tag, "Failure")
+      assert.deepStrictEqual(yield* told(project.id), [version])
+      assert.strictEqual(yield* store.version(project.id), version)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("does not reach another project, and an IPv4-mapped network is the IPv4 one", () =>
+    Effect.gen(function* () {
+      const allowlist = yield* IpAllowlist
+      const [project, other] = [aProject(), aProject()]
+      const { rule: made } = yield* allowlist.add(project, rule("::ffff:198.51.100.0/120"), ada)
+      assert.deepStrictEqual([String(made.cidr), made.label], ["198.51.100.0/24", "office"])
+      assert.isTrue((yield* allowlist.add(project, rule("198.51.100.0/24"), ada)).replaced)
+      assert.isFalse((yield* allowlist.list(other.id)).restricted)
+      assert.deepStrictEqual(yield* told(other.id), [])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("keeps to the limit when many come at once", () =>
+    Effect.gen(function* () {
+      const allowlist = yield* IpAllowlist
+      const project = aProject()
+      for (let n = 0; n < maxRules - 3; n++) yield* allowlist.add(project, rule(`10.${n >> 8}.${n & 255}.0/24`), ada)
+      const tries = yield* Effect.forEach(
+        Array.from({ length: 20 }, (_, n) => `192.0.2.${n}/32`),
+        (cidr) => Effect.exit(allowlist.add(project, rule(cidr), ada)),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual(tries.filter(({ _tag }) => _tag === "Success").length, 3)
+      assert.strictEqual((yield* allowlist.list(project.id)).rules.length, maxRules)
+    }).pipe(Effect.provide(Core))
+  )
+})

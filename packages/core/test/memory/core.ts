@@ -1,0 +1,264 @@
+/**
+ * The core over memory ports for service tests: people who sign in, and machines that do what a test tells them.
+ *
+ * Nothing works in the background here: operations run when a test calls `settle` or `OperationRunner.runOne`.
+ */
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { Invitations } from "../../src/accounts/Invitations.ts"
+import { OperatorAccounts } from "../../src/accounts/OperatorAccounts.ts"
+import { Organizations } from "../../src/accounts/Organizations.ts"
+import { SignIn } from "../../src/accounts/SignIn.ts"
+import { Authentication } from "../../src/authorization/Authentication.ts"
+import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import { CliLogin } from "../../src/cli-login/CliLogin.ts"
+import { layerServices } from "../../src/CoreServices.ts"
+import { Entropy } from "../../src/Entropy.ts"
+import type { LoggedEvent } from "../../src/events/Envelope.ts"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { RegionId } from "../../src/Ids.ts"
+import type { Capability } from "../../src/keys/ApiKey.ts"
+import { ApiKeys, type WantedScope } from "../../src/keys/ApiKeys.ts"
+import { KeyDigester } from "../../src/keys/KeyDigester.ts"
+import { KeyUses } from "../../src/keys/KeyUses.ts"
+import { layerMemoryPorts } from "../../src/memory/memoryPorts.ts"
+import { ComputeDriver, type ComputeFailed, type ComputeStart } from "../../src/operations/ComputeDriver.ts"
+import { layerMemoryComputes } from "../../src/operations/MemoryComputes.ts"
+import { OperationRunner } from "../../src/operations/OperationRunner.ts"
+import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
+import { IdentityProvider, InvalidIdToken, type VerifiedIdentity } from "../../src/sessions/IdentityProvider.ts"
+import { Sessions } from "../../src/sessions/Sessions.ts"
+import { Transaction } from "../../src/Transaction.ts"
+import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
+
+/** The id tokens that the provider of these tests vouches for, by their text. */
+export class IdTokens extends Context.Service<IdTokens, Map<string, VerifiedIdentity>>()("test/IdTokens") {}
+
+const Provider = Layer.effect(
+  IdentityProvider,
+  Effect.map(IdTokens, (tokens) => ({
+    providers: [],
+    verify: ({ id_token }) =>
+      Effect.mapError(
+        Effect.fromNullishOr(tokens.get(Redacted.value(id_token))),
+        () => new InvalidIdToken({ cause: "unknown token" })
+      )
+  }))
+).pipe(Layer.provideMerge(Layer.sync(IdTokens, () => new Map())))
+
+const pepper = { id: "p1", key: Redacted.make(new Uint8Array(32).fill(7)) }
+
+const Ports = Layer.mergeAll(
+  layerMemoryPorts,
+  Entropy.layer,
+  Provider,
+  KeyDigester.layer(pepper),
+  TokenSigner.layerMemory.pipe(Layer.provide(Entropy.layer))
+)
+
+/** Accounts, sessions, keys and what proves them. */
+export const People = Layer.mergeAll(
+  Invitations.layer,
+  OperatorAccounts.layer,
+  Organizations.layer,
+  Sessions.layer,
+  Authentication.layer,
+  CliLogin.layer
+).pipe(
+  Layer.provideMerge(Layer.mergeAll(SignIn.layer, ApiKeys.layer)),
+  Layer.provideMerge(KeyUses.layer),
+  Layer.provideMerge(Ports)
+)
+
+/** What the machines were asked to do, and what a test makes of it. */
+export interface Machinery {
+  /** `start ep-… 1`, in the order of the calls. */
+  readonly calls: Array<string>
+  readonly starts: Array<ComputeStart>
+  /** The roles that each call brought to a branch. */
+  readonly roles: Map<string, ReadonlyArray<string>>
+  /** Runs before a call does anything: may fail it, or never end. */
+  before: (call: string) => Effect.Effect<void, ComputeFailed>
+  /** Runs once a call has done everything. */
+  after: (call: string) => Effect.Effect<void, ComputeFailed>
+}
+
+export class Machines extends Context.Service<Machines, Machinery>()("test/Machines") {}
+
+const Driver = Layer.effect(
+  ComputeDriver,
+  Effect.gen(function* () {
+    const machines = yield* Machines
+    const driver = yield* ComputeDriver
+    const noted = <A>(call: string, work: Effect.Effect<A, ComputeFailed>) =>
+      Effect.suspend(() => {
+        machines.calls.push(call)
+        return machines.before(call).pipe(
+          Effect.andThen(work),
+          Effect.tap(() => machines.after(call))
+        )
+      })
+    return ComputeDriver.of({
+      createBranch: (branch, parent) =>
+        noted(
+          `createBranch ${branch} of ${Option.getOrElse(parent, () => "nothing")}`,
+          driver.createBranch(branch, parent)
+        ),
+      resetBranch: (branch, parent) => noted(`resetBranch ${branch}`, driver.resetBranch(branch, parent)),
+      deleteBranch: (branch) => noted(`deleteBranch ${branch}`, driver.deleteBranch(branch)),
+      start: (wanted) => {
+        machines.starts.push(wanted)
+        machines.roles.set(
+          wanted.branch_id,
+          wanted.roles.map(({ role }) => role)
+        )
+        return noted(`start ${wanted.endpoint_id} ${wanted.generation}`, driver.start(wanted))
+      },
+      stop: (endpoint) => noted(`stop ${endpoint}`, driver.stop(endpoint)),
+      applyRoles: (branch, roles) => {
+        machines.roles.set(
+          branch,
+          roles.map(({ role }) => role)
+        )
+        return noted(`applyRoles ${branch}`, driver.applyRoles(branch, roles))
+      },
+      running: driver.running
+    })
+  })
+).pipe(
+  Layer.provideMerge(
+    Layer.sync(Machines, () => ({
+      calls: [],
+      starts: [],
+      roles: new Map(),
+      before: () => Effect.void,
+      after: () => Effect.void
+    }))
+  ),
+  Layer.provide(layerMemoryComputes)
+)
+
+export const region = RegionId.make("eu-1")
+
+const Rest = Layer.merge(
+  OperationRunner.layerManual,
+  Layer.effectDiscard(Effect.flatMap(RegionCatalog, ({ seed }) => seed([region])))
+).pipe(Layer.provideMerge(layerServices))
+
+/** Everything: people, projects and machines, with one region. */
+export const Core = Rest.pipe(Layer.provideMerge(Driver), Layer.provideMerge(Ports))
+
+/** Where a worker may die: called before and after every transaction. */
+export class Boundary extends Context.Service<Boundary, { cross: Effect.Effect<void> }>()("test/Boundary") {}
+
+const Mortal = Layer.effect(
+  Transaction,
+  Effect.gen(function* () {
+    const boundary = yield* Boundary
+    const { emit, run } = yield* Transaction
+    const cross = Effect.suspend(() => boundary.cross)
+    return Transaction.of({ emit, run: (work) => cross.pipe(Effect.andThen(run(work)), Effect.tap(cross)) })
+  })
+).pipe(Layer.provideMerge(Layer.sync(Boundary, () => ({ cross: Effect.void }))))
+
+/** `Core` whose workers may die at every boundary. */
+export const MortalCore = Rest.pipe(Layer.provideMerge(Driver), Layer.provideMerge(Layer.provideMerge(Mortal, Ports)))
+
+/** Another worker on the same storage and machines, as on another instance. */
+export const anotherRunner = Effect.map(
+  Layer.build(Layer.fresh(OperationRunner.layerManual)),
+  (context) => Context.get(context, OperationRunner).runOne
+)
+
+export interface Person {
+  /** Names the person; a second sign-in with it is the same person. */
+  readonly subject: string
+  readonly email?: string | null
+  readonly verified?: boolean
+  readonly name?: string | null
+  /** Tells one id token of a person from another. */
+  readonly token?: string
+}
+
+let tokens = 0
+
+/** A fresh id token of a person. */
+export const idTokenOf = (person: Person) =>
+  Effect.gen(function* () {
+    const text = person.token ?? `id token ${++tokens}`
+    const expires_at = DateTime.addDuration(yield* DateTime.now, "1 hour")
+    const known = yield* IdTokens
+    known.set(text, {
+      provider: "test",
+      issuer: "https://issuer.test",
+      subject: person.subject,
+      email: person.email === undefined ? `${person.subject}@example.com` : person.email,
+      email_verified: person.verified ?? true,
+      name: person.name ?? null,
+      token_digest: `digest of ${text}`,
+      expires_at
+    })
+    return { id_token: Redacted.make(text), provider: null, nonce: null }
+  })
+
+export const device = { user_agent: "Test/1", address: "203.0.113.9" }
+
+export const signIn = (person: Person | string) =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    return yield* sessions.exchange(yield* idTokenOf(typeof person === "string" ? { subject: person } : person), device)
+  })
+
+/** Who presents this token. */
+export const callerOf = (token: Redacted.Redacted) =>
+  Effect.flatMap(Authentication, (it) => it.authenticate(token, null))
+
+/** The person of a fresh session. */
+export const sessionCallerOf = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+  const caller = yield* callerOf(token)
+  return caller.kind === "session" ? caller : yield* Effect.die(new Error("A key is no session."))
+})
+
+export const signedIn = (person: Person | string) =>
+  Effect.flatMap(signIn(person), ({ access_token }) => sessionCallerOf(access_token))
+
+/** A key of this person, and who presents it. */
+export const keyCallerOf = (
+  creator: SessionCaller,
+  capability: Capability,
+  wanted: WantedScope = { type: "organization" }
+) =>
+  Effect.gen(function* () {
+    const keys = yield* ApiKeys
+    const scope = yield* keys.resolveScope(creator.org_id, wanted)
+    const { secret } = yield* keys.create(creator.user, creator.org_id, {
+      name: capability,
+      capability,
+      scope,
+      expires_in_days: null
+    })
+    const caller = yield* callerOf(secret)
+    return caller.kind === "api_key" ? caller : yield* Effect.die(new Error("A session is no key."))
+  })
+
+/** Runs every operation that is due; answers how many turns that took. */
+export const settle = Effect.gen(function* () {
+  const { runOne } = yield* OperationRunner
+  let turns = 0
+  while (yield* runOne) turns++
+  return turns
+})
+
+/** Everything in the log, internal events included. */
+export const logged: Effect.Effect<ReadonlyArray<LoggedEvent>, unknown, EventLog> = Effect.gen(function* () {
+  const log = yield* EventLog
+  while ((yield* log.sequence) === "more");
+  return yield* log.tail(0, 100_000)
+})
+
+const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+
+/** Waits, without the clock, for other fibers and the platform's cryptography to make this true. */
+export const until = <E, R>(what: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
+  Effect.gen(function* () {
+    while (!(yield* what)) yield* turn
+  })
