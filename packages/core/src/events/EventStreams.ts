@@ -161,12 +161,9 @@ export class EventStreams extends Context.Service<
               return "draining"
             })
             // Whoever opened it may not wait for its end, so its end does not depend on that.
-            const over = Effect.timeoutOrElse(Deferred.await(gone), {
-              duration: settings.linger,
-              orElse: () => destroy
-            })
-            const fiber = yield* Effect.forkIn(over, scope)
-            return { ended: Fiber.join(fiber), close: Effect.sync(() => sink.destroy()) }
+            const end = Effect.timeoutOrElse(Deferred.await(gone), { duration: settings.linger, orElse: () => destroy })
+            const ending = yield* Effect.forkIn(end, scope)
+            return { ended: Fiber.join(ending), close: Effect.sync(() => sink.destroy()) }
           })
 
         return {

@@ -3,10 +3,8 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { Invitations } from "../../src/accounts/Invitations.ts"
 import { InvitationId } from "../../src/Ids.ts"
-import { People, signedIn, signIn } from "../memory/core.ts"
+import { People, signedIn, signIn, tagOf } from "../memory/core.ts"
 
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 const week = 7 * 86_400_000
 
 describe("Invitations", () => {

@@ -10,10 +10,7 @@ import { type OrgId, UserId } from "../../src/Ids.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { Sessions } from "../../src/sessions/Sessions.ts"
 import { aProject } from "../../testing/records.ts"
-import { callerOf, keyCallerOf, logged, People, sessionCallerOf, signIn } from "../memory/core.ts"
-
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+import { callerOf, keyCallerOf, logged, People, sessionCallerOf, signIn, tagOf } from "../memory/core.ts"
 
 /** Somebody acting in this organization. */
 const actingIn = (name: string, org: OrgId) =>

@@ -12,10 +12,7 @@ import { reads, self } from "../../src/authorization/Policy.ts"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import { ApiKeys } from "../../src/keys/ApiKeys.ts"
 import { makeKeySecret } from "../../src/keys/KeySecret.ts"
-import { callerOf, People, signedIn, signIn } from "../memory/core.ts"
-
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+import { callerOf, People, signedIn, signIn, tagOf } from "../memory/core.ts"
 
 const keyFor = (creator: SessionCaller, expires_in_days: number | null = null) =>
   Effect.flatMap(ApiKeys, (keys) =>

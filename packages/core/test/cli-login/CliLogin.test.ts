@@ -10,12 +10,10 @@ import { CliGrantStore } from "../../src/cli-login/CliGrantStore.ts"
 import { sha256 } from "../../src/Digest.ts"
 import { ApiKeys, KeyLimit } from "../../src/keys/ApiKeys.ts"
 import { Sessions } from "../../src/sessions/Sessions.ts"
-import { callerOf, People, sessionCallerOf, signedIn, signIn } from "../memory/core.ts"
+import { callerOf, People, sessionCallerOf, signedIn, signIn, tagOf } from "../memory/core.ts"
 
 const redirect_uri = "http://127.0.0.1:43210/callback"
 const verifier = Redacted.make("v".repeat(43))
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 
 const authorize = Effect.fnUntraced(function* (caller: SessionCaller, state = "s".repeat(22)) {
   const login = yield* CliLogin

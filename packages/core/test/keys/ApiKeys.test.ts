@@ -11,10 +11,7 @@ import { hintOf, isKeySecret, makeKeySecret } from "../../src/keys/KeySecret.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { aBranch, aProject } from "../../testing/records.ts"
-import { callerOf, keyCallerOf, logged, People, signedIn } from "../memory/core.ts"
-
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+import { callerOf, keyCallerOf, logged, People, signedIn, tagOf } from "../memory/core.ts"
 
 const wanted: NewApiKey = {
   name: " ci ",

@@ -262,3 +262,7 @@ export const until = <E, R>(what: Effect.Effect<boolean, E, R>): Effect.Effect<v
   Effect.gen(function* () {
     while (!(yield* what)) yield* turn
   })
+
+/** Which error this fails with. */
+export const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)

@@ -14,12 +14,10 @@ import type { Project } from "../../src/projects/Project.ts"
 import { Projects } from "../../src/projects/Projects.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { ResourceBusy } from "../../src/Refusals.ts"
-import { Core, keyCallerOf, logged, Machines, region, settle, signedIn, until } from "../memory/core.ts"
+import { Core, keyCallerOf, logged, Machines, region, settle, signedIn, tagOf, until } from "../memory/core.ts"
 
 const onBranch = changes("write", "change_projects", "branch")
 const byAgents = { ...onBranch, agent: "made_by_agent" as const }
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 const plain: NewBranch = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: false }
 
 const setting = Effect.gen(function* () {

@@ -15,11 +15,9 @@ import { Endpoints } from "../../src/projects/Endpoints.ts"
 import type { Project } from "../../src/projects/Project.ts"
 import { Projects } from "../../src/projects/Projects.ts"
 import { Sandboxes } from "../../src/projects/Sandboxes.ts"
-import { Core, keyCallerOf, Machines, settle, signedIn, until } from "../memory/core.ts"
+import { Core, keyCallerOf, Machines, settle, signedIn, tagOf, until } from "../memory/core.ts"
 
 const onBranch = changes("write", "change_projects", "branch")
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 
 /** A project with main and a child, both with an endpoint, ready; its owner and an agent of hers. */
 const setting = Effect.gen(function* () {

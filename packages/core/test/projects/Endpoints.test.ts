@@ -5,10 +5,7 @@ import { OperationRunner } from "../../src/operations/OperationRunner.ts"
 import { Endpoints } from "../../src/projects/Endpoints.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Projects } from "../../src/projects/Projects.ts"
-import { Core, keyCallerOf, Machines, settle, signedIn } from "../memory/core.ts"
-
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+import { Core, keyCallerOf, Machines, settle, signedIn, tagOf } from "../memory/core.ts"
 
 const made = Effect.gen(function* () {
   const projects = yield* Projects

@@ -10,10 +10,7 @@ import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Projects } from "../../src/projects/Projects.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
-import { Core, keyCallerOf, logged, region, settle, signedIn } from "../memory/core.ts"
-
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
+import { Core, keyCallerOf, logged, region, settle, signedIn, tagOf } from "../memory/core.ts"
 
 describe("A new project", () => {
   it.effect("comes with main and its sleeping read-write endpoint, all in its region, in one operation", () =>

@@ -11,12 +11,10 @@ import { Endpoints } from "../../src/projects/Endpoints.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Projects } from "../../src/projects/Projects.ts"
 import { Wakes } from "../../src/projects/Wakes.ts"
-import { Core, logged, Machines, settle, signedIn, until } from "../memory/core.ts"
+import { Core, logged, Machines, settle, signedIn, tagOf, until } from "../memory/core.ts"
 
 const inside = "203.0.113.9"
 const outside = "198.51.100.1"
-const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
-  Effect.map(Effect.flip(effect), ({ _tag }) => _tag)
 
 /** A project whose endpoint sleeps. */
 const asleep = Effect.gen(function* () {
