@@ -11,8 +11,8 @@ export class BranchRoleStore extends Context.Service<
     readonly insert: (role: BranchRole) => Effect.Effect<void, StorageError>
     /** Those that work at `now`, oldest first. */
     readonly valid: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<ReadonlyArray<BranchRole>, StorageError>
-    /** Ends the roles that agents minted with read-write access on a branch; answers how many. */
-    readonly revokeAgentWriters: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<number, StorageError>
+    /** Ends the roles that agents minted on a branch; answers how many. */
+    readonly revokeAgentRoles: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<number, StorageError>
   }
 >()("@narthex/core/projects/BranchRoleStore") {
   static readonly layerMemory: Layer.Layer<BranchRoleStore, never, MemoryStorage> = Layer.effect(
@@ -30,14 +30,10 @@ export class BranchRoleStore extends Context.Service<
                 (a, b) => a.created_at.epochMilliseconds - b.created_at.epochMilliseconds || (a.role < b.role ? -1 : 1)
               )
           ),
-        revokeAgentWriters: (branch, now) =>
+        revokeAgentRoles: (branch, now) =>
           roles.modify((rows) => {
             const found = rows.filter(
-              (row) =>
-                row.branch_id === branch &&
-                row.minted_by_agent &&
-                row.access === "read_write" &&
-                row.revoked_at === null
+              (row) => row.branch_id === branch && row.minted_by_agent && row.revoked_at === null
             )
             return [found.length, found.map((row) => [keyOf(row), new BranchRole({ ...row, revoked_at: now })])]
           })

@@ -166,8 +166,8 @@ export class Branches extends Context.Service<
       })
 
       /** What agents minted on a branch ends when it becomes main (authorization.md, *main*). */
-      const endAgentWriters = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, branch: Branch) {
-        if ((yield* roles.revokeAgentWriters(branch.id, yield* DateTime.now)) === 0) return []
+      const endAgentRoles = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, branch: Branch) {
+        if ((yield* roles.revokeAgentRoles(branch.id, yield* DateTime.now)) === 0) return []
         const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
         return [yield* operations.schedule({ ...work, action: "apply_config" })]
       })
@@ -190,7 +190,7 @@ export class Branches extends Context.Service<
             // Not locked: `setDefault` locks the project before the branch, and the two would wait for each other.
             const project = Option.getOrUndefined(yield* projects.find(caller.org_id, branch.project_id))
             if (project === undefined) return yield* new NotFound({})
-            yield* endAgentWriters(caller, project, changed)
+            yield* endAgentRoles(caller, project, changed)
             return changed
           })
           return yield* run(step)
@@ -254,7 +254,7 @@ export class Branches extends Context.Service<
           const made = new Branch({ ...branch, default: true, expires_at: null, updated_at: now })
           yield* store.put(made)
           yield* projects.update(new Project({ ...project, default_branch_id: made.id, updated_at: now }))
-          return { branch: made, operations: yield* endAgentWriters(caller, project, made) }
+          return { branch: made, operations: yield* endAgentRoles(caller, project, made) }
         })
         return yield* run(step)
       })

@@ -51,6 +51,14 @@ export class Credentials extends Context.Service<
       access: Access,
       ttl_seconds: number | null
     ) => Effect.Effect<MintedCredential, Conflict | NotFound | Refused | NotApplied | StorageError>
+    /** The same on a branch that this call made: its making is not waited for, because its first start applies the role. */
+    readonly mintOnNew: (
+      caller: AnyCaller,
+      project: Project,
+      branch: Branch,
+      access: Access,
+      ttl_seconds: number | null
+    ) => Effect.Effect<MintedCredential, Conflict | NotFound | Refused | StorageError>
   }
 >()("@narthex/core/projects/Credentials") {
   static readonly layer: Layer.Layer<
@@ -69,55 +77,69 @@ export class Credentials extends Context.Service<
       const waits = yield* OperationWaits
       const { run } = yield* Transaction
 
-      const mint: Credentials["Service"]["mint"] = Effect.fn("Credentials.mint")(
-        function* (caller, project, given, access, ttl_seconds) {
-          const proxy = yield* ProxyAddress
-          const byAgent = caller.kind === "api_key" && caller.capability === "agent"
-          const secret = yield* Effect.provideService(makeRoleSecret, Entropy, entropy)
-          const step = Effect.gen(function* () {
-            const branch = Option.getOrUndefined(yield* branches.lock(given.project_id, given.id))
-            if (branch === undefined) return yield* new NotFound({})
-            const refusal = decideTarget({ agent: access === "read_write" ? "not_main" : "any" }, caller, branch)
-            if (refusal !== undefined) return yield* new Refused(refusal)
-            const [endpoint] = (yield* endpoints.ofBranch(branch.id)).toSorted((a, b) =>
-              a.type === b.type ? (a.id < b.id ? -1 : 1) : a.type === "read_write" ? -1 : 1
-            )
-            if (endpoint === undefined)
-              return yield* new Conflict({ reason: "The branch has no endpoint to connect to. Create one first." })
-            const now = yield* DateTime.now
-            const seconds = ttl_seconds ?? (byAgent ? agentLifetime : null)
-            const role = new BranchRole({
-              role: secret.role,
-              project_id: branch.project_id,
-              branch_id: branch.id,
-              access,
-              verifier: secret.verifier,
-              minted_by_agent: byAgent,
-              created_at: now,
-              expires_at: seconds === null ? null : DateTime.addDuration(now, Duration.seconds(seconds)),
-              revoked_at: null
-            })
-            yield* roles.insert(role)
-            const starting = (yield* pending.unfinished(branch.id)).some((it) => it.action === "start_compute")
-            const runs = (yield* endpoints.ofBranch(branch.id)).some((it) => it.current_state === "active")
-            const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
-            const apply = runs || starting ? yield* operations.schedule({ ...work, action: "apply_config" }) : undefined
-            return { apply, endpoint, role }
+      /** Records the role, and says which work has to end before Postgres knows of it. */
+      const record = Effect.fn("Credentials.record")(function* (
+        caller: AnyCaller,
+        project: Project,
+        given: Branch,
+        access: Access,
+        ttl_seconds: number | null
+      ) {
+        const proxy = yield* ProxyAddress
+        const byAgent = caller.kind === "api_key" && caller.capability === "agent"
+        const secret = yield* Effect.provideService(makeRoleSecret, Entropy, entropy)
+        const step = Effect.gen(function* () {
+          const branch = Option.getOrUndefined(yield* branches.lock(given.project_id, given.id))
+          if (branch === undefined) return yield* new NotFound({})
+          const refusal = decideTarget({ agent: access === "read_write" ? "not_main" : "any" }, caller, branch)
+          if (refusal !== undefined) return yield* new Refused(refusal)
+          const [endpoint] = (yield* endpoints.ofBranch(branch.id)).toSorted((a, b) =>
+            a.type === b.type ? (a.id < b.id ? -1 : 1) : a.type === "read_write" ? -1 : 1
+          )
+          if (endpoint === undefined)
+            return yield* new Conflict({ reason: "The branch has no endpoint to connect to. Create one first." })
+          const now = yield* DateTime.now
+          const seconds = ttl_seconds ?? (byAgent ? agentLifetime : null)
+          const role = new BranchRole({
+            role: secret.role,
+            project_id: branch.project_id,
+            branch_id: branch.id,
+            access,
+            verifier: secret.verifier,
+            minted_by_agent: byAgent,
+            created_at: now,
+            expires_at: seconds === null ? null : DateTime.addDuration(now, Duration.seconds(seconds)),
+            revoked_at: null
           })
-          const { apply, endpoint, role } = yield* run(step)
-          if (apply !== undefined) {
-            const settled = yield* waits.settled(apply.id, patience)
-            if (!Option.exists(settled, (it) => it.status === "finished")) return yield* new NotApplied({})
-          }
-          return {
-            credential: { role: role.role, access, expires_at: role.expires_at },
-            password: secret.password,
-            connection_uri: connectionUri(proxy, endpoint, role.role, secret.password)
-          }
+          yield* roles.insert(role)
+          const unfinished = yield* pending.unfinished(branch.id)
+          const making = unfinished.find((it) => it.action === "create_timeline" || it.action === "create_branch")
+          const starting = unfinished.some((it) => it.action === "start_compute")
+          const runs = (yield* endpoints.ofBranch(branch.id)).some((it) => it.current_state === "active")
+          const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
+          const apply = runs || starting ? yield* operations.schedule({ ...work, action: "apply_config" }) : undefined
+          return { awaited: apply ?? making, endpoint, role }
+        })
+        const { awaited, endpoint, role } = yield* run(step)
+        const minted: MintedCredential = {
+          credential: { role: role.role, access, expires_at: role.expires_at },
+          password: secret.password,
+          connection_uri: connectionUri(proxy, endpoint, role.role, secret.password)
         }
-      )
+        return { awaited, minted }
+      })
 
-      return Credentials.of({ mint })
+      const mint: Credentials["Service"]["mint"] = Effect.fn("Credentials.mint")(function* (...asked) {
+        const { awaited, minted } = yield* record(...asked)
+        if (awaited === undefined) return minted
+        const settled = yield* waits.settled(awaited.id, patience)
+        return Option.exists(settled, (it) => it.status === "finished") ? minted : yield* new NotApplied({})
+      })
+
+      return Credentials.of({
+        mint,
+        mintOnNew: (...asked) => Effect.map(record(...asked), ({ minted }) => minted)
+      })
     })
   )
 }

@@ -7,7 +7,7 @@ import type { AnyCaller } from "../authorization/Principal.ts"
 import type { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Branches, type BranchWork } from "./Branches.ts"
-import { Credentials, type MintedCredential, type NotApplied } from "./Credentials.ts"
+import { Credentials, type MintedCredential } from "./Credentials.ts"
 import type { Endpoint } from "./Endpoint.ts"
 import type { Project } from "./Project.ts"
 
@@ -31,7 +31,7 @@ export class Sandboxes extends Context.Service<
       caller: AnyCaller,
       project: Project,
       wanted: NewSandbox
-    ) => Effect.Effect<CreatedSandbox, Conflict | InvalidMember | NotFound | Refused | NotApplied | StorageError>
+    ) => Effect.Effect<CreatedSandbox, Conflict | InvalidMember | NotFound | Refused | StorageError>
   }
 >()("@narthex/core/projects/Sandboxes") {
   static readonly layer: Layer.Layer<Sandboxes, never, Branches | Credentials> = Layer.effect(
@@ -49,7 +49,7 @@ export class Sandboxes extends Context.Service<
             endpoint: true
           })
           if (made.endpoint === null) return yield* Effect.die(new Error("A sandbox was made without its endpoint."))
-          const minted = yield* credentials.mint(caller, project, made.branch, "read_write", ttl_seconds)
+          const minted = yield* credentials.mintOnNew(caller, project, made.branch, "read_write", ttl_seconds)
           return { ...made, endpoint: made.endpoint, ...minted }
         })
       })

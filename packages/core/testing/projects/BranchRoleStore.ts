@@ -38,7 +38,7 @@ export const branchRoleStoreContract = <E>(name: string, adapter: Layer.Layer<Br
       })
     )
 
-    it.effect("ends the writers that agents minted, once, and leaves all others", () =>
+    it.effect("ends the roles that agents minted, once, and leaves all others", () =>
       Effect.gen(function* () {
         const store = yield* BranchRoleStore
         const branch = aBranchId()
@@ -53,11 +53,11 @@ export const branchRoleStoreContract = <E>(name: string, adapter: Layer.Layer<Br
           elsewhere
         ])
           yield* store.insert(role)
-        yield* undone(store.revokeAgentWriters(branch, at(1)))
+        yield* undone(store.revokeAgentRoles(branch, at(1)))
         assert.lengthOf(yield* store.valid(branch, at(2)), 4)
-        const ended = yield* atOnce(3, () => store.revokeAgentWriters(branch, at(1)))
-        assert.deepStrictEqual(ended.toSorted(), [0, 0, 2])
-        assert.deepStrictEqual(names(yield* store.valid(branch, at(2))).toSorted(), names([reader, person]).toSorted())
+        const ended = yield* atOnce(3, () => store.revokeAgentRoles(branch, at(1)))
+        assert.deepStrictEqual(ended.toSorted(), [0, 0, 3])
+        assert.deepStrictEqual(names(yield* store.valid(branch, at(2))).toSorted(), names([person]))
         assert.deepStrictEqual(names(yield* store.valid(elsewhere.branch_id, at(2))), [elsewhere.role])
       })
     )

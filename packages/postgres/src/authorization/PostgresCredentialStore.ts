@@ -1,6 +1,8 @@
 /**
  * `CredentialStore` on Postgres. It runs on every request: each answer is one statement over primary keys, so its cost
  * does not grow with the number of keys.
+ * What one would get wrong: joining the membership to the user's row. The plan then reads every member of the organization;
+ * both halves of the primary key must come from the credential's row.
  */
 import { CredentialStore, Organization, Session, User } from "@narthex/core"
 import { Effect, Layer, Option, Schema } from "effect"
@@ -34,7 +36,7 @@ const make = Effect.gen(function* () {
            join api_key k on k.id = s.key_id
            join user_account u on u.id = k.creator_id
            left join organization o on o.id = k.org_id
-           left join membership m on m.org_id = k.org_id and m.user_id = u.id
+           left join membership m on m.org_id = k.org_id and m.user_id = k.creator_id
            where s.digest = any ($1) limit 1`,
           [digests]
         ),
@@ -53,7 +55,7 @@ const make = Effect.gen(function* () {
            from session s
            join user_account u on u.id = s.user_id
            left join organization o on o.id = $2
-           left join membership m on m.org_id = $2 and m.user_id = u.id
+           left join membership m on m.org_id = $2 and m.user_id = s.user_id
            where s.id = $1`,
           [session, org]
         ),

@@ -19,12 +19,12 @@ const make = Effect.gen(function* () {
          order by created_at, role`,
         [branch, DateTime.toDateUtc(now)]
       ),
-    revokeAgentWriters: (branch, now) =>
+    revokeAgentRoles: (branch, now) =>
       Effect.map(
         database.query(
-          "BranchRoleStore.revokeAgentWriters",
+          "BranchRoleStore.revokeAgentRoles",
           `update branch_role set revoked_at = $2
-           where branch_id = $1 and minted_by_agent and access = 'read_write' and revoked_at is null returning role`,
+           where branch_id = $1 and minted_by_agent and revoked_at is null returning role`,
           [branch, DateTime.toDateUtc(now)]
         ),
         (rows) => rows.length
