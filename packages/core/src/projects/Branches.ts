@@ -9,9 +9,8 @@ import { decideTarget } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { Entropy } from "../Entropy.ts"
-import { apiKeyRevoked, branchRevoked } from "../events/Revocations.ts"
 import { BranchId, makeBranchId, makeEndpointId } from "../Ids.ts"
-import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
@@ -21,6 +20,7 @@ import { Transaction } from "../Transaction.ts"
 import { Branch } from "./Branch.ts"
 import { BranchRoleStore } from "./BranchRoleStore.ts"
 import { BranchStore } from "./BranchStore.ts"
+import { makeEndBranch } from "./endBranch.ts"
 import type { Endpoint } from "./Endpoint.ts"
 import { EndpointStore } from "./EndpointStore.ts"
 import { Project } from "./Project.ts"
@@ -91,13 +91,13 @@ export class Branches extends Context.Service<
     Effect.gen(function* () {
       const endpoints = yield* EndpointStore
       const entropy = yield* Entropy
-      const keys = yield* ApiKeyStore
       const operations = yield* Operations
       const pending = yield* OperationStore
       const projects = yield* ProjectStore
       const roles = yield* BranchRoleStore
       const store = yield* BranchStore
-      const { emit, run } = yield* Transaction
+      const { endBranch } = yield* makeEndBranch
+      const { run } = yield* Transaction
       const withEntropy = Effect.provideService(Entropy, entropy)
 
       const create: Branches["Service"]["create"] = Effect.fn("Branches.create")(function* (caller, project, wanted) {
@@ -209,15 +209,7 @@ export class Branches extends Context.Service<
           if (yield* store.hasChildren(branch.id))
             return yield* new Conflict({ reason: "The branch has children. Delete them first." })
           yield* notBusy(branch)
-          const now = yield* DateTime.now
-          for (const endpoint of yield* endpoints.ofBranch(branch.id)) yield* endpoints.markDeleted(endpoint.id, now)
-          yield* store.markDeleted(branch.id, now)
-          for (const id of yield* keys.revokeAll({ branch_id: branch.id }, "scope_deleted", now))
-            yield* emit(apiKeyRevoked(project.org_id, id))
-          const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
-          const operation = yield* operations.schedule({ ...work, action: "delete_timeline" })
-          yield* emit(branchRevoked(project.org_id, project.id, branch.id))
-          return [operation]
+          return [yield* endBranch(project, branch, initiatorOf(caller))]
         })
         return yield* run(step)
       })

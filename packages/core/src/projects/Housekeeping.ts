@@ -5,14 +5,14 @@
  * Every step may run on any instance, twice, or be cut off anywhere: each is one transaction that looks again first.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
-import { apiKeyRevoked, branchRevoked } from "../events/Revocations.ts"
-import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { ComputeDriver } from "../operations/ComputeDriver.ts"
-import { bySystem, Operations } from "../operations/Operations.ts"
+import { bySystem, type Operations } from "../operations/Operations.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import type { Branch } from "./Branch.ts"
 import { BranchStore } from "./BranchStore.ts"
+import { makeEndBranch } from "./endBranch.ts"
 import { Endpoint } from "./Endpoint.ts"
 import { EndpointStore } from "./EndpointStore.ts"
 import { Endpoints } from "./Endpoints.ts"
@@ -51,11 +51,10 @@ export class Housekeeping extends Context.Service<
       const branches = yield* BranchStore
       const driver = yield* ComputeDriver
       const endpoints = yield* Endpoints
-      const keys = yield* ApiKeyStore
-      const operations = yield* Operations
       const projects = yield* ProjectStore
       const store = yield* EndpointStore
-      const { emit, run } = yield* Transaction
+      const { endBranch } = yield* makeEndBranch
+      const { run } = yield* Transaction
 
       const suspend = Effect.fnUntraced(function* ({ id }: Endpoint) {
         const endpoint = Option.getOrUndefined(yield* store.lock(id))
@@ -82,13 +81,7 @@ export class Housekeeping extends Context.Service<
         const over = branch?.expires_at != null && DateTime.isLessThanOrEqualTo(branch.expires_at, now)
         if (branch === undefined || project === undefined || !over || branch.main) return false
         if (yield* branches.hasChildren(branch.id)) return false
-        for (const endpoint of yield* store.ofBranch(branch.id)) yield* store.markDeleted(endpoint.id, now)
-        yield* branches.markDeleted(branch.id, now)
-        for (const id of yield* keys.revokeAll({ branch_id: branch.id }, "scope_deleted", now))
-          yield* emit(apiKeyRevoked(project.org_id, id))
-        const work = { project, branch_id: branch.id, endpoint_id: null, initiator: bySystem }
-        yield* operations.schedule({ ...work, action: "delete_timeline" })
-        yield* emit(branchRevoked(project.org_id, project.id, branch.id))
+        yield* endBranch(project, branch, bySystem)
         return true
       })
 
