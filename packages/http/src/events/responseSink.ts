@@ -56,7 +56,8 @@ const http1Sink = (response: ServerResponse): StreamSink => {
     },
     destroy: () => void response.destroy(),
     onDrain: (callback) => void socket.on("drain", callback),
-    onClose: (callback) => void response.once("close", callback)
+    // Whoever hung up while the ring was loading has closed already, and nobody else would notice any more.
+    onClose: (callback) => void (socket.destroyed ? setImmediate(callback) : response.once("close", callback))
   }
 }
 

@@ -11,6 +11,8 @@ export class ChaosProcess {
   readonly role: string
   readonly seen: Array<Seen> = []
   kills = 0
+  /** Has it begun to work? */
+  up = false
   readonly #url: string
   #child: ChildProcess
   #complaint = ""
@@ -41,6 +43,7 @@ export class ChaosProcess {
   }
 
   #start(): ChildProcess {
+    this.up = false
     const position = String(this.seen.at(-1)?.[0] ?? 0)
     const child = spawn(process.execPath, ["--conditions=source", script, this.role, this.#url, position], {
       stdio: ["ignore", "pipe", "pipe"]
@@ -49,6 +52,7 @@ export class ChaosProcess {
       this.#complaint = `${this.#complaint}${chunk}`.slice(-2_000)
     })
     createInterface({ input: child.stdout }).on("line", (line) => {
+      if (line === "up") this.up = true
       // The last line of a killed process may be half; the next process reads those events again.
       if (line.endsWith("]]")) this.seen.push(...JSON.parse(line))
     })

@@ -1,6 +1,6 @@
 /**
- * One process of the chaos test: `node chaosRole.ts <writer|sequencer|tailer> <url> <position>`. It works until it is
- * killed; whatever fails meanwhile is tried again.
+ * One process of the chaos test: `node chaosRole.ts <writer|sequencer|tailer> <url> <position>`. It says
+ * `up` and works until it is killed; whatever fails meanwhile is tried again.
  *
  * - `writer`: transactions that change a row under its lock and state the version that came out, with pauses between
  *   the steps, early transaction ids and rollbacks, so that commits overlap in every order.
@@ -86,7 +86,10 @@ if (chosen === undefined) throw new Error(`There is no role ${role}.`)
 const database = Database.layer({ url: Redacted.make(url), maxConnections: workers, applicationName: "narthex-chaos" })
 
 await Effect.runPromise(
-  chosen.pipe(
+  Effect.andThen(
+    Effect.sync(() => writeSync(1, "up\n")),
+    chosen
+  ).pipe(
     Effect.provide(
       PostgresTransaction.layer.pipe(
         Layer.provideMerge(PostgresEventLog.layer),
