@@ -25,7 +25,20 @@ import { signIn, world } from "./support/world.ts"
 const wakes = 60
 const policy = changes("write", "change_projects", "branch")
 
+/** Between the runner's read of a branch's endpoints and what it makes of them there is time for others. */
+const unhurried = Layer.effect(
+  EndpointStore,
+  Effect.map(EndpointStore, (store) =>
+    EndpointStore.of({
+      ...store,
+      ofBranch: (branch) =>
+        Effect.tap(store.ofBranch(branch), () => Effect.flatMap(Random.nextIntBetween(0, 8), (ms) => Effect.sleep(ms)))
+    })
+  )
+)
+
 const runner = OperationRunner.layer.pipe(
+  Layer.provide(unhurried),
   Layer.provide(
     Layer.succeed(RunnerPolicy, {
       lease: Duration.seconds(30),
@@ -37,13 +50,13 @@ const runner = OperationRunner.layer.pipe(
   Layer.provideMerge(world)
 )
 
-/** Done when nothing is left to do on the branch. Answers all that was done there, oldest first. */
+/** Done when nothing is left to do on the branch. Answers what was done there last, newest first. */
 const settled = (project: Project, branch: Branch) =>
   Effect.gen(function* () {
     const store = yield* OperationStore
     while ((yield* store.unfinished(branch.id)).length > 0) yield* Effect.sleep(2)
-    const { items } = yield* store.list(project.id, branch.id, { limit: 1_000, after: null })
-    return items.toSorted((a, b) => a.created_at.epochMilliseconds - b.created_at.epochMilliseconds)
+    const { items } = yield* store.list(project.id, branch.id, { limit: 100, after: null })
+    return items
   })
 
 const freshBranch = (owner: SessionCaller, project: Project) =>
@@ -75,14 +88,14 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
               const before = yield* settled(project, at.branch)
               const outcomes = yield* race(Array.from({ length: wakes }, () => wake(at.endpoint.id, "203.0.113.7")))
               const after = yield* settled(project, at.branch)
-              const starts = after.length - before.length
+              const fresh = after.filter(({ id }) => !before.some((it) => it.id === id)).map(({ action }) => action)
               const awake = new Set(
                 outcomes.map((it) => (Result.isSuccess(it) ? JSON.stringify(it.success) : it.failure._tag))
               )
               yield* head(project, at.endpoint.id, "idle", bySystem)
               yield* settled(project, at.branch)
               return [
-                ...(starts === 1 && after.at(-1)?.action === "start_compute" ? [] : [`${starts} operations`]),
+                ...(fresh.join() === "start_compute" ? [] : [`operations: ${fresh.join(", ")}`]),
                 ...(awake.size === 1 && outcomes.every(Result.isSuccess) ? [] : [`answers: ${[...awake].join(", ")}`])
               ]
             }),
@@ -101,7 +114,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
         const owner = yield* signIn("states@example.com")
         const { project } = yield* (yield* Projects).create(owner, { name: "p", region: null })
         const initiator = initiatorOf(owner)
-        yield* rounds("starts and suspends", (n) =>
+        yield* rounds("starts, suspends, resets, changes", (n) =>
           Effect.gen(function* () {
             // It is still being made while the others come.
             const { branch, endpoint } = yield* freshBranch(owner, project)

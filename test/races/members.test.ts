@@ -1,10 +1,18 @@
 /** Who belongs to an organization, when several decide about it at once. */
 import { layer } from "@effect/vitest"
-import { AccountStore, Invitations, Membership, Organizations, type OrgId, type SessionCaller } from "@narthex/core"
+import {
+  AccountStore,
+  Invitations,
+  Membership,
+  Organizations,
+  type OrgId,
+  type SessionCaller,
+  type Sessions
+} from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { DateTime, Effect, Random, Result } from "effect"
 import { patience, race, rounds, successes } from "./support/rounds.ts"
-import { signIn, world } from "./support/world.ts"
+import { exchange, signIn, world } from "./support/world.ts"
 
 /** Two people and a team, and each of them as a caller that was let in as its owner. */
 const pair = (lane: number) =>
@@ -59,6 +67,30 @@ layer(world, { excludeTestServices: true })("members", (it) => {
             return [
               ...(owners.length === 1 ? [] : [`${owners.length} owners remain`]),
               ...(strange.length === 0 ? [] : [`${strange.length} were answered something else`])
+            ]
+          })
+        )
+      }),
+    patience
+  )
+
+  it.effect(
+    "an organization that ends while invitations into it are honoured leaves no member behind",
+    () =>
+      Effect.gen(function* () {
+        const invitations = yield* Invitations
+        const { remove } = yield* Organizations
+        const { query } = yield* Database
+        yield* rounds("organization's end", (n) =>
+          Effect.gen(function* () {
+            const { org, owners } = yield* pair(100 + n)
+            const guests = [0, 1, 2].map((at) => `guest-${at}-${n}@example.org`)
+            yield* Effect.forEach(guests, (email) => invitations.create(owners[0], { email, role: "member" }))
+            const [removed] = yield* race<unknown, unknown, Sessions>([remove(owners[0]), ...guests.map(exchange)])
+            const left = yield* query("test", "select 1 from membership where org_id = $1", [org])
+            return [
+              ...(removed !== undefined && Result.isSuccess(removed) ? [] : ["it could not be removed"]),
+              ...(left.length === 0 ? [] : [`${left.length} memberships of nothing`])
             ]
           })
         )

@@ -6,8 +6,8 @@ import { Effect, type Redacted, Result } from "effect"
 import { patience, race, rounds, successes } from "./support/rounds.ts"
 import { authenticate, exchange, signIn, world } from "./support/world.ts"
 
-const tokenOf = <E>(outcome: Result.Result<{ readonly access_token: Redacted.Redacted } | void, E>) =>
-  Result.isSuccess(outcome) && outcome.success ? [outcome.success.access_token] : []
+const tokenOf = <E>(outcome: Result.Result<Redacted.Redacted | undefined, E>) =>
+  Result.isSuccess(outcome) && outcome.success !== undefined ? [outcome.success] : []
 
 layer(world, { excludeTestServices: true })("sessions", (it) => {
   it.effect(
@@ -21,13 +21,15 @@ layer(world, { excludeTestServices: true })("sessions", (it) => {
             const caller = yield* authenticate(access_token)
             if (caller.kind !== "session") return ["a session is no session"]
             const byLogout = Math.random() < 0.5
-            const end = byLogout ? sessions.logout(access_token) : sessions.end(user.id, caller.session_id)
-            const refresh = sessions.refresh(access_token)
-            const [ended, ...refreshed] = yield* race<
-              { readonly access_token: Redacted.Redacted } | void,
-              unknown,
-              never
-            >([end, refresh, refresh, refresh])
+            const logout: Effect.Effect<void, unknown> = sessions.logout(access_token)
+            const end: Effect.Effect<void, unknown> = byLogout ? logout : sessions.end(user.id, caller.session_id)
+            const refresh = Effect.map(sessions.refresh(access_token), (issued) => issued.access_token)
+            const [ended, ...refreshed] = yield* race<Redacted.Redacted | undefined, unknown, never>([
+              Effect.as(end, undefined),
+              refresh,
+              refresh,
+              refresh
+            ])
             if (ended === undefined || Result.isFailure(ended)) return ["the session could not be ended"]
             const tokens = [access_token, ...refreshed.flatMap(tokenOf)]
             const wrong = yield* Effect.forEach(tokens, (token) =>

@@ -31,8 +31,10 @@ interface Loss {
 const said = ({ body, status }: Answer) => (status < 300 ? "allowed" : `${status} ${body.code}`)
 
 const done = (answer: Effect.Effect<Answer>) =>
-  Effect.flatMap(answer, (it) =>
-    it.status < 300 ? Effect.succeed(it) : Effect.die(new Error(`${it.status} ${JSON.stringify(it.body)}`))
+  Effect.filterOrElse(
+    answer,
+    ({ status }) => status < 300,
+    (it) => Effect.die(new Error(`${it.status} ${JSON.stringify(it.body)}`))
   )
 
 const lossesOf = (ports: Ports, lane: number) =>

@@ -47,11 +47,11 @@ const restEndpoints = Effect.fnUntraced(function* (operation: StoredOperation) {
   const now = yield* DateTime.now
   for (const { id } of yield* store.ofBranch(operation.branch_id)) {
     const endpoint = Option.getOrUndefined(yield* store.lock(id))
-    if (endpoint === undefined || endpoint.current_state === "idle") continue
-    const suspended_at = endpoint.current_state === "active" ? now : null
-    yield* store.put(
-      new Endpoint({ ...endpoint, current_state: "idle", address: null, connections: 0, suspended_at, updated_at: now })
-    )
+    if (endpoint === undefined || (endpoint.current_state === "idle" && endpoint.pending_state === null)) continue
+    const suspended_at = endpoint.current_state === "active" ? now : endpoint.suspended_at
+    const asleep = { current_state: "idle", address: null, connections: 0, suspended_at, updated_at: now } as const
+    const rested = new Endpoint({ ...endpoint, ...asleep })
+    yield* store.put(new Endpoint({ ...rested, pending_state: yield* pendingAfter(operation, rested) }))
   }
 })
 

@@ -1,0 +1,158 @@
+/**
+ * What it costs to know who is calling: an authenticated request against a limit in the same run, bare node:http with
+ * the one statement that authentication needs; with few keys in the store, and with many.
+ *
+ * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many]`. Rounds alternate, the median
+ * counts, and the ratios are what to read. CPU is what the server process used a request; the load generator is another
+ * process, and so are the backends of Postgres, which are counted apart.
+ */
+import { readFileSync } from "node:fs"
+import { Database, migrate } from "@narthex/postgres"
+import { Effect, Layer, Redacted, References } from "effect"
+import { load, type Server, startServer, type Store } from "./authenticationLoad.ts"
+import { fill, keyStatement, sessionStatement } from "./authenticationStore.ts"
+import { binaries, startCluster } from "./proxyCluster.ts"
+
+const arg = (at: number, usual: number) => Number(process.argv[at] ?? usual)
+const [seconds, rounds, few, many] = [arg(2, 2), arg(3, 3), arg(4, 1_000), arg(5, 20_000)]
+const connections = 16
+/** Keys that are used in turn: their digests lie all over the index. */
+const used = 256
+
+interface Measured {
+  readonly rate: number
+  /** Microseconds of CPU a request: of the server, and of Postgres. */
+  readonly cpu: number
+  readonly backends: number
+}
+
+/** One thing to measure: a server, the credential, and where it is. */
+interface Way {
+  readonly name: string
+  readonly keys: number
+  readonly server: Server
+  readonly tokens: ReadonlyArray<string>
+}
+
+const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+/** Milliseconds of CPU of the backends that live. */
+const backendsOf = (postmaster: number) =>
+  readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8")
+    .trim()
+    .split(" ")
+    .map((pid) => readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [])
+    .reduce((sum, fields) => sum + (Number(fields[11]) + Number(fields[12])) * 10, 0)
+
+const measure = async (postmaster: number, { server, tokens }: Way): Promise<Measured> => {
+  await load(server.port, tokens, connections, seconds / 4) // warm
+  const before = [await server.cpu(), backendsOf(postmaster)] as const
+  const { requests, seconds: took } = await load(server.port, tokens, connections, seconds)
+  const after = [await server.cpu(), backendsOf(postmaster)] as const
+  return {
+    rate: requests / took,
+    cpu: (after[0] - before[0]) / requests,
+    backends: ((after[1] - before[1]) * 1_000) / requests
+  }
+}
+
+const call = async (port: number, path: string, body: object, token?: string) => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` })
+    },
+    body: JSON.stringify(body)
+  })
+  if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  return response.json()
+}
+
+/** A store with so many keys, the real server and the bare ones on it. */
+const prepare = (store: Store, keys: number) =>
+  Effect.gen(function* () {
+    const url = `postgresql:///${store.database}?host=${encodeURIComponent(store.host)}&user=${store.user}`
+    const database = Database.layer({ url: Redacted.make(url), maxConnections: 2, applicationName: "bench" })
+    return yield* Effect.gen(function* () {
+      yield* migrate
+      yield* fill(keys)
+      const { query } = yield* Database
+      const own = <A>(start: () => Promise<A & Server>) =>
+        Effect.acquireRelease(Effect.promise(start), ({ stop }) => Effect.promise(stop))
+      const api = yield* own(() => startServer({ store }))
+      const { jwt, secrets } = yield* Effect.promise(async () => {
+        const { access_token } = await call(api.port, "/v1/auth/exchange", { id_token: "bench@example.com" })
+        const secrets: Array<string> = []
+        for (let n = 0; n < used; n++)
+          secrets.push(String((await call(api.port, "/v1/api-keys/", { name: "bench" }, access_token)).secret))
+        return { jwt: String(access_token), secrets }
+      })
+      const sid = String(JSON.parse(Buffer.from(jwt.split(".")[1] ?? "", "base64url").toString()).sid)
+      const digests = yield* query<{ readonly digest: string }>(
+        "bench",
+        "select s.digest from api_key_secret s join api_key k on k.id = s.key_id where k.name = 'bench'"
+      )
+      const bare = (statement: string, parameters: ReadonlyArray<string>) =>
+        own(() => startServer({ store, bare: { statement, parameters } }))
+      const bareKey = yield* bare(
+        keyStatement,
+        digests.map(({ digest }) => digest)
+      )
+      return [
+        { name: "bare, key", keys, server: bareKey, tokens: [""] },
+        { name: "API key", keys, server: api, tokens: secrets },
+        { name: "bare, session", keys, server: yield* bare(sessionStatement, [sid]), tokens: [""] },
+        { name: "JWT", keys, server: api, tokens: [jwt] }
+      ] satisfies ReadonlyArray<Way>
+    }).pipe(Effect.provide(Layer.merge(database, Layer.succeed(References.MinimumLogLevel, "None"))))
+  })
+
+const limits: Readonly<Record<string, string>> = { "API key": "bare, key", JWT: "bare, session" }
+
+const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
+  const of = (name: string, keys: number): Measured => {
+    const all = [...results].flatMap(([way, rounds]) => (way.name === name && way.keys === keys ? rounds : []))
+    const middle = (member: keyof Measured) => median(all.map((it) => it[member]))
+    return { rate: middle("rate"), cpu: middle("cpu"), backends: middle("backends") }
+  }
+  const line = (text: string) => process.stdout.write(`${text}\n`)
+  for (const { keys, name } of results.keys()) {
+    const { backends, cpu, rate } = of(name, keys)
+    const limit = limits[name]
+    const ratios = limit === undefined ? "" : `CPU ${(cpu / of(limit, keys).cpu).toFixed(2)}x, `
+    const slower = limit === undefined ? "" : `req/s ${(rate / of(limit, keys).rate).toFixed(2)}x of bare  `
+    const absolutes = `${cpu.toFixed(0)} us CPU, Postgres ${backends.toFixed(0)} us, ${Math.round(rate)} req/s`
+    line(`${name.padEnd(14)} ${String(keys).padStart(8)} keys  ${ratios}${slower}(${absolutes})`)
+  }
+  for (const name of Object.keys(limits)) {
+    const [little, much] = [of(name, few), of(name, many)]
+    const ratio = (member: keyof Measured) => (much[member] / little[member]).toFixed(2)
+    line(
+      `${name}: ${many} keys to ${few}: CPU ${ratio("cpu")}x, Postgres ${ratio("backends")}x, req/s ${ratio("rate")}x`
+    )
+  }
+}
+
+const program = Effect.gen(function* () {
+  const cluster = yield* Effect.acquireRelease(
+    Effect.promise(() => startCluster(binaries())),
+    ({ stop }) => Effect.promise(stop)
+  )
+  const at = (database: string): Store => ({ host: cluster.socket, user: "app", database })
+  const maintenance = `postgresql:///postgres?host=${encodeURIComponent(cluster.socket)}&user=app`
+  const ways = yield* Effect.gen(function* () {
+    const { query } = yield* Database
+    yield* query("bench", "create database few")
+    yield* query("bench", "create database many")
+    return [...(yield* prepare(at("few"), few)), ...(yield* prepare(at("many"), many))]
+  }).pipe(
+    Effect.provide(Database.layer({ url: Redacted.make(maintenance), maxConnections: 1, applicationName: "bench" }))
+  )
+  const results = new Map<Way, Array<Measured>>(ways.map((way) => [way, []]))
+  for (let round = 0; round < rounds; round++)
+    for (const [way, measured] of results) measured.push(yield* Effect.promise(() => measure(cluster.pid, way)))
+  report(results)
+})
+
+await Effect.runPromise(Effect.scoped(program))

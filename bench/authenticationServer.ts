@@ -1,0 +1,117 @@
+/**
+ * The two servers that the benchmark of authentication compares, each a process of its own.
+ *
+ * `api` is the real thing: listener, middleware, handlers, services, Postgres. `bare` is node:http that runs the same
+ * one statement for a credential that it was given beforehand: it reads no header, verifies nothing and decodes nothing.
+ * `node authenticationServer.ts <options as JSON>` prints `{"port"}`; every line on its stdin is answered with the CPU
+ * microseconds that it has used. It ends with its stdin.
+ */
+import { createServer } from "node:http"
+import { createInterface } from "node:readline"
+import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import {
+  Entropy,
+  IdentityProvider,
+  KeyDigester,
+  layerMemoryComputes,
+  layerServices,
+  ProviderView,
+  RegionCatalog,
+  RegionId
+} from "@narthex/core"
+import { Draining, JoseTokenSigner, layerApiServer, MasterSecret, RateLimits, ServerIdentity } from "@narthex/http"
+import { Database, PostgresStorage } from "@narthex/postgres"
+import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
+import { HttpServer } from "effect/http"
+import postgres from "postgres"
+import type { ServerOptions } from "./authenticationLoad.ts"
+
+// What the benchmark has written.
+const options = JSON.parse(process.argv[2] ?? "{}") as ServerOptions
+const connections = 8
+
+createInterface({ input: process.stdin })
+  .on("line", () => {
+    const { system, user } = process.cpuUsage()
+    process.stdout.write(`${JSON.stringify({ cpu: system + user })}\n`)
+  })
+  .on("close", () => process.exit(0))
+
+const up = (port: number) => process.stdout.write(`${JSON.stringify({ port })}\n`)
+
+const bare = ({ parameters, statement }: NonNullable<ServerOptions["bare"]>) => {
+  const { database, host, user } = options.store
+  const sql = postgres({ host, database, username: user, max: connections, idle_timeout: 0 })
+  let turn = 0
+  const server = createServer(async (_, response) => {
+    const [row] = await sql.unsafe(statement, [parameters[turn++ % parameters.length] ?? ""], { prepare: true })
+    const body = JSON.stringify(row)
+    response.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) })
+    response.end(body)
+  })
+  server.listen(0, "127.0.0.1", () => {
+    const address = server.address()
+    up(typeof address === "object" && address !== null ? address.port : 0)
+  })
+}
+
+/** Believes that an id token is the address of whoever holds it. */
+const Believer = Layer.succeed(IdentityProvider, {
+  providers: [new ProviderView({ id: "bench", name: "Bench", issuer: "https://issuer.test" })],
+  verify: ({ id_token }) =>
+    Effect.succeed({
+      provider: "bench",
+      issuer: "https://issuer.test",
+      subject: Redacted.value(id_token),
+      email: Redacted.value(id_token),
+      email_verified: true,
+      name: null,
+      token_digest: Redacted.value(id_token),
+      expires_at: DateTime.makeUnsafe("2100-01-01T00:00:00Z")
+    })
+})
+
+const api = () => {
+  const { database, host, user } = options.store
+  const url = `postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`
+  const base = JoseTokenSigner.layer({ issuer: "http://api.test" }).pipe(
+    Layer.merge(Layer.unwrap(Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(1))))),
+    Layer.provideMerge(MasterSecret.layerGiven(Redacted.make(Buffer.alloc(32, 7).toString("base64url")))),
+    Layer.provideMerge(
+      Layer.effectDiscard(Effect.flatMap(RegionCatalog, (catalog) => catalog.seed([RegionId.make("local")])))
+    ),
+    Layer.provideMerge(PostgresStorage.layer),
+    Layer.provideMerge(
+      Database.layer({ url: Redacted.make(url), maxConnections: connections, applicationName: "narthex-bench" })
+    ),
+    Layer.provideMerge(Layer.mergeAll(Entropy.layer, Believer, layerMemoryComputes))
+  )
+  const announced = Layer.effectDiscard(
+    Effect.map(HttpServer.HttpServer, ({ address }) => up("port" in address ? address.port : 0))
+  )
+  const references = Layer.mergeAll(
+    Layer.succeed(References.MinimumLogLevel, "None"),
+    Layer.succeed(RateLimits, null),
+    Layer.succeed(ServerIdentity, {
+      console_url: "http://console.test",
+      origin: { trusted_hops: 0, console_token: null },
+      proxy_token: null,
+      cli_latest: "0.1.0",
+      heartbeat: Duration.seconds(15)
+    })
+  )
+  NodeRuntime.runMain(
+    Layer.launch(
+      announced.pipe(
+        Layer.provideMerge(layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.seconds(1) })),
+        Layer.provideMerge(layerServices),
+        Layer.provideMerge(Draining.layer),
+        Layer.provideMerge(base),
+        Layer.provide(references)
+      )
+    )
+  )
+}
+
+if (options.bare === undefined) api()
+else bare(options.bare)

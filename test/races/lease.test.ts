@@ -1,0 +1,61 @@
+/** A worker whose operation was taken over in the meantime stops, instead of working on it beside the other. */
+import { assert, layer } from "@effect/vitest"
+import { ComputeDriver, OperationRunner, OperationStore, Projects, RunnerPolicy } from "@narthex/core"
+import { Database } from "@narthex/postgres"
+import { Context, Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
+import { signIn, world } from "./support/world.ts"
+
+/** When the step of the compute has begun, and when it was given up. */
+class Step extends Context.Service<
+  Step,
+  { readonly begun: Deferred.Deferred<void>; readonly left: Deferred.Deferred<void> }
+>()("test/races/Step") {
+  static readonly layer = Layer.effect(Step, Effect.all({ begun: Deferred.make<void>(), left: Deferred.make<void>() }))
+}
+
+/** A compute that takes for ever. */
+const endless = Layer.effect(
+  ComputeDriver,
+  Effect.gen(function* () {
+    const computes = yield* ComputeDriver
+    const { begun, left } = yield* Step
+    return ComputeDriver.of({
+      ...computes,
+      createBranch: () =>
+        Effect.andThen(Deferred.succeed(begun, undefined), Effect.never).pipe(
+          Effect.ensuring(Deferred.succeed(left, undefined))
+        )
+    })
+  })
+)
+
+const policy = { lease: Duration.millis(300), concurrency: 1, poll: Duration.millis(50), retries: 4 }
+
+const runner = OperationRunner.layerManual.pipe(
+  Layer.provide(endless),
+  Layer.provide(Layer.succeed(RunnerPolicy, policy)),
+  Layer.provideMerge(Layer.merge(world, Step.layer))
+)
+
+layer(runner, { excludeTestServices: true })("a worker", (it) => {
+  it.effect("that lost its operation leaves it to the other", () =>
+    Effect.gen(function* () {
+      const { runOne } = yield* OperationRunner
+      const { begun, left } = yield* Step
+      const { find } = yield* OperationStore
+      const { query } = yield* Database
+      const owner = yield* signIn("owner@example.com")
+      const made = yield* (yield* Projects).create(owner, { name: "p", region: null })
+      const working = yield* Effect.forkChild(runOne)
+      yield* Deferred.await(begun)
+      yield* query("test", "update operation set lease_owner = 'other', lease_until = lease_until + interval '1 hour'")
+      yield* Deferred.await(left)
+      yield* Fiber.join(working)
+      const operations = yield* Effect.forEach(made.operations, ({ id }) => Effect.map(find(id), Option.getOrUndefined))
+      assert.deepStrictEqual(
+        operations.map((operation) => [operation?.status, operation?.lease_owner]),
+        [["running", "other"]]
+      )
+    })
+  )
+})
