@@ -9,6 +9,8 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.{ts,tsx}", "test/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
+    // Most tests wait for real processes; one worker, the default on two cores, would wait with them.
+    maxWorkers: 2,
     testTimeout: 60_000,
     hookTimeout: 120_000
   }
