@@ -16,7 +16,7 @@ import { signIn, worldAt } from "./support/world.ts"
 
 const branchesEach = long ? 1_000 : 25
 const lease_ms = 2_000
-const killEvery = 1_000
+const killEvery = long ? 1_000 : 250
 
 class Store extends Context.Service<Store, { readonly url: Redacted.Redacted }>()("test/races/Store") {}
 
@@ -141,13 +141,16 @@ layer(store, { excludeTestServices: true })("two runners on one store", (it) => 
           })
         )
         const killer = yield* Effect.forkChild(killing)
-        const project = yield* muchToDo("killed@example.com")
+        // A quick machine is done before the first kill: then there is more to do.
+        const projects = [yield* muchToDo("killed@example.com")]
+        while (kills < 2) projects.push(yield* muchToDo("killed@example.com"))
         yield* Fiber.interrupt(killer)
         const killed = new Set(runners.flatMap((it) => [...it.killed]))
-        const { operations, repeated, wrong } = yield* judged(project, killed)
-        if (long) console.log(JSON.stringify({ name: "killed runners", operations, kills, repeated }))
-        assert.deepStrictEqual(wrong, [])
-        assert.isAbove(kills, 0)
+        for (const project of projects) {
+          const { operations, repeated, wrong } = yield* judged(project, killed)
+          if (long) console.log(JSON.stringify({ name: "killed runners", operations, kills, repeated }))
+          assert.deepStrictEqual(wrong, [])
+        }
       }).pipe(Effect.scoped),
     patience
   )
