@@ -20,10 +20,12 @@ export const layerMasterSecret = (settings: Settings) =>
     ? MasterSecret.layerEmbedded(settings.data_dir, signingKeysExist)
     : MasterSecret.layerGiven(settings.master_secret)
 
-export const layerSigner = (issuer: string) =>
+export const layerSigner = (issuer: string, [present, ...others]: Settings["key_peppers"]) =>
   Layer.merge(
     JoseTokenSigner.layer({ issuer }),
-    Layer.unwrap(Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(1))))
+    Layer.unwrap(
+      Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(present), ...others.map(master.pepper)))
+    )
   )
 
 /** The configured providers, and the development ones where they are wanted. */

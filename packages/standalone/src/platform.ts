@@ -80,7 +80,7 @@ export const layerPlatform = (plan: Plan) => {
   const { addresses, providers, roles, settings } = plan
   const wants = (role: Role) => roles.includes(role)
 
-  const base = layerSigner(addresses.api.url).pipe(
+  const base = layerSigner(addresses.api.url, settings.key_peppers).pipe(
     Layer.provideMerge(layerMasterSecret(settings)),
     Layer.provideMerge(layerStorage(settings)),
     Layer.provideMerge(Layer.mergeAll(layerIdentityProviders(providers), Entropy.layer, layerComputes(settings)))

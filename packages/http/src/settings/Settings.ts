@@ -36,6 +36,8 @@ export interface Settings {
   readonly data_dir: string
   /** `null`: made once in the data directory. */
   readonly master_secret: Redacted.Redacted | null
+  /** Generations of the pepper of API keys; new keys get the first. */
+  readonly key_peppers: readonly [number, ...ReadonlyArray<number>]
   /** `url` is `null` when it is to be derived with `urlOf`, once the port is known. */
   readonly api: Listener & { readonly url: string | null }
   /** `token` is `null` when none was given: made when the store is embedded, else no such claim is believed. */
@@ -128,6 +130,7 @@ const levels = {
 function settled({ values }: Reading<typeof variables>, circumstances: Circumstances, terminal: boolean): Settings {
   const v = values
   const [first = "local", ...others] = v.regions ?? []
+  const [pepper = 1, ...otherPeppers] = v.key_peppers ?? []
   const [one = 4402, two = 4403] = v.dev_provider_ports ?? []
   const listen = v.database_listen_url === "off" ? undefined : v.database_listen_url
   const unlimited =
@@ -138,6 +141,7 @@ function settled({ values }: Reading<typeof variables>, circumstances: Circumsta
     listen: v.database_listen_url !== "off",
     data_dir: resolve(v.data_dir ?? ".narthex"),
     master_secret: v.master_secret ?? null,
+    key_peppers: [pepper, ...otherPeppers],
     api: { host: v.api_host ?? "127.0.0.1", port: v.api_port ?? 4400, url: v.api_url ?? null },
     console: {
       host: v.console_host ?? "127.0.0.1",

@@ -48,6 +48,12 @@ const store = {
     forms.masterSecret,
     "embedded: made once in the data directory, 0600",
     "wraps signing keys, derives peppers and cookie keys; 32 bytes base64url. With DATABASE_URL it must be given (instances share it), or the process refuses to start"
+  ),
+  key_peppers: open(
+    "NARTHEX_KEY_PEPPERS",
+    forms.list("generations (whole numbers from 1)", forms.count),
+    "1",
+    "generations of the pepper of API keys: new keys get the first, keys of all of them work. To rotate on many instances: `1,2` everywhere, then `2,1`"
   )
 }
 
