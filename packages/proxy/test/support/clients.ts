@@ -10,7 +10,7 @@ import { endpoint_id } from "./MemoryControlPlane.ts"
 
 /** Tests with `psql` are left out where it is not installed, except in CI, which must have it. */
 export const withoutPsql =
-  process.env["CI"] !== "true" && spawnSync("psql", ["--version"], { stdio: "ignore" }).error !== undefined
+  process.env["CI"] !== "true" && spawnSync("psql", ["--version"], { stdio: "ignore" }).status !== 0
 
 if (withoutPsql)
   console.warn('Tests with psql are skipped: it is not installed. Debian\'s package is "postgresql-client".')
