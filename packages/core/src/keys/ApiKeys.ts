@@ -62,12 +62,12 @@ export class ApiKeys extends Context.Service<
       org: OrgId,
       wanted: NewApiKey
     ) => Effect.Effect<CreatedApiKey, Conflict | Refused | StorageError>
-    /** A new secret for the same key; the old one dies after the grace. Only its creator's: anybody else's is not found. */
+    /** A new secret for the same key, unless it has expired; the old one dies after the grace. Only its creator's: anybody else's is not found. */
     readonly rotate: (
       caller: AnyCaller,
       key: StoredApiKey,
       graceSeconds: number
-    ) => Effect.Effect<CreatedApiKey, NotFound | StorageError>
+    ) => Effect.Effect<CreatedApiKey, Conflict | NotFound | StorageError>
     /** What the caller may see: everybody's to those who manage keys, else their own; a narrower key itself. */
     readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
     readonly revoke: (org: OrgId, key: ApiKey["id"], reason: KeyEnd) => Effect.Effect<void, NotFound | StorageError>
@@ -161,6 +161,7 @@ export class ApiKeys extends Context.Service<
           const row = Option.getOrUndefined(yield* store.lock(caller.org_id, id))
           if (row === undefined || row.key.revoked_at !== null || row.key.created_by.id !== caller.user.id)
             return yield* new NotFound({})
+          if (row.key.expiredAt(now)) return yield* new Conflict({ reason: "The key has expired. Create a new one." })
           const dies_at = DateTime.addDuration(now, Duration.seconds(grace))
           const former = row.secrets
             .filter((it) => it.dies_at === null || DateTime.isGreaterThan(it.dies_at, now))

@@ -131,6 +131,15 @@ describe("A rotation", () => {
     }).pipe(Effect.provide(People))
   )
 
+  it.effect("is refused once the key has expired, whose new secret would be dead", () =>
+    Effect.gen(function* () {
+      const ada = yield* signedIn("ada")
+      const { api_key } = yield* make(ada, { expires_in_days: 1 })
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* tagOf(rotate(ada, api_key.id, 0)), "Conflict")
+    }).pipe(Effect.provide(People))
+  )
+
   it.effect("with grace lets the old secret work exactly so long, whatever is rotated after it", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
