@@ -19,7 +19,7 @@ import * as PgPool from "@effect/sql-pg/PgPool"
 import { StorageError } from "@narthex/core"
 import { Context, Effect, Layer, Redacted, type Scope, Stream } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
-import { listening } from "./driver/listening.ts"
+import { listening, type Notice } from "./driver/listening.ts"
 import { transacting } from "./driver/transacting.ts"
 import { types } from "./driver/values.ts"
 
@@ -59,10 +59,10 @@ export class Database extends Context.Service<
     readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>
 
     /**
-     * The payloads of a channel. An empty string says "subscribed": it comes first and after every loss of the
-     * connection, and means that notifications may have been missed, so read what they stand for. Never ends.
+     * What is notified on a channel, and whether we are subscribed to it: once before the first notification and again
+     * after every loss, which is told as soon as it shows. Never ends.
      */
-    readonly listen: (channel: string) => Stream.Stream<string>
+    readonly listen: (channel: string) => Stream.Stream<Notice>
   }
 >()("@narthex/postgres/Database") {
   /** Connections are opened when needed: a server that is down fails statements, not the layer. */

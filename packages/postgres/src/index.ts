@@ -1,5 +1,6 @@
 /** The public surface of the Postgres package: re-exports, nothing else. */
 export { Database, type DatabaseOptions, uniqueViolation } from "./Database.ts"
+export type { Notice } from "./driver/listening.ts"
 export { jsonb } from "./driver/values.ts"
 export { migrate } from "./migrate.ts"
 export { PostgresAccountStore } from "./accounts/PostgresAccountStore.ts"

@@ -1,17 +1,22 @@
 /** Notifications: what arrives, and that the subscription outlives its backend and the server. */
+import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { assert, layer } from "@effect/vitest"
 import { type Duration, Effect, Queue, type Redacted, Stream } from "effect"
-import { Database } from "../src/index.ts"
+import { listening } from "../src/driver/listening.ts"
+import { Database, type Notice } from "../src/index.ts"
+import { halfOpen } from "./support/halfOpen.ts"
 import { PostgresServer } from "./support/PostgresServer.ts"
 import { silent } from "./support/silent.ts"
 import { emptyDatabase } from "./support/TestDatabase.ts"
 
-/** What the channel says, one by one, for as long as the test runs. */
-const heard = (database: Database["Service"], channel: string) =>
+/** What the channel says, one by one, for as long as the test runs: a payload, or what became of the subscription. */
+const heard = (notices: Stream.Stream<Notice>) =>
   Effect.gen(function* () {
     const queue = yield* Queue.unbounded<string>()
-    const listening = Stream.runForEach(database.listen(channel), (payload) => Queue.offer(queue, payload))
-    yield* Effect.forkScoped(Effect.provide(listening, silent))
+    const following = Stream.runForEach(notices, (notice) =>
+      Queue.offer(queue, notice._tag === "Notified" ? notice.payload : notice._tag)
+    )
+    yield* Effect.forkScoped(Effect.provide(following, silent))
     return { next: Queue.take(queue) }
   })
 
@@ -21,8 +26,8 @@ const notify = (channel: string, payload: string) =>
 layer(emptyDatabase, { excludeTestServices: true })("Database.listen", (it) => {
   it.effect("says that it is subscribed, then what is notified, in order", () =>
     Effect.gen(function* () {
-      const { next } = yield* heard(yield* Database, "news")
-      assert.strictEqual(yield* next, "")
+      const { next } = yield* heard((yield* Database).listen("news"))
+      assert.strictEqual(yield* next, "Subscribed")
       yield* notify("other", "unheard")
       yield* notify("news", "one")
       yield* notify("news", "two")
@@ -30,14 +35,15 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.listen", (it) => {
     })
   )
 
-  it.effect("subscribes again when its backend is lost, and says so", () =>
+  it.effect("says that its backend is lost, and subscribes again", () =>
     Effect.gen(function* () {
       const { admin } = yield* PostgresServer
-      const { next } = yield* heard(yield* Database, "lossy")
-      assert.strictEqual(yield* next, "")
+      const { next } = yield* heard((yield* Database).listen("lossy"))
+      assert.strictEqual(yield* next, "Subscribed")
       for (const payload of ["once", "twice"]) {
         yield* admin("select pg_terminate_backend(pid) from pg_stat_activity where query = 'LISTEN \"lossy\"'")
-        assert.strictEqual(yield* next, "")
+        assert.strictEqual(yield* next, "Lost")
+        assert.strictEqual(yield* next, "Subscribed")
         yield* notify("lossy", payload)
         assert.strictEqual(yield* next, payload)
       }
@@ -48,10 +54,31 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.listen", (it) => {
     Effect.gen(function* () {
       const { control } = yield* PostgresServer
       if (control === undefined) return
-      const { next } = yield* heard(yield* Database, "crash")
-      assert.strictEqual(yield* next, "")
+      const { next } = yield* heard((yield* Database).listen("crash"))
+      assert.strictEqual(yield* next, "Subscribed")
       yield* control.crash
-      assert.strictEqual(yield* next, "")
+      assert.strictEqual(yield* next, "Lost")
+      assert.strictEqual(yield* next, "Subscribed")
+    })
+  )
+
+  it.effect("counts a server that does not answer as lost, and subscribes again when it does", () =>
+    Effect.gen(function* () {
+      const { database } = yield* PostgresServer
+      const url = yield* database
+      const way = yield* halfOpen(url)
+      const pulse = { every: "50 millis", patience: "300 millis" } as const
+      const { next } = yield* heard(listening(PgConnection.make({ url: way.url }), "quiet", pulse))
+      assert.strictEqual(yield* next, "Subscribed")
+      for (let round = 0; round < 2; round++) {
+        yield* way.silence(true)
+        const begun = performance.now()
+        assert.strictEqual(yield* next, "Lost")
+        // Told at once, not when everything that waits for the server has given up.
+        assert.isBelow(performance.now() - begun, 3_000)
+        yield* way.silence(false)
+        assert.strictEqual(yield* next, "Subscribed")
+      }
     })
   )
 
@@ -60,8 +87,8 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.listen", (it) => {
       const { database } = yield* PostgresServer
       const one = Database.layer({ url: yield* database, maxConnections: 1, applicationName: "narthex-test" })
       yield* Effect.gen(function* () {
-        const { next } = yield* heard(yield* Database, "small")
-        assert.strictEqual(yield* next, "")
+        const { next } = yield* heard((yield* Database).listen("small"))
+        assert.strictEqual(yield* next, "Subscribed")
         yield* notify("small", "still")
         assert.strictEqual(yield* next, "still")
       }).pipe(Effect.provide(one))

@@ -144,7 +144,7 @@ const make = Effect.gen(function* () {
         }
       }),
     // The server tells every instance; our own hints still arrive where it cannot be listened to.
-    wakeups: Stream.merge(Stream.map(database.listen("events"), health.notified), Stream.fromPubSub(hints)),
+    wakeups: Stream.merge(Stream.map(database.listen("events"), health.noticed), Stream.fromPubSub(hints)),
     wake: Effect.asVoid(PubSub.publish(hints, undefined)),
     trim: (before, keep) => {
       const part = database.transaction(

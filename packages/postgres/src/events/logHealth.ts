@@ -2,12 +2,13 @@
  * What operators see of the log on Postgres (events.md, §8): how full the outbox is, how far this instance's reader is
  * behind, and whether notifications arrive.
  *
- * What one would get wrong: taking a living connection for arriving notifications. Behind a pooler LISTEN succeeds and
- * nothing ever comes. So the measure is whether the head moved without us being told.
+ * What one would get wrong: taking a living subscription for arriving notifications. Behind a pooler LISTEN succeeds and
+ * nothing ever comes. So the measure is, besides, whether the head moved without us being told.
  */
 import { eventMetrics, makeRecorder } from "@narthex/core"
 import { Effect, Schedule } from "effect"
 import { Database } from "../Database.ts"
+import type { Notice } from "../driver/listening.ts"
 
 const interval = "5 seconds"
 
@@ -32,23 +33,25 @@ export const makeLogHealth = Effect.gen(function* () {
   /** The newest position that this instance has read, and the newest that a notification told of. */
   let read: number | undefined
   let told = 0
-  /** Subscribed since the last sample: whatever was sequenced until then may have gone by. */
-  let fresh = false
+  /** Whatever was sequenced before a subscription may have gone by: the next sample counts as told. */
+  let subscriptions = 0
+  let caughtUp = 0
   let before = 0
 
   const look = Effect.gen(function* () {
+    const since = subscriptions
     const [row] = yield* query<Sample>("EventLog.health", sample)
     if (row === undefined) return
     record(eventMetrics.outboxDepth, row.depth)
     record(eventMetrics.outboxOldest, row.oldest)
     record(eventMetrics.tailLag, read === undefined ? 0 : Math.max(0, row.head - read))
-    if (fresh) told = Math.max(told, row.head)
-    if (before > told) record(eventMetrics.listenUp, 0)
-    fresh = false
+    if (caughtUp < since) told = Math.max(told, row.head)
+    caughtUp = since
+    if (before > told && caughtUp === subscriptions) record(eventMetrics.listenUp, 0)
     before = row.head
   }).pipe(
-    // The server is away, and its notifications with it. Whoever reads the log says so in the log of this process.
-    Effect.catch(() => Effect.sync(() => record(eventMetrics.listenUp, 0)))
+    // The server is away. Whoever reads the log says so in the log of this process.
+    Effect.ignore
   )
 
   record(eventMetrics.listenUp, 0)
@@ -59,11 +62,10 @@ export const makeLogHealth = Effect.gen(function* () {
     reader: (pos: number) => {
       read = pos
     },
-    /** A notification; an empty one says "subscribed". */
-    notified: (payload: string) => {
-      if (payload === "") fresh = true
-      else told = Math.max(told, Number(payload))
-      record(eventMetrics.listenUp, 1)
+    noticed: (notice: Notice) => {
+      if (notice._tag === "Subscribed") subscriptions += 1
+      if (notice._tag === "Notified") told = Math.max(told, Number(notice.payload))
+      record(eventMetrics.listenUp, notice._tag === "Lost" ? 0 : 1)
     },
     sequenced: (seconds: number, busy: boolean) => {
       record(eventMetrics.sequence, seconds)

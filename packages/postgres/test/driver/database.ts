@@ -18,6 +18,12 @@ export const driver = (url: string): Driver => {
     transaction: (texts) =>
       ask((database) => database.transaction(Effect.forEach(texts, (text) => database.query("load", text)))),
     listen: (channel, heard) =>
-      ask((database) => Stream.runForEach(database.listen(channel), (payload) => Effect.sync(() => heard(payload))))
+      ask((database) =>
+        Stream.runForEach(database.listen(channel), (notice) =>
+          Effect.sync(() => {
+            if (notice._tag === "Notified") heard(notice.payload)
+          })
+        )
+      )
   }
 }
