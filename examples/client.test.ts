@@ -13,9 +13,10 @@ const settings = Effect.gen(function* () {
   const { url } = yield* MemoryServer
   const device = { user_agent: null, address: null }
   const { access_token } = yield* (yield* Sessions).exchange(idToken("grace@example.com"), device)
-  const { org_id, user } = yield* (yield* Authentication).authenticate(access_token, null)
+  const caller = yield* (yield* Authentication).authenticate(access_token, null)
+  if (caller.kind !== "session") return yield* Effect.die(new Error("A session is no session."))
   const wanted = { name: "script", capability: "read_write", expires_in_days: 1 } as const
-  const { secret } = yield* (yield* ApiKeys).create(user, org_id, { ...wanted, scope: { type: "organization" } })
+  const { secret } = yield* (yield* ApiKeys).create(caller, { ...wanted, scope: { type: "organization" } })
   return { baseUrl: url, credential: secret }
 })
 

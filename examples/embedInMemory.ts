@@ -33,6 +33,8 @@ export const program = Effect.gen(function* () {
   })
   const { authenticate } = yield* Core.Authentication
   const caller = yield* authenticate(session.access_token, "127.0.0.1")
+  // Keys are made by people who are signed in, never by keys.
+  if (caller.kind !== "session") return yield* Effect.die(new Error("This was a key."))
 
   const watching = yield* feed.events.pipe(
     Stream.filter(({ org_id, type }) => type === "operation.updated.v1" && org_id === caller.org_id),
@@ -47,7 +49,7 @@ export const program = Effect.gen(function* () {
   const { project } = yield* (yield* Core.Projects).create(caller, { name: "shop", region: null })
   const events = yield* Fiber.join(watching)
 
-  const { secret } = yield* (yield* Core.ApiKeys).create(caller.user, caller.org_id, {
+  const { secret } = yield* (yield* Core.ApiKeys).create(caller, {
     name: "ci",
     capability: "read",
     scope: { type: "project", project_id: project.id },

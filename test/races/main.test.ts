@@ -1,29 +1,21 @@
 /** An agent's writer never stays on a branch that becomes main at the moment of its minting. */
 import { assert, layer } from "@effect/vitest"
 import {
-  type Branch,
   Branches,
   BranchRoleStore,
   BranchStore,
   changes,
   Credentials,
   OperationRunner,
-  OperationStore,
   Projects,
   type SessionCaller
 } from "@narthex/core"
 import { DateTime, Effect, Layer, Option, Result } from "effect"
 import { patience, race, rounds } from "./support/rounds.ts"
+import { workedOff } from "./support/workedOff.ts"
 import { signIn, withKey, world } from "./support/world.ts"
 
 const policy = changes("write", "change_projects", "branch")
-
-/** Works until nothing is left to do on the branch; another lane may be at it too. */
-const workedOff = Effect.fnUntraced(function* (branch: Branch) {
-  const { runOne } = yield* OperationRunner
-  const { unfinished } = yield* OperationStore
-  while ((yield* unfinished(branch.id)).length > 0) yield* runOne
-})
 
 const projectOf = (owner: SessionCaller) =>
   Effect.gen(function* () {

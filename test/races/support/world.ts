@@ -106,6 +106,6 @@ export const withKey = (owner: SessionCaller, org: OrgId, capability: Capability
   Effect.gen(function* () {
     const keys = yield* ApiKeys
     const wanted = { name: "k", capability, scope: { type: "organization" as const }, expires_in_days: null }
-    const { secret } = yield* keys.create(owner.user, org, wanted)
+    const { secret } = yield* keys.create({ ...owner, org_id: org }, wanted)
     return yield* authenticate(secret)
   })

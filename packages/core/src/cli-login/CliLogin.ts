@@ -4,20 +4,17 @@
  * 1. `authorize`: a signed-in person clicked Authorize; a code comes back, bound to everything that was shown.
  * 2. `exchange`: the command line trades the code, once, with the verifier that only it has, for a new key.
  *
- * What one would get wrong: the key is made at the exchange, so session, gate and membership are checked again there.
+ * What one would get wrong: the key is made at the exchange, so session, gate and membership are checked again there,
+ * by the same transaction that makes every other key.
  * A second use of a code is refused and never touches the key that the first one made.
  */
 import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
-import { AccessPolicy, accountState } from "../access/AccessPolicy.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
 import { equalInConstantTime, sha256 } from "../Digest.ts"
 import { Entropy } from "../Entropy.ts"
 import { ApiKeys, type CreatedApiKey, type NewApiKey } from "../keys/ApiKeys.ts"
 import { Conflict, InvalidMember } from "../Refusals.ts"
-import { SessionPolicy } from "../sessions/Session.ts"
-import { SessionStore } from "../sessions/SessionStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { CliGrant, cliCodeLifetime, isLoopbackRedirect } from "./CliGrant.ts"
@@ -57,18 +54,12 @@ export class CliLogin extends Context.Service<
     readonly exchange: (exchange: CliExchange) => Effect.Effect<CreatedApiKey, InvalidCode | Conflict | StorageError>
   }
 >()("@narthex/core/cli-login/CliLogin") {
-  static readonly layer: Layer.Layer<
-    CliLogin,
-    never,
-    AccountStore | ApiKeys | CliGrantStore | Entropy | SessionStore | Transaction
-  > = Layer.effect(
+  static readonly layer: Layer.Layer<CliLogin, never, ApiKeys | CliGrantStore | Entropy | Transaction> = Layer.effect(
     CliLogin,
     Effect.gen(function* () {
-      const accounts = yield* AccountStore
       const entropy = yield* Entropy
       const grants = yield* CliGrantStore
       const keys = yield* ApiKeys
-      const sessions = yield* SessionStore
       const { run } = yield* Transaction
 
       const authorize = Effect.fn("CliLogin.authorize")(function* (caller: SessionCaller, wanted: CliAuthorization) {
@@ -102,18 +93,13 @@ export class CliLogin extends Context.Service<
         return { code, expires_at }
       })
 
-      /** May the person who authorized still have a key made? */
-      const stillMay = Effect.fnUntraced(function* (grant: CliGrant) {
-        const now = yield* DateTime.now
-        const { window } = yield* SessionPolicy
-        const session = Option.getOrUndefined(yield* sessions.lock(grant.session_id))
-        const user = Option.getOrUndefined(yield* accounts.findUser(grant.user_id))
-        const member = yield* accounts.findMembership(grant.org_id, grant.user_id)
-        const lives =
-          session !== undefined && session.revoked_at === null && DateTime.isLessThan(now, session.refreshUntil(window))
-        if (!lives || user === undefined || user.disabled_at !== null || Option.isNone(member)) return undefined
-        return accountState(yield* AccessPolicy, user) === "active" ? user : undefined
-      })
+      /** The key that was authorized, if its person may still have it made. */
+      const makeKey = ({ capability, expires_in_days, name, org_id, scope, session_id, user_id }: CliGrant) =>
+        Effect.catchTag(
+          keys.create({ session_id, org_id, user: { id: user_id } }, { name, capability, scope, expires_in_days }),
+          ["InvalidCredential", "InvalidMember", "Refused", "SignInRequired"],
+          () => new InvalidCode({})
+        )
 
       const exchange = Effect.fn("CliLogin.exchange")(function* (presented: CliExchange) {
         const digest = yield* sha256(Redacted.value(presented.code))
@@ -130,10 +116,7 @@ export class CliLogin extends Context.Service<
         }
         const step = Effect.gen(function* () {
           const consumed = Option.getOrUndefined(yield* grants.consume(digest, yield* DateTime.now))
-          const user = consumed === undefined ? undefined : yield* stillMay(consumed)
-          return consumed === undefined || user === undefined
-            ? yield* new InvalidCode({})
-            : yield* Effect.catchTag(keys.create(user, consumed.org_id, consumed), "Refused", () => new InvalidCode({}))
+          return yield* consumed === undefined ? new InvalidCode({}) : makeKey(consumed)
         })
         return yield* run(step)
       })

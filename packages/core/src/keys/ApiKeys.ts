@@ -3,18 +3,22 @@
  *
  * A key is its creator's: the creator is read from the caller, never from a request. The secret leaves this module
  * once, in the answer to its making. What one would get wrong: the scope of a body is looked up inside the caller's
- * organization, and what is not there answers alike whether it is foreign, invented or malformed.
+ * organization, and what is not there answers alike whether it is foreign, invented or malformed. And whoever was let
+ * in may have been signed out, disabled or removed since: a secret is made only under the locks that rule that out.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
+import { AccessPolicy, accountState } from "../access/AccessPolicy.ts"
+import type { InvalidCredential, SignInRequired } from "../authorization/Authentication.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { Entropy } from "../Entropy.ts"
 import { apiKeyRevoked } from "../events/Revocations.ts"
-import { BranchId, makeApiKeyId, ProjectId, type OrgId } from "../Ids.ts"
-import type { User } from "../accounts/User.ts"
+import { BranchId, makeApiKeyId, type OrgId, ProjectId, type SessionId, type UserId } from "../Ids.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
+import { livingSession } from "../sessions/livingSession.ts"
+import { SessionStore } from "../sessions/SessionStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { ApiKey, type Capability, type KeyEnd, type Scope, type StoredApiKey } from "./ApiKey.ts"
@@ -28,6 +32,9 @@ export const KeyLimit = Context.Reference<number>("@narthex/core/keys/KeyLimit",
 
 /** How long an expired key stays in lists. */
 const listedAfterExpiry = Duration.days(30)
+
+const unknown = (member: string) =>
+  new InvalidMember({ path: ["scope", member], reason: "There is no such object in this organization." })
 
 /** A scope as a caller names it: nothing of it is known to exist. */
 export type WantedScope =
@@ -43,6 +50,16 @@ export interface NewApiKey {
   readonly expires_in_days: number | null
 }
 
+/** A person who acts in an organization through a session. */
+export interface KeyCreator {
+  readonly session_id: SessionId
+  readonly org_id: OrgId
+  readonly user: { readonly id: UserId }
+}
+
+/** The session is over, or its person is disabled. */
+type NotSignedIn = InvalidCredential | SignInRequired
+
 export interface CreatedApiKey {
   readonly api_key: ApiKey
   readonly secret: Redacted.Redacted
@@ -54,20 +71,22 @@ export class ApiKeys extends Context.Service<
     /** The scope, if everything that it names is in the organization. */
     readonly resolveScope: (org: OrgId, scope: WantedScope) => Effect.Effect<Scope, InvalidMember | StorageError>
     /**
-     * Makes a key of this person in this organization, if the person is a member at the commit: a removal that ends the
-     * person's keys misses none. Joins a running transaction.
+     * Makes a key of this person in this organization, if at the commit the session lives, the person is a member and
+     * enabled, and the scope is there: a removal that ends the person's keys misses none. Joins a running transaction.
      */
     readonly create: (
-      user: User,
-      org: OrgId,
+      creator: KeyCreator,
       wanted: NewApiKey
-    ) => Effect.Effect<CreatedApiKey, Conflict | Refused | StorageError>
-    /** A new secret for the same key, unless it has expired; the old one dies after the grace. Only its creator's: anybody else's is not found. */
+    ) => Effect.Effect<CreatedApiKey, Conflict | InvalidMember | NotSignedIn | Refused | StorageError>
+    /**
+     * A new secret for the same key, unless it has expired; the old one dies after the grace. Only its creator's:
+     * anybody else's is not found.
+     */
     readonly rotate: (
-      caller: AnyCaller,
+      creator: KeyCreator,
       key: StoredApiKey,
       graceSeconds: number
-    ) => Effect.Effect<CreatedApiKey, Conflict | NotFound | StorageError>
+    ) => Effect.Effect<CreatedApiKey, Conflict | NotFound | NotSignedIn | StorageError>
     /** What the caller may see: everybody's to those who manage keys, else their own; a narrower key itself. */
     readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
     readonly revoke: (org: OrgId, key: ApiKey["id"], reason: KeyEnd) => Effect.Effect<void, NotFound | StorageError>
@@ -82,7 +101,15 @@ export class ApiKeys extends Context.Service<
   static readonly layer: Layer.Layer<
     ApiKeys,
     never,
-    AccountStore | ApiKeyStore | BranchStore | Entropy | KeyDigester | KeyUses | ProjectStore | Transaction
+    | AccountStore
+    | ApiKeyStore
+    | BranchStore
+    | Entropy
+    | KeyDigester
+    | KeyUses
+    | ProjectStore
+    | SessionStore
+    | Transaction
   > = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
@@ -94,11 +121,10 @@ export class ApiKeys extends Context.Service<
       const store = yield* ApiKeyStore
       const uses = yield* KeyUses
       const { emit, run } = yield* Transaction
+      const held = livingSession(yield* SessionStore, accounts)
 
       const resolveScope = Effect.fn("ApiKeys.resolveScope")(function* (org: OrgId, scope: WantedScope) {
         if (scope.type === "organization") return scope
-        const unknown = (member: string) =>
-          new InvalidMember({ path: ["scope", member], reason: "There is no such object in this organization." })
         if (scope.type === "project") {
           const project = yield* projects.find(org, ProjectId.make(scope.project_id || "-"))
           if (Option.isNone(project)) return yield* unknown("project_id")
@@ -118,14 +144,27 @@ export class ApiKeys extends Context.Service<
         return { secret, stored: { ...present, dies_at: null } }
       })
 
-      const create = Effect.fn("ApiKeys.create")(function* (user: User, org: OrgId, wanted: NewApiKey) {
+      /** Keeps what the key reaches from ending before the key is there to end with it. */
+      const lockScope = Effect.fnUntraced(function* (org: OrgId, scope: Scope) {
+        if (scope.type === "project" && Option.isNone(yield* projects.lock(org, scope.project_id)))
+          return yield* unknown("project_id")
+        if (scope.type === "branch" && Option.isNone(yield* branches.lock(scope.project_id, scope.branch_id)))
+          return yield* unknown("branch_id")
+      })
+
+      const create = Effect.fn("ApiKeys.create")(function* (creator: KeyCreator, wanted: NewApiKey) {
         const limit = yield* KeyLimit
+        const org = creator.org_id
         const { secret, stored } = yield* freshSecret
         const step = Effect.gen(function* () {
-          const now = yield* DateTime.now
+          const { user } = yield* held(creator.session_id)
+          if (accountState(yield* AccessPolicy, user) === "pending")
+            return yield* new Refused({ code: "alpha_pending", required: "active", held: "pending" })
+          yield* lockScope(org, wanted.scope)
           yield* accounts.lockOrganization(org)
           if (Option.isNone(yield* accounts.findMembership(org, user.id)))
             return yield* new Refused({ code: "not_a_member", required: "membership", held: null })
+          const now = yield* DateTime.now
           if ((yield* store.countLive(org, user.id, now)) >= limit)
             return yield* new Conflict({
               reason: `You have ${limit} keys in this organization already. Revoke one first.`
@@ -151,16 +190,17 @@ export class ApiKeys extends Context.Service<
       })
 
       const rotate = Effect.fn("ApiKeys.rotate")(function* (
-        caller: AnyCaller,
+        creator: KeyCreator,
         { key: { id } }: StoredApiKey,
         grace: number
       ) {
         const { secret, stored } = yield* freshSecret
         const step = Effect.gen(function* () {
-          const now = yield* DateTime.now
-          const row = Option.getOrUndefined(yield* store.lock(caller.org_id, id))
-          if (row === undefined || row.key.revoked_at !== null || row.key.created_by.id !== caller.user.id)
+          yield* held(creator.session_id)
+          const row = Option.getOrUndefined(yield* store.lock(creator.org_id, id))
+          if (row === undefined || row.key.revoked_at !== null || row.key.created_by.id !== creator.user.id)
             return yield* new NotFound({})
+          const now = yield* DateTime.now
           if (row.key.expiredAt(now)) return yield* new Conflict({ reason: "The key has expired. Create a new one." })
           const dies_at = DateTime.addDuration(now, Duration.seconds(grace))
           const former = row.secrets

@@ -24,6 +24,7 @@ import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { type IdTokenToVerify, IdentityProvider, InvalidIdToken, type ProviderUnavailable } from "./IdentityProvider.ts"
 import { type IssuedSession, issueToken } from "./issueToken.ts"
+import { livingSession } from "./livingSession.ts"
 import { Session, type SessionClaims, type SessionEnd, SessionPolicy } from "./Session.ts"
 import { SessionStore } from "./SessionStore.ts"
 import { TokenSigner } from "./TokenSigner.ts"
@@ -113,17 +114,13 @@ export class Sessions extends Context.Service<
         return yield* issue(session, user)
       })
 
+      const held = livingSession(store, accounts)
+
       /** The session of a token of ours, under its lock, and its user, if both may still act. */
       const living = Effect.fnUntraced(function* (claims: SessionClaims) {
-        const session = Option.getOrUndefined(yield* store.lock(claims.sid))
-        const { window } = yield* SessionPolicy
-        if (session === undefined || session.revoked_at !== null) return yield* new SignInRequired({})
+        const { session, user } = yield* held(claims.sid)
         const signedIn = Math.floor(session.signed_in_at.epochMilliseconds / 1000)
         if (session.user_id !== claims.sub || signedIn !== claims.auth_time) return yield* new InvalidCredential({})
-        if (DateTime.isGreaterThanOrEqualTo(yield* DateTime.now, session.refreshUntil(window)))
-          return yield* new SignInRequired({})
-        const user = Option.getOrUndefined(yield* accounts.findUser(session.user_id))
-        if (user === undefined || user.disabled_at !== null) return yield* new InvalidCredential({})
         return { session, user }
       })
 

@@ -16,7 +16,7 @@ import { callerOf, People, signedIn, signIn, tagOf } from "../memory/core.ts"
 
 const keyFor = (creator: SessionCaller, expires_in_days: number | null = null) =>
   Effect.flatMap(ApiKeys, (keys) =>
-    keys.create(creator.user, creator.org_id, {
+    keys.create(creator, {
       name: "ci",
       capability: "read_write",
       scope: { type: "organization" },
@@ -113,13 +113,8 @@ describe("A key", () => {
       yield* operator.disable(ada.user.id)
       assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
       const closed = { open_signup: false, sign_in_allowlist: [], invitations_bypass_gate: false }
-      const pending = yield* Effect.provideService(
-        Effect.gen(function* () {
-          return yield* callerOf((yield* keyFor(yield* signedIn("bob"))).secret)
-        }),
-        AccessPolicy,
-        closed
-      )
+      const bob = yield* keyFor(yield* Effect.provideService(signedIn("bob"), AccessPolicy, closed))
+      const pending = yield* Effect.provideService(callerOf(bob.secret), AccessPolicy, closed)
       assert.strictEqual(pending.account_state, "pending")
     }).pipe(Effect.provide(People))
   )

@@ -230,7 +230,7 @@ export const keyCallerOf = (
   Effect.gen(function* () {
     const keys = yield* ApiKeys
     const scope = yield* keys.resolveScope(creator.org_id, wanted)
-    const { secret } = yield* keys.create(creator.user, creator.org_id, {
+    const { secret } = yield* keys.create(creator, {
       name: capability,
       capability,
       scope,

@@ -4,6 +4,7 @@ import { ApiKeys, NotFound, pageOfAll, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
+import { sessionCaller } from "./sessionCaller.ts"
 
 export const ApiKeysHandlers = HttpApiBuilder.group(
   Api,
@@ -18,10 +19,10 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
     })
 
     const create = Effect.fnUntraced(function* ({ payload }: { readonly payload: CreateApiKey }) {
-      const { org_id, user } = yield* Principal
-      const scope = yield* problems(keys.resolveScope(org_id, payload.scope ?? { type: "organization" }))
+      const caller = yield* sessionCaller
+      const scope = yield* problems(keys.resolveScope(caller.org_id, payload.scope ?? { type: "organization" }))
       const { capability = "read_write", expires_in_days = null, name } = payload
-      return yield* problems(keys.create(user, org_id, { name, capability, scope, expires_in_days }))
+      return yield* problems(keys.create(caller, { name, capability, scope, expires_in_days }))
     })
 
     /** A key ends itself; a session its person's keys, or anybody's when it manages keys. */
@@ -42,7 +43,7 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
         return (yield* keys.isListed(key)) ? { api_key: keys.withUse(key) } : yield* problems(new NotFound({}))
       }),
       rotate: Effect.fnUntraced(function* ({ payload }) {
-        const caller = yield* Principal
+        const caller = yield* sessionCaller
         return yield* problems(keys.rotate(caller, yield* Target.apiKey, payload.grace_seconds ?? 0))
       }),
       revoke,

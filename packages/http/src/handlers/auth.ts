@@ -5,7 +5,6 @@ import {
   type IssuedSession,
   NotFound,
   Principal,
-  type SessionCaller,
   Sessions,
   TokenSigner,
   UserProfile
@@ -15,15 +14,9 @@ import { HttpApiBuilder } from "effect/http-api"
 import { requestOrigin } from "../middleware/origin.ts"
 import { ServerIdentity } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
+import { sessionCaller } from "./sessionCaller.ts"
 
 const answer = (session: IssuedSession) => ({ ...session, token_type: "Bearer" as const })
-
-/** The policy lets only sessions through; a key here would be a mistake of ours. */
-const sessionCaller: Effect.Effect<SessionCaller, never, Principal> = Effect.filterOrElse(
-  Principal,
-  (caller): caller is SessionCaller => caller.kind === "session",
-  () => Effect.die(new Error("A key came through a session's policy."))
-)
 
 const whoami = Effect.map(Principal, (caller) => {
   const { account_state, expires_at, kind, organization, user } = caller

@@ -6,7 +6,6 @@
 import {
   AccountStore,
   type ApiKeyId,
-  ApiKeys,
   ApiKeyStore,
   BranchId,
   type Branch,
@@ -14,8 +13,11 @@ import {
   type Capability,
   type Endpoint,
   EndpointStore,
+  Entropy,
   InvitationStore,
   IpAllowlistStore,
+  KeyDigester,
+  makeKeySecret,
   makeRule,
   NewIpRule,
   OperationStore,
@@ -40,6 +42,7 @@ import {
   anOrganization,
   aProject,
   aSession,
+  aStoredKey,
   aText,
   at,
   aUser
@@ -98,7 +101,8 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
   const endpoints = yield* EndpointStore
   const allowlist = yield* IpAllowlistStore
   const invitations = yield* InvitationStore
-  const keys = yield* ApiKeys
+  const digester = yield* KeyDigester
+  const entropy = yield* Entropy
   const keyStore = yield* ApiKeyStore
   const operations = yield* OperationStore
   const projects = yield* ProjectStore
@@ -148,10 +152,13 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
   }, Effect.orDie)
 
   const makeKey = Effect.fnUntraced(function* (user: User, org: OrgId, capability: Capability, scope: Scope) {
-    const wanted = { name: aText("key"), capability, scope, expires_in_days: null }
-    const { api_key, secret } = yield* keys.create(user, org, wanted)
-    made.keys.push({ org, id: api_key.id })
-    return { id: api_key.id as string, secret: Redacted.value(secret) }
+    const secret = yield* Effect.provideService(makeKeySecret, Entropy, entropy)
+    const [present] = yield* digester.digests(secret)
+    const named = { name: aText("key"), capability, scope, created_by: user.ref }
+    const stored = aStoredKey(named, { org_id: org, secrets: [{ ...present, dies_at: null }] })
+    yield* keyStore.insert(stored)
+    made.keys.push({ org, id: stored.key.id })
+    return { id: stored.key.id as string, secret: Redacted.value(secret) }
   }, Effect.orDie)
 
   /** The same for the same purpose: one to call with, another to be called about. */
