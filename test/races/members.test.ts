@@ -1,7 +1,8 @@
 /** Who belongs to an organization, when several decide about it at once. */
-import { layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import {
   AccountStore,
+  EventLog,
   Invitations,
   Membership,
   Organizations,
@@ -70,6 +71,55 @@ layer(world, { excludeTestServices: true })("members", (it) => {
             ]
           })
         )
+      }),
+    patience
+  )
+
+  it.effect(
+    "an owner who was removed removes nobody any more",
+    () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const log = yield* EventLog
+        const { removeMember } = yield* Organizations
+        const { query } = yield* Database
+        const trios = yield* Effect.forEach([20, 21, 22], (lane) =>
+          Effect.gen(function* () {
+            const { org, owners } = yield* pair(lane)
+            const third = yield* signIn(`owner-c-${lane}@example.com`)
+            const acting = { org_id: org, organization: owners[0].organization }
+            return { org, owners: [...owners, { ...third, ...acting, permissions: owners[0].permissions }] }
+          })
+        )
+        const outcome = { chains: 0, refused: 0 }
+        yield* rounds("a chain of removals", (_, lane) =>
+          Effect.gen(function* () {
+            const it = trios[lane]
+            const [a, b, c] = it?.owners ?? []
+            if (it === undefined || a === undefined || b === undefined || c === undefined) return ["no such lane"]
+            yield* makeOwners(it.org, it.owners)
+            const outcomes = yield* race([removeMember(a, b.user.id, false), removeMember(b, c.user.id, false)])
+            const left = new Set((yield* accounts.members(it.org)).map(({ user_id }) => user_id))
+            if (left.has(b.user.id)) return ["the first removal failed"]
+            if (Result.isFailure(outcomes[1] ?? Result.fail(undefined))) {
+              outcome.refused += 1
+              return left.has(c.user.id) ? [] : ["who was refused removed somebody all the same"]
+            }
+            outcome.chains += 1
+            const waiting = query("test", "select 1 from event_outbox where org_id = $1", [it.org])
+            while ((yield* waiting).length > 0) yield* log.sequence
+            // Two members of one organization: their ends stand in the log in the order of their commits.
+            const [last] = yield* query<{ readonly user_id: string }>(
+              "test",
+              `select data->>'user_id' as user_id from event_log
+               where internal and type = 'internal.revoked.v1' and data->>'org_id' = $1 order by pos desc limit 1`,
+              [it.org]
+            )
+            return last?.user_id === b.user.id ? [] : ["somebody was removed by an owner who was none any more"]
+          })
+        )
+        assert.isAbove(outcome.chains, 0, "some were before it")
+        assert.isAbove(outcome.refused, 0, "some were after it")
       }),
     patience
   )

@@ -1,11 +1,13 @@
 /**
  * Organizations and their members (api.md, Organizations).
  *
- * The organization's row is locked by every change of its members, so that two owners cannot demote each other at once.
- * What one would get wrong: removal ends the person's keys there in the same transaction, for good.
+ * The organization's row is locked by every change of its members, and under the lock the caller's own role counts, so
+ * that of two owners who demote each other at once only one is demoted. What one would get wrong: removal ends the
+ * person's keys there in the same transaction, for good.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { coversRole } from "../authorization/Permission.ts"
+import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
+import { coversRole, type Permission } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { Entropy } from "../Entropy.ts"
 import { apiKeyRevoked, membershipRevoked, organizationRevoked } from "../events/Revocations.ts"
@@ -28,9 +30,12 @@ export class Organizations extends Context.Service<
     readonly create: (caller: AnyCaller, name: string) => Effect.Effect<OrganizationView, StorageError>
     /** The credential's own organization. */
     readonly read: (caller: AnyCaller) => Effect.Effect<OrganizationView, NotFound | StorageError>
-    readonly rename: (caller: AnyCaller, name: string) => Effect.Effect<OrganizationView, NotFound | StorageError>
+    readonly rename: (
+      caller: AnyCaller,
+      name: string
+    ) => Effect.Effect<OrganizationView, NotFound | Refused | StorageError>
     /** A team organization without projects. Its keys and invitations end with it. */
-    readonly remove: (caller: AnyCaller) => Effect.Effect<void, Conflict | NotFound | StorageError>
+    readonly remove: (caller: AnyCaller) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
     readonly members: (org: OrgId) => Effect.Effect<ReadonlyArray<Member>, StorageError>
     readonly changeRole: (
       caller: AnyCaller,
@@ -79,9 +84,15 @@ export class Organizations extends Context.Service<
         return new OrganizationView({ ...organization, role: "owner" })
       })
 
-      const locked = Effect.fnUntraced(function* (org: OrgId) {
-        const organization = Option.getOrUndefined(yield* accounts.lockOrganization(org))
-        return organization === undefined ? yield* new NotFound({}) : organization
+      /** The organization under its lock, and the caller as its role is now, if that still grants this. */
+      const locked = Effect.fnUntraced(function* (admitted: AnyCaller, permission: Permission) {
+        const organization = Option.getOrUndefined(yield* accounts.lockOrganization(admitted.org_id))
+        if (organization === undefined) return yield* new NotFound({})
+        const membership = yield* accounts.findMembership(admitted.org_id, admitted.user.id)
+        const role = Option.match(membership, { onNone: () => null, onSome: (it) => it.role })
+        const caller = narrowCaller(admitted, role)
+        yield* stillMay(caller, permission)
+        return { caller, organization }
       })
 
       const viewed = (caller: AnyCaller, organization: Organization) =>
@@ -92,9 +103,9 @@ export class Organizations extends Context.Service<
         return organization === undefined ? yield* new NotFound({}) : viewed(caller, organization)
       })
 
-      const rename = Effect.fn("Organizations.rename")(function* (caller: AnyCaller, name: string) {
+      const rename = Effect.fn("Organizations.rename")(function* (admitted: AnyCaller, name: string) {
         const step = Effect.gen(function* () {
-          const organization = yield* locked(caller.org_id)
+          const { caller, organization } = yield* locked(admitted, "rename_organization")
           const renamed = new Organization({ ...organization, name: name.trim(), updated_at: yield* DateTime.now })
           yield* accounts.putOrganization(renamed)
           return viewed(caller, renamed)
@@ -104,7 +115,7 @@ export class Organizations extends Context.Service<
 
       const remove = Effect.fn("Organizations.remove")(function* (caller: AnyCaller) {
         const step = Effect.gen(function* () {
-          const organization = yield* locked(caller.org_id)
+          const { organization } = yield* locked(caller, "delete_organization")
           if (organization.personal)
             return yield* new Conflict({ reason: "A personal organization cannot be deleted." })
           const { items } = yield* projects.list(organization.id, null, { limit: 1, after: null })
@@ -122,20 +133,20 @@ export class Organizations extends Context.Service<
         yield* run(step)
       })
 
-      /** The member, with the organization locked. */
-      const lockedMember = Effect.fnUntraced(function* (org: OrgId, user: UserId) {
-        const organization = yield* locked(org)
-        const members = yield* accounts.members(org)
+      /** The member, with the organization locked, and the caller as `locked` finds them. */
+      const lockedMember = Effect.fnUntraced(function* (admitted: AnyCaller, user: UserId, permission: Permission) {
+        const { caller, organization } = yield* locked(admitted, permission)
+        const members = yield* accounts.members(organization.id)
         const member = members.find((it) => it.user_id === user)
         if (member === undefined) return yield* new NotFound({})
         const owners = members.filter((it) => it.role === "owner").length
-        return { member, organization, lastOwner: member.role === "owner" && owners === 1 }
+        return { caller, member, organization, lastOwner: member.role === "owner" && owners === 1 }
       })
 
       const changeRole: Organizations["Service"]["changeRole"] = Effect.fn("Organizations.changeRole")(
-        function* (caller, user, role, confirmed) {
+        function* (admitted, user, role, confirmed) {
           const step = Effect.gen(function* () {
-            const { lastOwner, member } = yield* lockedMember(caller.org_id, user)
+            const { caller, lastOwner, member } = yield* lockedMember(admitted, user, "manage_members")
             yield* checkRoleChange(caller, { from: member.role, to: role })
             if (lastOwner && role !== "owner")
               return yield* new Conflict({
@@ -150,15 +161,17 @@ export class Organizations extends Context.Service<
             return { ...member, role }
           })
           const changed = yield* run(step)
-          const members = yield* accounts.members(caller.org_id)
+          const members = yield* accounts.members(admitted.org_id)
           return members.find((it) => it.user_id === changed.user_id) ?? (yield* new NotFound({}))
         }
       )
 
       const removeMember: Organizations["Service"]["removeMember"] = Effect.fn("Organizations.removeMember")(
-        function* (caller, user, confirmed) {
+        function* (admitted, user, confirmed) {
           const step = Effect.gen(function* () {
-            const { lastOwner, member, organization } = yield* lockedMember(caller.org_id, user)
+            // Everybody may leave; removing somebody else is another permission.
+            const permission = user === admitted.user.id ? "leave" : "manage_members"
+            const { caller, lastOwner, member, organization } = yield* lockedMember(admitted, user, permission)
             if (user !== caller.user.id) yield* checkRoleChange(caller, { from: member.role, to: null })
             if (organization.personal && organization.id === personalOrgId(user))
               return yield* new Conflict({ reason: "The person of a personal organization cannot leave it." })

@@ -8,6 +8,7 @@ import { Organizations } from "../../src/accounts/Organizations.ts"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import { type OrgId, UserId } from "../../src/Ids.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { Refused } from "../../src/Refusals.ts"
 import { Sessions } from "../../src/sessions/Sessions.ts"
 import { aProject } from "../../testing/records.ts"
 import { callerOf, keyCallerOf, logged, People, sessionCallerOf, signIn, tagOf } from "../memory/core.ts"
@@ -57,6 +58,40 @@ describe("The members of an organization", () => {
       const stranger = UserId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10")
       assert.strictEqual(yield* tagOf(organizations.changeRole(founder, stranger, "member", false)), "NotFound")
       assert.strictEqual(yield* tagOf(organizations.removeMember(founder, stranger, false)), "NotFound")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("are changed by nobody who was demoted or removed since the request was let in", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const { changeRole, remove, removeMember, rename } = organizations
+      const { founder, others } = yield* team("owner", "owner", "member")
+      const [demoted, removed, member] = others
+      if (demoted === undefined || removed === undefined || member === undefined) throw new Error("no team")
+      yield* changeRole(founder, demoted.user.id, "admin", false)
+      yield* removeMember(founder, removed.user.id, false)
+      const refusal = <A, R>(call: Effect.Effect<A, { readonly _tag: string }, R>) =>
+        Effect.map(Effect.flip(call), (error) => (error instanceof Refused ? error.code : error._tag))
+      const asked = (by: SessionCaller) =>
+        Effect.all([
+          refusal(changeRole(by, founder.user.id, "member", false)),
+          refusal(removeMember(by, founder.user.id, false)),
+          refusal(changeRole(by, member.user.id, "owner", false)),
+          refusal(remove(by))
+        ])
+      assert.deepStrictEqual(
+        yield* asked(demoted),
+        Array.from({ length: 4 }, () => "role_insufficient")
+      )
+      assert.deepStrictEqual(
+        yield* asked(removed),
+        Array.from({ length: 4 }, () => "not_a_member")
+      )
+      assert.strictEqual(yield* refusal(rename(removed, "Mine")), "not_a_member")
+      assert.strictEqual(yield* refusal(removeMember(removed, removed.user.id, true)), "not_a_member")
+      // An admin is still an admin.
+      yield* rename(demoted, "Ours")
+      yield* removeMember(demoted, member.user.id, false)
     }).pipe(Effect.provide(People))
   )
 

@@ -1,0 +1,33 @@
+/**
+ * A caller as a transaction finds them: with no more than the role that the locked row grants now.
+ *
+ * A request is admitted before its transaction begins, and in between its caller can be demoted or removed. Where such
+ * a caller could still do to others what was just done to them, the transaction asks again.
+ */
+import { Effect } from "effect"
+import { Refused } from "../Refusals.ts"
+import { lacksPermission } from "./decide.ts"
+import { coversRole, type Permission, permissionsOf } from "./Permission.ts"
+import type { AnyCaller } from "./Principal.ts"
+
+/** `role` as stored; `null`: no member any more. A promotion adds nothing here. */
+export const narrowCaller = (caller: AnyCaller, role: string | null): AnyCaller => {
+  const granted = permissionsOf(role ?? "")
+  const held = caller.organization.role
+  return {
+    ...caller,
+    organization: {
+      ...caller.organization,
+      role: role !== null && held !== null && coversRole(role, held) ? held : role
+    },
+    permissions: new Set([...caller.permissions].filter((permission) => granted.has(permission)))
+  }
+}
+
+/** Refuses a caller who is no member any more, or whose role does not grant this any more. */
+export const stillMay = (caller: AnyCaller, permission: Permission): Effect.Effect<void, Refused> => {
+  if (caller.organization.role === null)
+    return Effect.fail(new Refused({ code: "not_a_member", required: "membership", held: null }))
+  const refusal = lacksPermission(caller, permission)
+  return refusal === undefined ? Effect.void : Effect.fail(new Refused(refusal))
+}
