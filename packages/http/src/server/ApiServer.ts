@@ -4,7 +4,8 @@
  * It needs the services of the core and takes storage from whoever composes it. It does not start while an endpoint
  * has no policy. On the way out readiness goes first, streams end themselves, and then calls in flight may finish.
  */
-import { createServer } from "node:http"
+import { createServer as createHttp1Server, type Server } from "node:http"
+import type { Http2SecureServer, Http2Server } from "node:http2"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Api } from "@narthex/api"
 import { EventStreams } from "@narthex/core"
@@ -37,6 +38,8 @@ export interface ListenOptions {
   readonly port: number
   /** How long streams and calls in flight may take to end. */
   readonly grace: Duration.Duration
+  /** Another server than plain HTTP/1.1, of `node:https` or `node:http2`. */
+  readonly createServer?: () => Server | Http2Server | Http2SecureServer
 }
 
 /** What no trace shows: the credentials of callers and the console's, and what somebody took for a place for one. */
@@ -82,7 +85,10 @@ const everyEndpointHasAPolicy = Layer.effectDiscard(
     : Effect.die(new Error(`These endpoints have no policy, so the server does not start: ${withoutPolicy.join(", ")}`))
 )
 
-/** Ends the streams before the listener waits for open connections. */
+/**
+ * Ends the streams before the listener waits for open connections. Built upon the server, for what is built last is
+ * taken down first: below it, it would have its turn when the grace is over.
+ */
 const drainFirst = (grace: Duration.Duration) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
@@ -92,22 +98,20 @@ const drainFirst = (grace: Duration.Duration) =>
     })
   )
 
-/** The API on its own listener. */
-export const layerApiServer = ({ grace, host, port }: ListenOptions) =>
+const http1 = () => createHttp1Server({ requestTimeout: 60_000 })
+
+const serving = ({ createServer = http1, grace, host, port }: ListenOptions) =>
   HttpRouter.serve(Layer.merge(ApiRoutes, everyEndpointHasAPolicy), {
     disableLogger: true,
     disableListenLog: true,
     routerConfig: { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, maxParamLength: 512 }
   }).pipe(
-    Layer.provideMerge(drainFirst(grace)),
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, maxBody)),
     Layer.provide(Layer.succeed(Headers.CurrentRedactedNames, secretHeaders)),
     Layer.provide(Layer.succeed(UrlParams.CurrentRedactedNames, secretParameters)),
-    Layer.provideMerge(
-      NodeHttpServer.layer(() => createServer({ requestTimeout: 60_000 }), {
-        host,
-        port,
-        gracefulShutdownTimeout: grace
-      })
-    )
+    Layer.provideMerge(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: grace }))
   )
+
+/** The API on its own listener. */
+export const layerApiServer = (options: ListenOptions) =>
+  Layer.provideMerge(drainFirst(options.grace), serving(options))

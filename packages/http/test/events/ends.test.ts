@@ -1,7 +1,7 @@
 /** Streams that the server ends: with the credential, and when the instance stops. */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { EventBroker, EventStreams } from "@narthex/core"
-import { Duration, Effect } from "effect"
+import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { Draining } from "../../src/index.ts"
 import { Ahead } from "../support/apiOver.ts"
 import { call } from "../support/wire.ts"
@@ -94,5 +94,19 @@ describe("an instance that stops", () => {
       const ready = yield* call("GET", "/readyz")
       assert.strictEqual(ready.status, 503)
     }).pipe(Effect.scoped, Effect.provide(streamApi()))
+  )
+
+  it.live("does so at once, and waits for nothing else before", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const built = yield* Layer.buildWithScope(streamApi({}, { grace: Duration.seconds(40) }), scope)
+      yield* Effect.gen(function* () {
+        const { token } = yield* somebody("ada@example.com")
+        const stream = yield* opened({ token, path: "/v1/events?bookmarks=1" })
+        yield* Effect.timeout(Scope.close(scope, Exit.void), "10 seconds")
+        yield* stream.until("over", ({ closed }) => closed)
+        assert.match(stream.text, /retry: \d+\n\n: closing reason=draining\n$/)
+      }).pipe(Effect.provideContext(built), Effect.scoped)
+    })
   )
 })

@@ -20,7 +20,14 @@ import {
   TokenSigner
 } from "@narthex/core"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted } from "effect"
-import { Draining, layerApiServer, RateLimits, type RateLimitSettings, ServerIdentity } from "../../src/index.ts"
+import {
+  Draining,
+  layerApiServer,
+  type ListenOptions,
+  RateLimits,
+  type RateLimitSettings,
+  ServerIdentity
+} from "../../src/index.ts"
 import { call, TestApi } from "./wire.ts"
 
 /** Believes `email:<address>:<salt>`, and `unverified:…` as an address that nobody vouches for. */
@@ -90,6 +97,9 @@ export interface ApiOptions {
   readonly key_limit?: number
   /** Nothing works on operations. */
   readonly idle?: boolean
+  /** What it listens with instead of HTTP/1.1. */
+  readonly createServer?: NonNullable<ListenOptions["createServer"]>
+  readonly grace?: Duration.Duration
 }
 
 const references = ({ access, key_limit = 1000, limits = null }: ApiOptions) =>
@@ -132,9 +142,16 @@ const outside = Layer.mergeAll(
 /** What storage brings, whatever it is made of. */
 export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
 
+const listen = ({ createServer, grace = Duration.millis(200) }: ApiOptions): ListenOptions => ({
+  host: "127.0.0.1",
+  port: 0,
+  grace,
+  ...(createServer === undefined ? {} : { createServer })
+})
+
 export const apiOver = <E>(storage: Layer.Layer<StoragePorts, E>, options: ApiOptions = {}) =>
   Url.pipe(
-    Layer.provideMerge(layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.millis(200) })),
+    Layer.provideMerge(layerApiServer(listen(options))),
     Layer.provideMerge(Layer.merge(options.idle ? Layer.empty : layerRunner, seeded(options.regions ?? ["local"]))),
     Layer.provideMerge(layerServices),
     Layer.provideMerge(Draining.layer),

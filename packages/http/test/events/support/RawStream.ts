@@ -31,6 +31,17 @@ const unchunked = (bytes: Buffer): Buffer => {
 const member = (lines: ReadonlyArray<string>, name: string) =>
   lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
 
+/** The whole blocks of a stream's text. */
+export const blocksOf = (text: string): ReadonlyArray<Block> =>
+  text
+    .split("\n\n")
+    .slice(0, -1)
+    .map((block) => {
+      const lines = block.split("\n")
+      const comments = lines.filter((line) => line.startsWith(":"))
+      return { id: member(lines, "id"), event: member(lines, "event"), data: member(lines, "data"), comments, lines }
+    })
+
 export class RawStream {
   readonly socket: Socket
   closed = false
@@ -84,14 +95,7 @@ export class RawStream {
   }
 
   get blocks(): ReadonlyArray<Block> {
-    return this.text
-      .split("\n\n")
-      .slice(0, -1)
-      .map((block) => {
-        const lines = block.split("\n")
-        const comments = lines.filter((line) => line.startsWith(":"))
-        return { id: member(lines, "id"), event: member(lines, "event"), data: member(lines, "data"), comments, lines }
-      })
+    return blocksOf(this.text)
   }
 
   get events(): ReadonlyArray<Block> {

@@ -1,0 +1,234 @@
+/** Event streams over HTTP/2: the same bytes, many streams on one connection, and none of them in the way of another. */
+import { constants, createServer } from "node:http2"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { EventBroker, EventLog, type EventLimits, OrgId } from "@narthex/core"
+import { Duration, Effect, Exit, Layer, Scope } from "effect"
+import { TestApi } from "../support/wire.ts"
+import { Http2Client, http2Client } from "./support/Http2Client.ts"
+import { counting, state, streamApi } from "./support/streamApi.ts"
+
+const api = (settings: Parameters<typeof streamApi>[0] = {}) => streamApi(settings, { createServer })
+
+/** A session, and somebody who is signed in over it. */
+const visitor = (email: string) =>
+  Effect.gen(function* () {
+    const client = yield* http2Client
+    const token = yield* client.signIn(email)
+    const who = client.request({ ":path": "/v1/auth/whoami", authorization: `Bearer ${token}` })
+    yield* who.until("answered", ({ ended }) => ended)
+    return { client, token, org: OrgId.make(JSON.parse(who.text).organization.id) }
+  })
+
+const open = Effect.map(EventBroker, ({ streams }) => streams().length)
+
+const openAre = (count: number) =>
+  Effect.repeat(Effect.delay(open, 5), { until: (it) => it === count }).pipe(
+    Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => Effect.die(new Error(`Never ${count} streams.`)) })
+  )
+
+const numbers = (events: ReadonlyArray<{ readonly data: string | undefined }>) =>
+  events.map(({ data }) => JSON.parse(data ?? "null").data.n)
+
+const oneTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)
+
+const heartbeat = 150
+
+layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeTestServices: true })(
+  "a stream over HTTP/2",
+  (it) => {
+    it.effect("says at once that it is open, in headers that HTTP/2 allows", () =>
+      Effect.gen(function* () {
+        const { client, token } = yield* visitor("first@example.com")
+        const stream = yield* client.opened(token)
+        assert.isBelow((stream.firstByteAt ?? Number.NaN) - stream.openedAt, 1_000)
+        assert.strictEqual(stream.status, 200)
+        assert.deepInclude(stream.headers, {
+          "content-type": "text/event-stream; charset=utf-8",
+          "cache-control": "no-store, no-transform",
+          "x-accel-buffering": "no"
+        })
+        assert.isString(stream.headers["x-request-id"])
+        for (const name of ["connection", "keep-alive", "transfer-encoding", "content-length", "content-encoding"])
+          assert.notProperty(stream.headers, name)
+      })
+    )
+
+    it.effect("carries whole events, as large as they may be, and only the types that were asked for", () =>
+      Effect.gen(function* () {
+        const { client, org, token } = yield* visitor("types@example.com")
+        const all = yield* client.opened(token)
+        const some = yield* client.opened(token, "/v1/events?types=other.done.v1,another.v1")
+        yield* state(org, counting(1, 2))
+        yield* state(org, [{ type: "other.done.v1", data: { n: 3, text: "żółć 🐘 \u2028 \r\n\n data: x" } }])
+        yield* state(org, counting(4, 1, 64 * 1024 - 400))
+        yield* state(org, [{ type: "another.v1", data: { n: 5 } }])
+        yield* all.until("all events", ({ events }) => events.length === 5)
+        yield* some.until("its events", ({ events }) => events.length === 2)
+        assert.deepStrictEqual(numbers(all.events), [1, 2, 3, 4, 5])
+        assert.deepStrictEqual(numbers(some.events), [3, 5])
+        for (const { data, event, id, lines } of all.events) {
+          const envelope = JSON.parse(data ?? "null")
+          assert.deepStrictEqual([id, event], [envelope.id, envelope.type])
+          const fields = lines.filter((line) => !line.startsWith(":")).map((line) => line.split(":")[0])
+          assert.deepStrictEqual(fields, ["id", "event", "data"])
+        }
+        assert.notMatch(all.text, /\r|^[0-9a-f]+$/m) // no line breaks and chunk sizes of HTTP/1.1
+      })
+    )
+
+    it.effect("goes on behind the last id, and says what is too old", () =>
+      Effect.gen(function* () {
+        const { client, org, token } = yield* visitor("resume@example.com")
+        yield* state(org, counting(1, 1))
+        const first = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
+        yield* state(org, counting(2, 40))
+        const back = yield* client.opened(token, "/v1/events", { "last-event-id": first })
+        yield* state(org, counting(42, 1))
+        yield* back.until("what was missed and what came since", ({ events }) => events.length === 41)
+        assert.deepStrictEqual(numbers(back.events), oneTo(42).slice(1))
+        yield* state(org, counting(43, 64))
+        const late = yield* client.opened(token, "/v1/events", { "last-event-id": first })
+        yield* late.until("a gap", ({ events }) => events.length === 1)
+        assert.strictEqual(late.events[0]?.event, "resume.gap.v1")
+      })
+    )
+
+    it.effect("carries a comment now and then while nothing happens", () =>
+      Effect.gen(function* () {
+        const { client, token } = yield* visitor("quiet@example.com")
+        const stream = yield* client.opened(token)
+        const begun = performance.now()
+        yield* stream.until(
+          "five heartbeats",
+          ({ text }) => text.split("\n").filter((line) => line === ":").length >= 5
+        )
+        assert.isAbove(performance.now() - begun, 4 * 0.8 * heartbeat)
+        assert.match(stream.text, /^: ok\n(:\n)+$/)
+      })
+    )
+
+    it.effect("answers HEAD with the head alone, and refuses as over HTTP/1.1", () =>
+      Effect.gen(function* () {
+        const { client, token } = yield* visitor("head@example.com")
+        const before = yield* open
+        const authorization = `Bearer ${token}`
+        const head = client.request({ ":path": "/v1/events", ":method": "HEAD", authorization })
+        const refused = client.request({ ":path": "/v1/events", authorization, accept: "application/json" })
+        const unknown = client.request({ ":path": "/v1/events", authorization: "Bearer x" })
+        for (const answer of [head, refused, unknown]) yield* answer.until("over", ({ closed }) => closed)
+        assert.deepStrictEqual([head.status, refused.status, unknown.status], [200, 406, 401])
+        assert.strictEqual(head.headers["content-type"], "text/event-stream; charset=utf-8")
+        assert.strictEqual(JSON.parse(refused.text).code, "not_acceptable")
+        assert.strictEqual(yield* open, before)
+      })
+    )
+  }
+)
+
+layer(api({ ringEvents: 64, linger: Duration.seconds(30) }), { excludeTestServices: true })(
+  "a stalled stream of an HTTP/2 connection",
+  (it) => {
+    it.effect("holds up none of the others, and is told exactly what it did not get", () =>
+      Effect.gen(function* () {
+        const { client, org, token } = yield* visitor("stalled@example.com")
+        const stalled = yield* client.opened(token)
+        const others = [yield* client.opened(token), yield* client.opened(token)]
+        stalled.stream.pause()
+        let published = 0
+        // Until its window is used up and the ring has gone past it.
+        while ((yield* open) > others.length) {
+          yield* state(org, counting(published + 1, 8, 20_000))
+          published += 8
+          for (const other of others) yield* other.until("every event", ({ events }) => events.length === published)
+        }
+        assert.isFalse(stalled.closed)
+        stalled.stream.resume()
+        yield* stalled.until("over", ({ closed }) => closed)
+        const [overflow, ...received] = stalled.events.toReversed()
+        assert.strictEqual(overflow?.event, "overflow.v1")
+        assert.deepStrictEqual(numbers(received).toReversed(), oneTo(received.length))
+        assert.strictEqual(received.length + JSON.parse(overflow?.data ?? "null").data.dropped, published)
+        assert.isTrue(stalled.ended)
+
+        yield* state(org, counting(published + 1, 1))
+        for (const other of others) {
+          yield* other.until("the next", ({ events }) => events.length === published + 1)
+          assert.deepStrictEqual(numbers(other.events), oneTo(published + 1))
+        }
+      })
+    )
+  }
+)
+
+const limits: EventLimits = { streams: 3, orgStreams: 100, instanceStreams: 100, opens: 10_000 }
+
+layer(api({ limits }), { excludeTestServices: true })("the end of a stream over HTTP/2", (it) => {
+  const codes = [
+    ["CANCEL", constants.NGHTTP2_CANCEL],
+    ["NO_ERROR", constants.NGHTTP2_NO_ERROR],
+    ["INTERNAL_ERROR", constants.NGHTTP2_INTERNAL_ERROR]
+  ] as const
+
+  it.effect.each(codes)("frees its place when the client resets it: %s", ([name, code]) =>
+    Effect.gen(function* () {
+      const { client, token } = yield* visitor(`reset-${name.toLowerCase()}@example.com`)
+      const streams = [yield* client.opened(token), yield* client.opened(token), yield* client.opened(token)]
+      const fourth = client.request({ ":path": "/v1/events", authorization: `Bearer ${token}` })
+      yield* fourth.until("refused", ({ ended }) => ended)
+      assert.strictEqual(fourth.status, 429)
+      streams[0]?.stream.close(code)
+      yield* openAre(2)
+      yield* client.opened(token)
+      yield* openAre(3)
+      client.session.destroy()
+      yield* openAre(0)
+    })
+  )
+
+  it.effect("leaves nothing behind when it is reset before it has begun", () =>
+    Effect.gen(function* () {
+      const { client, token } = yield* visitor("rapid@example.com")
+      for (let round = 0; round < 50; round++) {
+        const requests = Array.from({ length: 3 }, () =>
+          client.request({ ":path": "/v1/events", authorization: `Bearer ${token}` })
+        )
+        // In the middle of being authenticated, admitted, attached: each round a little later.
+        for (let turn = 0; turn < round % 10; turn++) yield* Effect.promise(() => new Promise(setImmediate))
+        for (const { stream } of requests) stream.close(constants.NGHTTP2_CANCEL)
+        for (const request of requests) yield* request.until("gone", ({ closed }) => closed)
+      }
+      yield* openAre(0)
+      // Its places are free again.
+      for (let at = 0; at < limits.streams; at++) yield* client.opened(token)
+      client.session.destroy()
+      yield* openAre(0)
+    })
+  )
+})
+
+describe("an instance that stops, over HTTP/2", () => {
+  it.live("ends its streams in order, tells relays when to come back, and lets the connection go", () =>
+    Effect.gen(function* () {
+      const scope = yield* Scope.make()
+      const built = yield* Layer.buildWithScope(streamApi({}, { createServer, grace: Duration.seconds(40) }), scope)
+      yield* Effect.gen(function* () {
+        const { port } = yield* TestApi
+        const client = new Http2Client(port)
+        yield* Effect.addFinalizer(() => Effect.sync(() => client.session.destroy()))
+        const token = yield* client.signIn("ada@example.com")
+        const plain = yield* client.opened(token)
+        const relay = yield* client.opened(token, "/v1/events?bookmarks=1")
+        const head = /^id: (\w+)$/m.exec(relay.text)?.[1]
+        yield* Effect.timeout(Scope.close(scope, Exit.void), "10 seconds")
+        for (const stream of [plain, relay]) {
+          yield* stream.until("over", ({ closed }) => closed)
+          assert.isTrue(stream.ended)
+          assert.strictEqual(stream.stream.rstCode, constants.NGHTTP2_NO_ERROR)
+        }
+        assert.match(plain.text, /^: ok\n: closing reason=draining\n$/)
+        assert.match(relay.text, new RegExp(`id: ${head}\\n\\nretry: \\d+\\n\\n: closing reason=draining\\n$`))
+        assert.isTrue(client.going)
+      }).pipe(Effect.provideContext(built), Effect.scoped)
+    })
+  )
+})
