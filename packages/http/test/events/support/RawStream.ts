@@ -65,12 +65,13 @@ export class RawStream {
     this.socket.write(text)
   }
 
-  get #bytes(): Buffer {
+  /** All that came, head and chunk framing included. */
+  get bytes(): Buffer {
     return Buffer.concat(this.#chunks)
   }
 
   get head(): string {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     const end = bytes.indexOf("\r\n\r\n")
     return end === -1 ? "" : bytes.toString("latin1", 0, end)
   }
@@ -85,7 +86,7 @@ export class RawStream {
   }
 
   get body(): Buffer {
-    const bytes = this.#bytes
+    const bytes = this.bytes
     const rest = bytes.subarray(bytes.indexOf("\r\n\r\n") + 4)
     return this.header("transfer-encoding") === "chunked" ? unchunked(rest) : rest
   }

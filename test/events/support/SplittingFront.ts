@@ -1,0 +1,139 @@
+/**
+ * The origin of a page in a browser: serves the page, and passes streams on from the API as a relay of the console would,
+ * with the credential that a browser cannot send. What comes back it hands over in pieces, or not to the end.
+ *
+ * `/whole/…`, `/cut/<n>`, `/bytes/…`, `/pieces/<seed>` and `/sever/<n>` say how; whatever follows `?` goes to `/v1/events`.
+ */
+import { once } from "node:events"
+import { connect, createServer, type Server, type Socket } from "node:net"
+import { setTimeout } from "node:timers/promises"
+
+/** How the bytes of a response travel. */
+interface Treatment {
+  /** Where the piece that begins here ends. */
+  readonly until: (at: number) => number
+  /** Milliseconds between pieces. */
+  readonly pause: number
+  /** The connection ends here. */
+  readonly end?: number
+}
+
+const whole: Treatment = { until: () => Number.POSITIVE_INFINITY, pause: 0 }
+
+/** Long enough that a browser has taken the first part by itself. */
+const alone = 4
+
+/** Sizes from 1 to 1,500, the same for the same seed. */
+const size = (seed: number, at: number) => 1 + (((((seed + 1) * 2_654_435_761) ^ (at * 40_503)) >>> 0) % 1_500)
+
+const treatmentOf = (path: string, first: boolean): Treatment => {
+  const [, way, given = ""] = path.split("/")
+  const n = Number(given)
+  if (way === "cut") return { until: (at) => (at < n ? n : Number.POSITIVE_INFINITY), pause: alone }
+  if (way === "bytes") return { until: (at) => at + 1, pause: 1 }
+  if (way === "pieces") return { until: (at) => at + size(n, at), pause: 0 }
+  if (way === "sever" && first) return { until: (at) => (at < n ? n : Number.POSITIVE_INFINITY), pause: alone, end: n }
+  return whole
+}
+
+const forward = async (api: Socket, browser: Socket, { end, pause, until }: Treatment): Promise<void> => {
+  let at = 0
+  for await (const chunk of api as AsyncIterable<Buffer>) {
+    for (let from = 0; from < chunk.length; ) {
+      const to = Math.min(chunk.length, from + until(at) - at)
+      browser.write(chunk.subarray(from, to))
+      at += to - from
+      from = to
+      if (at === until(at - 1)) await setTimeout(pause)
+      if (at === end) return void browser.end()
+    }
+  }
+  browser.end()
+}
+
+const headOf = async (socket: Socket): Promise<string> => {
+  let text = ""
+  while (!text.includes("\r\n\r\n")) {
+    const [chunk] = await once(socket, "data")
+    text += String(chunk)
+  }
+  return text
+}
+
+export interface Origin {
+  readonly api: number
+  readonly token: string
+  readonly page: string
+  /** The position that a browser's first connection is given: its own, later ones, are its own affair. */
+  readonly from?: string
+}
+
+export class SplittingFront {
+  readonly port: number
+  /** What browsers sent as `Last-Event-ID` when they came back, `null`: nothing. */
+  readonly resumed: Array<string | null> = []
+  readonly #server: Server
+  readonly #sockets = new Set<Socket>()
+
+  private constructor(server: Server, port: number) {
+    this.#server = server
+    this.port = port
+  }
+
+  static async start(origin: Origin): Promise<SplittingFront> {
+    const server = createServer().listen(0, "127.0.0.1")
+    await once(server, "listening")
+    const address = server.address()
+    const front = new SplittingFront(server, typeof address === "object" && address !== null ? address.port : 0)
+    const known = new Set<string>()
+    server.on("connection", async (browser) => {
+      front.#own(browser)
+      // A browser opens connections ahead of its needs.
+      const head = await headOf(browser).catch(() => "")
+      const [, target = ""] = head.split(" ")
+      const [path = "", query = ""] = target.split("?")
+      if (head === "") return
+      if (path.split("/").length < 3) {
+        const body = path === "/" ? origin.page : ""
+        const status = path === "/" ? "200 OK" : "404 Not Found"
+        browser.end(
+          `HTTP/1.1 ${status}\r\ncontent-type: text/html; charset=utf-8\r\ncontent-length: ${Buffer.byteLength(body)}\r\nconnection: close\r\n\r\n${body}`
+        )
+        return
+      }
+      const first = !known.has(path)
+      known.add(path)
+      const sent = /^last-event-id: (.*)\r$/im.exec(head)?.[1] ?? null
+      if (!first) front.resumed.push(sent)
+      const id = sent ?? (first ? origin.from : undefined)
+      const api = front.#own(connect(origin.api, "127.0.0.1"))
+      browser.on("close", () => api.destroy())
+      api.write(
+        [
+          `GET /v1/events?${query} HTTP/1.1`,
+          "Host: api.test",
+          `Authorization: Bearer ${origin.token}`,
+          "Accept: text/event-stream",
+          ...(id === undefined ? [] : [`Last-Event-ID: ${id}`]),
+          "",
+          ""
+        ].join("\r\n")
+      )
+      await forward(api, browser, treatmentOf(path, first)).catch(() => browser.destroy())
+    })
+    return front
+  }
+
+  stop(): void {
+    for (const socket of this.#sockets) socket.destroy()
+    this.#server.close()
+  }
+
+  #own(socket: Socket): Socket {
+    this.#sockets.add(socket)
+    socket.setNoDelay(true)
+    socket.on("error", () => {})
+    socket.on("close", () => this.#sockets.delete(socket))
+    return socket
+  }
+}
