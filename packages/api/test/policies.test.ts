@@ -57,7 +57,8 @@ const key = (capability: Capability, scope: Scope): AnyCaller => ({
   api_key_id: ApiKeyId.make("key-own"),
   api_key_name: "k",
   capability,
-  scope
+  scope,
+  secret: { digest: "digest", pepper_id: "1", dies_at: null }
 })
 
 const project_id = ProjectId.make("prj-1")

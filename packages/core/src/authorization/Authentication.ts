@@ -81,6 +81,7 @@ export class Authentication extends Context.Service<
             api_key_name: key.name,
             capability: key.capability,
             scope: key.scope,
+            secret: presented,
             expires_at: key.expires_at,
             permissions: permissionsOf(role ?? ""),
             ...(yield* callerOf(found, org_id, role))

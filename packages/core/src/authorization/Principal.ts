@@ -7,7 +7,7 @@ import { Context, type DateTime } from "effect"
 import type { ActiveOrganization } from "../accounts/Organization.ts"
 import type { AccountState, User } from "../accounts/User.ts"
 import type { ApiKeyId, OrgId, SessionId } from "../Ids.ts"
-import type { Capability, Scope } from "../keys/ApiKey.ts"
+import type { Capability, Scope, StoredSecret } from "../keys/ApiKey.ts"
 import type { Permission } from "./Permission.ts"
 
 interface Caller {
@@ -33,6 +33,8 @@ export interface KeyCaller extends Caller {
   readonly api_key_name: string
   readonly capability: Capability
   readonly scope: Scope
+  /** What was presented; after a rotation an old secret ends before its key. */
+  readonly secret: StoredSecret
 }
 
 export type AnyCaller = SessionCaller | KeyCaller

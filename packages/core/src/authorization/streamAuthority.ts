@@ -2,7 +2,7 @@
  * Looks the right of a live stream up again, the backstop behind revocations (events.md, §7).
  *
  * The same facts as at a request: the credential lives, its user is not disabled or pending, and is a member who may
- * read.
+ * read. What one would get wrong: a key outlives its secrets, so the secret that was presented has to be asked for.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { AccessPolicy, accountState } from "../access/AccessPolicy.ts"
@@ -14,6 +14,9 @@ import { ProjectStore } from "../projects/ProjectStore.ts"
 import { SessionPolicy } from "../sessions/Session.ts"
 import { SessionStore } from "../sessions/SessionStore.ts"
 import { permissionsOf } from "./Permission.ts"
+
+const sameEnd = (a: DateTime.Utc | null, b: DateTime.Utc | null) =>
+  a === null || b === null ? a === b : DateTime.Equivalence(a, b)
 
 export const layerStreamAuthority: Layer.Layer<
   StreamAuthority,
@@ -31,7 +34,11 @@ export const layerStreamAuthority: Layer.Layer<
       const now = yield* DateTime.now
       if (principal.api_key_id !== null) {
         const row = Option.getOrUndefined(yield* keys.find(org_id, principal.api_key_id))
-        return row !== undefined && row.key.revoked_at === null && !row.key.expiredAt(now)
+        if (row === undefined || row.key.revoked_at !== null || row.key.expiredAt(now)) return false
+        // A secret that was rotated since ends sooner than its stream knows, or has ended already.
+        const secret = row.secrets.find(({ digest }) => digest === principal.secret?.digest)
+        if (secret === undefined || !sameEnd(secret.dies_at, principal.secret?.dies_at ?? null)) return false
+        return secret.dies_at === null || DateTime.isLessThan(now, secret.dies_at)
       }
       if (principal.session_id === null) return false
       const session = Option.getOrUndefined(yield* sessions.lock(principal.session_id))

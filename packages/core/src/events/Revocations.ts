@@ -7,6 +7,7 @@
  */
 import { Option, Schema } from "effect"
 import { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../Ids.ts"
+import type { StoredSecret } from "../keys/ApiKey.ts"
 import type { EventData, NewEvent } from "./Envelope.ts"
 
 export const revokedType = "internal.revoked.v1"
@@ -31,6 +32,8 @@ export type AllowlistChange = typeof AllowlistChange.Type
 export interface StreamPrincipal {
   readonly session_id: SessionId | null
   readonly api_key_id: ApiKeyId | null
+  /** Of a key: the secret that opened the stream, with the end that it had then. */
+  readonly secret: Pick<StoredSecret, "digest" | "dies_at"> | null
   /** Of a key: whoever made it. */
   readonly user_id: UserId
   /** What a key is narrowed to. */

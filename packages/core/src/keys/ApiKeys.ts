@@ -207,8 +207,8 @@ export class ApiKeys extends Context.Service<
             .filter((it) => it.dies_at === null || DateTime.isGreaterThan(it.dies_at, now))
             .map((it) => ({ ...it, dies_at: it.dies_at === null ? dies_at : DateTime.min(it.dies_at, dies_at) }))
           yield* store.putSecrets(id, hintOf(secret), grace === 0 ? [stored] : [stored, ...former])
-          // Streams that the old secret opened end with it; the new one opens its own.
-          if (grace === 0) yield* emit(apiKeyRevoked(row.org_id, id))
+          // Streams that the old secret opened end now. Those that it opens within its grace know of its end.
+          yield* emit(apiKeyRevoked(row.org_id, id))
           return new ApiKey({ ...row.key, hint: hintOf(secret) })
         })
         return { api_key: yield* run(step), secret }

@@ -35,9 +35,10 @@ const person = (role: string | null, account_state: "active" | "pending"): Sessi
   expires_at: null
 })
 
+const secret = { digest: "digest", pepper_id: "1", dies_at: null }
 const keyOf = (creator: SessionCaller, capability: Capability, scope: Scope): KeyCaller => {
   const { session_id: _session, ...rest } = creator
-  return { ...rest, kind: "api_key", api_key_id: key, api_key_name: "ci", capability, scope }
+  return { ...rest, kind: "api_key", api_key_id: key, api_key_name: "ci", capability, scope, secret }
 }
 
 const effects: ReadonlyArray<CallEffect> = ["self", "read", "write", "sandbox", "destroy", "mint", "admin"]

@@ -36,6 +36,7 @@ export const logged = (pos: number, more: Partial<NewEvent> = {}): LoggedEvent =
 export const principal = (more: Partial<StreamPrincipal> = {}): StreamPrincipal => ({
   session_id: null,
   api_key_id: null,
+  secret: null,
   user_id: ada,
   project_id: null,
   branch_id: null,

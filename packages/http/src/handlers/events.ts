@@ -19,7 +19,7 @@ import {
 } from "@narthex/core"
 import { encodeCursor } from "@narthex/core"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect, Option } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { acceptsEventStream, eventStreamHeaders, openSink } from "../events/responseSink.ts"
@@ -44,10 +44,18 @@ const streamPrincipal = (caller: AnyCaller) => {
   return {
     session_id: caller.kind === "session" ? caller.session_id : null,
     api_key_id: key?.api_key_id ?? null,
+    secret: key === undefined ? null : { digest: key.secret.digest, dies_at: key.secret.dies_at },
     user_id: caller.user.id,
     project_id: scope?.project_id ?? null,
     branch_id: scope?.type === "branch" ? scope.branch_id : null
   }
+}
+
+/** A key's stream ends with the secret that opened it, if that ends first. */
+const endOf = (caller: AnyCaller): DateTime.Utc | null => {
+  const dies_at = caller.kind === "api_key" ? caller.secret.dies_at : null
+  if (dies_at === null || caller.expires_at === null) return dies_at ?? caller.expires_at
+  return DateTime.min(dies_at, caller.expires_at)
 }
 
 /** The limit that a stream ran into, in the headers of every other limit. */
@@ -78,7 +86,7 @@ export const EventsHandlers = HttpApiBuilder.group(
         streams
           .subscribe({
             access: { org_id: caller.org_id, project_id, principal: streamPrincipal(caller) },
-            expires_at: caller.expires_at,
+            expires_at: endOf(caller),
             types: (query.types ?? "").split(",").filter((type) => type !== ""),
             bookmarks: query.bookmarks === "1",
             last_event_id: headers["last-event-id"],

@@ -47,6 +47,27 @@ layer(streamApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10
       })
     )
 
+    it.effect("end together when the grace of a rotated secret is over", () =>
+      Effect.gen(function* () {
+        const { by } = yield* Ahead
+        const { token } = yield* somebody("rotated@example.com")
+        const { body } = yield* call("POST", "/v1/api-keys/", { token, body: { name: "rotated" } })
+        const before = yield* opened({ token: body.secret })
+        const path = `/v1/api-keys/${body.api_key.id}/rotate`
+        const rotated = yield* call("POST", path, { token, body: { grace_seconds: 600 } })
+        yield* before.until("over", ({ closed }) => closed)
+        assert.match(before.text, /: closing reason=revoked\n$/)
+        const old = yield* opened({ token: body.secret })
+        const fresh = yield* opened({ token: rotated.body.secret })
+        yield* by("594 seconds")
+        assert.isFalse(old.closed)
+        yield* by("2 seconds")
+        yield* old.until("over", ({ closed }) => closed)
+        assert.match(old.text, /: closing reason=token_expired\n$/)
+        assert.isFalse(fresh.closed)
+      })
+    )
+
     it.effect("part after the greatest age, for a key that never expires", () =>
       Effect.gen(function* () {
         const { by } = yield* Ahead

@@ -96,7 +96,7 @@ export const simulate = (seed: number): Story => {
 
   const users = Array.from({ length: 6 }, (_, index) => UserId.make(`user-${index}`))
   const clients = users.map((user_id, index) => {
-    const principal = { user_id, session_id: null, api_key_id: null, project_id: null, branch_id: null }
+    const principal = { user_id, session_id: null, api_key_id: null, secret: null, project_id: null, branch_id: null }
     const access = {
       org_id: orgs[index % 2] ?? OrgId.make("none"),
       project_id: loop.pick([null, ...projects]) ?? null,
