@@ -147,7 +147,7 @@ export class EventBroker extends Context.Service<
         for (const admission of admissions) if (concerned(admission.access)) admission.revoke()
         for (const stream of streams) {
           if (!concerned(stream.access)) continue
-          stream.pump(FlushBudget.unlimited()) // what came before is still theirs
+          stream.pump(FlushBudget.unlimited(host)) // what came before is still theirs
           stream.end("revoked")
         }
       }

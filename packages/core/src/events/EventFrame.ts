@@ -9,7 +9,7 @@ import { DateTime, Result } from "effect"
 import type { OrgId, ProjectId, RegionId } from "../Ids.ts"
 import type { EventData, LoggedEvent } from "./Envelope.ts"
 import { overflowId, resumeGapId } from "./EventId.ts"
-import { SseBytes } from "./SseBytes.ts"
+import { chunkOfText, SseBytes } from "./SseBytes.ts"
 
 const eventType = /^[a-z0-9_]+(\.[a-z0-9_]+)*\.v\d+$/
 
@@ -33,23 +33,26 @@ export interface FrameScope {
 }
 
 const block = (envelope: Written) =>
-  SseBytes.ofText(`id: ${envelope.id}\nevent: ${envelope.type}\ndata: ${JSON.stringify(envelope)}\n\n`)
+  `id: ${envelope.id}\nevent: ${envelope.type}\ndata: ${JSON.stringify(envelope)}\n\n`
 
 const brokerFrame = (scope: FrameScope, id: string, type: string, at: DateTime.Utc, data: EventData) =>
-  block({
-    id,
-    type,
-    source: "_broker",
-    org_id: scope.org_id,
-    ...(scope.project_id === null ? {} : { project_id: scope.project_id }),
-    region_id: scope.region_id,
-    at: DateTime.formatIso(at),
-    data
-  })
+  SseBytes.ofText(
+    block({
+      id,
+      type,
+      source: "_broker",
+      org_id: scope.org_id,
+      ...(scope.project_id === null ? {} : { project_id: scope.project_id }),
+      region_id: scope.region_id,
+      at: DateTime.formatIso(at),
+      data
+    })
+  )
 
 /** A logged event as its streams get it. */
 export type EncodedEvent =
   | { readonly _tag: "Hidden" }
+  /** Copy the bytes: the next event may be encoded in the same place. */
   | { readonly _tag: "Frame"; readonly bytes: Uint8Array }
   /** `error.v1`: one wording for the organization's streams, one for the project's. */
   | { readonly _tag: "Poison"; readonly org: Uint8Array; readonly project: Uint8Array | undefined }
@@ -70,8 +73,8 @@ export const encodeEvent = (event: LoggedEvent, limit: number): EncodedEvent => 
   const unencodable = () =>
     poison(event, "event_unencodable", "An event here could not be written. Fetch the current state.")
   if (!eventType.test(event.type)) return unencodable()
-  const written = Result.try(
-    () =>
+  const written = Result.try(() =>
+    chunkOfText(
       block({
         id: event.id,
         type: event.type,
@@ -81,7 +84,8 @@ export const encodeEvent = (event: LoggedEvent, limit: number): EncodedEvent => 
         region_id: event.region_id,
         at: DateTime.formatIso(event.at),
         data: event.data
-      }).chunked
+      })
+    )
   )
   if (Result.isFailure(written)) return unencodable()
   return written.success.length <= limit

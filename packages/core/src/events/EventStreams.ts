@@ -23,7 +23,7 @@ import { StreamAuthority } from "./StreamAuthority.ts"
 import { closeGradually, comeBackAfter, revalidate } from "./StreamCare.ts"
 import type { TooManyStreams } from "./StreamLimits.ts"
 import type { StreamSink } from "./StreamPorts.ts"
-import type { StreamOptions } from "./Subscription.ts"
+import type { StreamOptions, Subscription } from "./Subscription.ts"
 
 /** The instance is about to stop. */
 export class StreamsDraining extends Schema.TaggedError<StreamsDraining>()("StreamsDraining", {
@@ -47,6 +47,12 @@ export interface OpenStream {
   /** Ends it from this side. */
   readonly close: Effect.Effect<void>
 }
+
+/** The stream itself refers to nothing of this: who does not wait for its end costs nothing meanwhile. */
+const openStream = (broker: EventBroker["Service"], stream: Subscription): OpenStream => ({
+  ended: Effect.callback((resume) => stream.onGone((reason) => resume(Effect.succeed(reason)))),
+  close: Effect.sync(() => broker.end(stream, "client_gone"))
+})
 
 export class EventStreams extends Context.Service<
   EventStreams,
@@ -127,9 +133,7 @@ export class EventStreams extends Context.Service<
                 const stream = broker.attach(admission, request, start, request.open)
                 if (draining !== undefined) broker.end(stream, "draining", yield* comeBackAfter(draining))
                 if (turn !== undefined) stream.onSettled(turn.over)
-                const gone = Deferred.makeUnsafe<EndReason>()
-                stream.onGone((reason) => Deferred.doneUnsafe(gone, Exit.succeed(reason)))
-                return { ended: Deferred.await(gone), close: Effect.sync(() => broker.end(stream, "client_gone")) }
+                return openStream(broker, stream)
               })
 
               return Effect.onExit(attach, (exit) =>

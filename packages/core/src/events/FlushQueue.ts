@@ -28,7 +28,7 @@ export class FlushQueue {
   #run() {
     this.#scheduled = false
     const budget = FlushBudget.of(this.#host)
-    for (const fanout of [...this.#waiting]) {
+    for (const fanout of this.#waiting) {
       this.#waiting.delete(fanout)
       fanout.flush(budget) // comes back by itself when it was not done
       if (budget.spent) break

@@ -86,7 +86,7 @@ export class OrgFanout {
   }
 
   #flushAll(ring: EventRing) {
-    const budget = FlushBudget.unlimited()
+    const budget = FlushBudget.unlimited(this.#host)
     for (const stream of this.streams) stream.pump(budget)
     this.#offered = ring.end
     this.#pass = undefined

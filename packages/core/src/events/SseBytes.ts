@@ -1,19 +1,35 @@
 /**
  * Bytes of a stream in the two forms that transports want: the payload alone, and the same framed as HTTP/1.1
- * chunks, which a socket takes as they are. Whichever was not given is made once, when first asked for, and
- * shared by all who hold the object.
+ * chunks, which a socket takes as they are. Each is made once, when first asked for, and shared by all who hold the
+ * object.
  */
 const encoder = new TextEncoder()
 const carriageReturn = 13
+const lineFeed = 10
 
-/** One HTTP/1.1 chunk (RFC 9112 §7.1). */
-const chunk = (payload: Uint8Array): Uint8Array => {
-  const size = encoder.encode(`${payload.length.toString(16)}\r\n`)
-  const bytes = new Uint8Array(size.length + payload.length + 2)
-  bytes.set(size)
-  bytes.set(payload, size.length)
-  bytes.set([13, 10], size.length + payload.length)
-  return bytes
+/** The payload starts here: before it there is room for the line with its size. */
+const sizeLine = 10
+const lineEnd = 2
+const room = new Uint8Array(64 * 1024)
+const payloadRoom = room.subarray(sizeLine)
+
+const hexDigit = (value: number) => value + (value < 10 ? 48 : 87)
+
+/**
+ * One HTTP/1.1 chunk (RFC 9112 §7.1). For the next chunk the same bytes may be used again: copy them first.
+ * That is what a ring does anyway, and allocating them would cost ten times the encoding.
+ */
+export const chunkOfText = (text: string): Uint8Array => {
+  const longest = sizeLine + 3 * text.length + lineEnd
+  const bytes = longest <= room.length ? room : new Uint8Array(longest)
+  const length = encoder.encodeInto(text, bytes === room ? payloadRoom : bytes.subarray(sizeLine)).written
+  let start = sizeLine
+  bytes[--start] = lineFeed
+  bytes[--start] = carriageReturn
+  for (let left = length; start === sizeLine - lineEnd || left > 0; left >>>= 4) bytes[--start] = hexDigit(left & 15)
+  bytes[sizeLine + length] = carriageReturn
+  bytes[sizeLine + length + 1] = lineFeed
+  return bytes.subarray(start, sizeLine + length + lineEnd)
 }
 
 /** Takes chunk framing off again. Only for chunks made here. */
@@ -22,37 +38,38 @@ const unchunk = (chunked: Uint8Array): Uint8Array => {
   let length = 0
   let at = 0
   while (at < chunked.length) {
-    const lineEnd = chunked.indexOf(carriageReturn, at)
-    const size = Number.parseInt(String.fromCharCode(...chunked.subarray(at, lineEnd)), 16)
-    payload.set(chunked.subarray(lineEnd + 2, lineEnd + 2 + size), length)
+    const end = chunked.indexOf(carriageReturn, at)
+    const size = Number.parseInt(String.fromCharCode(...chunked.subarray(at, end)), 16)
+    payload.set(chunked.subarray(end + lineEnd, end + lineEnd + size), length)
     length += size
-    at = lineEnd + 2 + size + 2
+    at = end + lineEnd + size + lineEnd
   }
   return payload.subarray(0, length)
 }
 
 export class SseBytes {
+  readonly #text: string | undefined
   #payload: Uint8Array | undefined
   #chunked: Uint8Array | undefined
 
-  private constructor(payload: Uint8Array | undefined, chunked: Uint8Array | undefined) {
-    this.#payload = payload
+  private constructor(text: string | undefined, chunked: Uint8Array | undefined) {
+    this.#text = text
     this.#chunked = chunked
   }
 
-  static readonly ofText = (text: string) => new SseBytes(encoder.encode(text), undefined)
+  static readonly ofText = (text: string) => new SseBytes(text, undefined)
 
   static readonly ofChunked = (chunked: Uint8Array) => new SseBytes(undefined, chunked)
 
   /** The stream's own bytes: what HTTP/2 and buffered transports send. */
   get payload(): Uint8Array {
-    this.#payload ??= unchunk(this.#chunked ?? new Uint8Array())
+    this.#payload ??= this.#text === undefined ? unchunk(this.chunked) : encoder.encode(this.#text)
     return this.#payload
   }
 
   /** The same as whole HTTP/1.1 chunks, to be written to the socket as they are. */
   get chunked(): Uint8Array {
-    this.#chunked ??= chunk(this.#payload ?? new Uint8Array())
+    this.#chunked ??= chunkOfText(this.#text ?? "").slice()
     return this.#chunked
   }
 

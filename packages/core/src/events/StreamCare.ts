@@ -29,7 +29,9 @@ export const revalidate = (
     for (const stream of broker.streams()) {
       if (stream.validateAt > now) continue
       const key = JSON.stringify(stream.access)
-      groups.set(key, [...(groups.get(key) ?? []), stream])
+      const group = groups.get(key)
+      if (group === undefined) groups.set(key, [stream])
+      else group.push(stream)
     }
     const lookUp = (streams: ReadonlyArray<Subscription>) =>
       Effect.gen(function* () {

@@ -47,24 +47,34 @@ export const instant = (host: StreamHost): DateTime.Utc => DateTime.makeUnsafe(h
 
 /** How much a flush may still do before it lets others have their turn. */
 export class FlushBudget {
+  readonly #host: StreamHost
   #writes: number
-  readonly #host: StreamHost | undefined
   readonly #until: number
+  #now: number
 
-  private constructor(host: StreamHost | undefined) {
+  private constructor(host: StreamHost, writes: number, millis: number) {
     this.#host = host
-    this.#writes = host?.settings.yieldWrites ?? Number.POSITIVE_INFINITY
-    this.#until = host === undefined ? 0 : host.scheduler.now() + host.millis.yieldAfter
+    this.#writes = writes
+    this.#now = host.scheduler.now()
+    this.#until = this.#now + millis
   }
 
-  static readonly of = (host: StreamHost) => new FlushBudget(host)
-  static readonly unlimited = () => new FlushBudget(undefined)
+  static readonly of = (host: StreamHost) => new FlushBudget(host, host.settings.yieldWrites, host.millis.yieldAfter)
+
+  static readonly unlimited = (host: StreamHost) =>
+    new FlushBudget(host, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)
 
   wrote() {
     this.#writes -= 1
     // The clock is asked now and then only: a write takes microseconds.
-    if (this.#host !== undefined && this.#writes % 16 === 0 && this.#host.scheduler.now() > this.#until)
-      this.#writes = 0
+    if (this.#writes % 16 !== 0) return
+    this.#now = this.#host.scheduler.now()
+    if (this.#now > this.#until) this.#writes = 0
+  }
+
+  /** The time as far as this budget knows it: a few writes old at most. */
+  get now(): number {
+    return this.#now
   }
 
   get spent(): boolean {

@@ -28,6 +28,11 @@ export interface StreamOptions {
   readonly bookmarks: boolean
 }
 
+const nobody: ReadonlyArray<never> = []
+/** What most streams begin with, and what they get while nothing happens: the same bytes for all. */
+const greeting = SseBytes.ofText(comment("ok"))
+const beat = SseBytes.ofText(comment(""))
+
 export class Subscription {
   readonly access: StreamAccess
   readonly #host: StreamHost
@@ -51,8 +56,8 @@ export class Subscription {
   #destroyAt = Number.POSITIVE_INFINITY
   #ended: EndReason | undefined
   #gone = false
-  readonly #onSettled: Array<() => void> = []
-  readonly #onGone: Array<(reason: EndReason) => void> = []
+  #onSettled: ReadonlyArray<() => void> = nobody
+  #onGone: ReadonlyArray<(reason: EndReason) => void> = nobody
   /** When its right is to be looked up again. */
   validateAt: number
 
@@ -95,14 +100,14 @@ export class Subscription {
 
   /** Calls back once it is no longer catching up: at the head, over, or stuck. */
   onSettled(callback: () => void) {
-    if (this.#replaying) this.#onSettled.push(callback)
+    if (this.#replaying) this.#onSettled = [...this.#onSettled, callback]
     else callback()
   }
 
   /** Calls back once the connection is gone, with the reason of the end. */
   onGone(callback: (reason: EndReason) => void) {
     if (this.#gone) callback(this.#ended ?? "client_gone")
-    else this.#onGone.push(callback)
+    else this.#onGone = [...this.#onGone, callback]
   }
 
   /** Writes until caught up, blocked, or out of budget. */
@@ -116,7 +121,7 @@ export class Subscription {
       if (slice.bytes === undefined) continue
       this.#passed += slice.events
       this.#host.counts.delivered += slice.events
-      this.#write(slice.bytes)
+      this.#write(slice.bytes, budget.now)
       budget.wrote()
     }
     if (this.#cursor === this.#ring.end) this.#settle()
@@ -183,7 +188,7 @@ export class Subscription {
       this.#write(resumeGapFrame(this.#scope, instant(this.#host), gap))
       this.#after = resumeGapId(latest_id)
       record(eventMetrics.gaps(start.reason), 1)
-    } else this.#write(SseBytes.ofText(opening + (this.#bookmarks ? bookmark(this.#position) : "")))
+    } else this.#write(this.#bookmarks ? SseBytes.ofText(opening + bookmark(this.#position)) : greeting)
     this.#bookmarked = this.#cursor
     this.#lastWrite = scheduler.now()
     const waiting = this.#ring.remaining(this.#filter, this.#cursor)
@@ -211,7 +216,7 @@ export class Subscription {
   #beat(now: number) {
     const moved = this.#bookmarks && this.#bookmarked !== this.#cursor
     this.#bookmarked = this.#cursor
-    this.#write(SseBytes.ofText(comment("") + (moved ? bookmark(this.#position) : "")))
+    this.#write(moved ? SseBytes.ofText(comment("") + bookmark(this.#position)) : beat)
     this.#beatAt = this.#nextBeat(now)
   }
 
@@ -229,9 +234,9 @@ export class Subscription {
     return Math.min(this.#deadline.at, this.#beatAt, now + patience)
   }
 
-  #write(bytes: SseBytes) {
-    const { counts, scheduler } = this.#host
-    this.#lastWrite = scheduler.now()
+  #write(bytes: SseBytes, now = this.#host.scheduler.now()) {
+    const { counts } = this.#host
+    this.#lastWrite = now
     counts.bytes += bytes.size
     if (this.#sink.write(bytes) || this.#blockedSince !== undefined) return
     this.#blockedSince = this.#lastWrite
@@ -252,7 +257,9 @@ export class Subscription {
   #settle() {
     if (!this.#replaying) return
     this.#replaying = false
-    for (const callback of this.#onSettled.splice(0)) callback()
+    const waiting = this.#onSettled
+    this.#onSettled = nobody
+    for (const callback of waiting) callback()
   }
 
   #finish(reason: EndReason) {
@@ -278,6 +285,8 @@ export class Subscription {
       this.#ended = "client_gone"
       this.#over("client_gone")
     }
-    for (const callback of this.#onGone.splice(0)) callback(this.#ended)
+    const waiting = this.#onGone
+    this.#onGone = nobody
+    for (const callback of waiting) callback(this.#ended)
   }
 }

@@ -29,5 +29,5 @@ export const streamChanges = (
   return Effect.andThen(
     write(": ok\n\n"),
     Effect.raceFirst(gone, Effect.all([changes, beats], { concurrency: 2, discard: true }))
-  ).pipe(Effect.ensuring(Effect.sync(sink.end)))
+  ).pipe(Effect.ensuring(Effect.sync(() => sink.end())))
 }

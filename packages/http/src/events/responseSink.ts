@@ -8,6 +8,7 @@
  */
 import { ServerResponse } from "node:http"
 import type { Http2ServerResponse } from "node:http2"
+import type { Socket } from "node:net"
 import type { SseBytes, StreamSink } from "@narthex/core"
 
 export const eventStreamHeaders = {
@@ -47,26 +48,66 @@ const http1Sink = (response: ServerResponse): StreamSink => {
 
   if (!chunked || socket === null) return plainSink(response)
   letGo(response)
-  return {
-    write: (bytes: SseBytes) => socket.write(bytes.chunked),
-    buffered: () => socket.writableLength,
-    end: () => {
-      if (!socket.writable) return
-      socket.end(lastChunk)
-    },
-    destroy: () => void response.destroy(),
-    onDrain: (callback) => void socket.on("drain", callback),
-    // Whoever hung up while the ring was loading has closed already, and nobody else would notice any more.
-    onClose: (callback) => void (socket.destroyed ? setImmediate(callback) : response.once("close", callback))
-  }
+  return new SocketSink(socket)
 }
 
 /**
  * The socket is the broker's from here on. The framework leaves a response alone that says it has ended, so the request's
- * fiber need not wait for the end of the stream: what it holds is most of what a connection would cost.
+ * fiber need not wait for the end of the stream: what it holds is most of what a connection would cost. Much of the rest
+ * is what listeners hold, which wait for a `finish` that never comes, and the request's headers, the credential with them.
  */
 const letGo = (response: ServerResponse) => {
   Object.defineProperty(response, "writableEnded", { value: true })
+  response.removeAllListeners()
+  response.req.headers = {}
+  response.req.rawHeaders = []
+}
+
+/** An HTTP/1.1 connection that carries nothing but the stream from here on. One object, because there are thousands. */
+class SocketSink implements StreamSink {
+  readonly #socket: Socket
+
+  constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  write(bytes: SseBytes) {
+    return this.#socket.write(bufferOf(bytes))
+  }
+
+  buffered() {
+    return this.#socket.writableLength
+  }
+
+  end() {
+    if (this.#socket.writable) this.#socket.end(lastChunk)
+  }
+
+  destroy() {
+    this.#socket.destroy()
+  }
+
+  onDrain(callback: () => void) {
+    this.#socket.on("drain", callback)
+  }
+
+  onClose(callback: () => void) {
+    // Whoever hung up while the ring was loading has closed already, and nobody else would notice any more.
+    if (this.#socket.destroyed) setImmediate(callback)
+    else this.#socket.on("close", callback)
+  }
+}
+
+/** Of bytes that are no `Buffer` a socket makes one, on every write: thousands of streams share what is made here. */
+const buffers = new WeakMap<SseBytes, Buffer>()
+
+const bufferOf = (bytes: SseBytes): Buffer => {
+  const known = buffers.get(bytes)
+  if (known !== undefined) return known
+  const { buffer, byteLength, byteOffset } = bytes.chunked
+  const made = Buffer.from(buffer, byteOffset, byteLength)
+  buffers.set(bytes, made)
+  return made
 }
 
 const plainSink = (response: ServerResponse): StreamSink => ({
