@@ -2,6 +2,7 @@
  * A newcomer's first ten minutes, with real clients only: the provider's own pages, the bundled command line, a
  * Postgres driver through the proxy, and an event parser that is not ours. Then the platform is killed and goes on.
  */
+import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import postgres from "postgres"
@@ -59,11 +60,22 @@ const statuses = (frames: ReadonlyArray<Frame>, action: string) =>
 const finished = (action: string, times: number) => (frames: ReadonlyArray<Frame>) =>
   statuses(frames, action).filter((status) => status === "finished").length >= times
 
+/** The files under a directory that hold one of these texts. */
+const filesWith = (directory: string, texts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  readdirSync(directory, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+    .filter((file) => {
+      const bytes = readFileSync(file)
+      return texts.some((text) => bytes.includes(text))
+    })
+
 const journey = async (account: Account, binaries: "system" | "npm") => {
   const directory = emptyDirectory(account)
   const home = join(directory.path, "home")
   const environment = { NARTHEX_POSTGRES_BIN: binaries }
   let platform = await Platform.start(directory.path, account, environment)
+  const logs = [platform]
   try {
     const { api, console: web, providers } = platform.ready
     const [provider] = providers
@@ -140,6 +152,7 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     // Killed without warning, and started again on the same directory.
     await platform.kill()
     platform = await Platform.start(directory.path, account, { ...environment, ...samePorts(platform.ready) })
+    logs.push(platform)
     const projects = await call("GET", `${api}/v1/projects`, key)
     assert.include(JSON.stringify(projects["projects"]), project)
     const rules = narthex("ip-allow", "list", "--project", project, "-o", "json")
@@ -158,8 +171,16 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     resumed.close()
 
     // Ctrl-C leaves no process behind.
+    const metrics = await (await fetch(`${platform.ready.admin}/metrics`)).text()
     assert.strictEqual(await platform.stop(), 0)
     assert.deepStrictEqual(processesWith(directory.path), [])
+
+    // What was shown once is nowhere: not in what was logged and measured, and not on the disk.
+    const secrets = [id_token, session.access_token, key, new URL(uri).password]
+    for (const text of [metrics, ...logs.map(({ log }) => log)])
+      for (const secret of secrets) assert.notInclude(text, secret)
+    assert.include(metrics, "events_")
+    assert.deepStrictEqual(filesWith(join(directory.path, "data"), secrets), [])
   } finally {
     await platform.kill()
     directory.remove()

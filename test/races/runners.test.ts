@@ -6,7 +6,7 @@
  * who did which step when. `NARTHEX_TEST_LONG=1` does 3,000 operations with a kill every second.
  */
 import { assert, layer } from "@effect/vitest"
-import { Branches, Endpoints, initiatorOf, OperationStore, Projects } from "@narthex/core"
+import { Branches, Endpoints, initiatorOf, layerMemoryComputes, OperationStore, Projects } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Context, Effect, Fiber, Layer, Random, Redacted } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
@@ -23,7 +23,7 @@ class Store extends Context.Service<Store, { readonly url: Redacted.Redacted }>(
 const store = Layer.unwrap(
   Effect.gen(function* () {
     const url = yield* (yield* PostgresServer).database
-    return Layer.merge(worldAt(url), Layer.succeed(Store, { url }))
+    return Layer.merge(worldAt(url, layerMemoryComputes), Layer.succeed(Store, { url }))
   })
 ).pipe(Layer.provide(PostgresServer.layer))
 

@@ -9,6 +9,7 @@ import {
   Authentication,
   type Capability,
   ApiKeys,
+  type ComputeDriver,
   Entropy,
   IdentityProvider,
   KeyDigester,
@@ -67,22 +68,25 @@ const storage = (url: Redacted.Redacted) =>
 const outside = Layer.mergeAll(
   Entropy.layer,
   Believer,
-  layerMemoryComputes,
   KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) }),
   Layer.succeed(References.MinimumLogLevel, "None")
 )
 
-/** On an empty database. */
-export const worldAt = (url: Redacted.Redacted) =>
+/** On an empty database, with computes that run, or do not. */
+export const worldAt = <E, R>(url: Redacted.Redacted, computes: Layer.Layer<ComputeDriver, E, R>) =>
   layerServices.pipe(
     Layer.provideMerge(TokenSigner.layerMemory),
     Layer.provideMerge(storage(url)),
-    Layer.provideMerge(outside)
+    Layer.provideMerge(outside),
+    Layer.provideMerge(computes)
   )
 
-export const world = Layer.unwrap(Effect.flatMap(PostgresServer, ({ database }) => Effect.map(database, worldAt))).pipe(
-  Layer.provide(PostgresServer.layer)
-)
+export const worldWith = <E, R>(computes: Layer.Layer<ComputeDriver, E, R>) =>
+  Layer.unwrap(
+    Effect.flatMap(PostgresServer, ({ database }) => Effect.map(database, (url) => worldAt(url, computes)))
+  ).pipe(Layer.provide(PostgresServer.layer))
+
+export const world = worldWith(layerMemoryComputes)
 
 const device = { user_agent: null, address: null }
 

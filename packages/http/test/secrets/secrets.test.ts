@@ -1,12 +1,13 @@
 /**
  * A whole day of the API, with every secret presented in right and wrong places: no answer but the one that shows it
- * holds one, and no log line and no span at all.
+ * holds one, and no log line, no span and no metric at all.
  */
 import { createHash, randomBytes } from "node:crypto"
 import { inspect } from "node:util"
 import { assert, layer } from "@effect/vitest"
 import { makeKeySecret } from "@narthex/core"
 import { Cause, Context, Effect, Exit, Layer, Logger, Redacted, References, Tracer } from "effect"
+import { PrometheusMetrics } from "effect/observability"
 import { idToken, memoryApi } from "../support/apiOver.ts"
 import { address, arrive, founder, project, settled, type Someone, withToken } from "../support/story.ts"
 import { type Answer, call, type Sent } from "../support/wire.ts"
@@ -138,7 +139,7 @@ const day = Effect.gen(function* () {
 })
 
 layer(memoryApi().pipe(Layer.provideMerge(listening)), { excludeTestServices: true })("secrets", (it) => {
-  it.effect("are shown once and logged never", () =>
+  it.effect("are shown once, and neither logged nor traced nor measured", () =>
     Effect.gen(function* () {
       const { secrets, told } = yield* day
       assert.isAtLeast(secrets.length, 12)
@@ -153,7 +154,9 @@ layer(memoryApi().pipe(Layer.provideMerge(listening)), { excludeTestServices: tr
       })
       assert.isNotEmpty(lines)
       assert.isAbove(traced.length, 100)
-      for (const text of [...lines, ...traced]) {
+      const measured = yield* PrometheusMetrics.format()
+      assert.include(measured, "events_", "the metrics of the streams")
+      for (const text of [...lines, ...traced, measured]) {
         assert.notMatch(text, /nsk_[0-9A-Za-z]{49}/)
         for (const secret of secrets) assert.notInclude(text, secret)
       }
