@@ -2,9 +2,12 @@
  * What it costs to know who is calling: an authenticated request against a limit in the same run, bare node:http with
  * the one statement that authentication needs; with few keys in the store, and with many.
  *
- * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many]`. Rounds alternate, the median
- * counts, and the ratios are what to read. CPU is what the server process used a request; the load generator is another
- * process, and so are the backends of Postgres, which are counted apart.
+ * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many]`. The median of the rounds counts,
+ * and the ratios are what to read. CPU is what the server process used a request; the load generator is another process,
+ * and so are the backends of Postgres, which are counted apart.
+ *
+ * What one would get wrong: two sizes measured minutes apart differ by what else the machine did. So few and many keys
+ * take turns, one right after the other and every other round the other way about, and each pair gives one ratio.
  */
 import { readFileSync } from "node:fs"
 import { Database, migrate } from "@narthex/postgres"
@@ -14,7 +17,7 @@ import { fill, keyStatement, sessionStatement } from "./authenticationStore.ts"
 import { binaries, startCluster } from "./proxyCluster.ts"
 
 const arg = (at: number, usual: number) => Number(process.argv[at] ?? usual)
-const [seconds, rounds, few, many] = [arg(2, 2), arg(3, 3), arg(4, 1_000), arg(5, 20_000)]
+const [seconds, rounds, few, many] = [arg(2, 1), arg(3, 7), arg(4, 1_000), arg(5, 20_000)]
 const connections = 16
 /** Keys that are used in turn: their digests lie all over the index. */
 const used = 256
@@ -34,7 +37,11 @@ interface Way {
   readonly tokens: ReadonlyArray<string>
 }
 
-const median = (values: ReadonlyArray<number>) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+/** The value below which this share of the values lies. */
+const quantile = (values: ReadonlyArray<number>, share: number) =>
+  values.toSorted((a, b) => a - b)[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0
+
+const median = (values: ReadonlyArray<number>) => quantile(values, 0.5)
 
 /** Milliseconds of CPU of the backends that live. */
 const backendsOf = (postmaster: number) =>
@@ -125,12 +132,20 @@ const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
     const absolutes = `${cpu.toFixed(0)} us CPU, Postgres ${backends.toFixed(0)} us, ${Math.round(rate)} req/s`
     line(`${name.padEnd(14)} ${String(keys).padStart(8)} keys  ${ratios}${slower}(${absolutes})`)
   }
-  for (const name of Object.keys(limits)) {
-    const [little, much] = [of(name, few), of(name, many)]
-    const ratio = (member: keyof Measured) => (much[member] / little[member]).toFixed(2)
-    line(
-      `${name}: ${many} keys to ${few}: CPU ${ratio("cpu")}x, Postgres ${ratio("backends")}x, req/s ${ratio("rate")}x`
-    )
+  const roundsOf = (name: string, keys: number) =>
+    [...results].flatMap(([way, all]) => (way.name === name && way.keys === keys ? all : []))
+  for (const name of new Set([...results.keys()].map((way) => way.name))) {
+    const much = roundsOf(name, many)
+    const ratio = (cost: (of: Measured) => number) => {
+      const all = roundsOf(name, few).flatMap((it, at) => {
+        const other = much[at]
+        return other === undefined ? [] : [cost(other) / cost(it)]
+      })
+      const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(all, share).toFixed(2))
+      return `${middle}x (${low} to ${high})`
+    }
+    const whole = ratio(({ backends, cpu }) => cpu + backends)
+    line(`${name}: ${many} keys to ${few}: all CPU ${whole}, the server's ${ratio(({ cpu }) => cpu)}`)
   }
 }
 
@@ -150,8 +165,11 @@ const program = Effect.gen(function* () {
     Effect.provide(Database.layer({ url: Redacted.make(maintenance), maxConnections: 1, applicationName: "bench" }))
   )
   const results = new Map<Way, Array<Measured>>(ways.map((way) => [way, []]))
+  const pairs = [...Map.groupBy(ways, ({ name }) => name).values()]
   for (let round = 0; round < rounds; round++)
-    for (const [way, measured] of results) measured.push(yield* Effect.promise(() => measure(cluster.pid, way)))
+    for (const pair of pairs)
+      for (const way of round % 2 === 0 ? pair : pair.toReversed())
+        results.get(way)?.push(yield* Effect.promise(() => measure(cluster.pid, way)))
   report(results)
 })
 
