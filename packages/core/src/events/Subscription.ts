@@ -113,6 +113,8 @@ export class Subscription {
   /** Writes until caught up, blocked, or out of budget. */
   pump(budget: FlushBudget) {
     if (this.#ended !== undefined) return
+    // Timers stand still while the machine sleeps; what comes when it wakes may be the first to find out.
+    if (budget.now >= this.#deadline.at) return this.end(this.#deadline.reason)
     if (this.#ahead) this.#skip()
     if (this.#tooFarBehind()) return this.overflow()
     while (this.hungry && !budget.spent) {

@@ -70,6 +70,19 @@ describe("the end of a stream", () => {
     assert.isTrue(sink.ended)
   })
 
+  it("comes before the next event when the machine slept past it, and its timers with it", () => {
+    const { broker, connect, load, loop } = makeTestBroker()
+    load()
+    const { sink } = connect({ expires_at: DateTime.makeUnsafe(loop.now + 60_000) })
+    broker.deliver([logged(1)])
+    loop.advance(0)
+    loop.now += 3_600_000
+    broker.deliver([logged(2)])
+    loop.advance(0)
+    assert.deepStrictEqual(sink.ids, ids(1))
+    assert.match(sink.text, /: closing reason=token_expired\n$/)
+  })
+
   it("comes at 80 to 100 % of the greatest age", () => {
     const { connect, load, loop } = makeTestBroker({ maxAge: Duration.minutes(10) })
     load()
