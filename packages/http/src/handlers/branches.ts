@@ -1,5 +1,5 @@
 /** Serves `BranchesApi` and `SandboxesApi` from the core. */
-import { Api, BranchesApi, pageRequest, policyOf } from "@narthex/api"
+import { Api, pageRequest, policyOf } from "@narthex/api"
 import {
   type AnyCaller,
   Branches,
@@ -21,7 +21,7 @@ const onlyBranch = (caller: AnyCaller) =>
 
 /** The policy that let the call through, for the second look under the branch's lock. */
 const ruleOf = (endpoint: "change" | "delete" | "reset"): Effect.Effect<CredentialPolicy> => {
-  const policy = policyOf(BranchesApi.endpoints[endpoint])
+  const policy = policyOf(Api.groups.branches.endpoints[endpoint])
   return policy?._tag === "Credential"
     ? Effect.succeed(policy)
     : Effect.die(new Error(`The branch call "${endpoint}" has no credential policy.`))

@@ -108,19 +108,20 @@ const branches = [
 ].map((facts) => facts && { ...aBranch(here.project_id), ...facts })
 
 /** The ids that a path of this form names: each of the caller's own reach, or outside of it. */
-const idsOf = (path: string): ReadonlyArray<PathIds> =>
+const idsOf = (path: string, { kind }: AnyCaller): ReadonlyArray<PathIds> =>
   [...path.matchAll(/:(\w+)/g)]
     .map(([, name = ""]) => name)
     .filter((name): name is keyof typeof here => name in here)
     .reduce<ReadonlyArray<PathIds>>(
       (all, name) => all.flatMap((ids) => [here, elsewhere].map((from) => ({ ...ids, [name]: from[name] }))),
-      [{}]
+      // What this path names is the key that calls.
+      [path.endsWith("/api-keys/self") && kind === "api_key" ? { api_key_id: here.api_key_id } : {}]
     )
 
 /** Is there a caller whom the two policies answer differently? */
 export const isNoticeable = (one: CredentialPolicy, other: CredentialPolicy, path: string): boolean =>
   callers.some((it) =>
-    idsOf(path).some((ids) => {
+    idsOf(path, it).some((ids) => {
       const [first, second] = [decide(one, it, ids)?.code, decide(other, it, ids)?.code]
       if (first !== second) return true
       const named = one.target === "branch" || one.target === "endpoint" ? branches.slice(1) : branches.slice(0, 1)
