@@ -17,6 +17,7 @@ import { accounts } from "./migrations/0002_accounts.ts"
 import { projects } from "./migrations/0003_projects.ts"
 import { eventFloors } from "./migrations/0004_event_floors.ts"
 import { requests } from "./migrations/0005_requests.ts"
+import { sequenceByKey } from "./migrations/0006_sequence_by_key.ts"
 
 /** What runs, in this order. A name is for good: it is how a database remembers. */
 const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -24,7 +25,8 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0002_accounts", accounts],
   ["0003_projects", projects],
   ["0004_event_floors", eventFloors],
-  ["0005_requests", requests]
+  ["0005_requests", requests],
+  ["0006_sequence_by_key", sequenceByKey]
 ]
 
 /** One number for all versions of this program, among whatever else takes advisory locks in the database. */

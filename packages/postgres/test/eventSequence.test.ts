@@ -125,6 +125,28 @@ layer(testDatabase, { excludeTestServices: true })("event_sequence", (it) => {
     })
   )
 
+  it.effect("takes a batch by its key, though it was planned for an empty outbox", () =>
+    Effect.gen(function* () {
+      const { emit, sequence } = yield* make
+      const { query, transaction } = yield* Database
+      yield* query("test", "analyze event_outbox")
+      const scans = Effect.map(
+        query<{ readonly n: number }>("test", "select pg_stat_get_xact_numscans('event_outbox'::regclass) as n"),
+        ([row]) => row?.n
+      )
+      // One session, so one plan.
+      yield* transaction(
+        Effect.gen(function* () {
+          yield* Effect.repeat(Effect.andThen(emit(0), sequence(500)), { times: 10 })
+          yield* emit(...Array.from({ length: 20_000 }, (_, n) => n))
+          const before = yield* scans
+          assert.strictEqual(yield* sequence(500), 500)
+          assert.strictEqual(yield* scans, before)
+        })
+      )
+    })
+  )
+
   it.effect("goes on in the last millisecond when the clock went back", () =>
     Effect.gen(function* () {
       const { emit, sequence, log } = yield* make

@@ -20,7 +20,8 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
         { name: "0002_accounts" },
         { name: "0003_projects" },
         { name: "0004_event_floors" },
-        { name: "0005_requests" }
+        { name: "0005_requests" },
+        { name: "0006_sequence_by_key" }
       ])
       assert.deepStrictEqual(yield* admin("select pos::int, timeline from event_head", url), [
         { pos: 0, timeline: null }

@@ -3,6 +3,8 @@
  * project's design page about events; in short: nothing reads rows by a cursor over uncommitted data, and the head
  * row, locked inside the one statement that sequences, makes ids and positions rise without gaps.
  *
+ * The function in force is that of migration 0006, which differs in how it finds its rows.
+ *
  * What one would get wrong: calling `event_sequence` inside a longer transaction. It holds the head row until the
  * commit, so everybody else is turned away for as long.
  */

@@ -1,6 +1,10 @@
 /**
  * No statement reads a table that grows from its one end to the other. Plans are asked for as the stores ask, on
- * tables that are large enough for an index to pay. (The outbox is drained to empty: no index pays there.)
+ * tables that are large enough for an index to pay.
+ *
+ * The outbox is not among them: it is drained to empty, where reading it whole costs one page at most and is the right plan. Its
+ * only statement here counts it (the gauges), up to a limit. What takes events from it must not slow down with a
+ * backlog, and is held to its key by eventSequence.test.ts.
  */
 import { BranchId, CredentialStore, OperationStore, OrgId, ProjectId, SessionId, UserId } from "@narthex/core"
 import { ApiKeyStore, BranchStore, EventLog, InvitationStore, noEvent, ProjectStore, SessionStore } from "@narthex/core"
