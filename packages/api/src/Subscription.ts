@@ -21,16 +21,22 @@ export interface SubscriptionOptions {
   readonly heartbeat?: Duration.Input
 }
 
+/** An envelope as far as this version knows it, and as the server sent it: a newer one adds members. */
+export interface SentEnvelope {
+  readonly envelope: Envelope
+  readonly sent: Schema.Json
+}
+
 export type StreamItem =
   /** A connection is up, asked to go on after `lastEventId`. */
   | { readonly _tag: "Connected"; readonly lastEventId: string | undefined }
-  | { readonly _tag: "Event"; readonly envelope: Envelope }
+  | ({ readonly _tag: "Event" } & SentEnvelope)
   /** Events were missed: re-read the state. */
-  | { readonly _tag: "Gap"; readonly envelope: Envelope; readonly reason: string }
+  | ({ readonly _tag: "Gap"; readonly reason: string } & SentEnvelope)
   /** We read too slowly and were cut off: re-read the state. The reconnect follows by itself. */
-  | { readonly _tag: "Overflow"; readonly envelope: Envelope; readonly dropped: number | undefined }
+  | ({ readonly _tag: "Overflow"; readonly dropped: number | undefined } & SentEnvelope)
   /** An event that its producer could not send. */
-  | { readonly _tag: "ProducerError"; readonly envelope: Envelope }
+  | ({ readonly _tag: "ProducerError" } & SentEnvelope)
   /** The position moved without an event for us. */
   | { readonly _tag: "Bookmark"; readonly lastEventId: string }
   /** A frame that is no envelope. Its id counts all the same. */

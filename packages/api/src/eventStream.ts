@@ -16,6 +16,7 @@ import { retryAfterMillis } from "./retryAfter.ts"
 import { type SseItem, SseParser } from "./SseParser.ts"
 import {
   nextDelay,
+  type SentEnvelope,
   type StreamItem,
   StreamRefused,
   type SubscriptionOptions,
@@ -36,7 +37,11 @@ interface Position {
   closing: string | undefined
 }
 
-const decodeEnvelope = Schema.decodeUnknownOption(Schema.fromJsonString(Envelope))
+const parseJson = Schema.decodeUnknownOption(Schema.fromJsonString(Schema.Json))
+const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
+
+const readSent = (data: string): Option.Option<SentEnvelope> =>
+  Option.flatMap(parseJson(data), (sent) => Option.map(decodeEnvelope(sent), (envelope) => ({ envelope, sent })))
 
 /** `client` adds the base URL and the credential to each request. */
 export const eventStream = <E>(
@@ -183,20 +188,20 @@ const itemsOf = (item: SseItem, position: Position): ReadonlyArray<StreamItem> =
 const longestRetry = 300_000
 
 const itemOf = (event: string, data: string): StreamItem =>
-  Option.match(decodeEnvelope(data), {
+  Option.match(readSent(data), {
     onNone: () => ({ _tag: "Unreadable", event, data }),
-    onSome: (envelope) => {
+    onSome: ({ envelope, sent }) => {
       switch (envelope.type) {
         case "resume.gap.v1":
-          return { _tag: "Gap", envelope, reason: String(envelope.data["reason"] ?? "unknown") }
+          return { _tag: "Gap", envelope, sent, reason: String(envelope.data["reason"] ?? "unknown") }
         case "overflow.v1": {
           const dropped = envelope.data["dropped"]
-          return { _tag: "Overflow", envelope, dropped: typeof dropped === "number" ? dropped : undefined }
+          return { _tag: "Overflow", envelope, sent, dropped: typeof dropped === "number" ? dropped : undefined }
         }
         case "error.v1":
-          return { _tag: "ProducerError", envelope }
+          return { _tag: "ProducerError", envelope, sent }
         default:
-          return { _tag: "Event", envelope }
+          return { _tag: "Event", envelope, sent }
       }
     }
   })

@@ -123,6 +123,22 @@ describe("a subscription", () => {
     })
   )
 
+  it.live("hands on what was sent beside what it knows of it", () =>
+    Effect.gen(function* () {
+      const types = ["operation.updated.v1", "resume.gap.v1", "overflow.v1", "error.v1"]
+      const newer = types.map((type, n) => frame(n, type).replace('"region_id"', '"planet":{"name":"x"},"region_id"'))
+      const server = yield* sseServer(stays(...newer, frame(9)))
+      const items = yield* follow(server).pipe(
+        Stream.takeUntil((item) => item._tag === "Event" && item.envelope.id === idOf(9)),
+        Stream.runCollect
+      )
+      assert.deepStrictEqual(
+        items.flatMap((item) => ("sent" in item ? [item.sent] : [])),
+        [...newer, frame(9)].map((text) => JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? ""))
+      )
+    })
+  )
+
   it.live("says why the server ended the stream", () =>
     Effect.gen(function* () {
       const server = yield* sseServer(ends("retry: 1\n\n", ": closing reason=max_age\n"), stays(frame(1)))

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Envelope, OrgId, ProjectId, RegionId } from "@narthex/api"
-import { DateTime, Effect, Fiber } from "effect"
+import { DateTime, Effect, Fiber, Schema } from "effect"
 import type { ControlPlane } from "./support/ControlPlane.ts"
 import { acme, shop } from "./support/records.ts"
 import { problem } from "./support/replies.ts"
@@ -33,7 +33,7 @@ const untilStreaming = (plane: ControlPlane): Effect.Effect<void> =>
   Effect.repeat(Effect.sleep("5 millis"), { until: () => plane.streams > 0 })
 
 /** Sends, and waits until the command has said it. */
-const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, until: RegExp) =>
+const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, until: RegExp, more: object = {}) =>
   Effect.gen(function* () {
     const { plane, run } = yield* signedIn
     let said = ""
@@ -49,7 +49,7 @@ const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, u
       run(["events", "tail", ...args], { onNote: hear, onAnswer: hear, terminal: false })
     )
     yield* untilStreaming(plane)
-    for (const frame of frames) plane.send(frame)
+    for (const frame of frames) plane.send(frame, more)
     yield* Effect.promise(() => enough)
     yield* Fiber.interrupt(running)
     return { said, plane }
@@ -90,6 +90,20 @@ describe("events tail", () => {
           "warning: This reader was too slow and missed 7 events: read the state anew."
         ]
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("prints what a newer server adds, as it was sent", () =>
+    Effect.gen(function* () {
+      const more = { at: "2026-11-20T10:00:00.123456+01:00", actor: { id: "u-1", via: ["console"] }, seq: 7 }
+      const { said } = yield* tailing(["-o", "json"], [started, gap], /resume\.gap\.v1.*\n/, more)
+      const documents = said.split("\n").filter((line) => line.startsWith("{"))
+      assert.deepStrictEqual(
+        documents.map((line) => JSON.parse(line)),
+        [started, gap].map((it) => ({ ...Schema.encodeSync(Envelope)(it), ...more }))
+      )
+      const yaml = yield* tailing(["-o", "yaml"], [started], /seq: 7\n/, more)
+      assert.include(yaml.said, "actor:\n  id: u-1\n")
     }).pipe(Effect.scoped)
   )
 

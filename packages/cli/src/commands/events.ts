@@ -4,7 +4,7 @@
  * The subscription reconnects by itself, after silence too; each time standard error says so. Missed events are said
  * twice: as a warning for people, and in the stream itself for programs, which must then read the state anew.
  */
-import { Envelope, EventId, type StreamItem, type StreamPath } from "@narthex/api"
+import { type Envelope, EventId, type StreamItem, type StreamPath } from "@narthex/api"
 import { DateTime, Effect, Option, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Connection } from "../connection/Connection.ts"
@@ -97,10 +97,8 @@ const show = Effect.fnUntraced(function* (item: StreamItem, lost: boolean) {
     case "Event":
       break
   }
-  yield* output.item({ body: encodeEnvelope(item.envelope), line: line(item.envelope) })
+  yield* output.item({ body: item.sent, line: line(item.envelope) })
 })
-
-const encodeEnvelope = Schema.encodeSync(Envelope)
 
 const line = ({ at, data, project_id, type }: Envelope): string => {
   const { action, operation_id, status } = data

@@ -84,8 +84,9 @@ export class ControlPlane {
     return this.#streams.size
   }
 
-  send(envelope: Envelope) {
-    const data = JSON.stringify(Schema.encodeSync(Envelope)(envelope))
+  /** `more`: members that a newer server adds. */
+  send(envelope: Envelope, more: object = {}) {
+    const data = JSON.stringify({ ...Schema.encodeSync(Envelope)(envelope), ...more })
     for (const stream of this.#streams) stream.write(`id: ${envelope.id}\nevent: ${envelope.type}\ndata: ${data}\n\n`)
   }
 
