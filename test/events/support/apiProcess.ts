@@ -28,6 +28,7 @@ import { Database, PostgresStorage } from "@narthex/postgres"
 import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
 import { layerAdmin } from "../../../packages/standalone/src/admin.ts"
 import type { ApiOptions } from "./ApiProcesses.ts"
+import { issuer, masterKey } from "./secrets.ts"
 
 // What the test has written.
 const options = JSON.parse(process.argv[2] ?? "{}") as ApiOptions & { readonly url: string; readonly admin: number }
@@ -79,9 +80,9 @@ const references = Layer.mergeAll(
   })
 )
 
-const secret = MasterSecret.layerGiven(Redacted.make(Buffer.alloc(32, 7).toString("base64url")))
+const secret = MasterSecret.layerGiven(Redacted.make(masterKey))
 
-const base = JoseTokenSigner.layer({ issuer: "http://api.test" }).pipe(
+const base = JoseTokenSigner.layer({ issuer }).pipe(
   Layer.merge(Layer.unwrap(Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(1))))),
   Layer.provideMerge(secret),
   Layer.provideMerge(

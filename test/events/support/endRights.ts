@@ -1,0 +1,145 @@
+/**
+ * Ends rights while their streams are open on every server and events are committed all the time. Every right is judged
+ * on its own, however many end at a time.
+ */
+import { Deferred, Effect, Fiber, Random } from "effect"
+import type { ApiProcess } from "./ApiProcesses.ts"
+import { type Followed, headOfLog, judgeEnds, untilShown } from "./judgeEnds.ts"
+import { commit } from "./platform.ts"
+import { anyOf, type Ending, pathOf, type Right, type Team } from "./rights.ts"
+import { StreamClient } from "./StreamClient.ts"
+
+const patience = "10 seconds"
+
+/** Events of the organization and of its project, in turn. */
+const makeTraffic = ({ id, project }: Team) => {
+  let n = 0
+  const one = Effect.suspend(() => commit(id, ++n % 2 === 0 ? project : null, [n]))
+  return {
+    steady: Effect.forever(Effect.delay(one, 15)),
+    /** Their commits stand as close to that of an end as can be, on either side of it. */
+    volley: Effect.forEach([0, 1, 2, 4], (millis) => Effect.delay(one, millis), { concurrency: "unbounded" }),
+    /** One that is found again by its number. */
+    numbered: Effect.suspend(() => {
+      n += 1
+      return Effect.as(commit(id, null, [n]), n)
+    })
+  }
+}
+
+/** A frame came on every stream. */
+const flowing = (clients: ReadonlyArray<StreamClient>) =>
+  untilShown(Effect.sync(() => clients.every(({ frames }) => frames.length > 0) || undefined)).pipe(
+    Effect.timeoutOption(patience)
+  )
+
+/** The answer to a credential that comes back: what an open stream would show is not waited for. */
+const comeBack = (right: Right, port: number) =>
+  Effect.promise(async () => {
+    const client = new StreamClient(pathOf(right), right.token, "")
+    await client.follow(port, () => client.drop())
+    return client.connections > 0 ? 200 : (client.refusals[0] ?? 0)
+  })
+
+/** Asks with the first of these rights again and again. */
+const untilRefused = (servers: ReadonlyArray<ApiProcess>, [right]: ReadonlyArray<Right>) =>
+  Effect.gen(function* () {
+    if (right === undefined) return
+    const port = yield* anyOf(servers).port
+    const headers = { authorization: `Bearer ${right.token}` }
+    const ask = Effect.promise(() => fetch(`http://127.0.0.1:${port}${pathOf(right)}`, { method: "HEAD", headers }))
+    yield* untilShown(Effect.map(ask, ({ ok }) => (ok ? undefined : "refused")))
+  }).pipe(Effect.timeoutOption(patience))
+
+interface Stream {
+  readonly right: Right
+  readonly client: StreamClient
+  readonly over: Promise<void>
+}
+
+const shortly = Effect.flatMap(Random.nextIntBetween(0, 15), (millis) => Effect.sleep(millis))
+
+/** Opens the streams of these rights, ends the rights when it is their turn, and sees what their holders saw. */
+const endOne = (
+  servers: ReadonlyArray<ApiProcess>,
+  { end, rights }: Ending,
+  traffic: ReturnType<typeof makeTraffic>,
+  turn: Effect.Effect<unknown>
+) =>
+  Effect.gen(function* () {
+    // Whoever may come back is never refused, and may open a stream afterwards: a race would prove nothing.
+    const comesBack = rights.some(({ afterwards }) => afterwards === 200)
+    const race = !comesBack && (yield* Random.next) < 0.5
+    const streams: Array<Stream> = []
+    const open = (right: Right, port: number) =>
+      Effect.sync(() => {
+        const client = new StreamClient(pathOf(right), right.token, "")
+        streams.push({ right, client, over: client.follow(port) })
+      })
+    const everywhere = rights.flatMap((right) => servers.map(({ port }) => ({ right, port })))
+    const wanted = race ? [...everywhere, ...everywhere] : everywhere
+    const opening = Effect.forEach(
+      wanted,
+      ({ port, right }) => Effect.andThen(race ? shortly : Effect.void, open(right, port)),
+      { concurrency: "unbounded", discard: true }
+    )
+    const ending = Effect.all([end, traffic.volley], { concurrency: 2 })
+    const afterEnd = Effect.andThen(ending, traffic.numbered)
+    // The right is gone when a request is refused, even if the end has not been answered yet.
+    const afterRefusal = Effect.map(
+      Effect.all([Effect.andThen(untilRefused(servers, rights), traffic.numbered), ending], { concurrency: 2 }),
+      ([number]) => number
+    )
+    let afterwards: number
+    if (race) {
+      yield* turn
+      afterwards = (yield* Effect.all([Effect.andThen(shortly, afterEnd), opening], { concurrency: 2 }))[0]
+    } else {
+      yield* opening
+      yield* flowing(streams.map(({ client }) => client))
+      yield* turn
+      afterwards = yield* comesBack ? afterEnd : afterRefusal
+    }
+
+    const seen = (right: Right) =>
+      Effect.gen(function* () {
+        const own = streams.filter((it) => it.right === right)
+        const over = Effect.promise(() => Promise.all(own.map((it) => it.over)))
+        const ended = (yield* Effect.timeoutOption(over, patience))._tag === "Some"
+        for (const { client } of own) client.drop()
+        const cameBack = yield* comeBack(right, yield* anyOf(servers).port)
+        return { right, clients: own.map(({ client }) => client), ended, cameBack, afterwards } satisfies Followed
+      })
+    return yield* Effect.forEach(rights, seen, { concurrency: "unbounded" })
+  })
+
+/**
+ * Ends rights in stages: side by side within one, each stage after the one before. Half of them when events are flowing
+ * on every stream; the other half while the streams are being opened.
+ */
+export const endRights = (
+  servers: ReadonlyArray<ApiProcess>,
+  team: Team,
+  stages: ReadonlyArray<ReadonlyArray<Ending>>
+) =>
+  Effect.gen(function* () {
+    const head = yield* headOfLog
+    const traffic = makeTraffic(team)
+    const steady = yield* Effect.forkChild(traffic.steady)
+    const gates = yield* Effect.forEach(stages, () => Deferred.make<void>())
+    const first = Effect.flatMap(Random.nextIntBetween(0, 60), (millis) => Effect.sleep(millis))
+    const work = (stage: ReadonlyArray<Ending>, at: number) => {
+      const before = gates[at - 1]
+      const turn = before === undefined ? first : Deferred.await(before)
+      const ends = Effect.forEach(stage, (ending) => endOne(servers, ending, traffic, turn), {
+        concurrency: "unbounded"
+      })
+      return Effect.ensuring(
+        ends,
+        Effect.forEach(gates.slice(at, at + 1), (gate) => Deferred.succeed(gate, undefined))
+      )
+    }
+    const followed = (yield* Effect.forEach(stages, work, { concurrency: "unbounded" })).flat(2)
+    yield* Fiber.interrupt(steady)
+    return yield* judgeEnds(head, team.id, followed)
+  })

@@ -1,0 +1,153 @@
+/**
+ * Holds what streams received against the log once their right has ended: the revocation stands in it, what stands
+ * behind it must not have arrived, and what stands before must.
+ */
+import { eventIdFromUuid, noEvent } from "@narthex/core"
+import { Database } from "@narthex/postgres"
+import { Effect } from "effect"
+import type { Mark, Right } from "./rights.ts"
+import type { StreamClient } from "./StreamClient.ts"
+
+/** What became of the rights of one turn. */
+export interface Outcome {
+  /** The rights that were ended, by their ways. */
+  readonly ways: ReadonlyArray<string>
+  readonly streams: number
+  readonly events: number
+  readonly late: number
+  readonly wrong: ReadonlyArray<string>
+}
+
+/** A right, its end, and what its holder saw of it. */
+export interface Followed {
+  readonly right: Right
+  readonly clients: ReadonlyArray<StreamClient>
+  readonly ended: boolean
+  readonly cameBack: number
+  /** The number of an event that was committed when the right was known to be gone. */
+  readonly afterwards: number
+}
+
+export interface Verdict {
+  /** Events that arrived although they came too late for them. */
+  readonly late: number
+  readonly wrong: ReadonlyArray<string>
+}
+
+interface Row {
+  readonly id: string
+  readonly internal: boolean
+  readonly project_id: string | null
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+/** Asks until there is an answer. */
+export const untilShown = <A, E, R>(ask: Effect.Effect<A | undefined, E, R>): Effect.Effect<A, E, R> =>
+  Effect.filterOrElse(
+    ask,
+    (found): found is A => found !== undefined,
+    () => untilShown(Effect.delay(ask, 3))
+  )
+
+/** Where the log stands. */
+export const headOfLog = Effect.gen(function* () {
+  const { query } = yield* Database
+  const [head] = yield* query<{ readonly pos: number; readonly id: string }>(
+    "test",
+    "select pos, event_id(ms, r40, c32) as id from event_head"
+  )
+  return { pos: head?.pos ?? 0, id: head === undefined ? noEvent : eventIdFromUuid(head.id) }
+})
+
+/** What an organization's streams may show, and every revocation, wherever it was written. */
+const rowsAfter = (pos: number, org: string) =>
+  Effect.flatMap(Database, ({ query }) =>
+    Effect.map(
+      query<Row>(
+        "test",
+        `select id, internal, project_id, data from event_log
+         where pos > $1 and (org_id = $2 or internal) and (not internal or type = 'internal.revoked.v1') order by pos`,
+        [pos, org]
+      ),
+      (rows) => rows.map((row) => ({ ...row, id: eventIdFromUuid(row.id) }))
+    )
+  )
+
+const isMark = (data: Row["data"], mark: Mark) =>
+  Object.keys(data).length === Object.keys(mark).length &&
+  Object.entries(mark).every(([member, value]) => data[member] === value)
+
+const revocationOf = (rows: ReadonlyArray<Row>, { marks }: Right) =>
+  rows.find(({ data, internal }) => internal && marks.some((mark) => isMark(data, mark)))
+
+const judged = (rows: ReadonlyArray<Row>, from: string, followed: Followed): Verdict => {
+  const { afterwards, cameBack, clients, ended, right } = followed
+  const revoked = revocationOf(rows, right)
+  if (revoked === undefined) return { late: 0, wrong: [`${right.way}: its end is not in the log`] }
+  const wrong: Array<string> = []
+  const stream = right.project === null ? "organization" : "project"
+  const complain = (what: string) => wrong.push(`${right.way}, ${stream}: ${what}`)
+  if (!ended) complain("a stream did not end")
+  if (cameBack !== right.afterwards) complain(`came back to ${cameBack}`)
+  const next = rows.find(({ data }) => data["n"] === afterwards)
+  if (next === undefined || next.id < revoked.id) complain("what was committed afterwards stands before the revocation")
+
+  const before = rows
+    .filter(({ id, internal, project_id }) => {
+      if (internal || id > revoked.id) return false
+      return right.project === null || right.project === project_id
+    })
+    .map(({ id }) => id)
+  let late = 0
+  for (const { comments, connections, frames } of clients) {
+    // A server that lags a little begins its streams a little earlier.
+    const got = frames.map(({ id }) => id).filter((id) => id > from)
+    late += got.filter((id) => id > revoked.id).length
+    // All from where it began up to the revocation, and nothing else. Who came too late saw nothing at all.
+    const due = before.slice(before.indexOf(got[0] ?? ""))
+    if (got.length > 0 && got.join() !== due.join()) complain(`got ${got.length} of ${due.length}`)
+    if (connections > 0 && !comments.some((comment) => comment.includes("closing reason=revoked")))
+      complain(`the stream said ${comments.join("|")}`)
+  }
+  if (late > 0) complain(`${late} events came too late`)
+  return { late, wrong }
+}
+
+const total = (clients: ReadonlyArray<StreamClient>, of: (client: StreamClient) => number) =>
+  clients.reduce((sum, client) => sum + of(client), 0)
+
+/** The sum of what single rights came to. */
+export const outcomeOf = (
+  ways: ReadonlyArray<string>,
+  clients: ReadonlyArray<StreamClient>,
+  verdicts: ReadonlyArray<Verdict>
+): Outcome => ({
+  ways,
+  streams: total(clients, ({ connections }) => connections),
+  events: total(clients, ({ frames }) => frames.length),
+  late: verdicts.reduce((sum, { late }) => sum + late, 0),
+  wrong: verdicts.flatMap(({ wrong }) => wrong)
+})
+
+/** Judges every right on its own, once the log has the end of each and what was committed after it. */
+export const judgeEnds = (
+  head: { readonly pos: number; readonly id: string },
+  org: string,
+  all: ReadonlyArray<Followed>
+) =>
+  Effect.gen(function* () {
+    const complete = (rows: ReadonlyArray<Row>) =>
+      all.every(
+        ({ afterwards, right }) =>
+          revocationOf(rows, right) !== undefined && rows.some(({ data }) => data["n"] === afterwards)
+      )
+    const read = rowsAfter(head.pos, org)
+    const rows = yield* untilShown(Effect.map(read, (found) => (complete(found) ? found : undefined))).pipe(
+      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => read })
+    )
+    return outcomeOf(
+      all.map(({ right }) => right.way),
+      all.flatMap(({ clients }) => clients),
+      all.map((it) => judged(rows, head.id, it))
+    )
+  })
