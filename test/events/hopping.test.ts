@@ -76,8 +76,8 @@ const scenario = (ring: number) =>
           }
         })
 
+      let kills = 0
       const killer = Effect.gen(function* () {
-        let kills = 0
         for (let turn = 0; publishing; turn++) {
           yield* Effect.sleep("700 millis")
           const server = servers[turn % servers.length]
@@ -86,17 +86,18 @@ const scenario = (ring: number) =>
           kills += 1
           yield* Effect.promise(() => server.start())
         }
-        return kills
       })
 
       const publishers = yield* Effect.forkChild(Effect.all([publisher, publisher, publisher], { concurrency: 3 }))
       const hopping = yield* Effect.forkChild(Effect.forEach(followers, hop, { concurrency: "unbounded" }))
       const killing = yield* Effect.forkChild(killer)
       yield* Effect.sleep(seconds * 1_000)
+      // On a busy machine a server takes its time to start; each was killed once, or nothing was tried.
+      while (kills < instances) yield* Effect.sleep(50)
       publishing = false
       yield* Fiber.join(publishers)
       yield* Fiber.join(hopping)
-      const kills = yield* Fiber.join(killing)
+      yield* Fiber.join(killing)
 
       // One last event in each scope: whoever has it, or a gap behind it, has everything.
       for (const project of scopes) yield* commit(org, project, [++n])
@@ -132,7 +133,6 @@ const scenario = (ring: number) =>
         verdicts.flatMap(({ wrong }) => wrong),
         []
       )
-      assert.isAbove(kills, 1, "servers were killed")
       assert.isAbove(result.connections, 3 * clients, "clients hopped")
       assert.deepStrictEqual(
         followers.flatMap(({ client }) => client.refusals.filter((status) => status !== 503)),
