@@ -5,21 +5,29 @@ import { join } from "node:path"
 
 export type ServerKind = "narthex" | "node:http" | "better-sse"
 
-export type ServerCommand =
-  /** In so many steps of this length, one event for each organization a step. */
-  { readonly publish: { readonly steps: number; readonly millis: number } } | { readonly look: true }
-
-/** CPU of the server in microseconds since it started, and its memory after a collection. */
-export interface Looked {
-  readonly cpu: number
-  readonly rss: number
-}
-
 export interface ServerUp {
   readonly port: number
   /** One for each organization; streams are opened with them in turn. */
   readonly tokens: ReadonlyArray<string>
 }
+
+export interface Served {
+  readonly up: ServerUp
+  /** So many events for each organization, at once. */
+  readonly publish: (events: number) => Promise<unknown>
+}
+
+/** In so many steps of this length, so many events for each organization a step. */
+export interface Publish {
+  readonly steps: number
+  readonly millis: number
+  readonly events: number
+}
+
+/** `last-resort` makes V8 give back the room that it otherwise keeps for what comes next. */
+export type Collection = "full" | "last-resort"
+
+export type ServerCommand = { readonly publish: Publish } | { readonly cpu: true } | { readonly memory: Collection }
 
 export interface Connect extends ServerUp {
   readonly connections: number
@@ -49,8 +57,11 @@ export const startServer = async (kind: ServerKind, organizations: number) => {
   const ask = asking(child)
   return {
     up,
-    publish: async (steps: number, millis: number) => ask({ publish: { steps, millis } }),
-    look: async (): Promise<Looked> => ask({ look: true }),
+    publish: async (publish: Publish) => ask({ publish }),
+    /** Microseconds of CPU since it started. */
+    cpu: async (): Promise<number> => ask({ cpu: true }),
+    /** Resident bytes after a collection. */
+    memory: async (after: Collection): Promise<number> => ask({ memory: after }),
     stop: () => child.kill("SIGKILL")
   }
 }

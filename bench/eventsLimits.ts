@@ -1,0 +1,75 @@
+/**
+ * What ours is measured against: bare `node:http`, which makes each event one buffer and writes it to everybody in the
+ * organization, and better-sse with a channel for each. They authenticate nobody, keep nothing and lose what happens
+ * while a client is away.
+ */
+import { createServer, type RequestListener, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { type Channel, createChannel, createSession } from "better-sse"
+import type { Served } from "./eventsProtocol.ts"
+import { sampleEnvelope, sampleType } from "./eventsSample.ts"
+
+/** Serves organizations whose tokens say nothing but which one it is. */
+const served = async (
+  organizations: number,
+  onRequest: RequestListener,
+  emit: (token: string, n: number) => void
+): Promise<Served> => {
+  const tokens = Array.from({ length: organizations }, (_, at) => `organization-${at}`)
+  const server = createServer(onRequest)
+  await new Promise<void>((up) => server.listen({ port: 0, host: "127.0.0.1", backlog: 4_096 }, up))
+  let n = 0
+  const publish = async (events: number) => {
+    for (const token of tokens)
+      for (let event = 0; event < events; event++) {
+        n += 1
+        emit(token, n)
+      }
+  }
+  // A server that listens on TCP has such an address.
+  return { up: { port: (server.address() as AddressInfo).port, tokens }, publish }
+}
+
+const tokenOf = (authorization: string | undefined) => authorization?.slice("Bearer ".length) ?? ""
+
+export const bare = (organizations: number): Promise<Served> => {
+  const streams = new Map<string, Array<ServerResponse>>()
+  return served(
+    organizations,
+    (request, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream", "cache-control": "no-store" })
+      response.write(": ok\n\n")
+      const token = tokenOf(request.headers.authorization)
+      const known = streams.get(token)
+      if (known === undefined) streams.set(token, [response])
+      else known.push(response)
+    },
+    (token, n) => {
+      const envelope = sampleEnvelope(n)
+      const frame = Buffer.from(`id: ${envelope.id}\nevent: ${sampleType}\ndata: ${JSON.stringify(envelope)}\n\n`)
+      for (const response of streams.get(token) ?? []) response.write(frame)
+    }
+  )
+}
+
+export const betterSse = (organizations: number): Promise<Served> => {
+  const channels = new Map<string, Channel>()
+  const channelOf = (token: string) => {
+    const channel = channels.get(token) ?? createChannel()
+    channels.set(token, channel)
+    return channel
+  }
+  return served(
+    organizations,
+    (request, response) => {
+      void createSession(request, response, { keepAlive: null }).then((session) => {
+        response.write(": ok\n\n")
+        channelOf(tokenOf(request.headers.authorization)).register(session)
+      })
+    },
+    (token, n) => {
+      const envelope = sampleEnvelope(n)
+      channelOf(token).broadcast(envelope, sampleType, { eventId: envelope.id })
+    }
+  )
+}

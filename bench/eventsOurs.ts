@@ -1,0 +1,97 @@
+/** Our whole API over memory: every stream is authenticated, and each event is a commit, a row of the log and a ring's. */
+import { randomBytes } from "node:crypto"
+import {
+  AccessPolicy,
+  defaultEventSettings,
+  Entropy,
+  EventSettings,
+  IdentityProvider,
+  KeyDigester,
+  layerMemoryComputes,
+  layerMemoryPorts,
+  layerServices,
+  OrgId,
+  ProviderView,
+  TokenSigner,
+  Transaction
+} from "@narthex/core"
+import { Draining, layerApiServer, RateLimits } from "@narthex/http"
+import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
+import { HttpServer } from "effect/http"
+import type { Served } from "./eventsProtocol.ts"
+import { sampleData, sampleSource, sampleType } from "./eventsSample.ts"
+
+const Believer = Layer.succeed(IdentityProvider, {
+  providers: [new ProviderView({ id: "bench", name: "Bench", issuer: "https://issuer.test" })],
+  verify: ({ id_token }) =>
+    Effect.succeed({
+      provider: "bench",
+      issuer: "https://issuer.test",
+      subject: Redacted.value(id_token),
+      email: Redacted.value(id_token),
+      email_verified: true,
+      name: null,
+      token_digest: Redacted.value(id_token),
+      expires_at: DateTime.makeUnsafe("2100-01-01T00:00:00Z")
+    })
+})
+
+const references = Layer.mergeAll(
+  Layer.succeed(References.MinimumLogLevel, "None"),
+  Layer.succeed(AccessPolicy, { open_signup: true, sign_in_allowlist: [], invitations_bypass_gate: false }),
+  Layer.succeed(RateLimits, null),
+  Layer.succeed(EventSettings, { ...defaultEventSettings, limits: null })
+)
+
+const api = layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.seconds(1) }).pipe(
+  Layer.provideMerge(layerServices),
+  Layer.provideMerge(Draining.layer),
+  Layer.provideMerge(TokenSigner.layerMemory),
+  Layer.provideMerge(layerMemoryPorts),
+  Layer.provideMerge(
+    Layer.mergeAll(
+      Entropy.layer,
+      Believer,
+      layerMemoryComputes,
+      KeyDigester.layer({ id: "bench", key: Redacted.make(new Uint8Array(randomBytes(32))) })
+    )
+  ),
+  Layer.provideMerge(references)
+)
+
+const signIn = async (port: number, email: string) => {
+  const response = await fetch(`http://127.0.0.1:${port}/v1/auth/exchange`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ id_token: email })
+  })
+  const body = await response.json()
+  return { token: String(body.access_token), org: OrgId.make(body.organization.id) }
+}
+
+/** Runs until the process ends. */
+export const serveOurs = (organizations: number, serve: (served: Served) => void) =>
+  Effect.gen(function* () {
+    const { address } = yield* HttpServer.HttpServer
+    const { emit, run } = yield* Transaction
+    const port = "port" in address ? address.port : 0
+    const members = yield* Effect.forEach(Array.from({ length: organizations }), (_, at) =>
+      Effect.promise(() => signIn(port, `user-${at}@example.com`))
+    )
+    let n = 0
+    const commit = (events: number) =>
+      Effect.gen(function* () {
+        for (const { org } of members)
+          for (let event = 0; event < events; event++) {
+            n += 1
+            const sample = { type: sampleType, source: sampleSource, data: sampleData(n) }
+            yield* emit({ ...sample, org_id: org, project_id: null, internal: false })
+          }
+      })
+    const runPromise = Effect.runPromiseWith(yield* Effect.context<never>())
+    serve({
+      up: { port, tokens: members.map(({ token }) => token) },
+      publish: (events) => runPromise(run(commit(events)))
+    })
+    return yield* Effect.never
+  }).pipe(Effect.provide(api), Effect.runPromise)
