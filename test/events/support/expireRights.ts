@@ -45,7 +45,7 @@ export const layerSigner = JoseTokenSigner.layer({ issuer }).pipe(
 )
 
 /** An instant that is soon enough for a test, and late enough for a stream before the margin. */
-const soon = Effect.map(Random.nextIntBetween(margin + 1_500, margin + 3_500), (millis) => Date.now() + millis)
+const soon = Effect.map(Random.nextIntBetween(margin + 2_000, margin + 4_000), (millis) => Date.now() + millis)
 
 /** Whoever was there when the secret was rotated comes back, until every server has heard of the rotation. */
 const connect = (token: string, port: number): Connection => {
@@ -114,7 +114,7 @@ const expiringSecret = (servers: ReadonlyArray<ApiProcess>, team: Team, { id, se
         ),
       { concurrency: "unbounded" }
     )
-    const body = { grace_seconds: margin / 1_000 + (yield* Random.nextIntBetween(2, 3)) }
+    const body = { grace_seconds: margin / 1_000 + (yield* Random.nextIntBetween(2, 4)) }
     const path = `/v1/api-keys/${id}/rotate`
     const rotate = Effect.andThen(anyMoment, team.anywhere.api("POST", path, { token: team.token, body }))
     const [opened] = yield* Effect.all([early, rotate], { concurrency: 2 })
@@ -226,13 +226,10 @@ export const expireRights = (servers: ReadonlyArray<ApiProcess>, boss: string) =
     const log = yield* untilShown(
       Effect.map(idsAfter(head.pos, team.id), (rows) => (rows.some((row) => row.n === n) ? rows : undefined))
     )
-    const clients = followed.flatMap(({ ends }) => ends.map(({ client }) => client))
     const outcome = outcomeOf(
       followed.map(({ expiring: { way } }) => way),
-      clients,
+      followed.flatMap(({ ends }) => ends.map(({ client }) => client)),
       followed.map((it) => judged(log, head.id, it))
     )
-    // Each has two early streams, one of which at least was there before the machine got busy.
-    const served = clients.filter(({ frames }) => frames.length > 0).length
-    return served < followed.length ? { ...outcome, wrong: [...outcome.wrong, `only ${served} were served`] } : outcome
+    return outcome.events > 0 ? outcome : { ...outcome, wrong: [...outcome.wrong, "nothing came while they lasted"] }
   })
