@@ -104,8 +104,13 @@ const scenario = (ring: number) =>
       let rows = yield* logged(org)
       while (!rows.some((row) => row.n === n)) rows = yield* logged(org)
       const port = servers.find((server) => server.port !== 0)?.port ?? 0
-      const idsOf = (project: string | null) =>
-        rows.filter((row) => project === null || row.project_id === project).map((row) => eventIdFromUuid(row.id))
+      const ids = new Map(
+        scopes.map((project) => [
+          project,
+          rows.filter((row) => project === null || row.project_id === project).map((row) => eventIdFromUuid(row.id))
+        ])
+      )
+      const idsOf = (project: string | null) => ids.get(project) ?? []
       const finish = ({ client, project }: (typeof followers)[number]) =>
         Effect.promise(async () => {
           const last = idsOf(project).at(-1) ?? ""

@@ -11,11 +11,21 @@ export interface Verdict {
   readonly wrong: ReadonlyArray<string>
 }
 
+/** How many ids of an ascending list are not above this one. */
+const countUpTo = (log: ReadonlyArray<string>, id: string): number => {
+  let [low, high] = [0, log.length]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if ((log[middle] ?? "") <= id) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
 /** `log`: ids of the scope's client-visible events, ascending. `from`: where the client began. */
 export const judge = (log: ReadonlyArray<string>, from: string, frames: ReadonlyArray<Frame>): Verdict => {
   const wrong: Array<string> = []
-  let next = log.findIndex((id) => id > from)
-  if (next === -1) next = log.length
+  let next = countUpTo(log, from)
   let last = from
   let events = 0
   let gaps = 0
@@ -25,8 +35,7 @@ export const judge = (log: ReadonlyArray<string>, from: string, frames: Readonly
     last = id
     if (event === "resume.gap.v1" || event === "overflow.v1") {
       const latest = String(data["latest_id"])
-      const found = log.findIndex((known) => known > latest)
-      const behind = found === -1 ? log.length : found
+      const behind = countUpTo(log, latest)
       if (behind <= next) wrong.push(`${event} ${id} where nothing was missed`)
       if (event === "overflow.v1" && data["dropped"] !== behind - next)
         wrong.push(`${event} ${id} says ${data["dropped"]}, not ${behind - next}`)
@@ -34,8 +43,9 @@ export const judge = (log: ReadonlyArray<string>, from: string, frames: Readonly
       else overflows += 1
       next = Math.max(next, behind)
     } else {
-      if (id !== log[next]) wrong.push(`${id} came, ${log[next]} was next (${log.indexOf(id) - next} away)`)
-      next = Math.max(next, log.indexOf(id) + 1)
+      const behind = countUpTo(log, id)
+      if (id !== log[next]) wrong.push(`${id} came, ${log[next]} was next (${behind - 1 - next} away)`)
+      next = Math.max(next, behind)
       events += 1
     }
   }
