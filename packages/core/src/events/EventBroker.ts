@@ -214,9 +214,11 @@ export class EventBroker extends Context.Service<
           const fanout = fanouts.get(admission.access.org_id)
           if (fanout?.ring === undefined) throw new Error("A stream was attached without its ring.")
           const revoked = admission.revoked()
-          const stream = revoked // it learns nothing, not even where the head is
-            ? new Subscription(host, fanout.ring, open(), { ...options, bookmarks: false }, { _tag: "Live" })
-            : new Subscription(host, fanout.ring, open(), options, start)
+          const expired = options.expires_at !== null && options.expires_at.epochMilliseconds <= scheduler.now()
+          const stream =
+            revoked || expired // it learns nothing, not even where the head is
+              ? new Subscription(host, fanout.ring, open(), { ...options, bookmarks: false }, { _tag: "Live" })
+              : new Subscription(host, fanout.ring, open(), options, start)
           admissions.delete(admission)
           streams.add(stream)
           fanout.streams.add(stream)

@@ -160,7 +160,7 @@ export class Subscription {
   end(reason: EndReason, retryMillis?: number) {
     if (this.#ended !== undefined) return
     const closing = comment(`closing reason=${reason}`)
-    const text = this.#bookmarks ? `${bookmark(this.#position)}${retry(retryMillis ?? this.#retryMillis)}` : ""
+    const text = this.#bookmarks ? `${this.#mark}${retry(retryMillis ?? this.#retryMillis)}` : ""
     this.#write(SseBytes.ofText(text + closing))
     this.#finish(reason)
   }
@@ -177,6 +177,11 @@ export class Subscription {
   get #position(): string {
     const passed = this.#ring.idBefore(this.#cursor)
     return passed > this.#after ? passed : this.#after
+  }
+
+  /** Moves the client there. Not past what the ring has lost before the cursor: a resume would never tell of it. */
+  get #mark(): string {
+    return this.#cursor < this.#ring.first ? "" : bookmark(this.#position)
   }
 
   #greet(start: Start) {
@@ -218,7 +223,7 @@ export class Subscription {
   #beat(now: number) {
     const moved = this.#bookmarks && this.#bookmarked !== this.#cursor
     this.#bookmarked = this.#cursor
-    this.#write(moved ? SseBytes.ofText(comment("") + bookmark(this.#position)) : beat)
+    this.#write(moved ? SseBytes.ofText(comment("") + this.#mark) : beat)
     this.#beatAt = this.#nextBeat(now)
   }
 

@@ -83,6 +83,28 @@ describe("the end of a stream", () => {
     assert.match(sink.text, /: closing reason=token_expired\n$/)
   })
 
+  it("comes before anything is shown when the credential ended on the way", () => {
+    const { connect, load, loop } = makeTestBroker()
+    load([logged(1)])
+    const options = { expires_at: DateTime.makeUnsafe(loop.now), bookmarks: true }
+    const { sink } = connect(options, { _tag: "Gap", reason: "too_old", supplied: idAt(0) })
+    assert.strictEqual(sink.text, ": ok\n: closing reason=token_expired\n")
+  })
+
+  it("does not move a client past what its ring has lost", () => {
+    const { broker, connect, load, loop } = makeTestBroker({ ringEvents: 2 })
+    load()
+    const { sink, stream } = connect({ bookmarks: true })
+    sink.full = true
+    broker.deliver([logged(1)])
+    loop.advance(0)
+    broker.deliver([2, 3, 4].map((pos) => logged(pos)))
+    broker.end(stream, "draining")
+    const told = [...sink.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)
+    assert.deepStrictEqual(told, [noEvent, idAt(1)])
+    assert.match(sink.text, /: closing reason=draining\n$/)
+  })
+
   it("comes at 80 to 100 % of the greatest age", () => {
     const { connect, load, loop } = makeTestBroker({ maxAge: Duration.minutes(10) })
     load()
