@@ -14,7 +14,6 @@ import { EventLog } from "./EventLog.ts"
 import { eventMetrics, makeRecorder } from "./EventMetrics.ts"
 import { EventSettings } from "./EventSettings.ts"
 
-const waiterBacklog = 1_024
 const firstWait = 100
 const longestWait = 5_000
 const trimInterval = "10 minutes"
@@ -37,7 +36,7 @@ export class EventFeed extends Context.Service<
       const broker = yield* EventBroker
       const settings = yield* EventSettings
       const record = makeRecorder(yield* Effect.context<never>())
-      const learned = yield* PubSub.sliding<LoggedEvent>(waiterBacklog)
+      const learned = yield* PubSub.sliding<LoggedEvent>(settings.waiterBacklog)
       const hints = yield* Queue.sliding<void>(1)
       const ready = yield* Deferred.make<void>()
       let waiting: ReadonlyArray<Deferred.Deferred<void>> = []

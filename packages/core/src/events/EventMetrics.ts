@@ -14,30 +14,36 @@ export type EndReason =
   | "log_reset"
 
 const seconds = Metric.exponentialBoundaries({ start: 0.000_5, factor: 2, count: 16 })
-const count = (name: string, description: string) => Metric.counter(name, { description, incremental: true })
+const count = (name: string, description: string, attributes: Record<string, string> = {}) =>
+  Metric.counter(name, { description, incremental: true, attributes })
 
-/** One metric per value of a label, made once. */
-const by = <Value extends string, Input, State>(label: string, metric: Metric.Metric<Input, State>) => {
+/** One metric per value of a label, made once: `Metric.withAttributes` would make its key anew for every update. */
+const by = <Value extends string, Input, State>(
+  label: string,
+  make: (attributes: Record<string, string>) => Metric.Metric<Input, State>
+) => {
   const made = new Map<Value, Metric.Metric<Input, State>>()
   return (value: Value) => {
-    const known = made.get(value) ?? Metric.withAttributes(metric, { [label]: value })
+    const known = made.get(value) ?? make({ [label]: value })
     made.set(value, known)
     return known
   }
 }
 
 export const eventMetrics = {
-  streams: by<"organization" | "project", number, unknown>(
-    "scope",
-    Metric.gauge("events_streams", { description: "Open event streams." })
+  streams: by<"organization" | "project", number, unknown>("scope", (attributes) =>
+    Metric.gauge("events_streams", { description: "Open event streams.", attributes })
   ),
-  opened: by<"none" | "replay" | "gap", number, unknown>(
-    "resume",
-    count("events_stream_opened_total", "Opened event streams, by how they began.")
+  opened: by<"none" | "replay" | "gap", number, unknown>("resume", (attributes) =>
+    count("events_stream_opened_total", "Opened event streams, by how they began.", attributes)
   ),
-  closed: by<EndReason, number, unknown>("reason", count("events_stream_closed_total", "Ended event streams.")),
+  closed: by<EndReason, number, unknown>("reason", (attributes) =>
+    count("events_stream_closed_total", "Ended event streams.", attributes)
+  ),
   replayed: count("events_replayed_total", "Events that waited for returning clients."),
-  gaps: by<GapReason, number, unknown>("reason", count("events_gap_total", "Clients told that they missed events.")),
+  gaps: by<GapReason, number, unknown>("reason", (attributes) =>
+    count("events_gap_total", "Clients told that they missed events.", attributes)
+  ),
   overflows: count("events_overflow_total", "Clients dropped because they read too slowly."),
   dropped: count("events_dropped_total", "Events that dropped clients did not get."),
   delivered: count("events_delivered_total", "Events written to streams."),

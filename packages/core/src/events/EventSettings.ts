@@ -44,6 +44,8 @@ export interface EventSettings {
   readonly replayPatience: Duration.Duration
   readonly poll: Duration.Duration
   readonly tailBatch: number
+  /** How many events a reader of `EventFeed.events` may fall behind before it loses the oldest. */
+  readonly waiterBacklog: number
   /** How long the durable log keeps events; the newest `ringEvents` of each organization stay longer. */
   readonly retention: Duration.Duration
   /** `null`: no limits. */
@@ -72,6 +74,7 @@ export const defaultEventSettings: EventSettings = {
   replayPatience: Duration.seconds(5),
   poll: Duration.millis(250),
   tailBatch: 500,
+  waiterBacklog: 1_024,
   retention: Duration.hours(24),
   limits: { streams: 100, orgStreams: 1_000, instanceStreams: 10_000, opens: 50 }
 }
