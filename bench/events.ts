@@ -1,5 +1,6 @@
 /**
- * Event streams against two limits in the same run: bare `node:http` that writes one shared buffer, and better-sse.
+ * Event streams against others in the same run: bare `node:http` that writes one shared buffer, the same straight to the
+ * socket, and better-sse.
  *
  * `node --conditions=source bench/events.ts [connections] [seconds] [rounds]`, connections as `1000,5000,10000`. The servers
  * are processes of their own that take turns of so many seconds; the ratios are what to read, each within one round. A
@@ -7,44 +8,77 @@
  * others do nothing but write.
  */
 import { latency } from "./eventsLatency.ts"
-import { kinds, memoryOf, type Pair, type Shape, startPair, takeTurns } from "./eventsMeasure.ts"
-import { median, perSecond, row, spread, table, times } from "./eventsTable.ts"
+import { memoryOf, type Pair, type Shape, startPair, takeTurns } from "./eventsMeasure.ts"
+import type { ServerKind } from "./eventsProtocol.ts"
+import { perSecond, row, spread, table, times } from "./eventsTable.ts"
 
 const [sizes = "1000,5000,10000", secondsGiven = "2", roundsGiven = "5"] = process.argv.slice(2)
 const seconds = Number(secondsGiven)
 const rounds = Number(roundsGiven)
 const many = 5_000
+const kinds: ReadonlyArray<ServerKind> = ["node:http", "narthex", "better-sse"]
+const withFloor: ReadonlyArray<ServerKind> = ["node:http", "socket.write", "narthex", "better-sse"]
 
 /** How much faster one is than another, round by round. */
 const ratios = (one: ReadonlyArray<number>, other: ReadonlyArray<number>) =>
   one.map((micros, round) => (other[round] ?? Number.NaN) / micros)
 
-/** One row for each server; with what making the events costs it, if that is to be seen apart. */
-const compare = async (name: number, shape: Shape, apart: boolean) => {
-  const pairs = await Promise.all(kinds.map((kind) => startPair(kind, shape)))
+const whileUp = async (pairs: ReadonlyArray<Pair>, use: () => Promise<void>) => {
   try {
-    const making = new Map<Pair, number>()
-    if (apart) for (const pair of pairs) making.set(pair, await pair.making(seconds))
-    for (const pair of pairs) await pair.connect()
-    const results = await takeTurns(pairs, seconds, rounds)
-    const [bare = [], , better = []] = pairs.map((pair) => results.get(pair) ?? [])
-    for (const pair of pairs) {
-      const micros = results.get(pair) ?? []
-      const made = making.get(pair)
-      row(
-        String(name),
-        pair.kind,
-        spread(
-          micros.map((it) => 1e6 / it),
-          perSecond
-        ),
-        spread(ratios(micros, bare), times),
-        spread(ratios(micros, better), times),
-        ...(made === undefined ? [] : [`${made.toFixed(2)} µs`, perSecond(1e6 / (median(micros) - made))])
-      )
-    }
+    await use()
   } finally {
     for (const pair of pairs) pair.stop()
+  }
+}
+
+const rates = (micros: ReadonlyArray<number>) =>
+  spread(
+    micros.map((it) => 1e6 / it),
+    perSecond
+  )
+
+/** One row for each server, all of them up at once. */
+const compare = async (name: number, servers: ReadonlyArray<ServerKind>, shape: Shape) => {
+  const pairs = await Promise.all(servers.map((kind) => startPair(kind, shape)))
+  await whileUp(pairs, async () => {
+    for (const pair of pairs) await pair.connect()
+    const results = await takeTurns(pairs, seconds, rounds)
+    const of = (kind: ServerKind) => pairs.flatMap((pair) => (pair.kind === kind ? (results.get(pair) ?? []) : []))
+    for (const kind of servers)
+      row(
+        String(name),
+        kind,
+        rates(of(kind)),
+        spread(ratios(of(kind), of("node:http")), times),
+        spread(ratios(of(kind), of("better-sse")), times)
+      )
+  })
+}
+
+/** Each server with one organization and with many, by turns, and what is left without the making of their events. */
+const grow = async (organizations: number) => {
+  const shape = { connections: many, events: 1, deliveriesPerSecond: 40_000 }
+  for (const kind of kinds) {
+    const [one, more] = await Promise.all([
+      startPair(kind, { ...shape, organizations: 1 }),
+      startPair(kind, { ...shape, organizations })
+    ])
+    await whileUp([one, more], async () => {
+      const [made, madeMore] = [await one.making(seconds), await more.making(seconds)]
+      await one.connect()
+      await more.connect()
+      const results = await takeTurns([one, more], seconds, rounds)
+      const [first = [], then = []] = [one, more].map((pair) => results.get(pair) ?? [])
+      const without = (micros: ReadonlyArray<number>, made: number) => micros.map((it) => it - made)
+      row(
+        kind,
+        rates(first),
+        rates(then),
+        spread(ratios(then, first), times),
+        `${made.toFixed(2)} and ${madeMore.toFixed(2)}`,
+        spread(ratios(without(then, madeMore), without(first, made)), times)
+      )
+    })
   }
 }
 
@@ -52,20 +86,21 @@ const columns = ["Server", "Deliveries/CPU-s", "Of `node:http`", "Of better-sse"
 
 table("One event a step, 40,000 deliveries a second", "Connections", ...columns)
 for (const connections of sizes.split(",").map(Number))
-  await compare(connections, { connections, organizations: 1, events: 1, deliveriesPerSecond: 40_000 }, false)
+  await compare(connections, withFloor, { connections, organizations: 1, events: 1, deliveriesPerSecond: 40_000 })
 
 table(`${many} connections, ten events a step, 200,000 deliveries a second`, "Events a step", ...columns)
-await compare(10, { connections: many, organizations: 1, events: 10, deliveriesPerSecond: 200_000 }, false)
+await compare(10, kinds, { connections: many, organizations: 1, events: 10, deliveriesPerSecond: 200_000 })
 
 table(
-  `${many} connections, one event for each organization a step, 40,000 deliveries a second`,
-  "Organizations",
-  ...columns,
-  "Making the events",
-  "Without that"
+  `From 1 to 500 organizations: ${many} connections, one event for each organization a step, 40,000 deliveries a second`,
+  "Server",
+  "1: deliveries/CPU-s",
+  "500",
+  "500 of 1",
+  "Making the events, µs a delivery",
+  "500 of 1 without that"
 )
-for (const organizations of [1, 500])
-  await compare(organizations, { connections: many, organizations, events: 1, deliveriesPerSecond: 40_000 }, true)
+await grow(500)
 
 table("RSS that each further connection adds", "Connections", "Server", "Held", "With the room that V8 keeps")
 for (const connections of sizes.split(",").map(Number)) {

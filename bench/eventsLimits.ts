@@ -1,10 +1,12 @@
 /**
  * What ours is measured against: bare `node:http`, which makes each event one buffer and writes it to everybody in the
- * organization, and better-sse with a channel for each. They authenticate nobody, keep nothing and lose what happens
- * while a client is away.
+ * organization; the same with the buffer framed once and written to the socket, below which nothing in Node can go
+ * without its internals; and better-sse with a channel for each organization. They authenticate nobody, keep nothing and
+ * lose what happens while a client is away.
  */
 import { createServer, type RequestListener, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
+import type { Writable } from "node:stream"
 import { type Channel, createChannel, createSession } from "better-sse"
 import type { Served } from "./eventsProtocol.ts"
 import { sampleEnvelope, sampleType } from "./eventsSample.ts"
@@ -32,8 +34,18 @@ const served = async (
 
 const tokenOf = (authorization: string | undefined) => authorization?.slice("Bearer ".length) ?? ""
 
-export const bare = (organizations: number): Promise<Served> => {
-  const streams = new Map<string, Array<ServerResponse>>()
+const frameOf = (n: number) => {
+  const envelope = sampleEnvelope(n)
+  return `id: ${envelope.id}\nevent: ${sampleType}\ndata: ${JSON.stringify(envelope)}\n\n`
+}
+
+/** Writes each event to everybody in its organization, as `frame` makes it and where `target` says. */
+const writing = (
+  organizations: number,
+  target: (response: ServerResponse) => Writable,
+  frame: (n: number) => Buffer
+): Promise<Served> => {
+  const streams = new Map<string, Array<Writable>>()
   return served(
     organizations,
     (request, response) => {
@@ -41,16 +53,32 @@ export const bare = (organizations: number): Promise<Served> => {
       response.write(": ok\n\n")
       const token = tokenOf(request.headers.authorization)
       const known = streams.get(token)
-      if (known === undefined) streams.set(token, [response])
-      else known.push(response)
+      if (known === undefined) streams.set(token, [target(response)])
+      else known.push(target(response))
     },
     (token, n) => {
-      const envelope = sampleEnvelope(n)
-      const frame = Buffer.from(`id: ${envelope.id}\nevent: ${sampleType}\ndata: ${JSON.stringify(envelope)}\n\n`)
-      for (const response of streams.get(token) ?? []) response.write(frame)
+      const bytes = frame(n)
+      for (const stream of streams.get(token) ?? []) stream.write(bytes)
     }
   )
 }
+
+export const bare = (organizations: number) =>
+  writing(
+    organizations,
+    (response) => response,
+    (n) => Buffer.from(frameOf(n))
+  )
+
+export const bareSocket = (organizations: number) =>
+  writing(
+    organizations,
+    (response) => response.socket ?? response,
+    (n) => {
+      const frame = frameOf(n)
+      return Buffer.from(`${Buffer.byteLength(frame).toString(16)}\r\n${frame}\r\n`)
+    }
+  )
 
 export const betterSse = (organizations: number): Promise<Served> => {
   const channels = new Map<string, Channel>()

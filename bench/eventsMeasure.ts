@@ -7,8 +7,6 @@
  */
 import { type Collection, type ServerKind, startClients, startServer } from "./eventsProtocol.ts"
 
-export const kinds: ReadonlyArray<ServerKind> = ["node:http", "narthex", "better-sse"]
-
 export interface Shape {
   readonly connections: number
   readonly organizations: number

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 
-export type ServerKind = "narthex" | "node:http" | "better-sse"
+export type ServerKind = "narthex" | "node:http" | "socket.write" | "better-sse"
 
 export interface ServerUp {
   readonly port: number

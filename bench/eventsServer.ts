@@ -3,7 +3,7 @@
  * `node eventsServer.ts <kind> <organizations>`.
  */
 import { setTimeout } from "node:timers/promises"
-import { bare, betterSse } from "./eventsLimits.ts"
+import { bare, bareSocket, betterSse } from "./eventsLimits.ts"
 import { serveOurs } from "./eventsOurs.ts"
 import type { Collection, Publish, Served, ServerCommand } from "./eventsProtocol.ts"
 
@@ -41,5 +41,6 @@ const serve = ({ publish, up }: Served) => {
 process.on("disconnect", () => process.exit(0))
 
 if (kind === "node:http") serve(await bare(Number(organizations)))
+else if (kind === "socket.write") serve(await bareSocket(Number(organizations)))
 else if (kind === "better-sse") serve(await betterSse(Number(organizations)))
 else await serveOurs(Number(organizations), serve)

@@ -13,11 +13,9 @@ export const table = (title: string, ...columns: ReadonlyArray<string>) => {
 const quantile = (values: ReadonlyArray<number>, share: number) =>
   values.toSorted((a, b) => a - b)[Math.round((values.length - 1) * share)] ?? Number.NaN
 
-export const median = (values: ReadonlyArray<number>) => quantile(values, 0.5)
-
 /** The middle of the rounds, and the least and the most. */
 export const spread = (values: ReadonlyArray<number>, show: (value: number) => string) =>
-  `${show(median(values))} (${show(quantile(values, 0))} to ${show(quantile(values, 1))})`
+  `${show(quantile(values, 0.5))} (${show(quantile(values, 0))} to ${show(quantile(values, 1))})`
 
 export const times = (value: number) => `${value.toFixed(2)}x`
 
