@@ -1,172 +1,250 @@
 /**
  * A client of a simulated world, which believes nothing: it checks every block it gets against the log itself.
  *
- * The rules: ids rise strictly along a stream; everything is in scope; between a position and the next event nothing
- * was left out, unless the stream said so by a gap or an overflow; and nothing comes after one's revocation.
+ * The rules: ids rise strictly along a stream; everything is in scope and as it was stated; between a position and
+ * the next event nothing was left out, unless the stream said so by a gap or an overflow; nothing comes after one's
+ * revocation; and a stream that ends says why.
  */
-import type { LoggedEvent } from "../../../src/events/Envelope.ts"
-import { eventPosition, noEvent } from "../../../src/events/EventId.ts"
+import type { EventData, LoggedEvent } from "../../../src/events/Envelope.ts"
+import { eventPosition } from "../../../src/events/EventId.ts"
 import type { StreamOptions } from "../../../src/events/Subscription.ts"
 import type { SimLog } from "./SimLog.ts"
+import { SseReader } from "./SseReader.ts"
 
 export type SimOptions = Omit<StreamOptions, "expires_at">
 
-interface Block {
-  readonly id: string | undefined
-  readonly event: string | undefined
-  readonly data: string | undefined
+/** What a client can know of the instance that serves it. */
+export interface Server {
+  readonly draining: boolean
 }
 
+const remembered = 12
+
 export class SimClient {
-  readonly name: string
   readonly options: SimOptions
   /** What it would send as `Last-Event-ID`. */
   lastEventId: string | undefined
   /** The position up to which it knows that nothing is missing. */
   position: string | undefined
-  connections = 0
-  readonly seen = { events: 0, gaps: 0, overflows: 0, closings: [] as string[] }
+  /** When it lost its right. The log may say so later, or never. */
+  barredAt = Number.POSITIVE_INFINITY
+  /** What the log says when it does. */
+  revokedBy: EventData | undefined
+  readonly seen = { events: 0, gaps: 0, overflows: 0, beats: 0, connections: 0 }
+  readonly closings: Array<string> = []
+  /** Ids of its stream, to come back to. */
+  readonly #memory: Array<string> = []
   readonly #log: SimLog
-  readonly #ring: number
-  #decoder = new TextDecoder()
-  #text = ""
-  #block: { id?: string; event?: string; data?: string } = {}
+  /** How many events a ring keeps, when it keeps so many for sure. */
+  readonly #ring: number | undefined
+  #server: Server = { draining: false }
+  #reader: SseReader | undefined
+  #id: string | undefined
+  #event: string | undefined
+  #data: string | undefined
+  #begun = false
+  #told = false
   #lastOnStream = ""
-  #over = false
+  #supplied: string | undefined
   /** The log's head when the stream was opened. */
   #head = 0
 
-  constructor(name: string, options: SimOptions, log: SimLog, ring: number) {
-    this.name = name
+  constructor(options: SimOptions, lastEventId: string | undefined, log: SimLog, ring: number | undefined) {
     this.options = options
+    this.lastEventId = lastEventId
     this.#log = log
     this.#ring = ring
   }
 
   /** A new connection begins: an unfinished block of the last one is lost. */
-  connects() {
-    this.connections += 1
-    this.#decoder = new TextDecoder()
-    this.#text = ""
-    this.#block = {}
+  connects(server: Server) {
+    this.seen.connections += 1
+    this.#server = server
+    this.#reader = undefined
+    this.#id = undefined
+    this.#event = undefined
+    this.#data = undefined
+    this.#begun = false
+    this.#told = false
     this.#lastOnStream = ""
-    this.#over = false
+    this.#supplied = this.lastEventId
     this.position = this.lastEventId === undefined ? undefined : eventPosition(this.lastEventId)
   }
 
-  opens() {
+  /** Goes back to where it was once, `chance` of the way. */
+  rewinds(chance: number) {
+    this.lastEventId = this.#memory[Math.floor(chance * this.#memory.length)] ?? this.lastEventId
+  }
+
+  opens(chunked: boolean) {
     this.#head = this.#log.all.length
+    this.#reader = new SseReader(chunked, (line) => this.#line(line))
   }
 
   receives(bytes: Uint8Array) {
-    this.#text += this.#decoder.decode(bytes, { stream: true })
-    for (;;) {
-      const end = this.#text.indexOf("\n")
-      if (end < 0) return
-      this.#line(this.#text.slice(0, end))
-      this.#text = this.#text.slice(end + 1)
-    }
+    this.#reader?.takes(bytes)
   }
 
-  /** Has it everything that there is? */
-  get behind(): ReadonlyArray<LoggedEvent> {
-    return this.position === undefined ? [] : this.#wanted(this.position, "Z")
+  get barred(): boolean {
+    return this.barredAt !== Number.POSITIVE_INFINITY
+  }
+
+  finishes() {
+    this.#expect(this.#told, "a reason of the end")
+  }
+
+  /** The next event that it should have and has not. */
+  get behind(): LoggedEvent | undefined {
+    return this.position === undefined ? undefined : this.#next(this.position, "Z")
   }
 
   #line(line: string) {
-    if (line.startsWith(":")) {
-      const reason = /^: closing reason=(\w+)$/.exec(line)?.[1]
-      if (reason !== undefined) this.seen.closings.push(reason)
+    this.#expect(!this.#told, `nothing behind the end of a stream, not ${line}`)
+    if (!this.#begun) {
+      this.#begun = line === ": ok"
+      this.#expect(this.#begun, `a greeting, not ${line}`)
+    } else if (line === "") this.#block()
+    else if (line.startsWith(":")) this.#comment(line)
+    else if (line.startsWith("data: ")) this.#data = line.slice(6)
+    else if (line.startsWith("event: ")) this.#event = line.slice(7)
+    else if (line.startsWith("id: ")) this.#id = line.slice(4)
+    else this.#expect(this.options.bookmarks && /^retry: \d+$/.test(line), `a field, not ${line}`)
+  }
+
+  #comment(line: string) {
+    this.#expect(this.#id === undefined && this.#data === undefined, "no comment within a block")
+    if (line === ":") {
+      this.seen.beats += 1
       return
     }
-    if (line !== "") {
-      const [, field, value] = /^(id|event|data|retry): (.+)$/.exec(line) ?? []
-      this.#expect(field !== undefined && value !== undefined, `a field, not ${line}`)
-      this.#block = { ...this.#block, [field ?? ""]: value }
+    const [intro, reason = ""] = line.split("=")
+    this.#expect(intro === ": closing reason", `no such comment: ${line}`)
+    this.#expect(reason !== "revoked" || this.barred, "to keep its right")
+    this.#expect(reason !== "draining" || this.#server.draining, "an instance that stays")
+    this.#told = true
+    this.closings.push(reason)
+  }
+
+  #block() {
+    const id = this.#id
+    const type = this.#event
+    const data = this.#data
+    this.#id = undefined
+    this.#event = undefined
+    this.#data = undefined
+    if (id === undefined) {
+      this.#expect(data === undefined && type === undefined, "an id with every event")
       return
     }
-    const { data, event, id }: Partial<Block> = this.#block
-    this.#block = {}
-    if (id !== undefined) this.lastEventId = id
-    if (data !== undefined && id !== undefined) this.#message(id, event, JSON.parse(data))
-    else if (id !== undefined) this.#bookmark(id)
+    this.lastEventId = id
+    if (data === undefined) this.#bookmark(id)
+    else this.#message(id, type, JSON.parse(data))
+    if (this.#memory.push(id) > remembered) this.#memory.shift()
   }
 
   #bookmark(id: string) {
     this.#expect(this.options.bookmarks, "no bookmark without having asked")
-    const missed = this.position === undefined ? [] : this.#wanted(this.position, id)
-    this.#expect(missed.length === 0, `nothing left out before bookmark ${id}, but ${missed[0]?.id}`)
     const position = eventPosition(id)
-    this.position = this.position !== undefined && this.position > position ? this.position : position
+    if (this.position !== undefined) {
+      const missed = this.#next(this.position, id)
+      this.#expect(missed === undefined, `nothing left out before bookmark ${id}, but ${missed?.id}`)
+      this.#expect(position >= this.position, `a bookmark that does not go back from ${this.position} to ${id}`)
+    }
+    this.position = position
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: what came over the wire
   #message(id: string, type: string | undefined, envelope: any) {
     const { org_id, project_id } = this.options.access
-    this.#expect(!this.#over, "nothing behind an overflow")
     this.#expect(envelope.id === id && envelope.type === type, "an envelope that matches its block")
     this.#expect(id > this.#lastOnStream, `ids that rise, not ${id} after ${this.#lastOnStream}`)
     this.#lastOnStream = id
     this.#expect(envelope.org_id === org_id, "events of one's organization")
-    if (type === "resume.gap.v1") this.#gap(id, envelope.data)
-    else if (type === "overflow.v1") this.#overflow(id, envelope.data)
-    else {
-      this.#expect(project_id === null || envelope.project_id === project_id, "events of one's project")
-      const [expected] = this.#wanted(this.position ?? "", id)
-      this.#expect(expected !== undefined, `an event that is in the log and in scope, not ${id}`)
-      if (this.position !== undefined) this.#expect(expected?.id === id, `${expected?.id} next, not ${id}`)
-      const stated = this.#find(id)
-      this.#expect(type === (stated?.data["poison"] === true ? "error.v1" : stated?.type), "the event as it was stated")
-      this.#expect(id <= (this.revokedAt ?? id), "nothing behind one's revocation")
-      this.seen.events += 1
-      this.position = id
-    }
+    if (type === "resume.gap.v1" || type === "overflow.v1") {
+      this.#expect((envelope.project_id ?? null) === project_id, "to be told about one's own stream")
+      this.#expect(id > envelope.data.latest_id && eventPosition(id) === envelope.data.latest_id, "a mark at the head")
+      if (type === "resume.gap.v1") this.#gap(envelope.data)
+      else this.#overflow(envelope.data)
+      this.position = envelope.data.latest_id
+    } else this.#logged(id, type, envelope)
   }
 
-  /** The id of the revocation of this client, once it is in the log. */
-  get revokedAt(): string | undefined {
-    const { user_id } = this.options.access.principal
-    return this.#log.all.find((event) => event.internal && event.data["user_id"] === user_id)?.id
-  }
-
-  #gap(id: string, data: { reason: string; latest_id: string }) {
-    const { org_id, project_id } = this.options.access
-    this.#expect(eventPosition(id) === data.latest_id, "a gap that stands at the head")
-    this.#expect(this.position !== undefined, "no gap for whoever did not resume")
-    if (data.reason === "too_old") {
-      const own = this.#log.all.slice(0, this.#head).filter((event) => event.org_id === org_id)
-      const evicted = own.at(-1 - this.#ring)?.id ?? noEvent
-      const lost = this.#log.visible(org_id, project_id, this.position ?? "", evicted)
-      const forgotten = (this.position ?? "") < (this.#log.forgotten.get(org_id) ?? noEvent)
-      this.#expect(lost.length > 0 || forgotten, "a gap only where something is lost")
-    } else this.#expect(false, `no gap ${data.reason} for an honest client`)
-    this.seen.gaps += 1
-    this.position = data.latest_id
-  }
-
-  #overflow(id: string, data: { dropped: number; latest_id: string }) {
-    this.#expect(eventPosition(id) === data.latest_id, "an overflow that stands at the head")
+  // biome-ignore lint/suspicious/noExplicitAny: what came over the wire
+  #logged(id: string, type: string | undefined, envelope: any) {
+    const { project_id } = this.options.access
+    const stated = this.#log.find(id)
+    if (stated === undefined || !this.#wants(stated))
+      throw this.#violation(`an event in the log and in scope, not ${id}`)
     if (this.position !== undefined) {
-      const lost = this.#wanted(this.position, data.latest_id).length
+      const expected = this.#next(this.position, id)
+      this.#expect(expected?.id === id, `${expected?.id} next, not ${id}`)
+    }
+    if (stated.data["poison"] === true) {
+      this.#expect(type === "error.v1" && envelope.source === "_broker", "an error in place of what cannot be sent")
+      this.#expect((envelope.project_id ?? null) === project_id, "an error worded for one's own stream")
+    } else {
+      this.#expect(type === stated.type && envelope.data.n === stated.data["n"], "the event as it was stated")
+      this.#expect((envelope.project_id ?? null) === stated.project_id, "the project as it was stated")
+    }
+    this.#expect(Date.parse(envelope.at) === stated.at.epochMilliseconds, "the instant as it was stated")
+    const revoked = this.revokedBy === undefined ? undefined : this.#log.find(this.revokedBy)
+    this.#expect(revoked === undefined || id < revoked.id, "nothing behind one's revocation")
+    this.seen.events += 1
+    this.position = id
+  }
+
+  #gap(data: { reason: string; last_event_id: string | null; oldest_id: string | null; latest_id: string }) {
+    const { org_id, project_id } = this.options.access
+    const { position } = this
+    if (position === undefined) throw this.#violation("no gap without a position")
+    this.#expect(data.reason === "too_old", `no gap ${data.reason} for an honest client`)
+    this.#expect(data.last_event_id === this.#supplied, "a gap behind what it had supplied")
+    const oldest = data.oldest_id === null ? undefined : this.#log.find(data.oldest_id)
+    this.#expect(data.oldest_id === null || (oldest !== undefined && this.#wants(oldest)), "an oldest event in scope")
+    const evicted = this.#ring === undefined ? data.latest_id : this.#log.back(org_id, this.#head, this.#ring)
+    const lost = this.#log.visible(org_id, project_id, position, evicted).next().done !== true
+    this.#expect(lost || position < this.#log.forgotten(org_id), "a gap only where something is lost")
+    this.seen.gaps += 1
+  }
+
+  #overflow(data: { dropped: number; latest_id: string }) {
+    const { position } = this
+    if (position !== undefined) {
+      const { access } = this.options
+      let lost = 0
+      for (const event of this.#log.visible(access.org_id, access.project_id, position, data.latest_id))
+        if (this.#wants(event)) lost += 1
       this.#expect(lost === data.dropped, `${lost} dropped, not ${data.dropped}`)
     }
     this.seen.overflows += 1
-    this.#over = true
-    this.position = data.latest_id
+    this.#told = true
   }
 
-  #find(id: string) {
-    return this.#log.all.find((event) => event.id === id)
+  /** The first event of its stream after an id. */
+  #next(after: string, upTo: string): LoggedEvent | undefined {
+    const { access } = this.options
+    for (const event of this.#log.visible(access.org_id, access.project_id, after, upTo))
+      if (this.#wants(event)) return event
+    return undefined
   }
 
-  #wanted(after: string, upTo: string): ReadonlyArray<LoggedEvent> {
+  #wants({ data, internal, org_id, project_id, type }: LoggedEvent): boolean {
     const { access, types } = this.options
-    return this.#log
-      .visible(access.org_id, access.project_id, after, upTo)
-      .filter((event) => types.length === 0 || types.includes(event.type) || event.data["poison"] === true)
+    return (
+      !internal &&
+      org_id === access.org_id &&
+      (access.project_id === null || project_id === access.project_id) &&
+      (types.length === 0 || types.includes(type) || data["poison"] === true)
+    )
   }
 
   #expect(holds: boolean, expected: string) {
-    if (!holds) throw new Error(`${this.name} expected ${expected}`)
+    if (!holds) throw this.#violation(expected)
+  }
+
+  #violation(expected: string) {
+    return new Error(
+      `${this.options.access.principal.session_id ?? this.options.access.principal.api_key_id} expected ${expected}`
+    )
   }
 }

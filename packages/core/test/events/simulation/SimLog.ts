@@ -1,101 +1,173 @@
 /**
  * The event log of a simulated world: an outbox, a sequencer and a dense log, as on Postgres, with answers that take
- * their time, see the state of some moment in between, and sometimes fail.
+ * their time, see the state of some moment in between, and sometimes fail; and with hints that sometimes get lost.
  */
-import { DateTime, Effect, Option, Stream } from "effect"
-import type { LoggedEvent, NewEvent } from "../../../src/events/Envelope.ts"
+import { DateTime, Effect, Option, Queue, Stream } from "effect"
+import type { EventData, LoggedEvent, NewEvent } from "../../../src/events/Envelope.ts"
 import { makeEventId, noEvent } from "../../../src/events/EventId.ts"
 import type { EventLog } from "../../../src/events/EventLog.ts"
-import type { OrgId, ProjectId } from "../../../src/Ids.ts"
-import { RegionId } from "../../../src/Ids.ts"
+import { type OrgId, type ProjectId, RegionId } from "../../../src/Ids.ts"
 import { StorageError } from "../../../src/StorageError.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
 const batch = 7
+const region_id = RegionId.make("local")
+
+/** What the log keeps, and ever had, of one organization. */
+interface Own {
+  readonly events: Array<LoggedEvent>
+  /** How many of them are forgotten. */
+  trimmed: number
+}
 
 export class SimLog {
-  /** Everything that ever was in the log: `trimmedTo` says how much of it the log has forgotten. */
+  /** Everything that ever was in the log, by position. */
   readonly all: Array<LoggedEvent> = []
-  readonly outbox: Array<NewEvent & { readonly at: DateTime.Utc }> = []
-  readonly forgotten = new Map<OrgId, string>()
   failing = false
+  /** The log as every instance reaches it. */
+  readonly port: EventLog["Service"]
   readonly #loop: SimLoop
+  readonly #outbox: Array<NewEvent & { readonly at: DateTime.Utc }> = []
+  readonly #own = new Map<OrgId, Own>()
+  readonly #ids = new Map<string | EventData, LoggedEvent>()
+  readonly #listeners: Array<Queue.Queue<void>> = []
+  /** One answer in so many takes time; one hint in so many arrives, none with 0. */
+  readonly #slow: number
+  readonly #heard: number
   #ms = 0
   #c32 = 0
 
   constructor(loop: SimLoop) {
     this.#loop = loop
+    this.#slow = loop.pick([1, 3, 8])
+    this.#heard = loop.pick([0, 1, 1, 3])
+    this.port = this.#reached()
   }
 
   commit(events: ReadonlyArray<NewEvent>) {
     const at = DateTime.makeUnsafe(this.#loop.now)
-    for (const event of events) this.outbox.push({ ...event, at })
+    for (const event of events) this.#outbox.push({ ...event, at })
+    if (this.#heard > 0 && this.#loop.once(this.#heard)) this.#hint()
   }
 
   /** Moves some of the outbox into the log. */
   sequence(): "idle" | "more" {
-    for (const event of this.outbox.splice(0, batch)) {
+    for (const stated of this.#outbox.splice(0, batch)) {
       this.#c32 = this.#loop.now > this.#ms ? 1 : this.#c32 + 1
       this.#ms = Math.max(this.#ms, this.#loop.now)
       const id = makeEventId(this.#ms, 7, this.#c32)
-      this.all.push({ ...event, region_id: RegionId.make("local"), pos: this.all.length + 1, id })
+      const event = { ...stated, region_id, pos: this.all.length + 1, id }
+      this.all.push(event)
+      this.#of(event.org_id).events.push(event)
+      this.#ids.set(id, event)
+      if (event.internal) this.#ids.set(event.data, event)
+      if (this.#heard > 0 && this.#loop.once(this.#heard)) this.#hint()
     }
-    return this.outbox.length > 0 ? "more" : "idle"
+    return this.#outbox.length > 0 ? "more" : "idle"
   }
 
-  /** Forgets all but the newest `keep` events of an organization. */
-  forget(org: OrgId, keep: number) {
-    const own = this.all.filter((event) => event.org_id === org)
-    const last = own.at(-1 - keep)
-    if (last !== undefined) this.forgotten.set(org, last.id)
+  /** Forgets events that are older than this, but the newest `keep` of each organization. */
+  forget(millis: number, keep: number) {
+    const before = this.#loop.now - millis
+    for (const own of this.#own.values())
+      while (
+        own.trimmed < own.events.length - keep &&
+        (own.events[own.trimmed]?.at.epochMilliseconds ?? before) < before
+      )
+        own.trimmed += 1
+  }
+
+  /** By its id, or by the data that it was stated with. */
+  find(key: string | EventData): LoggedEvent | undefined {
+    return this.#ids.get(key)
+  }
+
+  /** The newest id that the log has forgotten of an organization. */
+  forgotten(org: OrgId): string {
+    const own = this.#of(org)
+    return own.events[own.trimmed - 1]?.id ?? noEvent
+  }
+
+  /** The id that is this far from the newest of those at a position of the log. */
+  back(org: OrgId, pos: number, count: number): string {
+    const { events } = this.#of(org)
+    let at = events.length
+    while (at > 0 && (events[at - 1]?.pos ?? 0) > pos) at -= 1
+    return events[at - 1 - count]?.id ?? noEvent
   }
 
   /** Client-visible events of a scope after an id. */
-  visible(org: OrgId, project: ProjectId | null, after: string, upTo: string): ReadonlyArray<LoggedEvent> {
-    return this.all.filter(
-      (event) =>
-        event.org_id === org &&
-        !event.internal &&
-        (project === null || event.project_id === project) &&
-        event.id > after &&
-        event.id <= upTo
-    )
+  *visible(org: OrgId, project: ProjectId | null, after: string, upTo: string): Generator<LoggedEvent> {
+    const { events } = this.#of(org)
+    let low = 0
+    let high = events.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((events[middle]?.id ?? "") > after) high = middle
+      else low = middle + 1
+    }
+    for (let at = low; at < events.length; at++) {
+      const event = events[at]
+      if (event === undefined || event.id > upTo) return
+      if (!event.internal && (project === null || event.project_id === project)) yield event
+    }
   }
 
-  /** The log as one instance reaches it. */
-  readonly port = (): EventLog["Service"] => {
-    const loop = this.#loop
-    const pause = Effect.suspend(() => (loop.below(3) === 0 ? Effect.sleep(loop.below(40)) : Effect.void))
-    const answer = <A>(operation: string, read: () => A): Effect.Effect<A, StorageError> =>
-      Effect.gen({ self: this }, function* () {
-        yield* pause
-        if (this.failing) return yield* new StorageError({ operation, cause: "simulated" })
-        const result = read()
-        yield* pause
-        if (loop.below(60) === 0) return yield* new StorageError({ operation, cause: "connection lost" })
-        return result
-      })
-    const kept = () => this.all.filter((event) => event.id > (this.forgotten.get(event.org_id) ?? noEvent))
-    const own = (org: OrgId) => kept().filter((event) => event.org_id === org)
-    const floorOf = (org: OrgId) => this.forgotten.get(org) ?? noEvent
+  #reached(): EventLog["Service"] {
     return {
       append: () => Effect.die("A simulated world commits by itself."),
-      sequence: answer("sequence", () => (loop.below(5) === 0 ? "busy" : this.sequence())),
-      head: answer("head", () => ({ pos: this.all.length, id: this.all.at(-1)?.id ?? noEvent })),
-      headOf: (org) => answer("headOf", () => own(org).at(-1)?.id ?? floorOf(org)),
-      tail: (after, limit) => answer("tail", () => this.all.slice(after, after + limit)),
+      sequence: this.#answer("sequence", () => (this.#loop.once(5) ? "busy" : this.sequence())),
+      head: this.#answer("head", () => ({ pos: this.all.length, id: this.all.at(-1)?.id ?? noEvent })),
+      headOf: (org) => this.#answer("headOf", () => this.#of(org).events.at(-1)?.id ?? noEvent),
+      tail: (after, limit) => this.#answer("tail", () => this.#tail(after, limit)),
       window: (org, cap) =>
-        answer("window", () => {
-          const events = own(org)
-          const floor = events.at(-1 - cap)?.id ?? floorOf(org)
-          return { events: events.slice(-cap), floor: floor === noEvent ? Option.none() : Option.some(floor) }
+        this.#answer("window", () => {
+          const own = this.#of(org)
+          const from = Math.max(own.trimmed, own.events.length - cap)
+          return { events: own.events.slice(from), floor: Option.fromUndefinedOr(own.events[from - 1]?.id) }
         }),
       scopeHasBetween: (org, project, after, upTo) =>
-        answer("scopeHasBetween", () => after < floorOf(org) || this.visible(org, project, after, upTo).length > 0),
+        this.#answer(
+          "scopeHasBetween",
+          () => after < this.forgotten(org) || this.visible(org, project, after, upTo).next().done !== true
+        ),
       history: () => Effect.die("Nobody asks for history here."),
-      wakeups: Stream.never,
+      wakeups: Stream.unwrap(
+        Effect.map(Queue.sliding<void>(1), (hints) => {
+          this.#listeners.push(hints)
+          return Stream.fromQueue(hints)
+        })
+      ),
       wake: Effect.void,
       trim: () => Effect.succeed(0)
     }
+  }
+
+  #of(org: OrgId): Own {
+    const own = this.#own.get(org) ?? { events: [], trimmed: 0 }
+    this.#own.set(org, own)
+    return own
+  }
+
+  #tail(after: number, limit: number): ReadonlyArray<LoggedEvent> {
+    const found: Array<LoggedEvent> = []
+    for (let pos = after; pos < this.all.length && found.length < limit; pos++) {
+      const event = this.all[pos]
+      if (event !== undefined && event.id > this.forgotten(event.org_id)) found.push(event)
+    }
+    return found
+  }
+
+  #hint() {
+    for (const listener of this.#listeners) Queue.offerUnsafe(listener, undefined)
+  }
+
+  /** Question or answer may get lost. */
+  #answer<A>(operation: string, read: () => A): Effect.Effect<A, StorageError> {
+    return this.#loop.answer(this.#slow, () => {
+      if (this.failing) return new StorageError({ operation, cause: "simulated" })
+      const result = read()
+      return this.#loop.once(60) ? new StorageError({ operation, cause: "connection lost" }) : Effect.succeed(result)
+    })
   }
 }

@@ -6,19 +6,22 @@ import { Clock, Context, Duration, Effect, Random, References, Scheduler } from 
 
 interface Timer {
   readonly at: number
-  readonly order: number
-  readonly run: () => void
+  /** Cancelled: `undefined`. */
+  run: (() => void) | undefined
 }
 
 const stepLimit = 200_000
 
 export class SimLoop {
   now = 1_750_000_000_000
+  /** When the machine last woke from a sleep. */
+  wokeAt = 0
   #state: number
-  #order = 0
   #steps = 0
   #turn: Array<() => void> = []
-  readonly #timers = new Set<Timer>()
+  /** The next one stands last. */
+  readonly #timers: Array<Timer> = []
+  #broken: Error | undefined
   /** What every fiber of this world runs with. */
   readonly context: Context.Context<never>
 
@@ -52,7 +55,9 @@ export class SimLoop {
     this.context = Context.make(Clock.Clock, clock).pipe(
       Context.add(Random.Random, random),
       Context.add(Scheduler.Scheduler, scheduler),
-      Context.add(References.MinimumLogLevel, "None")
+      Context.add(References.MinimumLogLevel, "None"),
+      Context.add(Scheduler.PreventSchedulerYield, true),
+      Context.add(References.TracerEnabled, false)
     )
   }
 
@@ -70,8 +75,15 @@ export class SimLoop {
     return Math.floor(this.chance() * limit)
   }
 
-  pick<A>(items: ReadonlyArray<A>): A | undefined {
-    return items[this.below(items.length)]
+  /** Once in so many times. */
+  once(times: number): boolean {
+    return this.below(times) === 0
+  }
+
+  pick<A>(items: ReadonlyArray<A>): A {
+    const item = items[this.below(items.length)]
+    if (item === undefined) throw new RangeError("There is nothing to pick from.")
+    return item
   }
 
   soon(task: () => void) {
@@ -79,9 +91,45 @@ export class SimLoop {
   }
 
   after(millis: number, run: () => void): () => void {
-    const timer = { at: this.now + Math.max(0, millis), order: this.#order++, run }
-    this.#timers.add(timer)
-    return () => this.#timers.delete(timer)
+    const timer: Timer = { at: this.now + Math.max(0, millis), run }
+    let low = 0
+    let high = this.#timers.length
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      if ((this.#timers[middle]?.at ?? 0) > timer.at) low = middle + 1
+      else high = middle
+    }
+    this.#timers.splice(low, 0, timer)
+    return () => {
+      timer.run = undefined
+    }
+  }
+
+  /** An answer that may take its time: what it tells was so at some moment in between. Slow once in so many times. */
+  answer<A, E>(slow: number, look: () => Effect.Effect<A, E>): Effect.Effect<A, E> {
+    return Effect.suspend(() => {
+      const before = this.once(slow) ? this.below(40) : 0
+      const behind = this.once(slow) ? this.below(40) : 0
+      if (before + behind === 0) return look()
+      return Effect.callback<A, E>((resume) => {
+        let cancel = this.after(before, () => {
+          const answer = look()
+          cancel = this.after(behind, () => resume(answer))
+        })
+        return Effect.sync(() => cancel())
+      })
+    })
+  }
+
+  /** Somebody broke a rule where nobody listens: the story ends at the next advance. */
+  blame(rule: string) {
+    this.#broken ??= new Error(rule)
+  }
+
+  /** The machine sleeps: the clock goes on, and nothing runs. */
+  sleep(millis: number) {
+    this.now += millis
+    this.wokeAt = this.now
   }
 
   /** Runs everything that is due within this time. */
@@ -89,19 +137,15 @@ export class SimLoop {
     const until = this.now + millis
     for (;;) {
       this.#settle()
-      let next: Timer | undefined
-      for (const timer of this.#timers)
-        if (
-          timer.at <= until &&
-          (next === undefined || timer.at < next.at || (timer.at === next.at && timer.order < next.order))
-        )
-          next = timer
-      if (next === undefined) break
-      this.#timers.delete(next)
+      const next = this.#timers.at(-1)
+      if (next === undefined || next.at > until) break
+      this.#timers.pop()
+      if (next.run === undefined) continue
       this.now = Math.max(this.now, next.at)
       next.run()
     }
     this.now = until
+    if (this.#broken !== undefined) throw this.#broken
   }
 
   #settle() {

@@ -6,89 +6,121 @@ import type { SseBytes } from "../../../src/events/SseBytes.ts"
 import type { StreamSink } from "../../../src/events/StreamPorts.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
+export interface SinkReader {
+  readonly receives: (bytes: Uint8Array) => void
+  /** The server has ended the stream, and everything of it was read. */
+  readonly finishes: () => void
+}
+
 export class SimSink implements StreamSink {
+  /** Does it take bytes with the chunk framing of HTTP/1.1? */
+  readonly chunked: boolean
+  readonly openedAt: number
+  readonly #expiresAt: number
+  /** When it last had something to write, or room to. */
+  movedAt: number
   readonly #loop: SimLoop
   readonly #highWater: number
-  readonly #received: (bytes: Uint8Array) => void
+  readonly #reader: SinkReader
   #waiting: Array<Uint8Array> = []
+  #size = 0
   #full = false
   #ending = false
   #closed = false
-  #drains: Array<() => void> = []
-  #closes: Array<() => void> = []
-  largestWrite = 0
+  #drain: () => void = () => undefined
+  #close: () => void = () => undefined
 
-  constructor(loop: SimLoop, highWater: number, received: (bytes: Uint8Array) => void) {
+  constructor(loop: SimLoop, expiresAt: number, reader: SinkReader) {
     this.#loop = loop
-    this.#highWater = highWater
-    this.#received = received
+    this.#expiresAt = expiresAt
+    this.#highWater = 200 + loop.below(3_000)
+    this.#reader = reader
+    this.chunked = loop.once(2)
+    this.openedAt = loop.now
+    this.movedAt = loop.now
   }
 
   readonly write = (bytes: SseBytes) => {
-    if (this.#ending) throw new Error("The broker wrote behind the end.")
+    if (this.#ending) this.#loop.blame("Nothing is written behind the end.")
+    if (this.#loop.now > this.#expiresAt && tells(bytes)) this.#loop.blame("Nothing is shown to an expired credential.")
     if (this.#closed) return true
-    this.largestWrite = Math.max(this.largestWrite, bytes.chunked.length)
-    this.#waiting.push(bytes.payload)
-    this.#full = this.buffered() >= this.#highWater
+    const taken = this.chunked ? bytes.chunked : bytes.payload
+    this.#waiting.push(taken)
+    this.#size += taken.length
+    this.#full ||= this.#size >= this.#highWater
+    this.movedAt = this.#loop.now
     return !this.#full
   }
 
-  readonly buffered = () => this.#waiting.reduce((sum, bytes) => sum + bytes.length, 0)
+  readonly buffered = () => this.#size
 
   readonly end = () => {
     this.#ending = true
-    if (this.buffered() === 0) this.#close()
+    if (this.#size === 0) this.#finish()
   }
 
+  /** From the broker, or because the connection breaks. */
   readonly destroy = () => {
     this.#waiting = []
-    this.#close()
+    this.#size = 0
+    this.#gone()
   }
 
   readonly onDrain = (callback: () => void) => {
-    this.#drains.push(callback)
+    this.#drain = callback
   }
 
   readonly onClose = (callback: () => void) => {
     if (this.#closed) this.#loop.soon(callback)
-    else this.#closes.push(callback)
+    else this.#close = callback
   }
 
   get closed(): boolean {
     return this.#closed
   }
 
+  /** Is the stream still going on? */
+  get open(): boolean {
+    return !this.#ending && !this.#closed
+  }
+
+  get full(): boolean {
+    return this.#full
+  }
+
   /** The client takes up to this many bytes. */
   read(limit: number) {
     let left = limit
     while (left > 0 && !this.#closed) {
-      const bytes = this.#waiting.shift()
+      const [bytes] = this.#waiting
       if (bytes === undefined) break
       const taken = bytes.subarray(0, left)
-      if (taken.length < bytes.length) this.#waiting.unshift(bytes.subarray(taken.length))
+      if (taken.length < bytes.length) this.#waiting[0] = bytes.subarray(taken.length)
+      else this.#waiting.shift()
       left -= taken.length
-      this.#received(taken)
+      this.#size -= taken.length
+      this.#reader.receives(taken)
     }
-    if (this.buffered() > 0) return
-    if (this.#ending) this.#close()
+    if (this.#size > 0 || this.#closed) return
+    if (this.#ending) this.#finish()
     else if (this.#full) {
       this.#full = false
-      this.#loop.soon(() => {
-        for (const callback of this.#drains) callback()
-      })
+      this.movedAt = this.#loop.now
+      this.#loop.soon(this.#drain)
     }
   }
 
-  /** The connection breaks. */
-  cut() {
-    this.destroy()
+  #finish() {
+    if (this.#closed) return
+    this.#reader.finishes()
+    this.#gone()
   }
 
-  #close() {
+  #gone() {
     if (this.#closed) return
     this.#closed = true
-    this.#loop.soon(() => {
-      for (const callback of this.#closes.splice(0)) callback()
-    })
+    this.#loop.soon(this.#close)
   }
 }
+
+const tells = ({ payload }: SseBytes) => new TextDecoder().decode(payload).includes("data: ")

@@ -1,195 +1,125 @@
 /**
- * One story of a world with two instances, a few clients and everything that can go wrong between them: random
- * interleavings of commits, bursts, blocked readers, broken connections, crashes, outages and revocations.
+ * One story of a small world with everything that can go wrong in it: random interleavings of commits, bursts,
+ * blocked readers, broken connections, crashes, draining instances, outages, a log that forgets, and revocations.
  * Ends calmly, and then every client must have all there is.
  */
-import { Context, DateTime, Duration, Effect, Exit, type Fiber, Layer, Scope } from "effect"
+import { Effect } from "effect"
 import type { NewEvent } from "../../../src/events/Envelope.ts"
-import { EventBroker } from "../../../src/events/EventBroker.ts"
-import { EventFeed } from "../../../src/events/EventFeed.ts"
-import { EventLog } from "../../../src/events/EventLog.ts"
-import { defaultEventSettings, EventSettings } from "../../../src/events/EventSettings.ts"
-import { EventStreams, type OpenStream } from "../../../src/events/EventStreams.ts"
-import { membershipRevoked } from "../../../src/events/Revocations.ts"
+import { noEvent } from "../../../src/events/EventId.ts"
+import {
+  allowlistChanged,
+  apiKeyRevoked,
+  membershipRevoked,
+  organizationRevoked,
+  projectRevoked,
+  type StreamAccess,
+  sessionRevoked,
+  userRevoked
+} from "../../../src/events/Revocations.ts"
 import { StreamAuthority } from "../../../src/events/StreamAuthority.ts"
-import { StreamScheduler } from "../../../src/events/StreamPorts.ts"
-import { OrgId, ProjectId, UserId } from "../../../src/Ids.ts"
+import { ApiKeyId, OrgId, ProjectId, SessionId, UserId } from "../../../src/Ids.ts"
 import { SimClient } from "./SimClient.ts"
+import { SimFleet } from "./SimFleet.ts"
 import { SimLog } from "./SimLog.ts"
 import { SimLoop } from "./SimLoop.ts"
-import { SimSink } from "./SimSink.ts"
+import { simSettings } from "./simSettings.ts"
 
-const orgs = [OrgId.make("org-a"), OrgId.make("org-b")]
+const orgs = [OrgId.make("org-a"), OrgId.make("org-a"), OrgId.make("org-b")]
+const users = [UserId.make("user-0"), UserId.make("user-1"), UserId.make("user-2")]
 const projects = [ProjectId.make("prj-1"), ProjectId.make("prj-2")]
 const types = ["operation.updated.v1", "other.v1"]
-
-interface Instance {
-  readonly streams: EventStreams["Service"]
-  readonly scope: Scope.Closeable
-}
-
-interface Connection {
-  readonly instance: Instance
-  readonly fiber: Fiber.Fiber<OpenStream, unknown>
-  sink: SimSink | undefined
-}
+const paddings = Array.from({ length: 40 }, (_, length) => "é".repeat(length))
+const tooLarge = "é".repeat(400)
 
 export interface Story {
   readonly events: number
   readonly gaps: number
   readonly overflows: number
   readonly revoked: number
+  readonly drained: number
   readonly connections: number
+  readonly refusals: number
+  readonly beats: number
+  readonly crashes: number
 }
 
 export const simulate = (seed: number): Story => {
   const loop = new SimLoop(seed)
   const log = new SimLog(loop)
-  const banned = new Set<UserId>()
-  const ringEvents = 2 + loop.below(24)
-  const settings: EventSettings = {
-    ...defaultEventSettings,
-    ringEvents,
-    ringsBytes: loop.below(4) === 0 ? 60_000 : 10_000_000,
-    sliceBytes: 300 + loop.below(4_000),
-    eventBytes: 1_500,
-    yieldWrites: 1 + loop.below(8),
-    tailBatch: 1 + loop.below(12),
-    replays: 1 + loop.below(3),
-    poll: Duration.millis(400),
-    heartbeat: Duration.seconds(8),
-    stallTimeout: Duration.seconds(10),
-    maxAge: Duration.minutes(3),
-    maxLagEvents: loop.below(3) === 0 ? 2 + loop.below(ringEvents) : "ring"
-  }
+  const population = 2 + loop.pick([0, 0, 1, 2])
+  const settings = simSettings(loop, population)
+  const { ringEvents } = settings
+
+  const clients = Array.from({ length: population }, (_, index) => {
+    const project_id = loop.pick([null, ...projects])
+    const key = loop.once(3)
+    const access: StreamAccess = {
+      org_id: loop.pick(orgs),
+      project_id,
+      principal: {
+        user_id: loop.pick(users),
+        session_id: key ? null : SessionId.make(`session-${index}`),
+        api_key_id: key ? ApiKeyId.make(`key-${index}`) : null,
+        secret: null,
+        project_id: key && loop.once(2) ? project_id : null,
+        branch_id: null
+      }
+    }
+    const options = { access, types: loop.once(3) ? types.slice(0, 1) : [], bookmarks: loop.once(2) }
+    const from = loop.once(4) ? undefined : noEvent
+    return new SimClient(options, from, log, settings.ringBytes > 10_000 ? ringEvents : undefined)
+  })
 
   const authority = StreamAuthority.of({
-    permits: ({ principal }) =>
-      Effect.gen(function* () {
-        yield* Effect.sleep(loop.below(20))
-        const answer = !banned.has(principal.user_id)
-        yield* Effect.sleep(loop.below(20))
-        return answer
-      })
+    permits: (access) =>
+      loop.answer(2, () => Effect.succeed(clients.some((client) => client.options.access === access && !client.barred)))
   })
-
-  const world = loop.context.pipe(Context.add(EventSettings, settings))
-
-  const start = (): Instance => {
-    const layer = EventStreams.layer.pipe(
-      Layer.provide(EventFeed.layer),
-      Layer.provide(EventBroker.layer),
-      Layer.provide([
-        StreamScheduler.layer,
-        Layer.succeed(EventLog, log.port()),
-        Layer.succeed(StreamAuthority, authority)
-      ])
-    )
-    const scope = Scope.makeUnsafe()
-    // Not run synchronously: its fibers live on this world's event loop.
-    const fiber = Effect.runForkWith(world)(Layer.buildWithScope(layer, scope))
-    loop.advance(0)
-    const built = fiber.pollUnsafe()
-    if (built?._tag !== "Success") throw new Error("An instance did not start.")
-    return { streams: Context.get(built.value, EventStreams), scope }
-  }
-
-  const users = Array.from({ length: 6 }, (_, index) => UserId.make(`user-${index}`))
-  const clients = users.map((user_id, index) => {
-    const principal = { user_id, session_id: null, api_key_id: null, secret: null, project_id: null, branch_id: null }
-    const access = {
-      org_id: orgs[index % 2] ?? OrgId.make("none"),
-      project_id: loop.pick([null, ...projects]) ?? null,
-      principal
-    }
-    const narrowed = loop.below(3) === 0 ? types.slice(0, 1) : []
-    return new SimClient(user_id, { access, types: narrowed, bookmarks: loop.below(2) === 0 }, log, ringEvents)
-  })
-  const instances: Array<Instance> = [start(), start()]
-  const connections = new Map<SimClient, Connection>()
+  const fleet = new SimFleet(loop, log, settings, authority)
   const blocked = new Set<SimClient>()
 
-  const connect = (client: SimClient) => {
-    const instance = loop.pick(instances)
-    if (instance === undefined) return
-    const last_event_id = client.lastEventId
-    client.connects()
-    const connection: { instance: Instance; fiber?: Fiber.Fiber<OpenStream, unknown>; sink: SimSink | undefined } = {
-      instance,
-      sink: undefined
-    }
-    const fiber = Effect.runForkWith(world)(
-      instance.streams.subscribe({
-        ...client.options,
-        expires_at: loop.below(4) === 0 ? DateTime.makeUnsafe(loop.now + 60_000) : null,
-        last_event_id,
-        open: () => {
-          const sink = new SimSink(loop, 200 + loop.below(3_000), (bytes) => client.receives(bytes))
-          connection.sink = sink
-          client.opens()
-          return sink
-        }
-      })
-    )
-    connections.set(client, Object.assign(connection, { fiber }))
-  }
-
-  const disconnect = (client: SimClient) => {
-    const connection = connections.get(client)
-    connections.delete(client)
-    connection?.sink?.cut()
-    connection?.fiber.interruptUnsafe()
-  }
-
-  const crash = () => {
-    const index = loop.below(instances.length)
-    const gone = instances[index]
-    if (gone === undefined) return
-    for (const [client, { instance }] of connections) if (instance === gone) disconnect(client)
-    Effect.runForkWith(world)(Scope.close(gone.scope, Exit.void))
-    instances[index] = start()
-  }
-
-  const event = (n: number): NewEvent => {
-    const unnamable = loop.below(30) === 0
-    const large = loop.below(25) === 0
+  let stated = 0
+  const event = (scope?: StreamAccess): NewEvent => {
+    const unnamable = loop.once(30)
+    const large = loop.once(25)
     return {
-      org_id: loop.pick(orgs) ?? OrgId.make("none"),
-      project_id: loop.below(5) === 0 ? null : (loop.pick(projects) ?? null),
-      type: unnamable ? "Bad\ntype" : (loop.pick(types) ?? "other.v1"),
+      org_id: scope?.org_id ?? loop.pick(orgs),
+      project_id: scope?.project_id ?? (loop.once(5) ? null : loop.pick(projects)),
+      type: unnamable ? "Bad\ntype" : loop.pick(types),
       source: "simulation",
       internal: false,
-      data: { n, poison: unnamable || large, padding: "é".repeat(large ? 1_000 : loop.below(60)) }
+      data: { n: stated++, poison: unnamable || large, padding: large ? tooLarge : loop.pick(paddings) }
     }
   }
-
-  let stated = 0
-  const commit = (count: number) => log.commit(Array.from({ length: count }, () => event(stated++)))
+  const commit = (count: number) => log.commit(Array.from({ length: count }, () => event()))
 
   const revoke = (client: SimClient) => {
-    const { org_id, principal } = client.options.access
-    if (banned.has(principal.user_id)) return
-    if (loop.below(2) === 0) {
-      disconnect(client)
-      connect(client) // its right is looked up just before it ends
+    const { access } = client.options
+    const { event: revocation, hits } = loop.pick(revocations(access))
+    if (loop.once(2)) {
+      if (loop.once(3)) fleet.crash()
+      fleet.disconnect(client)
+      fleet.connect(client) // its right is looked up just before it ends
       loop.advance(loop.below(60))
     }
-    banned.add(principal.user_id)
-    log.commit([event(stated++), membershipRevoked(org_id, principal.user_id), event(stated++), event(stated++)])
-    if (loop.below(2) === 0) log.sequence() // another instance was quicker than both of these
+    for (const other of clients) {
+      if (!hits(other.options.access)) continue
+      other.barredAt = Math.min(other.barredAt, loop.now)
+      other.revokedBy ??= revocation?.data
+    }
+    if (revocation !== undefined) log.commit([event(access), revocation, event(access), event(access)])
+    if (loop.once(2)) log.sequence() // another instance was quicker than all of these
   }
-
-  const isBanned = (client: SimClient) => banned.has(client.options.access.principal.user_id)
 
   /** Clients that read do; those that lost their stream come back, and some do although they may not. */
   const live = (calm: boolean) => {
+    fleet.inspect()
     for (const client of clients) {
-      const connection = connections.get(client)
-      if (connection === undefined) {
-        if (loop.below(3) === 0 && !(calm && isBanned(client))) connect(client)
-      } else if (connection.sink?.closed === true || connection.fiber.pollUnsafe()?._tag === "Failure")
-        disconnect(client)
-      else if (!blocked.has(client)) connection.sink?.read(1 + loop.below(2_000))
+      if (!fleet.connected(client)) {
+        if (calm ? client.barred : !loop.once(3)) continue
+        if (loop.once(8)) client.rewinds(loop.chance())
+        fleet.connect(client)
+      } else if (calm) fleet.sinkOf(client)?.read(Number.POSITIVE_INFINITY)
+      else if (!blocked.has(client)) fleet.sinkOf(client)?.read(1 + loop.below(2_000))
     }
   }
 
@@ -200,58 +130,90 @@ export const simulate = (seed: number): Story => {
     () => commit(ringEvents + loop.below(ringEvents)),
     () => toggle(blocked, loop.pick(clients)),
     () => toggle(blocked, loop.pick(clients)),
-    () => void (loop.below(6) === 0 && crash()),
+    () => fleet.disconnect(loop.pick(clients)),
     () => {
-      const client = loop.pick(clients)
-      if (client !== undefined) disconnect(client)
+      const may = loop.below(8)
+      if (may === 0) fleet.crash()
+      else if (may === 1) fleet.drain()
     },
     () => {
       const client = loop.pick(clients)
-      if (client !== undefined && loop.below(4) === 0) revoke(client)
+      if (loop.once(4) && !client.barred) revoke(client)
     },
     () => {
-      log.failing = loop.below(5) === 0
+      log.failing = loop.once(5)
     },
     () => {
-      const org = loop.pick(orgs)
-      if (org !== undefined && loop.below(4) === 0) log.forget(org, ringEvents)
+      if (loop.once(3)) log.forget(loop.below(1_000), ringEvents)
     }
   ]
 
-  const steps = 20 + loop.below(60)
+  const steps = 6 + loop.below(14)
   for (let step = 0; step < steps; step++) {
-    loop.pick(acts)?.()
+    loop.pick(acts)()
     live(false)
-    loop.advance(loop.below(5) === 0 ? loop.below(8_000) : loop.below(120))
+    if (loop.once(100)) loop.sleep(loop.below(6_000))
+    loop.advance(loop.once(8) ? loop.below(2_000) : loop.below(80))
   }
 
   log.failing = false
-  blocked.clear()
   const unfinished = (client: SimClient) => {
-    const sink = connections.get(client)?.sink
-    if (isBanned(client)) return sink?.closed === false
-    return sink === undefined || sink.closed || client.behind.length > 0
+    const open = fleet.sinkOf(client)?.open === true
+    return client.barred ? open : !open || client.behind !== undefined
   }
-  for (let calm = 0; calm < 8 || (calm < 200 && clients.some(unfinished)); calm++) {
+  for (let calm = 0; calm < 3 || (calm < 200 && clients.some(unfinished)); calm++) {
     live(true)
-    for (const { sink } of connections.values()) sink?.read(1_000_000)
     loop.advance(250)
   }
   for (const client of clients)
-    if (unfinished(client))
-      throw new Error(`${client.name} is at ${client.position} and never got ${client.behind[0]?.id}`)
-  for (const { scope } of instances) Effect.runForkWith(world)(Scope.close(scope, Exit.void))
-  loop.advance(0)
+    if (unfinished(client)) throw new Error(`A client is at ${client.position} and never got ${client.behind?.id}.`)
+
   const sum = (of: (client: SimClient) => number) => clients.reduce((total, client) => total + of(client), 0)
+  const closed = (reason: string) => sum(({ closings }) => closings.filter((it) => it === reason).length)
   return {
-    events: sum((client) => client.seen.events),
-    gaps: sum((client) => client.seen.gaps),
-    overflows: sum((client) => client.seen.overflows),
-    revoked: sum((client) => client.seen.closings.filter((reason) => reason === "revoked").length),
-    connections: sum((client) => client.connections)
+    events: sum(({ seen }) => seen.events),
+    gaps: sum(({ seen }) => seen.gaps),
+    overflows: sum(({ seen }) => seen.overflows),
+    revoked: closed("revoked"),
+    drained: closed("draining"),
+    connections: sum(({ seen }) => seen.connections),
+    refusals: fleet.refusals,
+    beats: sum(({ seen }) => seen.beats),
+    crashes: fleet.crashes
   }
 }
 
-const toggle = <A>(set: Set<A>, item: A | undefined) => {
-  if (item !== undefined && !set.delete(item)) set.add(item)
+/** How a right can end, whom that concerns besides, and what the log says about it: nothing, if need be. */
+const revocations = ({ org_id, principal, project_id }: StreamAccess) => {
+  const { api_key_id, session_id, user_id } = principal
+  const forms: Array<{ readonly event: NewEvent | undefined; readonly hits: (access: StreamAccess) => boolean }> = [
+    {
+      event: membershipRevoked(org_id, user_id),
+      hits: (other) => other.org_id === org_id && other.principal.user_id === user_id
+    },
+    { event: userRevoked(org_id, user_id), hits: (other) => other.principal.user_id === user_id },
+    { event: undefined, hits: (other) => other.principal === principal },
+    { event: organizationRevoked(org_id), hits: (other) => other.org_id === org_id },
+    {
+      event: allowlistChanged(org_id, { project_id: project_id ?? ProjectId.make("prj-1"), version: 1 }),
+      hits: () => false
+    }
+  ]
+  if (session_id !== null)
+    forms.push({
+      event: sessionRevoked(org_id, session_id),
+      hits: (other) => other.principal.session_id === session_id
+    })
+  if (api_key_id !== null)
+    forms.push({ event: apiKeyRevoked(org_id, api_key_id), hits: (other) => other.principal.api_key_id === api_key_id })
+  if (project_id !== null)
+    forms.push({
+      event: projectRevoked(org_id, project_id),
+      hits: (other) => other.project_id === project_id || other.principal.project_id === project_id
+    })
+  return forms
+}
+
+const toggle = <A>(set: Set<A>, item: A) => {
+  if (!set.delete(item)) set.add(item)
 }

@@ -1,0 +1,188 @@
+/**
+ * The instances of a simulated world and the connections of its clients: instances start, crash, and stop in good
+ * order, and clients come to any of them.
+ *
+ * What one would get wrong: an exception in a fiber of an instance reaches nobody here. What must hold is looked at
+ * from outside, in `inspect`, and by the clients.
+ */
+import { Cause, Context, DateTime, Duration, Effect, Exit, type Fiber, Layer, Scope } from "effect"
+import { EventBroker } from "../../../src/events/EventBroker.ts"
+import { EventFeed } from "../../../src/events/EventFeed.ts"
+import { EventLog } from "../../../src/events/EventLog.ts"
+import { EventSettings } from "../../../src/events/EventSettings.ts"
+import { EventStreams, type OpenStream } from "../../../src/events/EventStreams.ts"
+import { StreamAuthority } from "../../../src/events/StreamAuthority.ts"
+import { StreamScheduler } from "../../../src/events/StreamPorts.ts"
+import type { Server, SimClient } from "./SimClient.ts"
+import type { SimLog } from "./SimLog.ts"
+import type { SimLoop } from "./SimLoop.ts"
+import { SimSink } from "./SimSink.ts"
+import { lateness } from "./simSettings.ts"
+
+const layer = EventStreams.layer.pipe(
+  Layer.provide(EventFeed.layer),
+  Layer.provide(EventBroker.layer),
+  Layer.provide(StreamScheduler.layer)
+)
+
+interface Instance extends Server {
+  readonly streams: EventStreams["Service"]
+  readonly scope: Scope.Closeable
+  /** It is stopping, and should be done at this time. */
+  stopping: { readonly done: Fiber.Fiber<void>; readonly by: number } | undefined
+}
+
+interface Connection {
+  readonly instance: Instance
+  readonly expiresAt: number
+  fiber: Fiber.Fiber<OpenStream, unknown> | undefined
+  sink: SimSink | undefined
+}
+
+export class SimFleet {
+  crashes = 0
+  drains = 0
+  refusals = 0
+  readonly #loop: SimLoop
+  readonly #settings: EventSettings
+  readonly #world: Context.Context<EventLog | StreamAuthority>
+  /** In this time everybody's right is looked up again. */
+  readonly #patience: number
+  readonly #instances: Array<Instance> = []
+  readonly #connections = new Map<SimClient, Connection>()
+
+  constructor(loop: SimLoop, log: SimLog, settings: EventSettings, authority: StreamAuthority["Service"]) {
+    this.#loop = loop
+    this.#settings = settings
+    this.#patience = 1.2 * Duration.toMillis(settings.revalidate) + 1_500
+    this.#world = loop.context.pipe(
+      Context.add(EventSettings, settings),
+      Context.add(EventLog, log.port),
+      Context.add(StreamAuthority, authority)
+    )
+    const size = loop.pick([1, 1, 2, 2])
+    for (let index = 0; index < size; index++) this.#instances.push(this.#start())
+  }
+
+  sinkOf(client: SimClient): SimSink | undefined {
+    return this.#connections.get(client)?.sink
+  }
+
+  connected(client: SimClient): boolean {
+    return this.#connections.has(client)
+  }
+
+  connect(client: SimClient) {
+    const loop = this.#loop
+    const instance = loop.pick(this.#instances)
+    const expiresAt = loop.once(4) ? loop.now + 2_500 + loop.below(4_000) : Number.POSITIVE_INFINITY
+    const connection: Connection = { instance, expiresAt, fiber: undefined, sink: undefined }
+    const last = client.lastEventId
+    client.connects(instance)
+    this.#connections.set(client, connection)
+    connection.fiber = Effect.runForkWith(this.#world)(
+      instance.streams.subscribe({
+        ...client.options,
+        expires_at: expiresAt === Number.POSITIVE_INFINITY ? null : DateTime.makeUnsafe(expiresAt),
+        last_event_id: loop.once(8) ? last?.toLowerCase() : last,
+        open: () => {
+          const sink = new SimSink(loop, expiresAt, client)
+          connection.sink = sink
+          client.opens(sink.chunked)
+          return sink
+        }
+      })
+    )
+  }
+
+  disconnect(client: SimClient) {
+    const connection = this.#connections.get(client)
+    this.#connections.delete(client)
+    connection?.sink?.destroy()
+    connection?.fiber?.interruptUnsafe()
+  }
+
+  /** Without a word to anyone. */
+  crash() {
+    this.crashes += 1
+    this.#replace(this.#loop.pick(this.#instances))
+  }
+
+  /** In good order: streams are told, new ones are turned away, and then another takes its place. */
+  drain() {
+    const instance = this.#loop.pick(this.#instances)
+    if (instance.stopping !== undefined) return
+    this.drains += 1
+    const over = this.#loop.below(1_500)
+    const slack = Duration.toMillis(this.#settings.linger) + lateness(this.#settings) + 500
+    const done = Effect.runForkWith(this.#world)(instance.streams.drain(Duration.millis(over)))
+    instance.stopping = { done, by: this.#loop.now + over + slack }
+  }
+
+  /** Follows what became of instances and connections, and of what holds of each at any time. */
+  inspect() {
+    const { now, wokeAt } = this.#loop
+    const awake = now > wokeAt + 2_500
+    for (const instance of [...this.#instances]) {
+      if (instance.stopping === undefined) continue
+      if (instance.stopping.done.pollUnsafe() !== undefined) this.#replace(instance)
+      else if (awake && now > instance.stopping.by) throw new Error("An instance did not come to an end.")
+    }
+    for (const [client, connection] of this.#connections) {
+      const outcome = connection.fiber?.pollUnsafe()
+      if (outcome !== undefined && Exit.isFailure(outcome)) {
+        this.#refused(outcome.cause, connection.instance)
+        this.disconnect(client)
+      } else if (connection.sink?.closed === true) this.disconnect(client)
+      else if (awake && connection.sink?.open === true)
+        this.#watch(connection.sink, Math.min(connection.expiresAt, client.barredAt + this.#patience))
+    }
+  }
+
+  #refused(cause: Cause.Cause<unknown>, instance: Instance) {
+    this.refusals += 1
+    for (const reason of cause.reasons) {
+      const tag = Cause.isFailReason(reason) ? (reason.error as { readonly _tag?: string })._tag : reason._tag
+      const fair =
+        tag === "StorageError" ||
+        (tag === "TooManyStreams" && this.#settings.limits !== null) ||
+        (tag === "StreamsDraining" && instance.draining)
+      if (!fair) throw new Error(`A client was refused: ${tag}`, { cause: Cause.squash(cause) })
+    }
+  }
+
+  #watch(sink: SimSink, over: number) {
+    const { heartbeat, maxAge, stallTimeout } = this.#settings
+    const { now } = this.#loop
+    const late = lateness(this.#settings)
+    if (now > over) throw new Error("A stream outlived its right.")
+    if (now - sink.openedAt > Duration.toMillis(maxAge) + late) throw new Error("A stream is too old.")
+    const stall = Duration.toMillis(stallTimeout)
+    const quiet = now - sink.movedAt
+    if (quiet > (sink.full ? stall : Math.max(stall, 1.2 * Duration.toMillis(heartbeat))) + late)
+      throw new Error(sink.full ? "A stalled stream goes on." : "A stream fell silent.")
+  }
+
+  #replace(gone: Instance) {
+    for (const [client, { instance }] of this.#connections) if (instance === gone) this.disconnect(client)
+    Effect.runForkWith(this.#world)(Scope.close(gone.scope, Exit.void))
+    this.#instances[this.#instances.indexOf(gone)] = this.#start()
+  }
+
+  #start(): Instance {
+    const scope = Scope.makeUnsafe()
+    // Not run synchronously: its fibers live on this world's event loop.
+    const fiber = Effect.runForkWith(this.#world)(Layer.buildWithScope(layer, scope))
+    this.#loop.advance(0)
+    const built = fiber.pollUnsafe()
+    if (built?._tag !== "Success") throw new Error("An instance did not start.")
+    return {
+      streams: Context.get(built.value, EventStreams),
+      scope,
+      stopping: undefined,
+      get draining() {
+        return this.stopping !== undefined
+      }
+    }
+  }
+}

@@ -1,0 +1,3 @@
+import { simulationSuite } from "./simulationSuite.ts"
+
+simulationSuite(1, 2)

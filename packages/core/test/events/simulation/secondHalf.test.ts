@@ -1,0 +1,3 @@
+import { simulationSuite } from "./simulationSuite.ts"
+
+simulationSuite(2, 2)

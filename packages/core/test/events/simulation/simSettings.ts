@@ -1,0 +1,39 @@
+/** Settings of a simulated world: small enough that everything that has a limit meets it within seconds. */
+import { Duration } from "effect"
+import { defaultEventSettings, type EventSettings } from "../../../src/events/EventSettings.ts"
+import type { SimLoop } from "./SimLoop.ts"
+
+/** How late a timer of a stream may be: its reminder stands in a bucket, and the buckets are looked at in turns. */
+export const lateness = ({ heartbeat }: Pick<EventSettings, "heartbeat">) =>
+  2 * Math.min(1_000, Duration.toMillis(heartbeat) / 10) + 1
+
+export const simSettings = (loop: SimLoop, clients: number): EventSettings => {
+  const ringEvents = 2 + loop.below(loop.pick([6, 10, 20]))
+  const heartbeat = Duration.seconds(loop.pick([2, 4, 10]))
+  return {
+    ...defaultEventSettings,
+    ringEvents,
+    ringBytes: loop.once(4) ? 1_000 + loop.below(4_000) : defaultEventSettings.ringBytes,
+    ringsBytes: loop.once(4) ? 30_000 : defaultEventSettings.ringsBytes,
+    eventBytes: 700,
+    sliceBytes: 300 + loop.below(3_000),
+    yieldWrites: 1 + loop.below(8),
+    heartbeat,
+    maxAge: Duration.seconds(loop.pick([3, 30])),
+    expiryMargin: Duration.millis(lateness({ heartbeat })),
+    stallTimeout: Duration.millis(loop.pick([700, 2_000])),
+    maxLagEvents: loop.once(3) ? 2 + loop.below(ringEvents) : "ring",
+    maxLagBytes: loop.once(4) ? 500 + loop.below(3_000) : "ring",
+    linger: Duration.millis(500),
+    freshness: Duration.millis(loop.pick([500, 2_000])),
+    revalidate: Duration.seconds(10),
+    replays: 1 + loop.below(3),
+    replayBytes: loop.once(3) ? 500 + loop.below(3_000) : defaultEventSettings.replayBytes,
+    replayPatience: Duration.millis(400),
+    poll: Duration.millis(loop.pick([300, 1_500])),
+    tailBatch: 1 + loop.below(12),
+    waiterBacklog: 1,
+    // As many as there are: whoever takes a place and does not give it back shuts others out.
+    limits: loop.once(3) ? { streams: clients, orgStreams: clients, instanceStreams: clients, opens: 3 } : null
+  }
+}
