@@ -89,7 +89,7 @@ export class EventBroker extends Context.Service<
         drained: (stream) => {
           if (stream.ended !== undefined) return
           stream.pump(FlushBudget.of(host))
-          if (stream.hungry) fanouts.get(stream.access.org_id)?.schedule()
+          if (stream.hungry) fanouts.get(stream.access.org_id)?.offer()
         },
         ended: (stream) => {
           if (!streams.delete(stream)) return
@@ -225,7 +225,7 @@ export class EventBroker extends Context.Service<
           if (revoked) stream.end("revoked")
           stream.tick(scheduler.now())
           stream.pump(FlushBudget.of(host))
-          if (stream.hungry) fanout.schedule()
+          if (stream.hungry) fanout.offer()
           return stream
         },
         streams: () => [...streams],

@@ -67,12 +67,16 @@ export class OrgFanout {
       return
     }
     if (this.streams.size > 0 && this.#crowded(ring)) this.#flushAll(ring)
-    if (!ring.append(event)) return
-    this.#dirty = true
-    this.schedule()
+    if (ring.append(event)) this.offer()
   }
 
-  schedule() {
+  /** Some stream could take something. A pass that is going on may have gone by it, so another one has to follow. */
+  offer() {
+    this.#dirty = true
+    this.#schedule()
+  }
+
+  #schedule() {
     if (this.streams.size > 0) this.#host.enqueue(this)
   }
 
@@ -112,7 +116,7 @@ export class OrgFanout {
       next.pump(budget)
       this.#current = next.hungry ? next : undefined
       if (budget.spent) {
-        this.schedule()
+        this.#schedule()
         return
       }
     }
@@ -120,6 +124,6 @@ export class OrgFanout {
     this.#offered = this.#offering
     ring.forgetSlices()
     record(eventMetrics.flush, (scheduler.now() - begun) / 1_000)
-    if (this.#dirty) this.schedule()
+    if (this.#dirty) this.#schedule()
   }
 }

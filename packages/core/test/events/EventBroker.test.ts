@@ -94,6 +94,21 @@ describe("a stream", () => {
     assert.strictEqual(sinks.filter((sink) => sink.ids.length === 1).length, 8)
   })
 
+  it("gets the rest of what waited for it, even when a pass over the others is going on", () => {
+    const { broker, connect, load, loop } = makeTestBroker({ yieldWrites: 1, sliceBytes: 1 })
+    load()
+    const [slow] = [connect(), connect(), connect()]
+    slow.sink.full = true
+    for (const pos of range(1, 4)) {
+      broker.deliver([logged(pos)])
+      loop.advance(0)
+    }
+    broker.deliver([logged(5)])
+    loop.soon(() => slow.sink.drain()) // the pass has gone by it already
+    loop.advance(0)
+    assert.deepStrictEqual(slow.sink.ids, ids(...range(1, 5)))
+  })
+
   it("shares a turn with the streams of other organizations, in turns", () => {
     const { broker, connect, load, loop } = makeTestBroker({ yieldWrites: 2 })
     const orgs = range(1, 9).map((n) => OrgId.make(`org-${n}`))
