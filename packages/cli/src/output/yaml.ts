@@ -2,10 +2,10 @@
  * JSON data as YAML 1.2, in block style.
  *
  * A string is written plain only when no reader of YAML 1.1 or 1.2 could take it for something else (`no`, `1e3`,
- * `0x1`, `2026-01-01`); everything else is a double-quoted scalar, which JSON's string syntax is a subset of.
+ * `0x1`, `_0`, `2026-01-01`); everything else is a double-quoted scalar, which JSON's string syntax is a subset of.
  */
 
-const plain = /^[A-Za-z_/][A-Za-z0-9_./@+-]*( [A-Za-z0-9_./@+-]+)*$/
+const plain = /^[A-Za-z/][A-Za-z0-9_./@+-]*( [A-Za-z0-9_./@+-]+)*$/
 const reserved = /^(y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i
 /** Printable to JSON, but not to YAML, or invisible. */
 const unprintable = /[\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/g
