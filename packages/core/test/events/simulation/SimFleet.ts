@@ -123,6 +123,8 @@ export class SimFleet {
   inspect() {
     const { now, wokeAt } = this.#loop
     const awake = now > wokeAt + 2_500
+    // A machine that sleeps looks nobody up: a right that was found just before can end meanwhile.
+    const patienceFrom = ({ barredAt }: SimClient) => Math.max(barredAt, wokeAt) + this.#patience
     for (const instance of [...this.#instances]) {
       if (instance.stopping === undefined) continue
       if (instance.stopping.done.pollUnsafe() !== undefined) this.#replace(instance)
@@ -135,7 +137,7 @@ export class SimFleet {
         this.disconnect(client)
       } else if (connection.sink?.closed === true) this.disconnect(client)
       else if (awake && connection.sink?.open === true)
-        this.#watch(connection.sink, Math.min(connection.expiresAt, client.barredAt + this.#patience))
+        this.#watch(connection.sink, Math.min(connection.expiresAt, patienceFrom(client)))
     }
   }
 
