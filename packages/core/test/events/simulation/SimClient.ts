@@ -32,6 +32,8 @@ export class SimClient {
   revokedBy: EventData | undefined
   readonly seen = { events: 0, gaps: 0, overflows: 0, beats: 0, connections: 0 }
   readonly closings: Array<string> = []
+  /** A number made of every line that it got. */
+  trace = 0
   /** Ids of its stream, to come back to. */
   readonly #memory: Array<string> = []
   readonly #log: SimLog
@@ -99,6 +101,8 @@ export class SimClient {
   }
 
   #line(line: string) {
+    for (const at of [0, line.length >> 1, line.length - 1])
+      this.trace = (Math.imul(this.trace, 31) + line.length + (line.charCodeAt(at) || 0)) | 0
     this.#expect(!this.#told, `nothing behind the end of a stream, not ${line}`)
     if (!this.#begun) {
       this.#begun = line === ": ok"

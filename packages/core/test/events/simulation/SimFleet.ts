@@ -14,10 +14,10 @@ import { EventStreams, type OpenStream } from "../../../src/events/EventStreams.
 import { StreamAuthority } from "../../../src/events/StreamAuthority.ts"
 import { StreamScheduler } from "../../../src/events/StreamPorts.ts"
 import type { Server, SimClient } from "./SimClient.ts"
-import type { SimLog } from "./SimLog.ts"
+import type { Reach, SimLog } from "./SimLog.ts"
 import type { SimLoop } from "./SimLoop.ts"
 import { SimSink } from "./SimSink.ts"
-import { lateness } from "./simSettings.ts"
+import { lateness, roomy } from "./simSettings.ts"
 
 const layer = EventStreams.layer.pipe(
   Layer.provide(EventFeed.layer),
@@ -26,6 +26,7 @@ const layer = EventStreams.layer.pipe(
 )
 
 interface Instance extends Server {
+  readonly reach: Reach
   readonly streams: EventStreams["Service"]
   readonly scope: Scope.Closeable
   /** It is stopping, and should be done at this time. */
@@ -44,8 +45,9 @@ export class SimFleet {
   drains = 0
   refusals = 0
   readonly #loop: SimLoop
+  readonly #log: SimLog
   readonly #settings: EventSettings
-  readonly #world: Context.Context<EventLog | StreamAuthority>
+  readonly #world: Context.Context<StreamAuthority>
   /** In this time everybody's right is looked up again. */
   readonly #patience: number
   readonly #instances: Array<Instance> = []
@@ -53,13 +55,10 @@ export class SimFleet {
 
   constructor(loop: SimLoop, log: SimLog, settings: EventSettings, authority: StreamAuthority["Service"]) {
     this.#loop = loop
+    this.#log = log
     this.#settings = settings
     this.#patience = 1.2 * Duration.toMillis(settings.revalidate) + 1_500
-    this.#world = loop.context.pipe(
-      Context.add(EventSettings, settings),
-      Context.add(EventLog, log.port),
-      Context.add(StreamAuthority, authority)
-    )
+    this.#world = loop.context.pipe(Context.add(EventSettings, settings), Context.add(StreamAuthority, authority))
     const size = loop.pick([1, 1, 2, 2])
     for (let index = 0; index < size; index++) this.#instances.push(this.#start())
   }
@@ -86,7 +85,7 @@ export class SimFleet {
         expires_at: expiresAt === Number.POSITIVE_INFINITY ? null : DateTime.makeUnsafe(expiresAt),
         last_event_id: loop.once(8) ? last?.toLowerCase() : last,
         open: () => {
-          const sink = new SimSink(loop, expiresAt, client)
+          const sink = new SimSink(loop, expiresAt, this.#settings.yieldWrites === roomy, client)
           connection.sink = sink
           client.opens(sink.chunked)
           return sink
@@ -119,6 +118,31 @@ export class SimFleet {
     instance.stopping = { done, by: this.#loop.now + over + slack }
   }
 
+  /** One instance, or all of them, lose the log or fall behind it. */
+  disturb() {
+    const trouble = this.#loop.pick(["failing", "lagging"] as const)
+    const one = this.#loop.once(2) ? this.#loop.pick(this.#instances) : undefined
+    for (const instance of this.#instances) if (one === undefined || one === instance) instance.reach[trouble] = true
+  }
+
+  calm() {
+    for (const { reach } of this.#instances) {
+      reach.failing = false
+      reach.lagging = false
+    }
+  }
+
+  /** The end of the world: nothing of it may go on. */
+  stop() {
+    for (const client of [...this.#connections.keys()]) this.disconnect(client)
+    for (const { scope, stopping } of this.#instances) {
+      stopping?.done.interruptUnsafe()
+      Effect.runForkWith(this.#world)(Scope.close(scope, Exit.void))
+    }
+    this.#loop.advance(0)
+    if (!this.#loop.idle) throw new Error("Something goes on in an instance that has stopped.")
+  }
+
   /** Follows what became of instances and connections, and of what holds of each at any time. */
   inspect() {
     const { now, wokeAt } = this.#loop
@@ -127,7 +151,7 @@ export class SimFleet {
     const patienceFrom = ({ barredAt }: SimClient) => Math.max(barredAt, wokeAt) + this.#patience
     for (const instance of [...this.#instances]) {
       if (instance.stopping === undefined) continue
-      if (instance.stopping.done.pollUnsafe() !== undefined) this.#replace(instance)
+      if (instance.stopping.done.pollUnsafe() !== undefined) this.#retire(instance)
       else if (awake && now > instance.stopping.by) throw new Error("An instance did not come to an end.")
     }
     for (const [client, connection] of this.#connections) {
@@ -136,7 +160,7 @@ export class SimFleet {
         this.#refused(outcome.cause, connection.instance)
         this.disconnect(client)
       } else if (connection.sink?.closed === true) this.disconnect(client)
-      else if (awake && connection.sink?.open === true)
+      else if (awake && connection.sink !== undefined)
         this.#watch(connection.sink, Math.min(connection.expiresAt, patienceFrom(client)))
     }
   }
@@ -154,15 +178,23 @@ export class SimFleet {
   }
 
   #watch(sink: SimSink, over: number) {
-    const { heartbeat, maxAge, stallTimeout } = this.#settings
+    const { heartbeat, linger, maxAge, stallTimeout } = this.#settings
     const { now } = this.#loop
     const late = lateness(this.#settings)
+    if (now - sink.endedAt > Duration.toMillis(linger) + late) throw new Error("An ended stream stays connected.")
+    if (!sink.open) return
     if (now > over) throw new Error("A stream outlived its right.")
     if (now - sink.openedAt > Duration.toMillis(maxAge) + late) throw new Error("A stream is too old.")
     const stall = Duration.toMillis(stallTimeout)
     const quiet = now - sink.movedAt
     if (quiet > (sink.full ? stall : Math.max(stall, 1.2 * Duration.toMillis(heartbeat))) + late)
       throw new Error(sink.full ? "A stalled stream goes on." : "A stream fell silent.")
+  }
+
+  #retire(instance: Instance) {
+    for (const { instance: of, sink } of this.#connections.values())
+      if (of === instance && sink?.open === true) throw new Error("A stream goes on in an instance that has drained.")
+    this.#replace(instance)
   }
 
   #replace(gone: Instance) {
@@ -173,13 +205,16 @@ export class SimFleet {
 
   #start(): Instance {
     const scope = Scope.makeUnsafe()
+    const reach = { failing: false, lagging: false }
+    const world = Context.add(this.#world, EventLog, this.#log.port(reach))
     // Not run synchronously: its fibers live on this world's event loop.
-    const fiber = Effect.runForkWith(this.#world)(Layer.buildWithScope(layer, scope))
+    const fiber = Effect.runForkWith(world)(Layer.buildWithScope(layer, scope))
     this.#loop.advance(0)
     const built = fiber.pollUnsafe()
     if (built?._tag !== "Success") throw new Error("An instance did not start.")
     return {
       streams: Context.get(built.value, EventStreams),
+      reach,
       scope,
       stopping: undefined,
       get draining() {

@@ -13,6 +13,14 @@ import type { SimLoop } from "./SimLoop.ts"
 const batch = 7
 const region_id = RegionId.make("local")
 
+/** How an instance reaches the log. */
+export interface Reach {
+  /** Does it get no answers at all? */
+  failing: boolean
+  /** Does it learn late what is new? */
+  lagging: boolean
+}
+
 /** What the log keeps, and ever had, of one organization. */
 interface Own {
   readonly events: Array<LoggedEvent>
@@ -23,9 +31,8 @@ interface Own {
 export class SimLog {
   /** Everything that ever was in the log, by position. */
   readonly all: Array<LoggedEvent> = []
-  failing = false
-  /** The log as every instance reaches it. */
-  readonly port: EventLog["Service"]
+  /** Does every answer arrive? */
+  calm = false
   readonly #loop: SimLoop
   readonly #outbox: Array<NewEvent & { readonly at: DateTime.Utc }> = []
   readonly #own = new Map<OrgId, Own>()
@@ -41,7 +48,6 @@ export class SimLog {
     this.#loop = loop
     this.#slow = loop.pick([1, 3, 8])
     this.#heard = loop.pick([0, 1, 1, 3])
-    this.port = this.#reached()
   }
 
   commit(events: ReadonlyArray<NewEvent>) {
@@ -113,21 +119,28 @@ export class SimLog {
     }
   }
 
-  #reached(): EventLog["Service"] {
+  /** The log as one instance reaches it. */
+  port(reach: Reach): EventLog["Service"] {
+    const answer = <A>(operation: string, read: () => A) =>
+      this.#loop.answer(this.#slow, 40, () => this.#read(reach, operation, read))
     return {
       append: () => Effect.die("A simulated world commits by itself."),
-      sequence: this.#answer("sequence", () => (this.#loop.once(5) ? "busy" : this.sequence())),
-      head: this.#answer("head", () => ({ pos: this.all.length, id: this.all.at(-1)?.id ?? noEvent })),
-      headOf: (org) => this.#answer("headOf", () => this.#of(org).events.at(-1)?.id ?? noEvent),
-      tail: (after, limit) => this.#answer("tail", () => this.#tail(after, limit)),
+      sequence: answer("sequence", () => (this.#loop.once(5) ? "busy" : this.sequence())),
+      head: answer("head", () => ({ pos: this.all.length, id: this.all.at(-1)?.id ?? noEvent })),
+      headOf: (org) => answer("headOf", () => this.#of(org).events.at(-1)?.id ?? noEvent),
+      tail: (after, limit) =>
+        Effect.suspend(() => {
+          const read = () => this.#read(reach, "tail", () => this.#tail(after, limit))
+          return reach.lagging ? this.#loop.answer(1, 1_500, read) : this.#loop.answer(this.#slow, 40, read)
+        }),
       window: (org, cap) =>
-        this.#answer("window", () => {
+        answer("window", () => {
           const own = this.#of(org)
           const from = Math.max(own.trimmed, own.events.length - cap)
           return { events: own.events.slice(from), floor: Option.fromUndefinedOr(own.events[from - 1]?.id) }
         }),
       scopeHasBetween: (org, project, after, upTo) =>
-        this.#answer(
+        answer(
           "scopeHasBetween",
           () => after < this.forgotten(org) || this.visible(org, project, after, upTo).next().done !== true
         ),
@@ -163,11 +176,11 @@ export class SimLog {
   }
 
   /** Question or answer may get lost. */
-  #answer<A>(operation: string, read: () => A): Effect.Effect<A, StorageError> {
-    return this.#loop.answer(this.#slow, () => {
-      if (this.failing) return new StorageError({ operation, cause: "simulated" })
-      const result = read()
-      return this.#loop.once(60) ? new StorageError({ operation, cause: "connection lost" }) : Effect.succeed(result)
-    })
+  #read<A>(reach: Reach, operation: string, read: () => A): Effect.Effect<A, StorageError> {
+    if (reach.failing) return new StorageError({ operation, cause: "simulated" })
+    const result = read()
+    return !this.calm && this.#loop.once(60)
+      ? new StorageError({ operation, cause: "connection lost" })
+      : Effect.succeed(result)
   }
 }

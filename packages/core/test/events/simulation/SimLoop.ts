@@ -106,10 +106,10 @@ export class SimLoop {
   }
 
   /** An answer that may take its time: what it tells was so at some moment in between. Slow once in so many times. */
-  answer<A, E>(slow: number, look: () => Effect.Effect<A, E>): Effect.Effect<A, E> {
+  answer<A, E>(slow: number, longest: number, look: () => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
-      const before = this.once(slow) ? this.below(40) : 0
-      const behind = this.once(slow) ? this.below(40) : 0
+      const before = this.once(slow) ? this.below(longest) : 0
+      const behind = this.once(slow) ? this.below(longest) : 0
       if (before + behind === 0) return look()
       return Effect.callback<A, E>((resume) => {
         let cancel = this.after(before, () => {
@@ -119,6 +119,11 @@ export class SimLoop {
         return Effect.sync(() => cancel())
       })
     })
+  }
+
+  /** Is nothing left that would ever run? */
+  get idle(): boolean {
+    return this.#turn.length === 0 && this.#timers.every((timer) => timer.run === undefined)
   }
 
   /** Somebody broke a rule where nobody listens: the story ends at the next advance. */

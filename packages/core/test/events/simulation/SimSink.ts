@@ -19,22 +19,29 @@ export class SimSink implements StreamSink {
   readonly #expiresAt: number
   /** When it last had something to write, or room to. */
   movedAt: number
+  /** When the broker ended it. */
+  endedAt = Number.POSITIVE_INFINITY
   readonly #loop: SimLoop
   readonly #highWater: number
   readonly #reader: SinkReader
+  /** Is a reader that keeps up never dropped? */
+  readonly #roomy: boolean
   #waiting: Array<Uint8Array> = []
   #size = 0
   #full = false
+  /** What was written although it was full: only a farewell may be. */
+  #last: SseBytes | undefined
   #ending = false
   #closed = false
   #drain: () => void = () => undefined
   #close: () => void = () => undefined
 
-  constructor(loop: SimLoop, expiresAt: number, reader: SinkReader) {
+  constructor(loop: SimLoop, expiresAt: number, roomy: boolean, reader: SinkReader) {
     this.#loop = loop
     this.#expiresAt = expiresAt
-    this.#highWater = 200 + loop.below(3_000)
+    this.#highWater = 200 + loop.below(2_000)
     this.#reader = reader
+    this.#roomy = roomy
     this.chunked = loop.once(2)
     this.openedAt = loop.now
     this.movedAt = loop.now
@@ -42,8 +49,12 @@ export class SimSink implements StreamSink {
 
   readonly write = (bytes: SseBytes) => {
     if (this.#ending) this.#loop.blame("Nothing is written behind the end.")
-    if (this.#loop.now > this.#expiresAt && tells(bytes)) this.#loop.blame("Nothing is shown to an expired credential.")
+    if (this.#loop.now > this.#expiresAt && tells(bytes, "data: "))
+      this.#loop.blame("Nothing is shown to an expired credential.")
     if (this.#closed) return true
+    if (this.#last !== undefined) this.#loop.blame("Nothing but a farewell is written to a full connection.")
+    if (this.#full) this.#last = bytes
+    else if (this.#roomy && tells(bytes, "event: overflow.v1")) this.#loop.blame("Whoever keeps up is not dropped.")
     const taken = this.chunked ? bytes.chunked : bytes.payload
     this.#waiting.push(taken)
     this.#size += taken.length
@@ -56,6 +67,7 @@ export class SimSink implements StreamSink {
 
   readonly end = () => {
     this.#ending = true
+    this.endedAt = this.#loop.now
     if (this.#size === 0) this.#finish()
   }
 
@@ -104,6 +116,7 @@ export class SimSink implements StreamSink {
     if (this.#size > 0 || this.#closed) return
     if (this.#ending) this.#finish()
     else if (this.#full) {
+      if (this.#last !== undefined) this.#loop.blame("A full connection is not written to.")
       this.#full = false
       this.movedAt = this.#loop.now
       this.#loop.soon(this.#drain)
@@ -123,4 +136,5 @@ export class SimSink implements StreamSink {
   }
 }
 
-const tells = ({ payload }: SseBytes) => new TextDecoder().decode(payload).includes("data: ")
+const tells = ({ payload }: SseBytes, text: string) =>
+  Buffer.from(payload.buffer, payload.byteOffset, payload.length).includes(text)

@@ -3,6 +3,9 @@ import { Duration } from "effect"
 import { defaultEventSettings, type EventSettings } from "../../../src/events/EventSettings.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
+/** So many writes in one go that no reader can fall behind between two of them. */
+export const roomy = 512
+
 /** How late a timer of a stream may be: its reminder stands in a bucket, and the buckets are looked at in turns. */
 export const lateness = ({ heartbeat }: Pick<EventSettings, "heartbeat">) =>
   2 * Math.min(1_000, Duration.toMillis(heartbeat) / 10) + 1
@@ -16,8 +19,8 @@ export const simSettings = (loop: SimLoop, clients: number): EventSettings => {
     ringBytes: loop.once(4) ? 1_000 + loop.below(4_000) : defaultEventSettings.ringBytes,
     ringsBytes: loop.once(4) ? 30_000 : defaultEventSettings.ringsBytes,
     eventBytes: 700,
-    sliceBytes: 300 + loop.below(3_000),
-    yieldWrites: 1 + loop.below(8),
+    sliceBytes: 300 + loop.below(loop.pick([500, 3_000])),
+    yieldWrites: loop.pick([1, 1, 2, 3, 5, roomy]),
     heartbeat,
     maxAge: Duration.seconds(loop.pick([3, 30])),
     expiryMargin: Duration.millis(lateness({ heartbeat })),
@@ -27,10 +30,10 @@ export const simSettings = (loop: SimLoop, clients: number): EventSettings => {
     linger: Duration.millis(500),
     freshness: Duration.millis(loop.pick([500, 2_000])),
     revalidate: Duration.seconds(10),
-    replays: 1 + loop.below(3),
+    replays: loop.pick([1, 1, 2, 3]),
     replayBytes: loop.once(3) ? 500 + loop.below(3_000) : defaultEventSettings.replayBytes,
-    replayPatience: Duration.millis(400),
-    poll: Duration.millis(loop.pick([300, 1_500])),
+    replayPatience: Duration.millis(loop.pick([400, 2_000])),
+    poll: Duration.millis(loop.pick([200, 1_000])),
     tailBatch: 1 + loop.below(12),
     waiterBacklog: 1,
     // As many as there are: whoever takes a place and does not give it back shuts others out.

@@ -24,10 +24,15 @@ import { SimLog } from "./SimLog.ts"
 import { SimLoop } from "./SimLoop.ts"
 import { simSettings } from "./simSettings.ts"
 
-const orgs = [OrgId.make("org-a"), OrgId.make("org-a"), OrgId.make("org-b")]
+const orgs = [OrgId.make("org-a"), OrgId.make("org-a"), OrgId.make("org-a"), OrgId.make("org-b")]
 const users = [UserId.make("user-0"), UserId.make("user-1"), UserId.make("user-2")]
 const projects = [ProjectId.make("prj-1"), ProjectId.make("prj-2")]
 const types = ["operation.updated.v1", "other.v1"]
+/** What may happen next, each as often as it stands here. */
+const agenda = [
+  ...(["some", "some", "some", "some", "some", "some", "burst", "burst", "block", "block", "block", "block"] as const),
+  ...(["cut", "cut", "stop", "revoke", "disturb", "herd", "forget"] as const)
+]
 const paddings = Array.from({ length: 40 }, (_, length) => "é".repeat(length))
 const tooLarge = "é".repeat(400)
 
@@ -41,6 +46,8 @@ export interface Story {
   readonly refusals: number
   readonly beats: number
   readonly crashes: number
+  /** What every client got, line by line. */
+  readonly trace: string
 }
 
 export const simulate = (seed: number): Story => {
@@ -72,10 +79,12 @@ export const simulate = (seed: number): Story => {
 
   const authority = StreamAuthority.of({
     permits: (access) =>
-      loop.answer(2, () => Effect.succeed(clients.some((client) => client.options.access === access && !client.barred)))
+      loop.answer(2, 40, () =>
+        Effect.succeed(clients.some((client) => client.options.access === access && !client.barred))
+      )
   })
   const fleet = new SimFleet(loop, log, settings, authority)
-  const blocked = new Set<SimClient>()
+  const blocked = new Set(clients.filter(() => loop.once(4)))
 
   let stated = 0
   const event = (scope?: StreamAccess): NewEvent => {
@@ -90,9 +99,12 @@ export const simulate = (seed: number): Story => {
       data: { n: stated++, poison: unnamable || large, padding: large ? tooLarge : loop.pick(paddings) }
     }
   }
-  const commit = (count: number) => log.commit(Array.from({ length: count }, () => event()))
+  const hidden = () => allowlistChanged(loop.pick(orgs), { project_id: loop.pick(projects), version: 1 })
+  const commit = (count: number) =>
+    log.commit(Array.from({ length: count }, () => (loop.once(12) ? hidden() : event())))
 
   const revoke = (client: SimClient) => {
+    if (client.barred) return
     const { access } = client.options
     const { event: revocation, hits } = loop.pick(revocations(access))
     if (loop.once(2)) {
@@ -110,6 +122,14 @@ export const simulate = (seed: number): Story => {
     if (loop.once(2)) log.sequence() // another instance was quicker than all of these
   }
 
+  /** Everybody comes back at once. */
+  const herd = () => {
+    for (const client of clients) {
+      fleet.disconnect(client)
+      fleet.connect(client)
+    }
+  }
+
   /** Clients that read do; those that lost their stream come back, and some do although they may not. */
   const live = (calm: boolean) => {
     fleet.inspect()
@@ -123,50 +143,45 @@ export const simulate = (seed: number): Story => {
     }
   }
 
-  const acts: ReadonlyArray<() => void> = [
-    () => commit(1),
-    () => commit(1 + loop.below(4)),
-    () => commit(1 + loop.below(3)),
-    () => commit(ringEvents + loop.below(ringEvents)),
-    () => toggle(blocked, loop.pick(clients)),
-    () => toggle(blocked, loop.pick(clients)),
-    () => fleet.disconnect(loop.pick(clients)),
-    () => {
-      const may = loop.below(8)
-      if (may === 0) fleet.crash()
-      else if (may === 1) fleet.drain()
-    },
-    () => {
-      const client = loop.pick(clients)
-      if (loop.once(4) && !client.barred) revoke(client)
-    },
-    () => {
-      log.failing = loop.once(5)
-    },
-    () => {
-      if (loop.once(3)) log.forget(loop.below(1_000), ringEvents)
-    }
-  ]
-
-  const steps = 6 + loop.below(14)
-  for (let step = 0; step < steps; step++) {
-    loop.pick(acts)()
-    live(false)
-    if (loop.once(100)) loop.sleep(loop.below(6_000))
-    loop.advance(loop.once(8) ? loop.below(2_000) : loop.below(80))
+  const acts: Record<(typeof agenda)[number], () => void> = {
+    some: () => commit(1 + loop.below(3)),
+    burst: () => commit(ringEvents + loop.below(ringEvents)),
+    block: () => toggle(blocked, loop.pick(clients)),
+    cut: () => fleet.disconnect(loop.pick(clients)),
+    stop: () => (loop.once(2) ? fleet.crash() : fleet.drain()),
+    revoke: () => revoke(loop.pick(clients)),
+    disturb: () => fleet.disturb(),
+    herd,
+    forget: () => log.forget(loop.below(1_000), ringEvents)
   }
 
-  log.failing = false
+  const steps = 3 + loop.below(7)
+  for (let step = 0; step < steps; step++) {
+    acts[loop.pick(agenda)]()
+    live(false)
+    if (loop.once(30)) loop.sleep(loop.below(6_000))
+    loop.advance(loop.once(6) ? loop.below(1_500) : loop.below(80))
+    if (loop.once(3)) fleet.calm()
+  }
+
+  fleet.calm()
+  log.calm = true
   const unfinished = (client: SimClient) => {
     const open = fleet.sinkOf(client)?.open === true
     return client.barred ? open : !open || client.behind !== undefined
   }
-  for (let calm = 0; calm < 3 || (calm < 200 && clients.some(unfinished)); calm++) {
+  for (
+    let calm = 0;
+    calm < 2 || (calm < 200 && clients.some((client) => unfinished(client) && (client.barred || calm < 60)));
+    calm++
+  ) {
     live(true)
     loop.advance(250)
   }
   for (const client of clients)
     if (unfinished(client)) throw new Error(`A client is at ${client.position} and never got ${client.behind?.id}.`)
+
+  fleet.stop()
 
   const sum = (of: (client: SimClient) => number) => clients.reduce((total, client) => total + of(client), 0)
   const closed = (reason: string) => sum(({ closings }) => closings.filter((it) => it === reason).length)
@@ -179,7 +194,8 @@ export const simulate = (seed: number): Story => {
     connections: sum(({ seen }) => seen.connections),
     refusals: fleet.refusals,
     beats: sum(({ seen }) => seen.beats),
-    crashes: fleet.crashes
+    crashes: fleet.crashes,
+    trace: clients.map((client) => client.trace.toString(36)).join()
   }
 }
 
@@ -193,11 +209,7 @@ const revocations = ({ org_id, principal, project_id }: StreamAccess) => {
     },
     { event: userRevoked(org_id, user_id), hits: (other) => other.principal.user_id === user_id },
     { event: undefined, hits: (other) => other.principal === principal },
-    { event: organizationRevoked(org_id), hits: (other) => other.org_id === org_id },
-    {
-      event: allowlistChanged(org_id, { project_id: project_id ?? ProjectId.make("prj-1"), version: 1 }),
-      hits: () => false
-    }
+    { event: organizationRevoked(org_id), hits: (other) => other.org_id === org_id }
   ]
   if (session_id !== null)
     forms.push({
