@@ -1,7 +1,13 @@
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "./test/harness/LongestFirst.ts"
+import { Report } from "./test/harness/Report.ts"
+import { tags } from "./test/harness/requirements.ts"
+import { chosenSeed } from "./test/harness/seed.ts"
 
 // `source` resolves workspace packages to their TypeScript, so tests need no build.
 const conditions = ["source", "module", "node", "development|production"]
+
+const seed = chosenSeed()
 
 export default defineConfig({
   resolve: { conditions },
@@ -9,9 +15,19 @@ export default defineConfig({
   test: {
     include: ["packages/*/test/**/*.test.{ts,tsx}", "test/**/*.test.ts", "examples/**/*.test.ts", "bench/**/*.test.ts"],
     exclude: ["**/node_modules/**", "**/dist/**"],
+    globalSetup: ["test/harness/globalSetup.ts"],
+    setupFiles: ["test/harness/setup.ts"],
+    provide: { seed },
+    reporters: [new Report(seed)],
+    sequence: { sequencer: LongestFirst },
+    tags,
+    includeTaskLocation: true,
+    // Files of a worker share what they load: loading Effect again for each file cost more than most files' tests.
+    isolate: false,
     // Most tests wait for real processes; one worker, the default on two cores, would wait with them.
     maxWorkers: 2,
-    testTimeout: 60_000,
-    hookTimeout: 120_000
+    testTimeout: 120_000,
+    // A hook may wait for the first build; what it waits for has limits of its own.
+    hookTimeout: 600_000
   }
 })

@@ -6,8 +6,8 @@
  * and the ratios are what to read. CPU is what the server process used a request; the load generator is another process,
  * and so are the backends of Postgres, which are counted apart.
  *
- * What one would get wrong: two sizes measured minutes apart differ by what else the machine did. So few and many keys
- * take turns, one right after the other and every other round the other way about, and each pair gives one ratio.
+ * Pitfall: measuring two sizes minutes apart. They differ by what else the machine did. So few and many keys take
+ * turns, and each pair gives one ratio.
  */
 import { readFileSync } from "node:fs"
 import { Database, migrate } from "@narthex/postgres"

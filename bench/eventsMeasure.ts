@@ -2,8 +2,10 @@
  * One server with its clients, each a process of its own, and what is measured on it.
  *
  * All servers of a comparison are up at once and take turns of a few seconds, so that whatever else the machine does
- * meets all of them. What one would get wrong: collecting garbage by force within a turn. It costs by the heap, so it
- * would charge a server for what it remembers.
+ * meets all of them.
+ *
+ * Pitfall: forcing a garbage collection within a turn. Its cost grows with the heap, so it would charge a server for
+ * what it remembers.
  */
 import { type Collection, type ServerKind, startClients, startServer } from "./eventsProtocol.ts"
 

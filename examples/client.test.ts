@@ -3,12 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { NarthexClient } from "@narthex/api"
 import { ApiKeys, Authentication, Region, RegionCatalog, RegionId, Sessions } from "@narthex/core"
 import { Effect, Fiber } from "effect"
+import { within } from "../test/harness/eventually.ts"
 import { MemoryServer } from "./memoryServer.ts"
 import { idToken } from "./people.ts"
 import { program } from "./typedClient.ts"
 import { watch } from "./watchEvents.ts"
 
-/** Where the API is, and a key of somebody who signed in. */
+/** Where the API is, and a key of a user who signed in. */
 const settings = Effect.gen(function* () {
   const { url } = yield* MemoryServer
   const device = { user_agent: null, address: null }
@@ -60,22 +61,25 @@ describe("scripts", () => {
           })
         )
       )
-      yield* Effect.promise(() => connected.promise)
+      yield* Effect.promise(() => within("the watcher to connect", connected.promise))
       yield* Effect.provide(program("shop"), NarthexClient.layerFetch(own))
-      const last = yield* Fiber.join(watching)
+      const last = yield* Effect.promise(() => within("the operation to run", Effect.runPromise(Fiber.join(watching))))
       assert.deepStrictEqual(seen, ["scheduling", "running"])
 
       yield* Effect.promise(() =>
-        watch(
-          own,
-          {
-            onMissed: () => seen.push("missed"),
-            onOperation: (_, status) => {
-              seen.push(status)
-              return status !== "finished"
-            }
-          },
-          last
+        within(
+          "the operation to finish",
+          watch(
+            own,
+            {
+              onMissed: () => seen.push("missed"),
+              onOperation: (_, status) => {
+                seen.push(status)
+                return status !== "finished"
+              }
+            },
+            last
+          )
         )
       )
       assert.deepStrictEqual(seen, ["scheduling", "running", "finished"])

@@ -7,6 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Authentication } from "@narthex/core"
 import { EmbeddedPostgres } from "@narthex/local-postgres"
 import { Effect, Layer, Redacted } from "effect"
+import { useClusterTemplates } from "../packages/local-postgres/testing/clusterTemplates.ts"
 import * as InMemory from "./embedInMemory.ts"
 import * as OnPostgres from "./embedOnPostgres.ts"
 
@@ -16,7 +17,13 @@ const dataDir = Effect.acquireRelease(
 )
 
 /** A real Postgres with nothing in it. */
-const Postgres = Layer.unwrap(Effect.map(dataDir, (path) => EmbeddedPostgres.layer({ dataDir: path })))
+const Postgres = Layer.unwrap(
+  Effect.gen(function* () {
+    const path = yield* dataDir
+    yield* Effect.promise(() => useClusterTemplates(path, "default"))
+    return EmbeddedPostgres.layer({ dataDir: path })
+  })
+)
 
 describe("the core in a program", () => {
   it.live("signs in, watches a project come about, and makes a key that reads it", () =>

@@ -1,26 +1,17 @@
 /** A person clicks through the console of a running platform, in a real browser. */
-import { spawn } from "node:child_process"
-import { once } from "node:events"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
-import { assertAccessible, browserTests, launch } from "./support/Chromium.ts"
-import { cli, emptyDirectory, operator, Platform } from "./support/Platform.ts"
+import { useClusterTemplates } from "../packages/local-postgres/testing/clusterTemplates.ts"
+import { sharedBrowser } from "./harness/browser.ts"
+import { assertAccessible } from "./support/accessibility.ts"
+import { beginCli, cli, operator } from "./support/commands.ts"
+import { Platform } from "./support/Platform.ts"
 import { signInAt } from "./support/signInAt.ts"
+import { emptyDirectory, ownAccount } from "./support/surroundings.ts"
 
-const cliFile = resolve(import.meta.dirname, "../packages/cli/dist/narthex.js")
-
-/** Fails the test for whatever a browser complains about; a refused page that was asked for is not that. */
-const watched = async (browser: Browser): Promise<{ readonly page: Page; readonly complaints: Array<string> }> => {
-  const page = await (await browser.newContext()).newPage()
-  const complaints: Array<string> = []
-  page.on("pageerror", (error) => complaints.push(String(error)))
-  page.on("console", (message) => {
-    if (message.type() === "error") complaints.push(message.text())
-  })
-  page.setDefaultTimeout(15_000)
-  return { page, complaints }
-}
+/** Milliseconds for what a page is to show. */
+const pageLimit = 45_000
 
 const signIn = async (page: Page, console: string, provider: string, email: string) => {
   await page.goto(console)
@@ -34,165 +25,185 @@ const signIn = async (page: Page, console: string, provider: string, email: stri
   await page.getByRole("button", { name: "Sign in" }).click()
 }
 
-describe.skipIf(!browserTests)("the console", { timeout: 120_000 }, () => {
-  const directory = emptyDirectory("root")
+describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
+  const directory = emptyDirectory(ownAccount)
   let platform: Platform
   let browser: Browser
 
   beforeAll(async () => {
-    platform = await Platform.start(directory.path, "root", { NARTHEX_COMPUTE: "local" })
-    browser = await launch()
-  })
+    await useClusterTemplates(join(directory.path, "data"), "default")
+    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "local" })
+    browser = await sharedBrowser()
+  }, 180_000)
 
   afterAll(async () => {
     await browser?.close()
-    await platform?.stop()
-    directory.remove()
-  })
-
-  it("signs in with either provider, makes a project, and shows its work live", async () => {
-    const { complaints, page } = await watched(browser)
-    await signIn(page, platform.ready.console, "Development Two", "grace@example.com")
-    await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
-    await assertAccessible(page)
-
-    await page
-      .getByRole("link", { name: /new project/i })
-      .first()
-      .click()
-    await page.getByLabel("Name").fill("clicked")
-    await page.getByRole("button", { name: "Create project" }).click()
-    await page.getByRole("heading", { name: "clicked", level: 1 }).waitFor()
-    // Nobody reloads: the row says "finished" because the stream said so.
-    const activity = page.locator("live-activity")
-    await activity.getByText("create timeline").waitFor()
-    await activity.getByText("finished").first().waitFor()
-    await assertAccessible(page)
-
-    await page.getByRole("button", { name: "Start" }).click()
-    await activity.getByText("start compute").first().waitFor()
-    await page.getByText("active", { exact: true }).first().waitFor()
-    assert.deepStrictEqual(complaints, [])
-  })
-
-  it("shows a key's secret once, and the key ends when it is revoked", async () => {
-    const { complaints, page } = await watched(browser)
-    await signIn(page, platform.ready.console, "Development One", "ada@example.com")
-    await page.getByRole("link", { name: "API keys" }).click()
-    await page.getByRole("button", { name: "Create API key" }).click()
-    await assertAccessible(page)
-    await page.getByLabel("Name").fill("from the console")
-    await page.getByRole("button", { name: "Create key" }).click()
-    const secret =
-      (
-        await page
-          .getByText(/nsk_[0-9A-Za-z]{49}/)
-          .first()
-          .textContent()
-      )?.match(/nsk_\w+/)?.[0] ?? ""
-    await assertAccessible(page)
-    const home = join(directory.path, "home-key")
-    const whoami = () => cli(home, platform.ready.api, secret, ["whoami", "-o", "json"])
-    assert.strictEqual(JSON.parse(whoami().stdout).api_key.name, "from the console")
-
-    await page.getByRole("link", { name: "API keys" }).click()
-    await page.getByRole("rowheader", { name: /from the console/ }).waitFor()
-    assert.notInclude(await page.content(), secret)
-    await page.getByRole("button", { name: "Revoke from the console" }).click()
-    await page.getByRole("button", { name: "Revoke the key" }).click()
-    await page.getByText("No API keys yet").waitFor()
-    assert.strictEqual(whoami().status, 4)
-    assert.deepStrictEqual(complaints, [])
-  })
-
-  it("switches the organization", async () => {
-    const { api, console: web, providers } = platform.ready
-    const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, "ada@example.com")
-    const post = async (path: string, body: unknown, token?: string) => {
-      const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) }
-      return (await fetch(api + path, { method: "POST", headers, body: JSON.stringify(body) })).json()
+    try {
+      if (platform !== undefined) assert.strictEqual(await platform.stop(), 0)
+    } finally {
+      await platform?.clear()
+      directory.remove()
     }
-    const { access_token } = (await post("/v1/auth/exchange", { id_token })) as { access_token: string } // api.md
-    await post("/v1/orgs", { name: "The Team" }, access_token)
-
-    const { complaints, page } = await watched(browser)
-    await signIn(page, web, "Development One", "ada@example.com")
-    await page.locator("summary", { hasText: "ada" }).click()
-    await page.getByRole("button", { name: /The Team/ }).click()
-    await page.locator("summary", { hasText: "The Team" }).waitFor()
-    await page.reload()
-    await page.locator("summary", { hasText: "The Team" }).waitFor()
-    assert.deepStrictEqual(complaints, [])
   })
 
-  it("lets a command line have a key when a person says so, and only then", async () => {
-    const { page } = await watched(browser)
-    await signIn(page, platform.ready.console, "Development One", "ada@example.com")
-    await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
-    const home = join(directory.path, "home-login")
-    const environment = {
-      PATH: process.env["PATH"] ?? "",
-      HOME: home,
-      NARTHEX_URL: platform.ready.api,
-      BROWSER: "/bin/false",
-      NARTHEX_NO_UPDATE_NOTIFIER: "1"
-    }
-
-    const login = async (button: "Authorize" | "Cancel") => {
-      const child = spawn(process.execPath, [cliFile, "login"], { env: environment, stdio: ["ignore", "pipe", "pipe"] })
-      let said = ""
-      const url = await new Promise<string>((found) =>
-        child.stderr.on("data", (text) => {
-          said += String(text)
-          const line = /http:\/\/\S*\/cli\/authorize\?\S+/.exec(said)?.[0]
-          if (line !== undefined) found(line)
-        })
+  /** A page with no cookie yet. Fails the work for every complaint of the browser that is not `expected`. */
+  const browsing = async (
+    work: (page: Page) => Promise<void>,
+    { at = platform, expected = () => false }: { at?: Platform; expected?: (complaint: string) => boolean } = {}
+  ): Promise<void> => {
+    const context = await browser.newContext()
+    try {
+      const page = await context.newPage()
+      const complaints: Array<string> = []
+      page.on("pageerror", (error) => complaints.push(String(error)))
+      page.on("console", (message) => {
+        if (message.type() === "error") complaints.push(message.text())
+      })
+      page.setDefaultTimeout(pageLimit)
+      await at.explain(() => work(page))
+      assert.deepStrictEqual(
+        complaints.filter((complaint) => !expected(complaint)),
+        []
       )
-      const ended = once(child, "exit")
-      await page.goto(url)
-      await assertAccessible(page)
-      await page.getByRole("button", { name: button }).click()
-      const [status] = await ended
-      return { status, said }
+    } finally {
+      await context.close()
     }
+  }
 
-    const cancelled = await login("Cancel")
-    assert.notStrictEqual(cancelled.status, 0, cancelled.said)
-    const authorized = await login("Authorize")
-    assert.strictEqual(authorized.status, 0, authorized.said)
-    await page.getByText(/close this (window|tab|page)/i).waitFor()
-    const who = cli(home, platform.ready.api, undefined, ["whoami", "-o", "json"])
-    assert.strictEqual(JSON.parse(who.stdout).user.email, "ada@example.com")
+  it("signs in with either provider, makes a project, and shows its work live", () =>
+    browsing(async (page) => {
+      await signIn(page, platform.ready.console, "Development Two", "grace@example.com")
+      await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
+      await assertAccessible(page)
 
-    // Signing out of the console leaves the command line's key alone.
-    await page.goto(platform.ready.console)
-    await page.goto(`${platform.ready.console}/projects`)
-    await page.getByRole("button", { name: "Sign out" }).click()
-    await page.getByRole("link", { name: "Sign in" }).first().waitFor()
-    assert.strictEqual(cli(home, platform.ready.api, undefined, ["whoami"]).status, 0)
-    assert.strictEqual(cli(home, platform.ready.api, undefined, ["logout"]).status, 0)
-    assert.strictEqual(cli(home, platform.ready.api, undefined, ["whoami"]).status, 4)
-  })
+      await page
+        .getByRole("link", { name: /new project/i })
+        .first()
+        .click()
+      await page.getByLabel("Name").fill("clicked")
+      await page.getByRole("button", { name: "Create project" }).click()
+      await page.getByRole("heading", { name: "clicked", level: 1 }).waitFor()
+      // Without a reload: the row says "finished" because the stream said so.
+      const activity = page.locator("live-activity")
+      await activity.getByText("create timeline").waitFor()
+      await activity.getByText("finished").first().waitFor()
+      await assertAccessible(page)
+
+      await page.getByRole("button", { name: "Start" }).click()
+      await activity.getByText("start compute").first().waitFor()
+      await page.getByText("active", { exact: true }).first().waitFor()
+    }))
+
+  it("shows a key's secret once, and the key ends when it is revoked", () =>
+    browsing(async (page) => {
+      await signIn(page, platform.ready.console, "Development One", "ada@example.com")
+      await page.getByRole("link", { name: "API keys" }).click()
+      await page.getByRole("button", { name: "Create API key" }).click()
+      await assertAccessible(page)
+      await page.getByLabel("Name").fill("from the console")
+      await page.getByRole("button", { name: "Create key" }).click()
+      const shown = await page
+        .getByText(/nsk_[0-9A-Za-z]{49}/)
+        .first()
+        .textContent()
+      const [secret = ""] = /nsk_\w+/.exec(shown ?? "") ?? []
+      await assertAccessible(page)
+      const whoami = () => cli(join(directory.path, "home-key"), platform.ready.api, secret, ["whoami", "-o", "json"])
+      assert.strictEqual(JSON.parse((await whoami()).stdout).api_key.name, "from the console")
+
+      await page.getByRole("link", { name: "API keys" }).click()
+      await page.getByRole("rowheader", { name: /from the console/ }).waitFor()
+      assert.notInclude(await page.content(), secret)
+      await page.getByRole("button", { name: "Revoke from the console" }).click()
+      await page.getByRole("button", { name: "Revoke the key" }).click()
+      await page.getByText("No API keys yet").waitFor()
+      assert.strictEqual((await whoami()).status, 4)
+    }))
+
+  it("switches the organization", () =>
+    browsing(async (page) => {
+      const { api, console: web, providers } = platform.ready
+      const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, "ada@example.com")
+      const post = async (path: string, body: unknown, token?: string) => {
+        const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) }
+        const signal = AbortSignal.timeout(pageLimit)
+        return (await fetch(api + path, { method: "POST", headers, signal, body: JSON.stringify(body) })).json()
+      }
+      const { access_token } = (await post("/v1/auth/exchange", { id_token })) as { access_token: string } // the session answer
+      await post("/v1/orgs", { name: "The Team" }, access_token)
+
+      await signIn(page, web, "Development One", "ada@example.com")
+      await page.locator("summary", { hasText: "ada" }).click()
+      await page.getByRole("button", { name: /The Team/ }).click()
+      await page.locator("summary", { hasText: "The Team" }).waitFor()
+      await page.reload()
+      await page.locator("summary", { hasText: "The Team" }).waitFor()
+    }))
+
+  it("lets a command line have a key when a person says so, and only then", () =>
+    browsing(async (page) => {
+      const { api, console: web } = platform.ready
+      await signIn(page, web, "Development One", "ada@example.com")
+      await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
+      const home = join(directory.path, "home-login")
+      const narthex = (...args: ReadonlyArray<string>) => cli(home, api, undefined, args)
+
+      const login = async (button: "Authorize" | "Cancel") => {
+        const running = beginCli(home, api, undefined, ["login"])
+        await page.goto(await running.says(/http:\/\/\S*\/cli\/authorize\?\S+(?=\s)/))
+        await assertAccessible(page)
+        await page.getByRole("button", { name: button }).click()
+        return running.result
+      }
+
+      const cancelled = await login("Cancel")
+      assert.notStrictEqual(cancelled.status, 0, cancelled.stderr)
+      const authorized = await login("Authorize")
+      assert.strictEqual(authorized.status, 0, authorized.stderr)
+      await page.getByText(/close this (window|tab|page)/i).waitFor()
+      const who = await narthex("whoami", "-o", "json")
+      assert.strictEqual(JSON.parse(who.stdout).user.email, "ada@example.com")
+
+      // Signing out of the console leaves the command line's key alone.
+      await page.goto(`${web}/projects`)
+      await page.getByRole("button", { name: "Sign out" }).click()
+      await page.getByRole("link", { name: "Sign in" }).first().waitFor()
+      assert.strictEqual((await narthex("whoami")).status, 0)
+      assert.strictEqual((await narthex("logout")).status, 0)
+      assert.strictEqual((await narthex("whoami")).status, 4)
+    }))
 
   it("sends a pending account to the waiting page, and lets it on once it is enabled", async () => {
-    const closed = emptyDirectory("root")
-    const gated = await Platform.start(closed.path, "root", { NARTHEX_OPEN_SIGNUP: "false", NARTHEX_COMPUTE: "memory" })
+    const closed = emptyDirectory(ownAccount)
+    await useClusterTemplates(join(closed.path, "data"), "default")
+    let gated: Platform | undefined
     try {
-      const { page } = await watched(browser)
-      await signIn(page, gated.ready.console, "Development One", "new@example.com")
-      await page.waitForURL(/\/pending$/)
-      // The page looks again every half minute by itself, so that it works without scripts.
-      await assertAccessible(page, ["meta-refresh"])
-      await page.goto(`${gated.ready.console}/projects`)
-      await page.waitForURL(/\/pending$/)
+      const started = await Platform.start(closed.path, ownAccount, {
+        NARTHEX_OPEN_SIGNUP: "false",
+        NARTHEX_COMPUTE: "memory"
+      })
+      gated = started
+      const { console: web } = started.ready
+      await browsing(
+        async (page) => {
+          await signIn(page, web, "Development One", "new@example.com")
+          await page.waitForURL(/\/pending$/)
+          // The page looks again every half minute by itself, so that it works without scripts.
+          await assertAccessible(page, ["meta-refresh"])
+          await page.goto(`${web}/projects`)
+          await page.waitForURL(/\/pending$/)
 
-      const [row] = operator(closed.path, "accounts", "list").split("\n")
-      assert.include(row, "new@example.com")
-      operator(closed.path, "accounts", "enable", row?.split(" ")[0] ?? "")
-      await page.goto(`${gated.ready.console}/projects`)
-      await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
+          const [row] = (await operator(closed.path, "accounts", "list")).split("\n")
+          assert.include(row, "new@example.com")
+          await operator(closed.path, "accounts", "enable", row?.split(" ")[0] ?? "")
+          await page.goto(`${web}/projects`)
+          await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
+        },
+        { at: started }
+      )
+      assert.strictEqual(await started.stop(), 0)
     } finally {
-      await gated.stop()
+      await gated?.clear()
       closed.remove()
     }
   })

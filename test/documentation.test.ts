@@ -60,6 +60,36 @@ describe("documentation", () => {
     assert.deepStrictEqual(pages.flatMap(broken), [])
   })
 
+  it("every page that code names is there, and has the rule that it cites", () => {
+    const sources = globSync("{packages,test,examples,bench,scripts}/**/*.{ts,tsx,css}", { cwd: root }).filter(
+      (file) => !/(^|\/)(node_modules|dist)\//.test(file)
+    )
+    assert.isAbove(sources.length, 500)
+    const dangling = sources.flatMap((file) =>
+      [...read(file).matchAll(/(?<![\w/.*}-])([\w.][\w./-]*\.md)\b((?:,? [A-Z]\d+(?:–[A-Z]\d+)?)*)/g)].flatMap(
+        ([cited, page = "", rules = ""]) => {
+          const there = [resolve(root, page), resolve(root, dirname(file), page)].find((path) => existsSync(path))
+          if (there === undefined) return [`${file}: ${page}`]
+          const text = readFileSync(there, "utf8")
+          const missing = (rules.match(/[A-Z]\d+/g) ?? []).filter((rule) => !text.includes(`**${rule}.**`))
+          return missing.length === 0 ? [] : [`${file}: ${cited}`]
+        }
+      )
+    )
+    assert.deepStrictEqual(dangling, [])
+  })
+
+  it("every rule of the design has a number of its own, without a gap", () => {
+    for (const file of globSync("docs/design/*.md", { cwd: root })) {
+      const numbers = [...read(file).matchAll(/\*\*[A-Z](\d+)\.\*\*/g)].map(([, number]) => Number(number))
+      assert.deepStrictEqual(
+        numbers,
+        numbers.map((_, at) => at + 1),
+        file
+      )
+    }
+  })
+
   it("every example, decision and page of docs is reached by a link", () => {
     const linked = new Set(
       pages.flatMap((file) =>

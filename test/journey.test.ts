@@ -4,25 +4,24 @@
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import postgres from "postgres"
 import { followEvents, type Frame } from "./support/followEvents.ts"
-import {
-  type Account,
-  built,
-  cli,
-  emptyDirectory,
-  isRoot,
-  Platform,
-  processesWith,
-  samePorts,
-  systemPostgres
-} from "./support/Platform.ts"
+import { long } from "./harness/long.ts"
+import { resource } from "./harness/resource.ts"
+import { cli } from "./support/commands.ts"
+import { Platform, samePorts } from "./support/Platform.ts"
+import { processesIn } from "./support/processesIn.ts"
 import { signInAt } from "./support/signInAt.ts"
+import { type Account, emptyDirectory } from "./support/surroundings.ts"
+
+/** Milliseconds. A request that hangs fails with its own line. */
+const requestLimit = 45_000
 
 const call = async (method: string, url: string, token: string | undefined, body?: unknown) => {
   const response = await fetch(url, {
     method,
+    signal: AbortSignal.timeout(requestLimit),
     headers: {
       ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
       ...(body === undefined ? {} : { "content-type": "application/json" })
@@ -60,15 +59,22 @@ const statuses = (frames: ReadonlyArray<Frame>, action: string) =>
 const finished = (action: string, times: number) => (frames: ReadonlyArray<Frame>) =>
   statuses(frames, action).filter((status) => status === "finished").length >= times
 
-/** The files under a directory that hold one of these texts. */
-const filesWith = (directory: string, texts: ReadonlyArray<string>): ReadonlyArray<string> =>
-  readdirSync(directory, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-    .filter((file) => {
-      const bytes = readFileSync(file)
-      return texts.some((text) => bytes.includes(text))
-    })
+/** Those of the texts that some file under a directory holds. */
+const textsIn = (directory: string, texts: ReadonlyArray<string>): ReadonlyArray<string> => {
+  const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+  const found = new Set<string>()
+  for (const { name, parentPath } of files) {
+    const bytes = readFileSync(join(parentPath, name))
+    for (const text of texts) if (!found.has(text) && bytes.includes(text)) found.add(text)
+  }
+  return [...found]
+}
+
+/** The Postgres servers in a directory: the store's and the computes'. Their backends are not listed. */
+const serversIn = (directory: string) =>
+  processesIn(directory)
+    .filter(({ command }) => command.includes("cluster_name="))
+    .map(({ pid }) => pid)
 
 const journey = async (account: Account, binaries: "system" | "npm") => {
   const directory = emptyDirectory(account)
@@ -76,7 +82,7 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
   const environment = { NARTHEX_POSTGRES_BIN: binaries }
   let platform = await Platform.start(directory.path, account, environment)
   const logs = [platform]
-  try {
+  const steps = async () => {
     const { api, console: web, providers } = platform.ready
     const [provider] = providers
     assert.strictEqual(providers.length, 2)
@@ -104,7 +110,7 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     }
 
     // whoami
-    const who = narthex("whoami", "-o", "json")
+    const who = await narthex("whoami", "-o", "json")
     assert.strictEqual(who.status, 0, who.stderr)
     assert.strictEqual(JSON.parse(who.stdout).user.email, "ada@example.com")
 
@@ -113,7 +119,7 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     await events.until(finished("create_timeline", 1), "create_timeline")
 
     // Restricted to an address that is not ours: refused, and nothing woke.
-    const restricted = narthex("ip-allow", "add", "203.0.113.0/24", "--project", project)
+    const restricted = await narthex("ip-allow", "add", "203.0.113.0/24", "--project", project)
     assert.strictEqual(restricted.status, 0, restricted.stderr)
     const before = await operations()
     const refused = await selectOne(uri).then(
@@ -125,9 +131,9 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     assert.strictEqual(await operations(), before)
 
     // The own address: the connection wakes the endpoint.
-    const added = narthex("ip-allow", "add", "127.0.0.1", "--project", project)
+    const added = await narthex("ip-allow", "add", "127.0.0.1", "--project", project)
     assert.strictEqual(added.status, 0, added.stderr)
-    const listed = narthex("ip-allow", "list", "--project", project, "-o", "json")
+    const listed = await narthex("ip-allow", "list", "--project", project, "-o", "json")
     assert.sameMembers(
       JSON.parse(listed.stdout).rules.map((rule: { readonly cidr: string }) => rule.cidr),
       ["203.0.113.0/24", "127.0.0.1/32"]
@@ -149,13 +155,17 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     assert.deepStrictEqual(again.frames, seen.slice(3))
     again.close()
 
-    // Killed without warning, and started again on the same directory.
+    // Killed without warning, and started again on the same directory: its servers have gone on and are adopted.
+    const servers = serversIn(directory.path)
+    assert.lengthOf(servers, 2)
     await platform.kill()
+    assert.sameMembers(serversIn(directory.path), servers)
     platform = await Platform.start(directory.path, account, { ...environment, ...samePorts(platform.ready) })
     logs.push(platform)
+    assert.sameMembers(serversIn(directory.path), servers)
     const projects = await call("GET", `${api}/v1/projects`, key)
     assert.include(JSON.stringify(projects["projects"]), project)
-    const rules = narthex("ip-allow", "list", "--project", project, "-o", "json")
+    const rules = await narthex("ip-allow", "list", "--project", project, "-o", "json")
     assert.strictEqual(JSON.parse(rules.stdout).rules.length, 2)
     const resumed = await followEvents(`${api}/v1/events`, key, third)
     await resumed.until((frames) => frames.length >= seen.length - 3, "the replay after the restart")
@@ -172,33 +182,41 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
 
     // Ctrl-C leaves no process behind.
     const metrics = await (await fetch(`${platform.ready.admin}/metrics`)).text()
+    assert.isNotEmpty(processesIn(directory.path))
     assert.strictEqual(await platform.stop(), 0)
-    assert.deepStrictEqual(processesWith(directory.path), [])
+    assert.deepStrictEqual(processesIn(directory.path), [])
 
-    // What was shown once is nowhere: not in what was logged and measured, and not on the disk.
+    // What was shown once is nowhere: not in what was logged and measured, and not on the disk, where the project is.
     const secrets = [id_token, session.access_token, key, new URL(uri).password]
     for (const text of [metrics, ...logs.map(({ log }) => log)])
       for (const secret of secrets) assert.notInclude(text, secret)
     assert.include(metrics, "events_")
-    assert.deepStrictEqual(filesWith(join(directory.path, "data"), secrets), [])
+    assert.deepStrictEqual(textsIn(join(directory.path, "data"), [...secrets, project]), [project])
+  }
+  try {
+    await steps().catch((error: unknown) => platform.explain(() => Promise.reject(error)))
   } finally {
-    await platform.kill()
+    await platform.clear()
     directory.remove()
   }
 }
 
-const accounts: ReadonlyArray<Account> = isRoot ? ["root", "ordinary"] : ["ordinary"]
+/** The first two cover both accounts and both origins of Postgres. */
+const variants = [
+  ["root", "system"],
+  ["ordinary", "npm"],
+  ["root", "npm"],
+  ["ordinary", "system"]
+] as const
 
 describe("the journey", () => {
-  it("finds the platform built", () => {
-    assert.isTrue(built, "Run `npm run build` first; `npm test` does.")
-  })
+  // The first build of a clone takes longer than a journey may.
+  beforeAll(() => resource("build"))
 
-  for (const account of accounts)
-    for (const binaries of ["system", "npm"] as const)
-      it.skipIf(binaries === "system" && !systemPostgres)(
-        `works as ${account === "root" ? "root" : "an ordinary user"} with Postgres from ${binaries}`,
-        { timeout: 180_000 },
-        () => journey(account, binaries)
-      )
+  for (const [account, binaries] of long ? variants : variants.slice(0, 2))
+    it(
+      `works as ${account === "root" ? "root" : "an ordinary user"} with Postgres from ${binaries}`,
+      { tags: [`${binaries}-postgres`, ...(account === "root" ? ["root"] : [])], timeout: 180_000 },
+      () => journey(account, binaries)
+    )
 })

@@ -1,15 +1,19 @@
 /**
- * A browser's own EventSource reads our streams: cut at every byte, and severed at every byte, after which it comes back
- * with the last id that it has and misses nothing.
+ * A browser's own EventSource reads streams that are cut in two, and ones that are severed, after which it comes back with
+ * the last id that it has and misses nothing. At every byte in the long form; in the short one where `places` chooses.
  */
 import { assert, layer } from "@effect/vitest"
 import { EventLog, type OrgId } from "@narthex/core"
 import { Duration, Effect } from "effect"
 import { RawStream, requestText } from "../../packages/http/test/events/support/RawStream.ts"
-import { counting, somebody, state, streamApi } from "../../packages/http/test/events/support/streamApi.ts"
+import { places } from "../../packages/http/test/events/support/places.ts"
+import { counting, signedIn, state, streamApi } from "../../packages/http/test/events/support/streamApi.ts"
 import { TestApi } from "../../packages/http/test/support/wire.ts"
-import { browserTests, launch } from "../support/Chromium.ts"
-import { SplittingFront } from "./support/SplittingFront.ts"
+import { sharedBrowser } from "../harness/browser.ts"
+import { within } from "../harness/eventually.ts"
+import { times } from "../harness/long.ts"
+import { note } from "../harness/note.ts"
+import { eventsIn, SplittingFront } from "./support/SplittingFront.ts"
 
 /** Type, last event id, data. */
 type Seen = readonly [type: string, id: string, data: string]
@@ -18,13 +22,16 @@ const types = ["operation.updated.v1", "other.done.v1", "resume.gap.v1", "overfl
 
 /** `readAll` answers the distinct outcomes of many streams, each with how many had it. */
 const page = `<!doctype html><title>streams</title><script>
+const open = new Map()
 const read = (path, count) => new Promise((done) => {
   const seen = []
+  open.set(path, seen)
   const source = new EventSource(path)
-  const over = (outcome) => { source.close(); done(outcome) }
+  const over = (outcome) => { source.close(); open.delete(path); done(outcome) }
   for (const type of ${JSON.stringify(types)})
     source.addEventListener(type, ({ data, lastEventId }) => {
       seen.push([type, lastEventId, data])
+      took(path, seen.length)
       if (seen.length === count) over(JSON.stringify(seen))
     })
   source.onerror = () => { if (source.readyState === EventSource.CLOSED) over(path + " was given up") }
@@ -59,7 +66,7 @@ const large = (org: OrgId) =>
 const scene = <R>(emit: (org: OrgId) => Effect.Effect<void, unknown, R>, count: number, query = "") =>
   Effect.gen(function* () {
     const { port } = yield* TestApi
-    const { org, token } = yield* somebody(`${emit.name}${query.length}@example.com`)
+    const { org, token } = yield* signedIn(`${emit.name}${query.length}@example.com`)
     yield* state(org, counting(0, 1))
     const from = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
     yield* emit(org)
@@ -77,27 +84,55 @@ const scene = <R>(emit: (org: OrgId) => Effect.Effect<void, unknown, R>, count: 
       Effect.promise(() => SplittingFront.start({ api: port, token, page, from })),
       (it) => Effect.sync(() => it.stop())
     )
-    const browser = yield* Effect.acquireRelease(Effect.promise(launch), (it) => Effect.promise(() => it.close()))
-    const tab = yield* Effect.promise(() => browser.newPage())
+    const browser = yield* Effect.acquireRelease(Effect.promise(sharedBrowser), (it) =>
+      Effect.promise(() => it.close())
+    )
+    const context = yield* Effect.acquireRelease(
+      Effect.promise(() => browser.newContext()),
+      (it) => Effect.promise(() => it.close())
+    )
+    yield* Effect.promise(() =>
+      context.exposeFunction("took", (target: string, events: number) => front.took(target.split("?")[0] ?? "", events))
+    )
+    const tab = yield* Effect.promise(() => context.newPage())
     yield* Effect.promise(() => tab.goto(`http://127.0.0.1:${front.port}/`))
     const readAll = (ways: ReadonlyArray<string>, concurrency: number) => {
       const paths = ways.map((way) => `/${way}${query}`)
-      return Effect.promise(
-        (): Promise<unknown> => tab.evaluate(`readAll(${JSON.stringify(paths)}, ${count}, ${concurrency})`)
+      const read: Promise<unknown> = tab.evaluate(`readAll(${JSON.stringify(paths)}, ${count}, ${concurrency})`)
+      const open = () => tab.evaluate("JSON.stringify([...open].map(([path, seen]) => [path, seen.length]))")
+      return Effect.promise(() =>
+        within(`a browser to read ${paths.length} streams`, read, times(45_000, 300_000)).catch(async (error) => {
+          throw new Error(`${error.message} Open, each with the events that it has: ${await open()}`)
+        })
       )
     }
-    return { front, readAll, bytes: direct.bytes, sent, outcome: JSON.stringify(sent) }
+    return { from, front, readAll, bytes: direct.bytes, sent, outcome: JSON.stringify(sent) }
   })
 
-const every = (way: string, from: number, to: number) =>
-  Array.from({ length: to - from }, (_, at) => `${way}/${from + at}`)
+/**
+ * Where a browser came back with anything but the id of the last event that it had whole. One that had none has the bookmark,
+ * or lost that with the rest of what came.
+ */
+const misplaced = (
+  { resumed }: SplittingFront,
+  bytes: Buffer,
+  sent: ReadonlyArray<Seen>,
+  severs: ReadonlyArray<number>
+): ReadonlyArray<number> =>
+  severs.filter((end) => {
+    const whole = eventsIn(bytes.subarray(0, end))
+    return whole > 0 && resumed.get(`/sever/${end}`) !== sent[whole - 1]?.[1]
+  })
+
+const ways = (way: string, ns: ReadonlyArray<number>) => ns.map((n) => `${way}/${n}`)
 
 /** As many connections as a browser opens to one origin. */
 const connections = 6
+const limit = times(120_000, 900_000)
 
-layer(streamApi({ heartbeat: Duration.minutes(5) }), { excludeTestServices: true })("a browser's EventSource", (it) => {
-  it.effect.skipIf(!browserTests)(
-    "reads every event of a stream that is cut at every byte",
+layer(streamApi({ heartbeat: Duration.hours(1) }), { excludeTestServices: true })("a browser's EventSource", (it) => {
+  it.effect(
+    "reads every event of a stream that is cut in two",
     () =>
       Effect.gen(function* () {
         const { bytes, outcome, readAll, sent } = yield* scene(several, 4)
@@ -106,44 +141,64 @@ layer(streamApi({ heartbeat: Duration.minutes(5) }), { excludeTestServices: true
           ["operation.updated.v1", "other.done.v1", "error.v1", "operation.updated.v1"]
         )
         assert.strictEqual(JSON.parse(sent[1]?.[2] ?? "null").data.text, text)
-        const cuts = every("cut", 1, bytes.length)
+        const cuts = ways("cut", places(bytes, 1, bytes.length - 1, 100))
         assert.deepStrictEqual(yield* readAll(cuts, connections), [[outcome, cuts.length]])
         assert.deepStrictEqual(yield* readAll(["bytes/1"], 1), [[outcome, 1]])
       }),
-    120_000
+    { tags: ["chromium"], timeout: limit }
   )
 
-  it.effect.skipIf(!browserTests)(
+  it.effect(
     "comes back with its last id from wherever a stream is severed, and misses nothing",
     () =>
       Effect.gen(function* () {
-        const { bytes, front, outcome, readAll } = yield* scene(several, 4, "?bookmarks=1")
+        const { bytes, from, front, outcome, readAll, sent } = yield* scene(several, 4, "?bookmarks=1")
         // From where it has a position of its own to the last byte before it has everything.
         const bookmark = bytes.indexOf("\n\n", bytes.indexOf("\nid: ")) + 2
         const last = bytes.lastIndexOf("\n\n") + 1
-        const ends = every("sever", bookmark, last + 1)
-        // The server has them wait for a second or more, and while they do they hold no connection.
-        assert.deepStrictEqual(yield* readAll(ends, 400), [[outcome, ends.length]])
-        assert.lengthOf(front.resumed, ends.length)
-        assert.notInclude(front.resumed, null)
-        assert.lengthOf(new Set(front.resumed), 4)
+        // On either side of each block's end, and wherever else.
+        const ends: Array<number> = []
+        for (let end = bookmark; end > 1 && end <= last; end = bytes.indexOf("\n\n", end) + 2) ends.push(end - 1, end)
+        const severs = [...new Set([...ends.slice(1), ...places(bytes, bookmark, last, 60)])]
+        assert.deepStrictEqual(yield* readAll(ways("sever", severs), connections), [[outcome, severs.length]])
+        assert.deepStrictEqual(misplaced(front, bytes, sent, severs), [])
+        const whole = (end: number) => eventsIn(bytes.subarray(0, end))
+        assert.lengthOf(new Set(severs.map(whole)), sent.length)
+        const early = severs.filter((end) => whole(end) === 0)
+        const lost = early.filter((end) => front.resumed.get(`/sever/${end}`) === null)
+        note(
+          `browser: of ${early.length} streams severed before their first event, ${lost.length} lost the bookmark too`
+        )
+
+        // So that one time it has the bookmark it is given ever longer to take it.
+        for (let pause = 4; ; pause *= 2) {
+          const path = `sever/${bookmark + 1}/${pause}`
+          assert.deepStrictEqual(yield* readAll([path], 1), [[outcome, 1]])
+          const resumed = front.resumed.get(`/${path}`)
+          if (resumed === from) break
+          assert.isNull(resumed)
+          assert.isBelow(pause, 8_000, "the browser never came back with the bookmark")
+        }
       }),
-    240_000
+    { tags: ["chromium"], timeout: limit }
   )
 
-  it.effect.skipIf(!browserTests)(
+  it.effect(
     "reads events of 64 KiB in pieces of any size, and comes back in the middle of one",
     () =>
       Effect.gen(function* () {
-        const { bytes, front, outcome, readAll } = yield* scene(large, 3, "?bookmarks=1")
-        const pieces = every("pieces", 0, 30)
+        const { bytes, front, outcome, readAll, sent } = yield* scene(large, 3, "?bookmarks=1")
+        const pieces = ways(
+          "pieces",
+          Array.from({ length: times(6, 30) }, (_, at) => at)
+        )
         assert.deepStrictEqual(yield* readAll(pieces, connections), [[outcome, pieces.length]])
-        const step = Math.floor(bytes.length / 40)
-        const ends = Array.from({ length: 38 }, (_, at) => `sever/${(at + 1) * step}`)
-        assert.deepStrictEqual(yield* readAll(ends, ends.length), [[outcome, ends.length]])
-        assert.lengthOf(front.resumed, ends.length)
-        assert.notInclude(front.resumed, null)
+        const count = times(10, 40)
+        const ends = Array.from({ length: count - 2 }, (_, at) => (at + 1) * Math.floor(bytes.length / count))
+        assert.deepStrictEqual(yield* readAll(ways("sever", ends), connections), [[outcome, ends.length]])
+        assert.strictEqual(front.resumed.size, ends.length)
+        assert.deepStrictEqual(misplaced(front, bytes, sent, ends), [])
       }),
-    240_000
+    { tags: ["chromium"], timeout: limit }
   )
 })

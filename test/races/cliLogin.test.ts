@@ -1,37 +1,63 @@
 /** A code of a command-line login is worth one key, however many ask for it at once. */
 import { createHash, randomBytes } from "node:crypto"
-import { layer } from "@effect/vitest"
-import { ApiKeys, CliLogin } from "@narthex/core"
+import { assert, layer } from "@effect/vitest"
+import { ApiKeys, CliLogin, type SessionCaller } from "@narthex/core"
 import { Effect, Redacted, Result } from "effect"
+import { times } from "../harness/long.ts"
+import { inOrder } from "./support/inOrder.ts"
 import { patience, race, rounds } from "./support/rounds.ts"
 import { authenticate, signIn, world } from "./support/world.ts"
 
-const exchanges = 200
+const exchanges = times(60, 200)
 const redirect_uri = "http://127.0.0.1:4321/callback"
 
+/** The exchange of a new code. */
+const authorized = (caller: SessionCaller) =>
+  Effect.gen(function* () {
+    const cli = yield* CliLogin
+    const verifier = randomBytes(32).toString("base64url")
+    const { code } = yield* cli.authorize(caller, {
+      redirect_uri,
+      state: randomBytes(32).toString("base64url"),
+      code_challenge: createHash("sha256").update(verifier).digest("base64url"),
+      name: "laptop",
+      capability: "read_write",
+      scope: { type: "organization" },
+      expires_in_days: null
+    })
+    return cli.exchange({ code, code_verifier: Redacted.make(verifier), redirect_uri })
+  })
+
 layer(world, { excludeTestServices: true })("a command-line login", (it) => {
+  it.effect("refuses exchanges of a code that came while the first one made its key, and later ones", () =>
+    Effect.gen(function* () {
+      const caller = yield* signIn("first@example.com")
+      const exchange = yield* authorized(caller)
+      const { first, others } = yield* inOrder(
+        exchange,
+        Array.from({ length: 8 }, () => exchange)
+      )
+      const late = yield* Effect.result(exchange)
+      assert.isTrue(Result.isSuccess(first))
+      assert.deepStrictEqual(
+        [...others, late].map((it) => (Result.isSuccess(it) ? "a key" : it.failure._tag)),
+        Array.from({ length: 9 }, () => "InvalidCode")
+      )
+      assert.strictEqual((yield* (yield* ApiKeys).list(caller)).length, 1)
+    })
+  )
+
   it.effect(
     `${exchanges} parallel exchanges of one code make one key`,
     () =>
       Effect.gen(function* () {
-        const cli = yield* CliLogin
         const keys = yield* ApiKeys
         yield* rounds(
           "exchanges of one code",
           (n) =>
             Effect.gen(function* () {
               const caller = yield* signIn(`cli-${n}@example.com`)
-              const verifier = randomBytes(32).toString("base64url")
-              const { code } = yield* cli.authorize(caller, {
-                redirect_uri,
-                state: randomBytes(32).toString("base64url"),
-                code_challenge: createHash("sha256").update(verifier).digest("base64url"),
-                name: "laptop",
-                capability: "read_write",
-                scope: { type: "organization" },
-                expires_in_days: null
-              })
-              const exchange = cli.exchange({ code, code_verifier: Redacted.make(verifier), redirect_uri })
+              const exchange = yield* authorized(caller)
               const outcomes = yield* race(Array.from({ length: exchanges }, () => exchange))
               const made = outcomes.flatMap((it) => (Result.isSuccess(it) ? [it.success] : []))
               const others = outcomes.filter((it) => Result.isFailure(it) && it.failure._tag !== "InvalidCode")
@@ -44,7 +70,7 @@ layer(world, { excludeTestServices: true })("a command-line login", (it) => {
                 ...(opens !== undefined && Result.isSuccess(opens) ? [] : ["the key does not open"])
               ]
             }),
-          { lanes: 1 }
+          { count: 8, lanes: 1 }
         )
       }),
     patience

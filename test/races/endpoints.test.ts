@@ -1,5 +1,5 @@
 /** Endpoints that are woken, started, suspended and changed by many at once, while operations are being worked on. */
-import { layer } from "@effect/vitest"
+import { assert, layer } from "@effect/vitest"
 import {
   Branches,
   type Branch,
@@ -7,103 +7,134 @@ import {
   changes,
   type Endpoint,
   Endpoints,
-  EndpointStore,
   initiatorOf,
   isFinal,
-  OperationRunner,
-  OperationStore,
-  type Project,
   Projects,
-  RunnerPolicy,
-  type SessionCaller,
   Wakes
 } from "@narthex/core"
-import { Duration, Effect, Layer, Option, Random, Result } from "effect"
+import { Effect, Fiber, Random, Result } from "effect"
+import { times } from "../harness/long.ts"
+import { freshBranch, idleBranch, read, runner, settled, start, stored } from "./support/endpoints.ts"
+import { inOrder } from "./support/inOrder.ts"
 import { patience, race, rounds } from "./support/rounds.ts"
-import { signIn, world } from "./support/world.ts"
+import { signIn } from "./support/world.ts"
 
-const wakes = 60
+const wakes = times(30, 60)
 const policy = changes("write", "change_projects", "branch")
 
-/** Between the runner's read of a branch's endpoints and what it makes of them there is time for others. */
-const unhurried = Layer.effect(
-  EndpointStore,
-  Effect.map(EndpointStore, (store) =>
-    EndpointStore.of({
-      ...store,
-      ofBranch: (branch) =>
-        Effect.tap(store.ofBranch(branch), () => Effect.flatMap(Random.nextIntBetween(0, 8), (ms) => Effect.sleep(ms)))
-    })
-  )
-)
-
-const runner = OperationRunner.layer.pipe(
-  Layer.provide(unhurried),
-  Layer.provide(
-    Layer.succeed(RunnerPolicy, {
-      lease: Duration.seconds(30),
-      concurrency: 8,
-      poll: Duration.millis(5),
-      retries: 4
-    })
-  ),
-  Layer.provideMerge(world)
-)
-
-/** Done when nothing is left to do on the branch. Answers what was done there last, newest first. */
-const settled = (project: Project, branch: Branch) =>
-  Effect.gen(function* () {
-    const store = yield* OperationStore
-    while ((yield* store.unfinished(branch.id)).length > 0) yield* Effect.sleep(2)
-    const { items } = yield* store.list(project.id, branch.id, { limit: 100, after: null })
-    return items
-  })
-
-const freshBranch = (owner: SessionCaller, project: Project) =>
-  Effect.gen(function* () {
-    const branches = yield* Branches
-    const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: true }
-    const { branch, endpoint } = yield* branches.create(owner, project, wanted)
-    return endpoint === null ? yield* Effect.die(new Error("no endpoint")) : { branch, endpoint }
-  })
-
-const stored = (endpoint: Endpoint) => Effect.flatMap(EndpointStore, ({ findAnywhere }) => findAnywhere(endpoint.id))
+const actionsOf = (work: ReadonlyArray<{ readonly action: string }>) => work.map(({ action }) => action)
 
 layer(runner, { excludeTestServices: true })("endpoints", (it) => {
+  it.effect("a wake that waited for another one shares its start", () =>
+    Effect.gen(function* () {
+      const { wake } = yield* Wakes
+      const { branch, endpoint, project } = yield* idleBranch("waiting-wakes@example.com")
+      const one = wake(endpoint.id, "203.0.113.7")
+      const { first, others } = yield* inOrder(
+        one,
+        Array.from({ length: 12 }, () => one)
+      )
+      const answers = [first, ...others].map((it) => (Result.isSuccess(it) ? it.success.address : it.failure._tag))
+      assert.deepStrictEqual([...new Set(answers)], ["memory.invalid:1"])
+      assert.deepStrictEqual(actionsOf(yield* settled(project, branch)), ["start_compute", "create_branch"])
+    })
+  )
+
+  it.effect("a wake, or a start, of an endpoint that is being started shares that start", () =>
+    Effect.gen(function* () {
+      const { wake } = yield* Wakes
+      const { head } = yield* Endpoints
+      const { branch, endpoint, project } = yield* idleBranch("running-start@example.com")
+      const waking = Effect.forkChild(wake(endpoint.id, "203.0.113.7"))
+      const [shared, ...woken] = yield* start.during("the compute to start", waking, (first) =>
+        Effect.all([head(project, endpoint.id, "active", bySystem), Effect.succeed(first), waking])
+      )
+      const answers = yield* Effect.forEach(woken, (it) => Fiber.join(it))
+      const work = yield* settled(project, branch)
+      assert.deepStrictEqual(
+        answers.map(({ address }) => address),
+        ["memory.invalid:1", "memory.invalid:1"]
+      )
+      assert.deepStrictEqual(actionsOf(work), ["start_compute", "create_branch"])
+      assert.deepStrictEqual(
+        shared.operations.map(({ id }) => id),
+        work.slice(0, 1).map(({ id }) => id)
+      )
+    })
+  )
+
   it.effect(
     `${wakes} parallel wakes of one endpoint are one start`,
     () =>
       Effect.gen(function* () {
         const { wake } = yield* Wakes
         const { head } = yield* Endpoints
-        const owner = yield* signIn("wakes@example.com")
-        const { project } = yield* (yield* Projects).create(owner, { name: "p", region: null })
-        const own = yield* Effect.forEach([0, 1], () => freshBranch(owner, project))
+        const lanes = yield* Effect.forEach([0, 1], (lane) => idleBranch(`wakes-${lane}@example.com`))
         yield* rounds(
           "wakes",
           (_, lane) =>
             Effect.gen(function* () {
-              const at = own[lane]
+              const at = lanes[lane]
               if (at === undefined) return ["there is no such lane"]
-              const before = yield* settled(project, at.branch)
+              const before = yield* settled(at.project, at.branch)
               const outcomes = yield* race(Array.from({ length: wakes }, () => wake(at.endpoint.id, "203.0.113.7")))
-              const after = yield* settled(project, at.branch)
-              const fresh = after.filter(({ id }) => !before.some((it) => it.id === id)).map(({ action }) => action)
+              const after = yield* settled(at.project, at.branch)
+              const fresh = actionsOf(after.filter(({ id }) => !before.some((it) => it.id === id)))
               const awake = new Set(
                 outcomes.map((it) => (Result.isSuccess(it) ? JSON.stringify(it.success) : it.failure._tag))
               )
-              yield* head(project, at.endpoint.id, "idle", bySystem)
-              yield* settled(project, at.branch)
+              yield* head(at.project, at.endpoint.id, "idle", bySystem)
+              yield* settled(at.project, at.branch)
               return [
                 ...(fresh.join() === "start_compute" ? [] : [`operations: ${fresh.join(", ")}`]),
                 ...(awake.size === 1 && outcomes.every(Result.isSuccess) ? [] : [`answers: ${[...awake].join(", ")}`])
               ]
             }),
-          { lanes: 2 }
+          { count: 5, lanes: 2 }
         )
       }),
     patience
   )
+
+  /** Work on a branch whose end brings its endpoints to rest. */
+  type Work = Effect.Effect<{ readonly branch: Branch; readonly endpoint: Endpoint }, unknown, Branches>
+  const works = {
+    making: (email: string) =>
+      Effect.map(idleBranch(email), ({ owner, project }) => {
+        const work: Work = freshBranch(owner, project)
+        return { owner, project, work }
+      }),
+    reset: (email: string) =>
+      Effect.gen(function* () {
+        const { branch, endpoint, owner, project } = yield* idleBranch(email)
+        yield* (yield* Wakes).wake(endpoint.id, "203.0.113.7")
+        yield* settled(project, branch)
+        const work: Work = Effect.as((yield* Branches).reset(owner, policy, branch), { branch, endpoint })
+        return { owner, project, work }
+      })
+  }
+  for (const name of ["making", "reset"] as const)
+    it.effect(`a change and a start while the runner ends the ${name} of a branch are kept`, () =>
+      Effect.gen(function* () {
+        const { change, head } = yield* Endpoints
+        const { owner, project, work } = yield* works[name](`${name}@example.com`)
+        const { branch, endpoint } = yield* read.during("the runner to read the endpoints", work, (at) =>
+          Effect.as(
+            Effect.andThen(
+              change(owner, project, at.endpoint, { suspend_timeout_seconds: 4321 }),
+              head(project, at.endpoint.id, "active", initiatorOf(owner))
+            ),
+            at
+          )
+        )
+        const [last] = yield* settled(project, branch)
+        assert.deepStrictEqual([last?.action, last?.status], ["start_compute", "finished"])
+        const { address, current_state, generation, pending_state, suspend_timeout_seconds } = yield* stored(endpoint)
+        assert.deepStrictEqual([current_state, pending_state], ["active", null])
+        assert.strictEqual(address, `memory.invalid:${generation}`)
+        assert.strictEqual(suspend_timeout_seconds, 4321)
+      })
+    )
 
   it.effect(
     "parallel starts, suspends, resets and changes keep an endpoint's states in order and lose no change",
@@ -120,12 +151,12 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
             const { branch, endpoint } = yield* freshBranch(owner, project)
             // One after the other: the last one stands in the end.
             const timeouts = Array.from({ length: 12 }, (_, at) => 1_000 + n * 12 + at)
-            const towards = Effect.flatMap(Random.nextBoolean, (up) =>
-              Effect.asVoid(head(project, endpoint.id, up ? "active" : "idle", initiator))
-            )
-            const some = Effect.andThen(
-              Effect.flatMap(Random.nextIntBetween(0, 40), (ms) => Effect.sleep(ms)),
-              towards
+            const heads = yield* Effect.forEach(Array.from({ length: 8 }), () =>
+              Effect.gen(function* () {
+                const towards = (yield* Random.nextBoolean) ? "active" : "idle"
+                const late = yield* Random.nextIntBetween(0, 40)
+                return Effect.asVoid(Effect.delay(head(project, endpoint.id, towards, initiator), late))
+              })
             )
             const outcomes = yield* race<void, unknown, never>([
               Effect.forEach(
@@ -134,12 +165,11 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
                 { discard: true }
               ),
               Effect.ignore(Effect.delay(reset(owner, policy, branch), yield* Random.nextIntBetween(0, 30))),
-              ...Array.from({ length: 8 }, () => some)
+              ...heads
             ])
             const failed = outcomes.filter(Result.isFailure)
             const work = yield* settled(project, branch)
-            const end = Option.getOrUndefined(yield* stored(endpoint))
-            if (end === undefined) return ["the endpoint is gone"]
+            const end = yield* stored(endpoint)
             const computes = work.filter((it) => it.action === "start_compute" || it.action === "suspend_compute")
             const finished = computes.filter((it) => it.status === "finished")
             const starts = finished.filter((it) => it.action === "start_compute").length

@@ -1,8 +1,9 @@
-/** A worker whose operation was taken over in the meantime stops, instead of working on it beside the other. */
+/** A worker keeps the operation that it works on, and stops once another took it over. */
 import { assert, layer } from "@effect/vitest"
 import { ComputeDriver, OperationRunner, OperationStore, Projects, RunnerPolicy } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
+import { eventually } from "../harness/eventually.ts"
 import { signIn, world } from "./support/world.ts"
 
 /** When the step of the compute has begun, and when it was given up. */
@@ -29,6 +30,7 @@ const endless = Layer.effect(
   })
 )
 
+// No other worker claims anything here, so a lease that a slow machine lets lapse changes nothing.
 const policy = { lease: Duration.millis(300), concurrency: 1, poll: Duration.millis(50), retries: 4 }
 
 const runner = OperationRunner.layerManual.pipe(
@@ -38,7 +40,7 @@ const runner = OperationRunner.layerManual.pipe(
 )
 
 layer(runner, { excludeTestServices: true })("a worker", (it) => {
-  it.effect("that lost its operation leaves it to the other", () =>
+  it.effect("extends its lease while it works, and leaves the operation to a worker that took it over", () =>
     Effect.gen(function* () {
       const { runOne } = yield* OperationRunner
       const { begun, left } = yield* Step
@@ -46,14 +48,23 @@ layer(runner, { excludeTestServices: true })("a worker", (it) => {
       const { query } = yield* Database
       const owner = yield* signIn("owner@example.com")
       const made = yield* (yield* Projects).create(owner, { name: "p", region: null })
+      const stored = Effect.forEach(made.operations, ({ id }) => Effect.map(find(id), Option.getOrUndefined))
+      const leases = Effect.map(stored, (all) => all.map((it) => it?.lease_until?.epochMilliseconds))
+
       const working = yield* Effect.forkChild(runOne)
-      yield* Deferred.await(begun)
+      yield* eventually("the step to begin", Deferred.isDone(begun))
+      const [first = 0] = yield* leases
+      yield* eventually(
+        "the lease to be extended",
+        Effect.map(leases, ([now = 0]) => now > first)
+      )
+      assert.isFalse(yield* Deferred.isDone(left), "it goes on")
+
       yield* query("test", "update operation set lease_owner = 'other', lease_until = lease_until + interval '1 hour'")
-      yield* Deferred.await(left)
+      yield* eventually("the step to be given up", Deferred.isDone(left))
       yield* Fiber.join(working)
-      const operations = yield* Effect.forEach(made.operations, ({ id }) => Effect.map(find(id), Option.getOrUndefined))
       assert.deepStrictEqual(
-        operations.map((operation) => [operation?.status, operation?.lease_owner]),
+        (yield* stored).map((operation) => [operation?.status, operation?.lease_owner]),
         [["running", "other"]]
       )
     })

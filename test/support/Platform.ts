@@ -1,31 +1,17 @@
 /**
- * The standalone platform as a child process, as a user starts it, and the command line as a user runs it.
+ * The standalone platform as a child process, as a user starts it: from the build, which is made when it is missing.
  *
  * It waits for the line that the process prints when it is up. `kill` is SIGKILL: the platform's own children, which
  * are Postgres servers, live on, and a second start on the same directory has to adopt them.
  */
-import { type ChildProcess, spawn, spawnSync } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import {
-  accessSync,
-  chownSync,
-  constants,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync
-} from "node:fs"
-import { tmpdir } from "node:os"
-import { dirname, join, resolve } from "node:path"
+import { join } from "node:path"
 import { createInterface } from "node:readline"
-
-const root = resolve(import.meta.dirname, "../..")
-const main = join(root, "packages/standalone/dist/main.js")
-const serverFile = join(root, "packages/standalone/dist/server.js")
-const cliFile = join(root, "packages/cli/dist/narthex.js")
+import { within } from "../harness/eventually.ts"
+import { resource } from "../harness/resource.ts"
+import { endProcessesIn } from "./processesIn.ts"
+import { type Account, asAccount, baseEnvironment, programs } from "./surroundings.ts"
 
 export interface Ready {
   readonly api: string
@@ -35,49 +21,11 @@ export interface Ready {
   readonly providers: ReadonlyArray<{ readonly id: string; readonly issuer: string }>
 }
 
-/** Whom the platform runs as. */
-export type Account = "root" | "ordinary"
+/** Milliseconds for a start or a stop: hang guards, both take a few seconds. */
+const limit = 60_000
 
-/** `nobody`: every Debian has it. */
-const ordinary = { uid: 65_534, gid: 65_534 }
-
-export const isRoot = process.getuid?.() === 0
-
-/** Is there a Postgres server of the system's own? In CI there must be. */
-export const systemPostgres =
-  process.env["CI"] === "true" || (existsSync("/usr/lib/postgresql") && readdirSync("/usr/lib/postgresql").length > 0)
-
-export const built = existsSync(main) && existsSync(cliFile)
-
-/** May everybody read the checkout? In a directory that only root enters, nobody could not even load the code. */
-const readableByAll = (path: string): boolean => {
-  const open = (statSync(path).mode & 0o005) === 0o005
-  return open && (path === "/" || readableByAll(dirname(path)))
-}
-
-/**
- * The command that runs Node as this account. Where the checkout is closed to others, the process keeps the one right to
- * read past that and is an ordinary user in everything else.
- */
-const asAccount = (account: Account, args: ReadonlyArray<string>) => {
-  if (account === "root" || !isRoot) return { command: process.execPath, args, options: {} }
-  if (readableByAll(root)) return { command: process.execPath, args, options: ordinary }
-  const rights = ["--inh-caps=+dac_read_search", "--ambient-caps=+dac_read_search", "--clear-groups"]
-  const who = [`--reuid=${ordinary.uid}`, `--regid=${ordinary.gid}`]
-  return { command: "setpriv", args: [...who, ...rights, process.execPath, ...args], options: {} }
-}
-
-/** An empty directory of the account's own, and the way to get rid of it. */
-export const emptyDirectory = (account: Account) => {
-  const path = mkdtempSync(join(tmpdir(), "narthex-journey-"))
-  if (account === "ordinary" && isRoot) chownSync(path, ordinary.uid, ordinary.gid)
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
-}
-
-const baseEnvironment = () => {
-  const { HOME, LANG, PATH } = process.env
-  return { ...(HOME === undefined ? {} : { HOME }), ...(LANG === undefined ? {} : { LANG }), PATH: PATH ?? "" }
-}
+/** Lines of the log that a failure shows. */
+const shown = 20
 
 const anyPorts = {
   NARTHEX_API_PORT: "0",
@@ -101,38 +49,61 @@ export const samePorts = (ready: Ready) => {
 
 export class Platform {
   readonly ready: Ready
+  readonly #directory: string
   readonly #process: ChildProcess
   readonly #log: ReadonlyArray<string>
+  readonly #ended: Promise<unknown>
 
-  private constructor(process: ChildProcess, ready: Ready, log: ReadonlyArray<string>) {
+  private constructor(
+    directory: string,
+    process: ChildProcess,
+    ready: Ready,
+    log: ReadonlyArray<string>,
+    ended: Promise<unknown>
+  ) {
+    this.#directory = directory
     this.#process = process
     this.ready = ready
     this.#log = log
+    this.#ended = ended
   }
 
-  /** Resolves when the platform is up; rejects with what it said when it ends before that. */
-  static async start(dataDir: string, account: Account, environment: Record<string, string>): Promise<Platform> {
-    const { args, command, options } = asAccount(account, [main])
+  /** Resolves when the platform is up; rejects with the end of its log when it ends before that or takes too long. */
+  static async start(directory: string, account: Account, environment: Record<string, string>): Promise<Platform> {
+    await resource("build")
+    const { args, command, options } = asAccount(account, [programs.platform])
     const child = spawn(command, args, {
-      cwd: dataDir,
-      env: { ...baseEnvironment(), ...anyPorts, NARTHEX_DATA_DIR: join(dataDir, "data"), ...environment },
+      cwd: directory,
+      env: { ...baseEnvironment(), ...anyPorts, NARTHEX_DATA_DIR: join(directory, "data"), ...environment },
       stdio: ["ignore", "pipe", "pipe"],
       ...options
     })
     const log: Array<string> = []
     createInterface({ input: child.stderr }).on("line", (line) => log.push(line))
     const lines = createInterface({ input: child.stdout })
-    const ended = once(child, "exit").then(([code]) => {
-      throw new Error(`The platform ended with ${code}:\n${log.join("\n")}`)
+    const ended = once(child, "close").finally(() => console.info(`The platform in ${directory}:\n${log.join("\n")}`))
+    ended.catch(() => undefined) // It could not be spawned; `early` says so.
+    const early = ended.then(() => {
+      throw new Error(`The platform ended with ${child.exitCode ?? child.signalCode}.`)
     })
-    const [line] = await Promise.race([once(lines, "line"), ended])
-    ended.catch(() => undefined) // from here on the end is somebody's wish
-    const ready: Ready = JSON.parse(String(line))
-    return new Platform(child, ready, log)
+    early.catch(() => undefined) // After the start its end is the test's business.
+    try {
+      const [line] = await within("the platform to be up", Promise.race([once(lines, "line"), early]), limit)
+      const ready: Ready = JSON.parse(String(line))
+      return new Platform(directory, child, ready, log, ended)
+    } catch (error) {
+      child.kill("SIGKILL")
+      throw withLog(error, log)
+    }
   }
 
   get log(): string {
     return this.#log.join("\n")
+  }
+
+  /** Runs a part of a test; its failure shows the end of this platform's log. */
+  async explain<A>(work: () => Promise<A>): Promise<A> {
+    return work().catch((error: unknown) => Promise.reject(withLog(error, this.#log)))
   }
 
   /** SIGKILL: nothing is put in order. */
@@ -140,63 +111,32 @@ export class Platform {
     await this.#end("SIGKILL")
   }
 
-  /** Ctrl-C. Answers the exit code. */
+  /** Ctrl-C. Resolves with the exit code. */
   async stop(): Promise<number | null> {
     return this.#end("SIGINT")
   }
 
+  /** Whatever state the test left it in: ends it and the servers that it did not stop itself. */
+  async clear(): Promise<void> {
+    await this.kill()
+    await endProcessesIn(this.#directory)
+  }
+
   async #end(signal: NodeJS.Signals): Promise<number | null> {
-    if (this.#process.exitCode !== null) return this.#process.exitCode
-    const ended = once(this.#process, "exit")
     this.#process.kill(signal)
-    const [code] = await ended
-    return code
+    try {
+      await within(`the platform to end after ${signal}`, this.#ended, limit)
+    } catch (error) {
+      this.#process.kill("SIGKILL")
+      throw withLog(error, this.#log)
+    }
+    return this.#process.exitCode
   }
 }
 
-export interface CliResult {
-  readonly status: number | null
-  readonly stdout: string
-  readonly stderr: string
+/** The same error, so that its stack and difference stay. */
+const withLog = (error: unknown, log: ReadonlyArray<string>): unknown => {
+  if (error instanceof Error && log.length > 0)
+    error.message += `\nThe end of the platform's log:\n${log.slice(-shown).join("\n")}`
+  return error
 }
-
-/** The bundled command line, with a home directory of its own. */
-export const cli = (home: string, api: string, key: string | undefined, args: ReadonlyArray<string>): CliResult => {
-  mkdirSync(home, { recursive: true })
-  accessSync(cliFile, constants.R_OK)
-  const { status, stderr, stdout } = spawnSync(process.execPath, [cliFile, ...args], {
-    env: {
-      ...baseEnvironment(),
-      HOME: home,
-      NARTHEX_URL: api,
-      NARTHEX_NO_UPDATE_NOTIFIER: "1",
-      ...(key === undefined ? {} : { NARTHEX_API_KEY: key })
-    },
-    encoding: "utf8",
-    timeout: 30_000
-  })
-  return { status, stdout, stderr }
-}
-
-/** An operator's command beside a running platform. Answers what it printed. */
-export const operator = (dataDir: string, ...args: ReadonlyArray<string>): string => {
-  const { status, stderr, stdout } = spawnSync(process.execPath, [serverFile, ...args], {
-    env: { ...baseEnvironment(), NARTHEX_DATA_DIR: join(dataDir, "data") },
-    encoding: "utf8"
-  })
-  if (status !== 0) throw new Error(`narthex-server ${args.join(" ")} ended with ${status}: ${stderr}`)
-  return stdout
-}
-
-/** Command lines of living processes that hold this text, as the kernel has them. */
-export const processesWith = (text: string): ReadonlyArray<string> =>
-  readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .flatMap((pid) => {
-      try {
-        const line = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")
-        return line.includes(text) ? [`${pid} ${line}`] : []
-      } catch {
-        return [] // it ended while we looked
-      }
-    })

@@ -1,6 +1,9 @@
 /** Signs in at a development provider through its own pages, as a browser would, and answers the id token. */
 import { createHash, randomBytes } from "node:crypto"
 
+/** Milliseconds. A request that hangs fails with its own line. */
+const limit = 45_000
+
 const hidden = (html: string, name: string) => new RegExp(`name="${name}"[^>]*value="([^"]*)"`).exec(html)?.[1]
 
 /** Keeps cookies by path and follows redirects until `stop` says that an address is the application's. */
@@ -9,7 +12,12 @@ const follow = async (start: URL, init: RequestInit, jar: Map<string, string>, s
   let request = init
   for (let hop = 0; hop < 12; hop++) {
     const cookie = [...jar].map(([name, value]) => `${name}=${value}`).join("; ")
-    const response = await fetch(url, { ...request, headers: { accept: "text/html", cookie }, redirect: "manual" })
+    const response = await fetch(url, {
+      ...request,
+      headers: { accept: "text/html", cookie },
+      redirect: "manual",
+      signal: AbortSignal.timeout(limit)
+    })
     for (const line of response.headers.getSetCookie()) {
       const [, name = "", value = ""] = /^([^=]+)=([^;]*)/.exec(line) ?? []
       jar.set(name, value)
@@ -46,6 +54,7 @@ export const signInAt = async (issuer: string, redirectUri: string, email: strin
   if (code === null) throw new Error(`The provider gave no code: ${landing.url} ${landing.text.slice(0, 300)}`)
   const answer = await fetch(`${issuer}/token`, {
     method: "POST",
+    signal: AbortSignal.timeout(limit),
     body: new URLSearchParams({
       grant_type: "authorization_code",
       client_id: "narthex",

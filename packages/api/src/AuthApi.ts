@@ -1,4 +1,4 @@
-/** Sign-in, sessions and who is calling, as data (identity.md, The exchange; The session and its JWT). */
+/** Sign-in, sessions and who is calling, as data (docs/design/identity.md I15–I29). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {

@@ -2,8 +2,8 @@
  * Branches of a project, and the credentials minted on them, as data.
  *
  * What a body asks for beyond the call itself raises the policy: `protected` is not for agent and branch keys, a
- * read-write credential needs `mint_read_write` and for agents a branch that is not main (authorization.md, rows 22b
- * to 25).
+ * read-write credential needs `mint_read_write` and for agents a branch that is not main (docs/design/authorization.md,
+ * rows 22b to 25).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,6 +1,6 @@
 /**
  * Endpoints of a project, as data. The branch of a new endpoint is in the body, so that an agent key may not add one
- * to a main branch is the handler's to say (authorization.md, row 22b).
+ * to a main branch is the handler's to say (docs/design/authorization.md, row 22b).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

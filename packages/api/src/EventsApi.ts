@@ -1,6 +1,6 @@
 /**
  * Event streams and the durable log behind them, as data. A stream's handler returns a raw response of its own; the
- * frames are in events.md, and `subscribe` reads them.
+ * frames are in docs/design/events.md, and `subscribe` reads them.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

@@ -1,8 +1,8 @@
 /**
  * The networks that may reach a project, as data.
  *
- * What one would get wrong: `DELETE …/ip-allow/` is `remove` with an empty text, which is 404 and never a reset, as long
- * as the router runs with `ignoreTrailingSlash: false`. A raw slash makes two segments of a network: `removeSplit`.
+ * Pitfall: a router with `ignoreTrailingSlash`. `DELETE …/ip-allow/` has to stay `remove` with an empty text, which is
+ * 404, and must never become a reset. A raw slash makes two segments of a network: `removeSplit`.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

@@ -1,4 +1,4 @@
-/** What proxies ask of the control plane (proxy.md, Shape), as data. A proxy token opens these calls and no others. */
+/** The calls of proxies (docs/design/proxy.md P9), as data. A proxy token opens these calls and no others. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"

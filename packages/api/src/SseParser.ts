@@ -2,8 +2,8 @@
  * Reads an event stream as the WHATWG specification has it, from bytes in any pieces.
  *
  * Effect's own parser drops blocks without data, and an id-only block is how our streams move a client's position
- * (events.md, decision 7); it also swallows comments, of which one says why a stream ends. What one would get wrong:
- * an `id:` counts only once its block ends, because an unterminated block at the end of a stream is discarded.
+ * (docs/design/events.md E11); it also swallows comments, of which one says why a stream ends. What one would get
+ * wrong: an `id:` counts only once its block ends, because an unterminated block at the end of a stream is discarded.
  */
 
 export type SseItem =

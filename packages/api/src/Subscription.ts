@@ -1,5 +1,5 @@
 /**
- * What a subscription to an event stream is given and what it yields (events.md, Clients).
+ * What a subscription to an event stream is given and what it yields (docs/design/events.md E39).
  *
  * A subscription never ends by itself: it reconnects until it is told no. So a consumer sees connections as values, and
  * must re-read the state it keeps on `Gap` and `Overflow`.

@@ -17,7 +17,7 @@ export const LocatedAt = Context.Reference<string | undefined>("@narthex/api/Loc
 
 /**
  * A member of the body that asks for more than the call alone does, and the policy that holds then: protecting a branch
- * is another thing than renaming it (authorization.md, rows 22b and 24).
+ * is another thing than renaming it (docs/design/authorization.md, rows 22b and 24).
  */
 export interface Raise {
   readonly member: string

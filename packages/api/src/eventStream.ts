@@ -1,12 +1,12 @@
 /**
- * One subscription over as many connections as it takes (events.md, Clients).
+ * One subscription over as many connections as it takes (docs/design/events.md E39).
  *
  * 1. Connect with the position; an answer that says no ends the subscription, anything else is tried again.
  * 2. Read blocks. Silence is measured on bytes, so heartbeats count; a slow consumer does not look like silence.
  * 3. Lost: say so, wait, go to 1. Only an event or a bookmark, or a connection that lived, ends the growing of waits.
  *
- * What one would get wrong: dropping events at or below the last id. After a restore of the database the stream stands
- * before a position that a client kept, and says so with a gap.
+ * Pitfall: dropping events at or below the last id. After a restore of the database the stream stands before a position
+ * that a client kept, and says so with a gap.
  */
 import { Clock, Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"

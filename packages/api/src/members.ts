@@ -1,6 +1,6 @@
 /**
- * The rules that members of requests share (api.md, Requests): `null` is left out, text is trimmed before it is
- * counted, and it is counted in code points.
+ * The rules that members of requests share (docs/design/api.md, Requests): `null` is left out, text is trimmed before
+ * it is counted, and it is counted in code points.
  *
  * Ids in bodies get no rule at all: malformed, foreign and invented ones are one answer, so all of them must reach the
  * look-up.

@@ -1,4 +1,4 @@
-/** Holds the policies to the matrix of authorization.md, as far as the path alone decides. */
+/** Holds the policies to the matrix of docs/design/authorization.md, as far as the path alone decides. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"

@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Envelope, OrgId, ProjectId, RegionId } from "@narthex/api"
 import { DateTime, Effect, Fiber, Schema } from "effect"
+import { eventually, within } from "../../../test/harness/eventually.ts"
 import type { ControlPlane } from "./support/ControlPlane.ts"
 import { acme, shop } from "./support/records.ts"
 import { problem } from "./support/replies.ts"
@@ -28,9 +29,11 @@ const started = envelope(1, "operation.updated.v1", {
 const gap = envelope(2, "resume.gap.v1", { reason: "too_old" })
 const overflow = envelope(3, "overflow.v1", { dropped: 7 })
 
-/** Waits for the thing itself: a stream is open on the control plane. */
 const untilStreaming = (plane: ControlPlane): Effect.Effect<void> =>
-  Effect.repeat(Effect.sleep("5 millis"), { until: () => plane.streams > 0 })
+  eventually(
+    "a stream to be open on the control plane",
+    Effect.sync(() => plane.streams > 0)
+  )
 
 /** Sends, and waits until the command has said it. */
 const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, until: RegExp, more: object = {}) =>
@@ -50,7 +53,7 @@ const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, u
     )
     yield* untilStreaming(plane)
     for (const frame of frames) plane.send(frame, more)
-    yield* Effect.promise(() => enough)
+    yield* Effect.promise(() => within(`${until} in what the command says`, enough))
     yield* Fiber.interrupt(running)
     return { said, plane }
   })
@@ -146,9 +149,9 @@ describe("events tail", () => {
       const running = yield* Effect.forkChild(run(["events", "tail"], { onNote, onAnswer: heard }))
       yield* untilStreaming(plane)
       plane.send(started)
-      yield* Effect.promise(() => first)
+      yield* Effect.promise(() => within("the first event", first))
       plane.dropStreams()
-      yield* Effect.promise(() => again)
+      yield* Effect.promise(() => within("the second connection", again))
       assert.match(said, /^The connection is gone \(.*\); trying again in \d\.\d s\.\nConnected again\.\n$/)
       assert.strictEqual(plane.heard.at(-1)?.lastEventId, started.id)
       yield* Fiber.interrupt(running)

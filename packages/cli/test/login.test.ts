@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { within } from "../../../test/harness/eventually.ts"
 import { ControlPlane } from "./support/ControlPlane.ts"
 import { problem } from "./support/replies.ts"
 import { freshHome, runNarthex, type Setting } from "./support/runNarthex.ts"
@@ -116,7 +117,7 @@ describe("login", () => {
       })
       const open = () => Effect.as(Effect.sync(isWaiting), true)
       const run = yield* Effect.forkChild(runNarthex(["login"], { ...setting, open }))
-      yield* Effect.promise(() => waiting)
+      yield* Effect.promise(() => within("the browser to be opened", waiting))
       yield* Effect.yieldNow
       yield* TestClock.adjust("299 seconds")
       assert.isUndefined(run.pollUnsafe())
@@ -137,7 +138,7 @@ describe("login", () => {
         paste = resolve
       })
       const stdin = Effect.map(
-        Effect.promise(() => pasted),
+        Effect.promise(() => within("the address to paste", pasted)),
         (line) => new TextEncoder().encode(`nonsense\n${line}\n`)
       )
       const run = yield* runNarthex(["login", "--no-browser"], {

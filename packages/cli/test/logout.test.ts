@@ -3,6 +3,7 @@ import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
+import { within } from "../../../test/harness/eventually.ts"
 import { problem } from "./support/replies.ts"
 import { runNarthex } from "./support/runNarthex.ts"
 import { signedIn } from "./support/signedIn.ts"
@@ -141,5 +142,5 @@ const untilAsked = (plane: { instead: unknown }) =>
       asked()
       return "silence"
     }
-    return Effect.promise(() => waiting)
+    return Effect.promise(() => within("a request to the control plane", waiting))
   })

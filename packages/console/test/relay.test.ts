@@ -2,6 +2,7 @@
 import { get, type IncomingMessage } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
+import { until as seen, within } from "../../../test/harness/eventually.ts"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { consoleLayer } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
@@ -26,21 +27,11 @@ const listen = (url: string, headers: Readonly<Record<string, string>>) =>
         text += more
       })
       const until = (part: string) =>
-        go(
-          () =>
-            new Promise<string>((resolve) => {
-              const look = () => text.includes(part) && resolve(text)
-              look()
-              response.on("data", look)
-            })
-        )
-      const end = go(
-        () =>
-          new Promise<void>((resolve) => {
-            if (response.closed || response.readableEnded) return resolve()
-            response.once("close", resolve)
-          })
-      )
+        go(async () => {
+          await seen(`${JSON.stringify(part)} in the stream`, () => text.includes(part))
+          return text
+        })
+      const end = go(() => seen("the stream to end", () => response.closed || response.readableEnded))
       return { response, until, end }
     })
   )
@@ -77,7 +68,7 @@ layer(consoleLayer(), { excludeTestServices: true })("relay", (it) => {
       yield* stream.until(": ok")
       const closed = new Promise<void>((resolve) => state.streamClosed.push(resolve))
       stream.response.destroy()
-      yield* go(() => closed)
+      yield* go(() => within("the stream to end at the API", closed))
     })
   )
 

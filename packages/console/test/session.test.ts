@@ -18,7 +18,8 @@ layer(consoleLayer(), { excludeTestServices: true })("session over plain http", 
       const sent = new URLSearchParams({ email: "c@example.com", name: "C", email_verified: "true", action: "sign-in" })
       let page = yield* go(() => browser.send(form.url, { method: "POST", body: sent }))
       while (page.url.pathname !== "/sign-in/callback") {
-        const next = new URL(page.headers.get("location") ?? "", page.url)
+        const location = page.headers.get("location") ?? assert.fail(`${page.url} leads nowhere.`)
+        const next = new URL(location, page.url)
         page = yield* go(() => browser.send(next))
       }
       const line = setCookie(page.headers, "narthex")

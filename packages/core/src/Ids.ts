@@ -2,8 +2,8 @@
  * Branded identifiers, and the one place that makes them.
  *
  * A brand costs nothing at run time and makes it a type error to pass an organization where a project is
- * expected. The schemas do not check the form: a malformed id is answered like an unknown one (api.md, Identifiers).
- * Ids sort by creation time; two made in the same millisecond do not sort among themselves.
+ * expected. The schemas do not check the form: a malformed id is answered like an unknown one (docs/design/api.md,
+ * Identifiers). Ids sort by creation time; two made in the same millisecond do not sort among themselves.
  */
 import { Clock, Effect, Schema } from "effect"
 import { Hex } from "effect/encoding"

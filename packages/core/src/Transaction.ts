@@ -1,10 +1,11 @@
 /**
  * Port: run these changes and their events as one commit.
  *
- * Events are collected while the work runs and handed to the log as the last step before the commit, after every
- * row lock: whoever waited for this transaction gets later ids (events.md, Emit discipline). Nobody can emit
- * wrongly, because there is no other way to emit.
- * What one would get wrong: `run` inside `run` joins the outer one; only the outermost commits.
+ * Events are collected while the work runs and handed to the log as the last step before the commit, after every row
+ * lock: whoever waited for this transaction gets later ids (docs/design/events.md E12). Nobody can emit wrongly,
+ * because there is no other way to emit.
+ *
+ * Pitfall: expecting an inner `run` to commit. It joins the outer one; only the outermost commits.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { EmittingRegion } from "./events/EmittingRegion.ts"

@@ -2,7 +2,9 @@
  * Who is calling, as far as it can be known: the address that limits, sessions, keys and allowlists speak of.
  *
  * Every proxy appends to `X-Forwarded-For` what it saw, so only the last entries are written by machines of ours; the
- * rest is whatever the caller typed. Hence the count from the right. What one would get wrong: reading the first entry.
+ * rest is whatever the caller typed. Hence the count from the right.
+ *
+ * Pitfall: reading the first entry. The caller may have written it.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 import { parseCidrOrAddress } from "@narthex/core"
@@ -62,7 +64,8 @@ export const clientAddress = (
 /** One spelling for each address: no zone, no port, IPv4-mapped IPv6 as IPv4. `null` when it is none. */
 export const canonicalAddress = (text: string | undefined): string | null => {
   const host = withoutPort((text ?? "").trim()).replace(/%.*$/, "")
-  if (host.includes("/")) return null
+  // Most requests came through no proxy, and the parser refuses an empty text by an exception.
+  if (host === "" || host.includes("/")) return null
   const network = Result.getOrNull(parseCidrOrAddress(host))
   return network === null ? null : network.slice(0, network.indexOf("/"))
 }

@@ -2,9 +2,10 @@
  * The one secret that an installation must keep: it wraps the signing keys, and every other secret of the platform's
  * own is derived from it (HKDF-SHA-256, one label for each use, so that none tells anything about another).
  *
- * It is given in the settings, or made once in the data directory. What one would get wrong: making a new one because
- * the file is gone. The signing keys in the store could not be opened any more and every API key would be unknown, so
- * a missing file beside existing keys is an error, never a fresh start.
+ * It is given in the settings, or made once in the data directory.
+ *
+ * Pitfall: making a new one because the file is gone. The signing keys in the store could not be opened any more and
+ * every API key would be unknown. A missing file while keys exist is an error, never a fresh start.
  */
 import { hkdfSync, randomBytes, randomUUID } from "node:crypto"
 import { constants } from "node:fs"

@@ -1,10 +1,12 @@
 /**
  * Copies a cluster's data: of a stopped one its files, of a running one a backup.
  *
- * The backup is Postgres's own low-level one: between start and stop the files are copied while they change, and
- * the WAL of that time repairs the copy at its first start. What one would get wrong: a checkpoint meanwhile may
- * recycle that WAL, so a temporary slot of the same session keeps it; and `backup_label` belongs into the copy,
- * without it a torn copy starts and is silently wrong.
+ * The backup is Postgres's own low-level one: between start and stop the files are copied while they change, and the
+ * WAL of that time repairs the copy at its first start.
+ *
+ * Pitfall: copying without keeping the WAL. A checkpoint during the copy may recycle it, so a temporary slot of the
+ * same session holds it.
+ * Pitfall: leaving out `backup_label`. Without it a torn copy starts and is silently wrong.
  */
 import { randomUUID } from "node:crypto"
 import { constants } from "node:fs"

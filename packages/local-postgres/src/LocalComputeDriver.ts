@@ -4,12 +4,14 @@
  *     computes/branches/<branch id>/       a cluster (`Cluster`), with the branch's data
  *     sockets/<endpoint id>.<generation>   a link to its socket: the compute, as far as anybody outside can tell
  *
- * All state is on disk and in the process table, so that a process which comes after a crash sees what the former
- * saw. An endpoint runs when its link exists and the postmaster behind it lives. The link appears after the roles
- * were brought to the list, and goes first when the endpoint stops: a stale address leads nowhere.
- * What one would get wrong: a postmaster that was started anew must not be reached through links of an earlier one,
- * so these are removed before it starts; and while other endpoints of the branch run, stopping one closes its address
- * but not the sessions that came by it, which belong to whoever relays them.
+ * All state is on disk and in the process table, so that a process which comes after a crash sees what the former saw.
+ * An endpoint runs when its link exists and the postmaster behind it lives. The link appears after the roles were
+ * brought to the list, and goes first when the endpoint stops: a stale address leads nowhere.
+ *
+ * Pitfall: keeping the links of an earlier postmaster. A new one must not be reached through them, so they are removed
+ * before it starts.
+ * Pitfall: ending sessions with an address. While other endpoints of the branch run, stopping one closes its address
+ * only; its sessions belong to the relay.
  */
 import { mkdir, readdir } from "node:fs/promises"
 import { basename, join } from "node:path"

@@ -3,7 +3,7 @@
  *
  * The postmaster is spawned directly, in a session of its own, and outlives us: after kill -9 of this process it
  * keeps serving, and the next one finds it by `postmaster.pid` and the cluster's name in its command line.
- * What one would get wrong:
+ * Pitfalls:
  * - The server's user may be unable to reach the data directory by its path. It inherits the open directory as
  *   descriptor 3 and gets `-D /proc/self/fd/3`; forked backends inherit the descriptor too, so a reload works.
  *   (Starting in the directory instead fails on 15, which returns to its working directory by name.)

@@ -1,9 +1,12 @@
 /**
  * Whom Postgres runs as, and who we are on our end of its socket.
  *
- * Postgres refuses root. When we are root it runs as the system's `postgres` user, else as a fixed uid that needs
- * no entry in /etc/passwd. What one would get wrong: `initdb` does need an entry (it looks its own name up, whatever
- * `--username` says), the server does not. So initdb borrows any ordinary user, and what it made changes owner.
+ * Postgres refuses root. When we are root it runs as the system's `postgres` user, else as a fixed uid that needs no
+ * entry in /etc/passwd.
+ *
+ * Pitfall: running `initdb` as a user without an entry. It looks its own name up, whatever `--username` says; the
+ * server does not. So initdb runs as any ordinary user, and what it made changes owner.
+ *
  * Existing data keeps its owner: see `ownerOf`.
  */
 import { readFile, stat } from "node:fs/promises"

@@ -7,7 +7,11 @@ import { EmbeddedPostgres, type LocalPostgresOptions } from "@narthex/local-post
 import { Context, Effect, Fiber, Layer, Option } from "effect"
 import { clusterAt } from "../src/Cluster.ts"
 import { processesOf, signal } from "../src/Processes.ts"
-import { closedDirectory, dataDirectory, isRoot, kinds, postmasterPid, supervise, uidOf } from "./support.ts"
+import { eventually } from "../../../test/harness/eventually.ts"
+import { postgresPrograms } from "../testing/postgresPrograms.ts"
+import { closedDirectory, dataDirectory, kinds, postmasterPid, postmasterStatus, supervise, uidOf } from "./support.ts"
+
+const { directory: binaries } = await postgresPrograms()
 
 const clusterIn = (dataDir: string) => clusterAt(join(dataDir, "postgres"), "store")
 
@@ -24,8 +28,9 @@ const addRow = Effect.gen(function* () {
   return (yield* sql`SELECT FROM kept`).length
 }).pipe(Effect.scoped)
 
-for (const [kind, { choice, major }] of kinds.entries()) {
-  describe(`the embedded store on the ${choice} Postgres ${major}`, () => {
+for (const kind of [0, 1] as const) {
+  const { choice, tag } = kinds[kind]
+  describe(`the embedded store on the ${choice} Postgres`, { tags: [tag] }, () => {
     it.live("keeps its data, adopts the server that a killed process left, and leaves nothing running", () =>
       Effect.gen(function* () {
         const options = { dataDir: yield* dataDirectory(kind), binaries: choice }
@@ -42,28 +47,29 @@ for (const [kind, { choice, major }] of kinds.entries()) {
       })
     )
 
-    it.live.runIf(isRoot)("runs under a uid without a name, inside a directory that this uid cannot enter", () =>
-      Effect.gen(function* () {
-        const runAs = { uid: 65532, gid: 65532 }
-        const options = { dataDir: join(yield* closedDirectory, ".narthex"), binaries: choice, runAs }
-        const uid = yield* withStore(
-          options,
-          Effect.andThen(
-            addRow,
-            Effect.sync(() => uidOf(postmasterPid(clusterIn(options.dataDir).data)))
+    it.live(
+      "runs under a uid without a name, inside a directory that this uid cannot enter",
+      () =>
+        Effect.gen(function* () {
+          const runAs = { uid: 65532, gid: 65532 }
+          const options = { dataDir: join(yield* closedDirectory, ".narthex"), binaries: choice, runAs }
+          const uid = yield* withStore(
+            options,
+            Effect.andThen(
+              addRow,
+              Effect.sync(() => uidOf(postmasterPid(clusterIn(options.dataDir).data)))
+            )
           )
-        )
-        assert.strictEqual(uid, runAs.uid)
-        assert.strictEqual(yield* withStore(options, addRow), 2)
-      })
+          assert.strictEqual(uid, runAs.uid)
+          assert.strictEqual(yield* withStore(options, addRow), 2)
+        }),
+      { tags: ["root"] }
     )
   })
 }
 
 describe("the embedded store", () => {
-  const binaries = kinds[0]?.directory ?? "system"
-
-  it.live("recovers when the server was killed too and its pid is somebody else's by now", () =>
+  it.live("recovers when the server was killed too and its pid is another process's by now", () =>
     Effect.gen(function* () {
       const options = { dataDir: yield* dataDirectory(0), binaries }
       const { data, name } = clusterIn(options.dataDir)
@@ -76,34 +82,53 @@ describe("the embedded store", () => {
     })
   )
 
-  it.live.runIf(isRoot)("runs for an ordinary user as that user", () =>
-    Effect.gen(function* () {
-      const become = { uid: 65534, gid: 65534 }
-      const dataDir = yield* closedDirectory
-      yield* Effect.promise(() => chown(dataDir, become.uid, become.gid))
-      const first = yield* supervise({ run: "store", dataDir, binaries, become })
-      assert.deepStrictEqual(first.said, { rows: 1 })
-      assert.strictEqual(uidOf(postmasterPid(clusterIn(dataDir).data)), become.uid)
-      yield* first.end("SIGKILL")
-      const second = yield* supervise({ run: "store", dataDir, binaries, become })
-      assert.deepStrictEqual(second.said, { rows: 2 })
-      yield* second.end("SIGTERM")
-      assert.deepStrictEqual(yield* processesOf(clusterIn(dataDir).name), [])
-    })
+  it.live(
+    "runs for an ordinary user as that user",
+    () =>
+      Effect.gen(function* () {
+        const become = { uid: 65534, gid: 65534 }
+        const dataDir = yield* closedDirectory
+        yield* Effect.promise(() => chown(dataDir, become.uid, become.gid))
+        const first = yield* supervise({ run: "store", dataDir, binaries, become })
+        assert.deepStrictEqual(first.said, { rows: 1 })
+        assert.strictEqual(uidOf(postmasterPid(clusterIn(dataDir).data)), become.uid)
+        yield* first.end("SIGKILL")
+        const second = yield* supervise({ run: "store", dataDir, binaries, become })
+        assert.deepStrictEqual(second.said, { rows: 2 })
+        yield* second.end("SIGTERM")
+        assert.deepStrictEqual(yield* processesOf(clusterIn(dataDir).name), [])
+      }),
+    { tags: ["root"] }
   )
 
   it.live("leaves nothing running when it is interrupted while it starts", () =>
     Effect.gen(function* () {
       const options = { dataDir: yield* dataDirectory(0), binaries }
-      const { name } = clusterIn(options.dataDir)
-      const starting = yield* Effect.forkChild(withStore(options, Effect.never))
-      while ((yield* processesOf(name)).length === 0) yield* Effect.sleep("1 millis")
-      yield* Fiber.interrupt(starting)
-      assert.deepStrictEqual(yield* processesOf(name), [])
+      const { data, name } = clusterIn(options.dataDir)
+      const everyProcess = (kind: NodeJS.Signals) =>
+        Effect.flatMap(processesOf(name), (pids) => Effect.all(pids.map((pid) => signal(pid, kind))))
+      const isReady = () => existsSync(join(data, "postmaster.pid")) && postmasterStatus(data) === "ready"
+      // The server is held where it is; one that was ready by then was no start any more, and another is tried.
+      const attempt = Effect.gen(function* () {
+        const starting = yield* Effect.forkChild(withStore(options, Effect.never))
+        yield* eventually(
+          "a process of the server",
+          Effect.map(processesOf(name), (pids) => pids.length > 0),
+          { every: 1 }
+        )
+        yield* everyProcess("SIGSTOP")
+        const caught = !isReady()
+        starting.interruptUnsafe()
+        yield* everyProcess("SIGCONT")
+        yield* Fiber.await(starting)
+        assert.deepStrictEqual(yield* processesOf(name), [])
+        return caught
+      })
+      yield* eventually("a start that is interrupted before the server is ready", attempt)
     })
   )
 
-  it.live("goes to exactly one of two processes that start at once; the other is told who has it", () =>
+  it.live("goes to exactly one of two processes that start at once; the other learns which one has it", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataDirectory(0)
       const task = { run: "store", dataDir, binaries } as const

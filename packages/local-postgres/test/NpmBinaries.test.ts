@@ -5,14 +5,14 @@ import { Effect } from "effect"
 import { npmBinaries } from "../src/NpmBinaries.ts"
 import { findPostgresUser } from "../src/PostgresUser.ts"
 import { runProgram } from "../src/runProgram.ts"
-import { closedDirectory, kinds } from "./support.ts"
+import { closedProgramDirectory } from "./support.ts"
 
-describe.runIf(kinds.some((kind) => kind.choice === "npm"))("the Postgres from npm", () => {
+describe("the Postgres from npm", { tags: ["npm-postgres"] }, () => {
   it.live("runs from a copy that two may make at once, and sweeps what a killed one left", () =>
     Effect.gen(function* () {
       const user = yield* findPostgresUser()
-      const open = join(yield* closedDirectory, "open-to-others")
-      const cache = join(yield* closedDirectory, "cache")
+      const open = join(yield* closedProgramDirectory, "open-to-others")
+      const cache = join(yield* closedProgramDirectory, "cache")
       yield* Effect.promise(async () => {
         await mkdir(open)
         await chmod(open, 0o777)

@@ -1,4 +1,7 @@
-/** A process that supervises Postgres, for tests that kill it. It says one line of JSON and stays until SIGTERM. */
+/**
+ * A process that supervises Postgres, for tests that kill it. It says one line of JSON and stays until SIGTERM, or until
+ * the test's end of its stdin closes.
+ */
 import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"
 import { PgClient } from "@effect/sql-pg"
@@ -19,9 +22,6 @@ if (task.become !== undefined) {
   process.setgid?.(task.become.gid)
   process.setuid?.(task.become.uid)
 }
-
-/** A fiber that waits for ever does not keep a process alive. */
-setInterval(() => undefined, 60_000)
 
 const say = (line: unknown) => Effect.sync(() => console.log(JSON.stringify(line)))
 
@@ -59,4 +59,7 @@ const tasks: Record<Task["run"], Effect.Effect<never, { readonly _tag: string; r
 const fiber = Effect.runFork(
   Effect.catch(tasks[task.run], (error) => say({ failed: error._tag, message: error.message }))
 )
-process.once("SIGTERM", () => void Effect.runPromise(Fiber.interrupt(fiber)).then(() => process.exit()))
+const stop = () => void Effect.runPromise(Fiber.interrupt(fiber)).then(() => process.exit())
+process.once("SIGTERM", stop)
+// Besides, a fiber that waits for ever does not keep a process alive; an open stdin does.
+process.stdin.resume().once("end", stop)

@@ -1,54 +1,56 @@
 /** What the tests share: directories, passwords, sessions, and a supervising process that can be killed. */
 import { spawn } from "node:child_process"
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto"
+import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { mkdir, mkdtemp, realpath, rm, symlink } from "node:fs/promises"
+import { mkdtemp, realpath, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
-import { fileURLToPath } from "node:url"
 import { PgClient } from "@effect/sql-pg"
 import type { ComputeRole } from "@narthex/core"
-import { afterAll } from "@effect/vitest"
 import { Effect, Option, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
-import { findPostgresBinaries } from "../src/PostgresBinaries.ts"
-import { findPostgresUser } from "../src/PostgresUser.ts"
+import { within } from "../../../test/harness/eventually.ts"
+import { requirements } from "../../../test/harness/requirements.ts"
+import { useClusterTemplates } from "../testing/clusterTemplates.ts"
+import { postgresAskedFor } from "../testing/postgresPrograms.ts"
+import { scratchParent } from "../testing/scratchParent.ts"
 import type { Task } from "./supervisor.ts"
 
-export const isRoot = process.getuid?.() === 0
+/** A kind of Postgres programs: `NARTHEX_POSTGRES_BIN`, and the tag of tests that need it. */
+export interface Kind {
+  readonly choice: "system" | "npm"
+  readonly tag: string
+}
 
-/** Which kinds of binaries this machine has: every one is tested. */
-export const kinds = await Effect.runPromise(
-  Effect.gen(function* () {
-    const user = yield* findPostgresUser()
-    const found = yield* Effect.forEach(["system", "npm"], (choice) =>
-      Effect.map(
-        Effect.option(findPostgresBinaries({ choice }, user)),
-        Option.map((binaries) => ({ choice, ...binaries }))
-      )
-    )
-    return found.flatMap(Option.toArray)
-  })
-)
+const system: Kind = { choice: "system", tag: "system-postgres" }
+const npm: Kind = { choice: "npm", tag: "npm-postgres" }
+
+const hasSystem = requirements.some(({ isMet, name }) => name === system.tag && isMet())
+
+/** Both kinds, whether this machine has them or not; the first is for tests to which the kind does not matter. */
+export const kinds: readonly [Kind, Kind] =
+  (postgresAskedFor() ?? (hasSystem ? "system" : "npm")) === "system" ? [system, npm] : [npm, system]
+
+const closedDirectoryIn = (parent: string) =>
+  Effect.acquireRelease(
+    Effect.promise(async () => realpath(await mkdtemp(join(parent, "narthex-test-")))),
+    (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
+  )
 
 /** Readable for its owner alone, as `mktemp -d` makes it: no other user gets through. */
-export const closedDirectory = Effect.acquireRelease(
-  Effect.promise(async () => realpath(await mkdtemp(join(tmpdir(), "narthex-test-")))),
-  (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
-)
+export const closedDirectory = closedDirectoryIn(scratchParent())
 
-/** One `initdb` a kind for all tests of a file, made by the first that needs it. */
-const templates = kinds.map(() => mkdtemp(join(tmpdir(), "narthex-test-templates-")))
-afterAll(() => Promise.all(templates.map(async (path) => rm(await path, { recursive: true, force: true }))))
+/** The same, where programs can be run. */
+export const closedProgramDirectory = closedDirectoryIn(tmpdir())
 
-/** A data directory for `kinds[kind]` that shares its template with others. */
-export const dataDirectory = (kind: number, ...within: ReadonlyArray<string>) =>
+/** A data directory for `kinds[kind]`, made without `initdb` but for the first time on this machine. */
+export const dataDirectory = (kind: 0 | 1, ...within: ReadonlyArray<string>) =>
   Effect.flatMap(closedDirectory, (directory) =>
     Effect.promise(async () => {
       const dataDir = join(directory, ...within)
-      await mkdir(dataDir, { recursive: true })
-      await symlink((await templates[kind]) ?? "", join(dataDir, "templates"))
+      await useClusterTemplates(dataDir, kinds[kind].choice)
       return dataDir
     })
   )
@@ -77,32 +79,50 @@ export const session = (path: string, role: string, password = role) =>
     Reactivity.layer
   )
 
-export const postmasterPid = (data: string) => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0])
+const postmasterFile = (data: string) => readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")
+
+export const postmasterPid = (data: string) => Number(postmasterFile(data)[0])
+
+/** What the server says of itself: `starting`, `ready`, … */
+export const postmasterStatus = (data: string) => postmasterFile(data)[7]?.trim()
 
 /** The uid that a process runs as. */
 export const uidOf = (pid: number) => Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
 
+/** Milliseconds. Its module graph, a cluster, a recovery. */
+const superviseLimit = 60_000
+
 /** Runs a task in a process of its own, which stays until it is killed, and answers its first line. */
 export const supervise = (task: Task) =>
-  Effect.map(
-    Effect.acquireRelease(
-      Effect.promise(async () => {
-        const script = fileURLToPath(new URL("./supervisor.ts", import.meta.url))
-        const child = spawn(process.execPath, ["--conditions=source", script, JSON.stringify(task)], {
-          stdio: ["pipe", "pipe", "inherit"]
-        })
-        const ended = new Promise<void>((resolve) => {
-          child.once("exit", () => resolve())
-        })
-        const lines = createInterface({ input: child.stdout })
-        const first = await Promise.race([new Promise<string>((resolve) => lines.once("line", resolve)), ended])
-        const end = async (signal: NodeJS.Signals) => {
-          child.kill(signal)
-          await ended
-        }
-        return { pid: child.pid, said: first === undefined ? undefined : JSON.parse(first), end }
-      }),
-      ({ end }) => Effect.promise(() => end("SIGTERM"))
-    ),
-    ({ end, pid, said }) => ({ pid, said, end: (signal: NodeJS.Signals) => Effect.promise(() => end(signal)) })
+  Effect.acquireRelease(
+    Effect.promise(() => start(task)),
+    ({ end }) => end("SIGTERM")
   )
+
+const start = async (task: Task) => {
+  const script = join(import.meta.dirname, "supervisor.ts")
+  const child = spawn(process.execPath, ["--conditions=source", script, JSON.stringify(task)], {
+    stdio: ["pipe", "pipe", "pipe"]
+  })
+  let complaint = ""
+  child.stderr.on("data", (chunk: Buffer) => {
+    complaint += chunk.toString()
+  })
+  const ended = once(child, "close")
+  const failed = ended.then(() => {
+    throw new Error(`The supervising process ended before it said anything: ${complaint}`)
+  })
+  failed.catch(() => undefined)
+  const line = once(createInterface({ input: child.stdout }), "line")
+  const [first] = await within("the supervising process to start", Promise.race([line, failed]), superviseLimit)
+  const end = async (signal: NodeJS.Signals) => {
+    child.kill(signal)
+    await within(`the supervising process to end by ${signal}`, ended, superviseLimit)
+    if (complaint !== "") console.info(complaint)
+  }
+  return {
+    pid: child.pid,
+    said: JSON.parse(first),
+    end: (signal: NodeJS.Signals) => Effect.promise(() => end(signal))
+  }
+}

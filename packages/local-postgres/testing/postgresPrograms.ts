@@ -1,11 +1,12 @@
 /**
  * The Postgres that tests run: the system's, else the one of the npm package, so that the suite needs nothing installed.
+ * `NARTHEX_TEST_POSTGRES=system` or `npm` decides which one it must be.
  *
  * Postgres refuses root, so root lends it an account that has a name: `postgres` if there is one, else `nobody`.
  */
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { findMachine } from "../src/openDataDirectory.ts"
 import type { Identity } from "../src/PostgresUser.ts"
 
@@ -14,8 +15,15 @@ const run = promisify(execFile)
 export interface PostgresPrograms {
   /** Where `postgres` and `initdb` are. */
   readonly directory: string
-  /** Whom they run as; `undefined` when that is simply us. */
+  /** Who they run as; `undefined`: the account of this process. */
   readonly identity: Identity | undefined
+}
+
+/** Which Postgres was asked for, if one was. */
+export const postgresAskedFor = (asked = process.env["NARTHEX_TEST_POSTGRES"]): "system" | "npm" | undefined => {
+  if (asked === undefined || asked === "") return undefined
+  if (asked === "system" || asked === "npm") return asked
+  throw new Error(`NARTHEX_TEST_POSTGRES is "${asked}"; it must be "system" or "npm".`)
 }
 
 const idOf = async (name: string): Promise<Identity> => {
@@ -23,8 +31,10 @@ const idOf = async (name: string): Promise<Identity> => {
   return { uid: Number(uid.stdout), gid: Number(gid.stdout) }
 }
 
-export const postgresPrograms = async (): Promise<PostgresPrograms> => {
+export const postgresPrograms = async (asked = postgresAskedFor()): Promise<PostgresPrograms> => {
   const identity = process.getuid?.() === 0 ? await idOf("postgres").catch(() => idOf("nobody")) : undefined
-  const { binaries } = await Effect.runPromise(findMachine({ dataDir: ".", runAs: identity }))
-  return { directory: binaries.directory, identity }
+  const found = await Effect.runPromise(Effect.result(findMachine({ dataDir: ".", runAs: identity, binaries: asked })))
+  if (Result.isSuccess(found)) return { directory: found.success.binaries.directory, identity }
+  const reason = found.failure.message
+  throw new Error(asked === undefined ? reason : `NARTHEX_TEST_POSTGRES asks for the ${asked} Postgres. ${reason}`)
 }

@@ -10,9 +10,9 @@
  * a number (a value beyond 2^53 fails the statement), json and jsonb are parsed, numeric stays a string. Types that
  * the driver does not know (xid8, pg_lsn, …) must be cast to text in SQL.
  *
- * What one would get wrong: a failed COMMIT says nothing about the outcome (the connection may have died after the
- * server had committed), so it is never repeated here; and a statement that failed has aborted the transaction
- * around it, so catching that failure does not save the work.
+ * Pitfall: repeating a failed COMMIT. It says nothing about the outcome, because the connection may have died after the
+ * server had committed.
+ * Pitfall: catching a failed statement to save the work. The failure has aborted the transaction around it.
  */
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
@@ -28,7 +28,10 @@ export interface DatabaseOptions {
   readonly url: Redacted.Redacted<string>
   /** Connections for statements and transactions; each `listen` has one of its own besides. */
   readonly maxConnections: number
-  /** A direct way to the server for LISTEN, when `url` leads through a pooler; `off`: there are no notifications. */
+  /**
+   * A direct way to the server for LISTEN, when `url` leads through a pooler; `off`: there are no notifications. Either
+   * says that transactions may change sessions, so no statement is kept prepared.
+   */
   readonly listenUrl?: Redacted.Redacted<string> | "off" | undefined
   readonly applicationName: string
 }
@@ -90,12 +93,14 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
       keepAlive: "30 seconds",
       types
     } as const
+    const { listenUrl = session.url } = options
+    // A pooler gives each transaction another session, which does not have what an earlier one prepared.
+    const prepare = listenUrl !== "off" && Redacted.value(listenUrl) === Redacted.value(session.url)
     const pool = yield* Effect.mapError(
-      PgPool.make({ ...session, maxConnections: options.maxConnections }),
+      PgPool.make({ ...session, maxConnections: options.maxConnections, prepare }),
       failing("Database.layer")
     )
     const { statement, transaction } = transacting(pool)
-    const { listenUrl = session.url } = options
     const listener =
       listenUrl === "off" ? undefined : PgConnection.make({ ...session, url: yield* parsable(listenUrl) })
 

@@ -5,8 +5,8 @@
  * find the migration recorded. It holds behind a pooler too, since nothing is kept between transactions.
  * A record that this program does not know is fine: a newer version runs beside it (schemas only gain).
  *
- * What one would get wrong: editing a migration that is out. Its text is compared with what was run, and a
- * difference stops the start.
+ * Pitfall: editing a migration that is released. Its text is compared with what was run, and a difference stops the
+ * start.
  */
 import { StorageError } from "@narthex/core"
 import { Duration, Effect } from "effect"

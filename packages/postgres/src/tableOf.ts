@@ -2,9 +2,11 @@
  * A model of the core as a table: the columns are the members of its wire form, nothing is mapped by hand.
  *
  * A record goes in whole, as one JSON parameter that Postgres spreads over the columns (`jsonb_populate_record`), and
- * comes out through the model's Schema, whatever other columns the row has. It stops there: every statement is
- * written out where it is used.
- * What one would get wrong: a new member of a model needs a column before this code runs, or writes fail.
+ * comes out through the model's Schema, whatever other columns the row has. It stops there: every statement is written
+ * out where it is used.
+ *
+ * Pitfall: adding a member to a model without a migration. Its column has to exist before this code runs, or writes
+ * fail.
  */
 import { StorageError } from "@narthex/core"
 import { Array as Arrays, Effect, type Option, Schema } from "effect"

@@ -1,9 +1,10 @@
 /** The sequencing function: dense positions, rising ids, one at a time, and the new timeline. */
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
+import { eventually } from "../../../test/harness/eventually.ts"
 import { Database, jsonb } from "../src/index.ts"
-import { PostgresServer } from "./support/PostgresServer.ts"
-import { testDatabase } from "./support/TestDatabase.ts"
+import { PostgresControl } from "./support/PostgresServer.ts"
+import { testOwnDatabase } from "./support/TestDatabase.ts"
 
 const org = "0192f0c1-2d3e-7abc-8def-0123456789ab"
 
@@ -52,7 +53,7 @@ const make = Effect.gen(function* () {
 
 const ascending = (ids: ReadonlyArray<string>) => assert.deepStrictEqual(ids.toSorted(), [...new Set(ids)])
 
-layer(testDatabase, { excludeTestServices: true })("event_sequence", (it) => {
+layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => {
   it.effect("moves committed events in the order in which they were written, without gaps", () =>
     Effect.gen(function* () {
       const { emit, sequence, log } = yield* make
@@ -84,9 +85,14 @@ layer(testDatabase, { excludeTestServices: true })("event_sequence", (it) => {
       const writing = yield* Effect.forkChild(
         Effect.forEach([1000, 2000, 3000, 4000], writer, { concurrency: "unbounded" })
       )
-      const sequencer = Effect.gen(function* () {
-        while (writing.pollUnsafe() === undefined || (yield* sequence(7)) !== 0) yield* sequence(7)
-      })
+      const sequencer = eventually(
+        "every event to be sequenced",
+        Effect.gen(function* () {
+          const written = writing.pollUnsafe() !== undefined
+          return (yield* sequence(7)) === 0 && written
+        }),
+        { every: 0 }
+      )
       yield* Effect.all([sequencer, sequencer, sequencer], { concurrency: 3 })
       yield* Fiber.join(writing)
       const events = yield* log
@@ -105,7 +111,7 @@ layer(testDatabase, { excludeTestServices: true })("event_sequence", (it) => {
     })
   )
 
-  it.effect("turns others away while one is at it", () =>
+  it.effect("turns others away while one sequences", () =>
     Effect.gen(function* () {
       const { emit, sequence } = yield* make
       const { transaction } = yield* Database
@@ -162,14 +168,13 @@ layer(testDatabase, { excludeTestServices: true })("event_sequence", (it) => {
 
   it.effect("lets every older id gap once after a promotion", () =>
     Effect.gen(function* () {
-      const { control } = yield* PostgresServer
-      if (control === undefined) return
+      const { promote } = yield* PostgresControl
       const { emit, sequence, log, head } = yield* make
       yield* emit(1)
       yield* sequence(10)
       const before = yield* head
       assert.isNull(before?.trimmed_to)
-      yield* control.promote
+      yield* promote
       yield* emit(2)
       yield* sequence(10)
       const after = yield* head

@@ -2,8 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { StorageError } from "@narthex/core"
 import { Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
+import { eventually } from "../../../test/harness/eventually.ts"
 import { Database, jsonb, uniqueViolation } from "../src/index.ts"
-import { insert, shows, table, until } from "./support/observe.ts"
+import { insert, shows, table } from "./support/observe.ts"
 import { PostgresServer } from "./support/PostgresServer.ts"
 import { emptyDatabase } from "./support/TestDatabase.ts"
 
@@ -79,7 +80,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
       const { query } = yield* Database
       const running = "state = 'active' and query like '%interrupt me%'"
       const fiber = yield* Effect.forkChild(query("test", "select pg_sleep(60), 'interrupt me'"))
-      yield* until(shows(running))
+      yield* eventually("the statement to run", shows(running))
       yield* Fiber.interrupt(fiber)
       assert.isFalse(yield* shows(running))
     })
@@ -118,8 +119,9 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
       const { query } = yield* Database
       const { admin } = yield* PostgresServer
       const fiber = yield* Effect.forkChild(Effect.flip(query("Lost.read", "select pg_sleep(60), 'lost'")))
-      yield* until(shows("state = 'active' and query like '%''lost''%'"))
-      yield* admin("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'narthex-test'")
+      yield* eventually("the statement to run", shows("state = 'active' and query like '%''lost''%'"))
+      const [here] = yield* query<{ readonly name: string }>("test", "select current_database() as name")
+      yield* admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${here?.name}'`)
       assert.strictEqual((yield* Fiber.join(fiber)).operation, "Lost.read")
       // A dead connection may be lent before its end is noticed, but each of the ten only once.
       assert.lengthOf(yield* Effect.retry(query("test", "select 1"), { times: 10 }), 1)

@@ -2,8 +2,9 @@
 import { assert, layer } from "@effect/vitest"
 import { StorageError } from "@narthex/core"
 import { Deferred, Effect, Fiber, Ref } from "effect"
+import { eventually } from "../../../test/harness/eventually.ts"
 import { Database, uniqueViolation } from "../src/index.ts"
-import { insert, numbers, shows, table, until } from "./support/observe.ts"
+import { insert, numbers, shows, table } from "./support/observe.ts"
 import { PostgresServer } from "./support/PostgresServer.ts"
 import { emptyDatabase } from "./support/TestDatabase.ts"
 
@@ -80,7 +81,10 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
       yield* table("interrupted")
       const work = Effect.andThen(insert("interrupted", 1), query("test", "select pg_sleep(60), 'in the middle'"))
       const fiber = yield* Effect.forkChild(transaction(work))
-      yield* until(shows("state = 'active' and query like '%in the middle%'"))
+      yield* eventually(
+        "the statement in the middle to run",
+        shows("state = 'active' and query like '%in the middle%'")
+      )
       yield* Fiber.interrupt(fiber)
       assert.isFalse(yield* shows("state like '%in transaction%' or query like '%in the middle%' and state = 'active'"))
       assert.deepStrictEqual(yield* numbers("interrupted"), [])

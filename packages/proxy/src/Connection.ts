@@ -1,10 +1,12 @@
 /**
- * One connection, from ACCEPT to its end. The steps carry the names of the design; each either goes on or ends the
- * connection with a `Refusal` (a sentence that the client can read) or a `Hangup` (nothing).
+ * One connection, from ACCEPT to its end. The steps carry the names of docs/design/proxy.md P12; each either goes on or
+ * ends the connection with a `Refusal` (a sentence that the client can read) or a `Hangup` (nothing).
  *
  * The order is the point: ALLOW comes before everything that could touch a compute, and what follows takes the
- * `Admitted` that it answered. What one would get wrong: answering too early. Until the startup packet is there, an
- * ErrorResponse is not understood, so every earlier end is silent.
+ * `Admitted` that it answered.
+ *
+ * Pitfall: answering too early. Until the startup packet is there, a client does not understand an ErrorResponse, so
+ * every earlier end is silent.
  */
 import type { Socket } from "node:net"
 import { Clock, Deferred, Effect, Metric, Result } from "effect"

@@ -2,8 +2,8 @@
  * Port: what the proxy asks of the control plane. In one process it is a layer over the core, elsewhere
  * `HttpControlPlane`.
  *
- * What one would get wrong: calling `wake` with an address. It takes an `Admitted`, which only the allowlist check
- * makes, so that no code path can wake a compute for a client that is not listed.
+ * Pitfall: calling `wake` with an address. It takes an `Admitted`, which only the allowlist check makes, so that no
+ * code path can wake a compute for a client that is not listed.
  */
 import { Context, type DateTime, type Effect, Schema, type Scope, type Stream } from "effect"
 import { BranchId, EndpointId, ProjectId, RegionId } from "@narthex/core"

@@ -2,8 +2,10 @@
  * The control plane over HTTP: the five calls of the proxy, with the proxy's token.
  *
  * Problems are told apart by status; everything unexpected is `ControlPlaneUnreachable`, which admits nobody and wakes
- * nothing. What one would get wrong: an event stream that died without a word. Heartbeats come every 15 s, so silence of
- * 40 s is the end of it.
+ * nothing.
+ *
+ * Pitfall: trusting an open event stream. A dead connection is silent; heartbeats come every 15 s, so 40 s of silence
+ * count as its end.
  */
 import { DateTime, Effect, Layer, type Redacted, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"

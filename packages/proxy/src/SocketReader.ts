@@ -1,8 +1,9 @@
 /**
  * Reads a socket for the handshake: as little as a parser asks for, nothing ahead of it.
  *
- * What one would get wrong: the socket flows only while somebody waits, so a TLS handshake never starts behind bytes
- * that were read in the clear. `gone` is the exception: to see a client leave one must read, up to a limit.
+ * Pitfall: letting the socket flow without a reader. It flows only while a read waits, so a TLS handshake never starts
+ * behind bytes that were read in the clear. `gone` is the exception: noticing that a client leaves takes reading, up to
+ * a limit.
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"

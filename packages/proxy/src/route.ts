@@ -1,9 +1,11 @@
 /**
  * ROUTE: which endpoint a client means, and the startup packet without the words that were for us.
  *
- * Pure. A client says it in the server name of TLS, in `options` or behind its user name; it may say it more than
- * once, but not differently. What one would get wrong: libpq sends the user name as the database where none is given, so
- * a suffix comes off both.
+ * Pure. A client says it in the server name of TLS, in `options` or behind its user name; it may say it more than once,
+ * but not differently.
+ *
+ * Pitfall: removing the suffix from the user name alone. libpq sends the user name as the database where none is given,
+ * so it is removed from both.
  */
 import { Data, Result } from "effect"
 import { EndpointId } from "@narthex/core"

@@ -1,10 +1,11 @@
 import { createServer, Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { until } from "../../../test/harness/eventually.ts"
 import { Relay } from "../src/Relay.ts"
 import { encodeFatal } from "../src/wire/ErrorResponse.ts"
 
-/** Both ends of one TCP connection: ours paused, as the proxy's are. */
+/** Both ends of one TCP connection: the near one paused, as the proxy's are. */
 const pair = Effect.callback<readonly [near: Socket, far: Socket]>((resume) => {
   const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
     server.close()
@@ -60,7 +61,7 @@ const unbegun = Effect.gen(function* () {
     })
   const answer = (...messages: ReadonlyArray<Buffer>) => passed(farServer, farClient, Buffer.concat(messages))
   const ask = (...messages: ReadonlyArray<Buffer>) => passed(farClient, farServer, Buffer.concat(messages))
-  return { answer, ask, farClient, farServer, heard, keys, relay }
+  return { answer, ask, client, farClient, farServer, heard, keys, relay, server }
 })
 
 /** The same, relaying, once the cancel key has passed. */
@@ -169,6 +170,31 @@ describe("a relayed session", () => {
         Buffer.concat(heard)
           .toString("latin1")
           .endsWith(Buffer.concat([ready("I"), fatal]).toString("latin1"))
+      )
+    })
+  )
+
+  it.live("takes no more of the server than one chunk beyond the buffer of a client that does not read", () =>
+    Effect.gen(function* () {
+      const { answer, client, farClient, farServer, heard, server } = yield* relaying
+      yield* answer(ready("I"))
+      farClient.pause()
+      const before = Buffer.concat(heard).length
+      const row = message("D", "x".repeat(32 * 1_024 * 1_024))
+      farServer.write(row)
+      let [taken, looks] = [0, 0]
+      yield* Effect.promise(() =>
+        until("the relay to stop reading", () => {
+          looks = server.isPaused() && server.bytesRead === taken ? looks + 1 : 0
+          taken = server.bytesRead
+          return looks === 20
+        })
+      )
+      assert.isBelow(taken, row.length)
+      assert.isAtMost(client.writableLength, client.writableHighWaterMark + server.readableHighWaterMark)
+      farClient.resume()
+      yield* Effect.promise(() =>
+        until("the whole row", () => heard.reduce((sum, chunk) => sum + chunk.length, 0) === before + row.length)
       )
     })
   )

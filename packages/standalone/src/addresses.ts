@@ -1,13 +1,10 @@
 /**
  * Where everything listens, settled before anything starts: the parts know each other by address, and the API's own
  * URL is in every token that it signs.
- *
- * A port of 0 is asked for and given back at once, so another process could take it in between; then the part that
- * wanted it fails to listen and says so.
  */
-import { createServer } from "node:net"
 import { type Listener, type Settings, urlOf } from "@narthex/http"
 import { Effect } from "effect"
+import { freePort } from "./freePort.ts"
 
 export interface Addresses {
   readonly api: Listener & { readonly url: string }
@@ -16,22 +13,6 @@ export interface Addresses {
   readonly admin: Listener
   readonly dev_providers: readonly [number, number] | null
 }
-
-const freePort = (host: string) =>
-  Effect.callback<number>((resume) => {
-    const server = createServer()
-    server.once("error", (cause) => resume(Effect.die(cause)))
-    server.listen(0, host, () => {
-      const address = server.address()
-      server.close(() =>
-        resume(
-          typeof address === "object" && address !== null
-            ? Effect.succeed(address.port)
-            : Effect.die(new Error("A free port could not be found."))
-        )
-      )
-    })
-  })
 
 const settled = ({ host, port }: Listener) =>
   Effect.map(port === 0 ? freePort(host) : Effect.succeed(port), (free) => ({ host, port: free }))

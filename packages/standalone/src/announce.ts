@@ -1,51 +1,68 @@
 /** What a process says when it is up: addresses and the next three commands for a person, one line of JSON for a program. */
 import type { OpenIdProvider } from "@narthex/http"
 import type { Addresses } from "./addresses.ts"
+import type { Role } from "./platform.ts"
 
 export interface Up {
+  /** What the process runs; nothing else is announced, because something else may listen at its address. */
+  readonly roles: ReadonlyArray<Role>
   readonly addresses: Addresses
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly data_dir: string
+  /** `npm` and shells that started this process have ids of their own. */
+  readonly pid: number
 }
 
-const hostPort = ({ host, port }: { readonly host: string; readonly port: number }) =>
+/** As clients write it: an IPv6 address in brackets. */
+export const hostPort = ({ host, port }: { readonly host: string; readonly port: number }) =>
   `${host.includes(":") ? `[${host}]` : host}:${port}`
 
 /** For programs: they wait for it on stdout. */
-export const readyLine = ({ addresses, providers }: Up): string =>
+export const readyLine = ({ addresses, pid, providers, roles }: Up): string =>
   JSON.stringify({
     ready: true,
-    api: addresses.api.url,
-    console: addresses.console.url,
-    proxy: hostPort(addresses.proxy),
+    pid,
+    ...(roles.includes("api") ? { api: addresses.api.url } : {}),
+    ...(roles.includes("console") ? { console: addresses.console.url } : {}),
+    ...(roles.includes("proxy") ? { proxy: hostPort(addresses.proxy) } : {}),
     admin: `http://${hostPort(addresses.admin)}`,
     providers: providers.map(({ id, issuer, name }) => ({ id, name, issuer }))
   })
 
+type Row = readonly [name: string, value: string]
+
 /** For people. */
-export const readyText = ({ addresses, data_dir, providers }: Up): string => {
+export const readyText = ({ addresses, data_dir, pid, providers, roles }: Up): string => {
   const cli = "node packages/cli/dist/narthex.js"
-  const rows: ReadonlyArray<readonly [string, string]> = [
-    ["API", `${addresses.api.url}  (documentation: ${addresses.api.url}/docs)`],
-    ["Console", addresses.console.url],
-    ["Postgres proxy", hostPort(addresses.proxy)],
+  const rowsOf: Record<Role, ReadonlyArray<Row>> = {
+    api: [["API", `${addresses.api.url}  (documentation: ${addresses.api.url}/docs)`]],
+    runner: [],
+    console: [["Console", addresses.console.url]],
+    proxy: [["Postgres proxy", hostPort(addresses.proxy)]]
+  }
+  const rows: ReadonlyArray<Row> = [
+    ...roles.flatMap((role) => rowsOf[role]),
     ["Sign in with", providers.map(({ issuer, name }) => `${name} (${issuer})`).join(", ") || "no provider yet"],
-    ["Data", data_dir]
+    ["Data", data_dir],
+    ["Process", String(pid)]
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
   const environment = addresses.api.port === 4400 ? "" : `NARTHEX_URL=${addresses.api.url} `
+  const next = [
+    "Next, in another terminal:",
+    "",
+    `  ${environment}${cli} login`,
+    `  ${environment}${cli} project create first`,
+    `  ${environment}${cli} events tail`,
+    ""
+  ]
   return [
     "",
     "Narthex is up.",
     "",
     ...rows.map(([name, value]) => `  ${name.padEnd(width)}  ${value}`),
     "",
-    "Next, in another terminal:",
-    "",
-    `  ${environment}${cli} login`,
-    `  ${environment}${cli} project create first`,
-    `  ${environment}${cli} events tail`,
-    "",
+    ...(roles.includes("api") ? next : []),
     "Ctrl-C stops everything.",
     ""
   ].join("\n")

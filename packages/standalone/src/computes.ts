@@ -1,11 +1,36 @@
-/** What runs Postgres for branches (`NARTHEX_COMPUTE`). */
-import { type ComputeDriver, layerMemoryComputes } from "@narthex/core"
+/** What runs Postgres for branches (`NARTHEX_COMPUTE`), on instances with the role `runner`. */
+import { ComputeDriver, ComputeFailed, type EndpointStore, layerMemoryComputes, type StorageError } from "@narthex/core"
 import type { Settings } from "@narthex/http"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
-import type { Layer } from "effect"
+import type { Database } from "@narthex/postgres"
+import { Effect, Layer } from "effect"
 import { layerStaticComputes } from "./staticComputes.ts"
 
-export const layerComputes = (settings: Settings): Layer.Layer<ComputeDriver, LocalPostgresFailure> => {
+type Computes = Layer.Layer<ComputeDriver, LocalPostgresFailure | StorageError, Database | EndpointStore>
+
+/**
+ * Of an instance that runs no operations: it needs no Postgres programs and no directory for clusters.
+ *
+ * Pitfall: answering that nothing runs. Waking would then take every compute of the runner for lost; a failure means
+ * that this instance cannot tell, so the records count.
+ */
+const layerElsewhere = Layer.sync(ComputeDriver, () => {
+  const elsewhere = Effect.fail(
+    new ComputeFailed({ reason: "Computes run on instances with the role `runner`.", retryable: true })
+  )
+  return ComputeDriver.of({
+    createBranch: () => elsewhere,
+    resetBranch: () => elsewhere,
+    deleteBranch: () => elsewhere,
+    start: () => elsewhere,
+    stop: () => elsewhere,
+    applyRoles: () => elsewhere,
+    running: elsewhere
+  })
+})
+
+export const layerComputes = (settings: Settings, isRunner: boolean): Computes => {
+  if (!isRunner) return layerElsewhere
   switch (settings.compute) {
     case "local":
       return LocalComputeDriver.layer({ dataDir: settings.data_dir, binaries: settings.postgres_bin ?? undefined })

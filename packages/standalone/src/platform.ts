@@ -25,6 +25,10 @@ export interface Plan {
   readonly roles: ReadonlyArray<Role>
 }
 
+/** The roles that a process with these settings really runs: `/v1/proxy/*` is closed to a proxy without a token. */
+export const rolesOf = ({ database, proxy }: Settings, wanted: ReadonlyArray<Role>): ReadonlyArray<Role> =>
+  wanted.filter((role) => role !== "proxy" || proxy.token !== null || database === null)
+
 /** With an embedded store the tokens are made; instances that share a database are given theirs. */
 const tokensOf = ({ settings }: Plan) =>
   Effect.map(MasterSecret, (master): Tokens => {
@@ -82,8 +86,9 @@ export const layerPlatform = (plan: Plan) => {
 
   const base = layerSigner(addresses.api.url, settings.key_peppers).pipe(
     Layer.provideMerge(layerMasterSecret(settings)),
+    Layer.provideMerge(layerComputes(settings, wants("runner"))),
     Layer.provideMerge(layerStorage(settings)),
-    Layer.provideMerge(Layer.mergeAll(layerIdentityProviders(providers), Entropy.layer, layerComputes(settings)))
+    Layer.provideMerge(Layer.mergeAll(layerIdentityProviders(providers), Entropy.layer))
   )
 
   const withTokens = Layer.unwrap(

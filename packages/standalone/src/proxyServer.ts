@@ -1,5 +1,8 @@
 /** `narthex-proxy`: the Postgres proxy alone, against the control plane at `NARTHEX_API_URL`. */
 import { Effect, Layer } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { hostPort } from "./announce.ts"
+import { controlPlaneAnswers } from "./controlPlaneAnswers.ts"
 import { layerProxy } from "./platform.ts"
 import { CannotStart, runProcess, withSettings } from "./run.ts"
 
@@ -10,11 +13,10 @@ const main = withSettings(false, (settings, addresses) =>
       return yield* new CannotStart({
         reason: "Set NARTHEX_PROXY_TOKEN: the token that the control plane knows this proxy by."
       })
+    yield* Effect.provide(controlPlaneAnswers(addresses.api.url, token), FetchHttpClient.layer)
     yield* Layer.build(layerProxy({ addresses, settings }, token))
-    const { host, port } = addresses.proxy
-    yield* Effect.sync(
-      () => void process.stdout.write(`${JSON.stringify({ ready: true, proxy: `${host}:${port}` })}\n`)
-    )
+    const line = JSON.stringify({ ready: true, proxy: hostPort(addresses.proxy) })
+    yield* Effect.sync(() => void process.stdout.write(`${line}\n`))
     return yield* Effect.never
   })
 )

@@ -2,11 +2,12 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { type InvalidSettings, loadSettings, type Settings } from "@narthex/http"
 import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
+import { CliError } from "effect/cli"
 import { type Addresses, settleAddresses } from "./addresses.ts"
 import { readyLine, readyText } from "./announce.ts"
 import { startProviders } from "./identity.ts"
 import { layerLogging } from "./logging.ts"
-import { layerPlatform, type Role } from "./platform.ts"
+import { layerPlatform, type Role, rolesOf } from "./platform.ts"
 import { layerTelemetry } from "./telemetry.ts"
 
 const terminal = process.stdout.isTTY === true
@@ -14,12 +15,13 @@ const terminal = process.stdout.isTTY === true
 const say = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
 
 /** Starts the roles, says that they are up, and works until it is told to stop. */
-export const servePlatform = (roles: ReadonlyArray<Role>, standalone: boolean) =>
+export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) =>
   withSettings(standalone, (settings, addresses) =>
     Effect.gen(function* () {
+      const roles = rolesOf(settings, wanted)
       const providers = yield* startProviders(settings, addresses)
       yield* Layer.build(layerPlatform({ settings, addresses, providers, roles }))
-      const up = { addresses, providers, data_dir: settings.data_dir }
+      const up = { addresses, providers, roles, data_dir: settings.data_dir, pid: process.pid }
       yield* say(terminal ? readyText(up) : readyLine(up))
       return yield* Effect.never
     })
@@ -47,11 +49,14 @@ export class CannotStart extends Schema.TaggedError<CannotStart>()("CannotStart"
 
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
+/** The command line was invalid, and its help, with the reason, has been printed. */
+const isExplained = (error: unknown) => CliError.isCliError(error) && error._tag === "ShowHelp"
+
 /** A failed start is one sentence on stderr, not a stack; being told to stop is success. */
 export const runProcess = <A, E>(main: Effect.Effect<A, E>): void =>
   NodeRuntime.runMain(
     Effect.tapCause(main, (cause) =>
-      Cause.hasInterruptsOnly(cause)
+      Cause.hasInterruptsOnly(cause) || isExplained(Cause.squash(cause))
         ? Effect.void
         : Effect.sync(() => void process.stderr.write(`narthex: ${sentence(Cause.squash(cause))}\n`))
     ),

@@ -43,12 +43,16 @@ export const layerDatabase = (settings: Settings, use: StoreUse = "own") => {
       )
 }
 
-/** Regions are the settings' at the very first start and the operator's afterwards. */
-const layerRegions = ({ region, regions }: Settings) =>
+/**
+ * Regions are the settings' at the very first start and the operator's afterwards. The operator's commands do not ask
+ * for the instance's own region, because `regions add` is how a missing one comes into the catalog.
+ */
+const layerRegions = ({ region, regions }: Settings, use: StoreUse) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const catalog = yield* RegionCatalog
       yield* catalog.seed(regions.map((id) => RegionId.make(id)))
+      if (use === "beside") return
       const known = (yield* catalog.all).map((entry) => entry.region.region_id)
       if (!known.some((id) => id === region)) return yield* new RegionMissing({ region, catalog: known })
     })
@@ -56,7 +60,7 @@ const layerRegions = ({ region, regions }: Settings) =>
 
 /** Every storage port, on a schema that is there. */
 export const layerStorage = (settings: Settings, use: StoreUse = "own") =>
-  layerRegions(settings).pipe(
+  layerRegions(settings, use).pipe(
     Layer.provideMerge(PostgresStorage.layer),
     Layer.provideMerge(Layer.effectDiscard(migrate)),
     Layer.provideMerge(layerDatabase(settings, use))

@@ -1,28 +1,41 @@
 /** API servers of one database, each a process of its own, started again after they were killed. */
-import { type ChildProcess, spawn } from "node:child_process"
+import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import type { Readable, Writable } from "node:stream"
+import { within } from "../../harness/eventually.ts"
 
 export interface ApiOptions {
   readonly ring?: number
   readonly heartbeat_ms?: number
   readonly jwt_ms?: number
+  /** Has it the admin port too? */
+  readonly admin?: boolean
 }
+
+/** What a process obeys while it runs. */
+export type Command =
+  /** Its clock stands at this time from now on. */
+  | { readonly stand: number }
+  /** What sleeps wakes now if it would within so many milliseconds. */
+  | { readonly wake: number }
 
 const script = join(import.meta.dirname, "apiProcess.ts")
 
 export class ApiProcess {
   /** 0 while it is not up. */
   port = 0
+  admin = 0
   readonly #args: string
-  #child: ChildProcess | undefined
+  #child: ChildProcessByStdio<Writable, Readable, Readable> | undefined
+  #said: AsyncIterator<string> | undefined
 
-  constructor(url: string, options: ApiOptions, admin = 0) {
-    this.#args = JSON.stringify({ ...options, url, admin })
+  constructor(url: string, options: ApiOptions) {
+    this.#args = JSON.stringify({ ...options, url })
   }
 
-  /** Done when it listens. */
+  /** Resolves when it listens. */
   async start(): Promise<void> {
     const child = spawn(process.execPath, ["--conditions=source", script, this.#args], {
       stdio: ["pipe", "pipe", "pipe"]
@@ -32,13 +45,28 @@ export class ApiProcess {
     child.stderr.on("data", (chunk) => {
       complaint = `${complaint}${chunk}`.slice(-2_000)
     })
-    const lines = createInterface({ input: child.stdout })
-    const up = await Promise.race([once(lines, "line"), once(child, "exit").then(() => undefined)])
-    if (up === undefined) {
+    // It may be killed while a command is on its way.
+    child.stdin.on("error", () => {})
+    this.#said = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    const up = await within("an API process to listen", this.#said.next())
+    if (up.done === true) {
+      if (child.exitCode === null && child.signalCode === null)
+        await within("the end of an API process that closed its output", once(child, "exit"))
       if (child.signalCode !== "SIGKILL") throw new Error(`An API process did not start: ${complaint}`)
       return
     }
-    this.port = Number(JSON.parse(String(up[0])).port)
+    const { admin, port }: { readonly admin: number; readonly port: number } = JSON.parse(up.value)
+    this.admin = admin
+    this.port = port
+  }
+
+  /** Resolves when it has obeyed. One command at a time. */
+  async tell(command: Command): Promise<void> {
+    const text = JSON.stringify(command)
+    if (this.#child === undefined || this.#said === undefined) throw new Error("The API process was not started.")
+    this.#child.stdin.write(`${text}\n`)
+    const answer = await within(`an API process to obey ${text}`, this.#said.next())
+    if (answer.done === true) throw new Error("An API process ended instead of obeying.")
   }
 
   /** kill -9. */
@@ -47,7 +75,7 @@ export class ApiProcess {
     await this.#end("SIGKILL")
   }
 
-  /** Told to stop, it drains first. Answers its exit code. */
+  /** It drains first. Answers its exit code. */
   async stop(): Promise<number | null> {
     return this.#end("SIGTERM")
   }
@@ -58,7 +86,7 @@ export class ApiProcess {
     if (child.exitCode === null && child.signalCode === null) {
       const gone = once(child, "exit")
       child.kill(signal)
-      await gone
+      await within("the end of an API process", gone)
     }
     return child.exitCode
   }
@@ -88,7 +116,7 @@ export const call = async (
 
 let salt = 0
 
-/** Signs somebody in: the token, and who and where that is. */
+/** Signs a person in: the token, and who and where that is. */
 export const signIn = async (port: number, email: string) => {
   salt += 1
   const { body } = await call(port, "POST", "/v1/auth/exchange", {

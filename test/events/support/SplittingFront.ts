@@ -2,19 +2,23 @@
  * The origin of a page in a browser: serves the page, and passes streams on from the API as a relay of the console would,
  * with the credential that a browser cannot send. What comes back it hands over in pieces, or not to the end.
  *
- * `/whole/…`, `/cut/<n>`, `/bytes/…`, `/pieces/<seed>` and `/sever/<n>` say how; whatever follows `?` goes to `/v1/events`.
+ * `/whole/…`, `/cut/<n>`, `/bytes/…`, `/pieces/<seed>` and `/sever/<n>` say how; what follows `?` goes to `/v1/events`.
+ *
+ * Pitfall: severing a stream as soon as its bytes are sent. Chromium drops what its page has not read when the connection
+ * fails, however long ago it arrived; so the page says what it took, see `took`.
  */
 import { once } from "node:events"
 import { connect, createServer, type Server, type Socket } from "node:net"
-import { setTimeout } from "node:timers/promises"
+import { setImmediate, setTimeout } from "node:timers/promises"
+import { until } from "../../harness/eventually.ts"
 
 /** How the bytes of a response travel. */
 interface Treatment {
   /** Where the piece that begins here ends. */
   readonly until: (at: number) => number
-  /** Milliseconds between pieces. */
+  /** Milliseconds between pieces; 0: the event loop has its turn. */
   readonly pause: number
-  /** The connection ends here. */
+  /** The connection ends here, once the browser's page has the events before. */
   readonly end?: number
 }
 
@@ -30,22 +34,59 @@ const treatmentOf = (path: string, first: boolean): Treatment => {
   const [, way, given = ""] = path.split("/")
   const n = Number(given)
   if (way === "cut") return { until: (at) => (at < n ? n : Number.POSITIVE_INFINITY), pause: alone }
-  if (way === "bytes") return { until: (at) => at + 1, pause: 1 }
+  if (way === "bytes") return { until: (at) => at + 1, pause: 0 }
   if (way === "pieces") return { until: (at) => at + size(n, at), pause: 0 }
-  if (way === "sever" && first) return { until: (at) => (at < n ? n : Number.POSITIVE_INFINITY), pause: alone, end: n }
+  const pause = Number(path.split("/")[3] ?? alone)
+  if (way === "sever" && first) return { until: (at) => (at < n ? n : Number.POSITIVE_INFINITY), pause, end: n }
   return whole
 }
 
-const forward = async (api: Socket, browser: Socket, { end, pause, until }: Treatment): Promise<void> => {
-  let at = 0
+/**
+ * What the API sends, with the wait that it tells clients to keep turned into one of a millisecond: in as many digits, so
+ * that every byte stays where it was. It is in the first block; until that is whole nothing goes on.
+ */
+const hurried = async function* (api: Socket): AsyncGenerator<Buffer> {
+  let begun: Buffer | undefined = Buffer.alloc(0)
   for await (const chunk of api as AsyncIterable<Buffer>) {
+    if (begun === undefined) {
+      yield chunk
+      continue
+    }
+    begun = Buffer.concat([begun, chunk])
+    const head = begun.indexOf("\r\n\r\n")
+    if (head === -1 || !begun.includes("\n\n", head + 4)) continue
+    const text = begun.toString("latin1")
+    yield Buffer.from(
+      text.replace(/^retry: (\d+)$/m, (_, millis: string) => `retry: ${"1".padStart(millis.length, "0")}`),
+      "latin1"
+    )
+    begun = undefined
+  }
+}
+
+/** Whole events in these bytes of a response. */
+export const eventsIn = (bytes: Buffer): number =>
+  bytes.toString("latin1").match(/^event: .*\ndata: .*\n\n/gm)?.length ?? 0
+
+const forward = async (
+  api: Socket,
+  browser: Socket,
+  { end, pause, until }: Treatment,
+  taken: (events: number) => Promise<void>
+): Promise<void> => {
+  const sent: Array<Buffer> = []
+  let at = 0
+  for await (const chunk of hurried(api)) {
     for (let from = 0; from < chunk.length; ) {
       const to = Math.min(chunk.length, from + until(at) - at)
       browser.write(chunk.subarray(from, to))
+      if (end !== undefined) sent.push(chunk.subarray(from, to))
       at += to - from
       from = to
-      if (at === until(at - 1)) await setTimeout(pause)
-      if (at === end) return void browser.end()
+      if (at === until(at - 1)) await (pause === 0 ? setImmediate() : setTimeout(pause))
+      if (at !== end) continue
+      await taken(eventsIn(Buffer.concat(sent)))
+      return void browser.end()
     }
   }
   browser.end()
@@ -64,14 +105,15 @@ export interface Origin {
   readonly api: number
   readonly token: string
   readonly page: string
-  /** The position that a browser's first connection is given: its own, later ones, are its own affair. */
+  /** The position that a browser is given while it has none of its own. */
   readonly from?: string
 }
 
 export class SplittingFront {
   readonly port: number
-  /** What browsers sent as `Last-Event-ID` when they came back, `null`: nothing. */
-  readonly resumed: Array<string | null> = []
+  /** What browsers sent as `Last-Event-ID` when they came back, by path; `null`: nothing. */
+  readonly resumed = new Map<string, string | null>()
+  readonly #took = new Map<string, number>()
   readonly #server: Server
   readonly #sockets = new Set<Socket>()
 
@@ -104,8 +146,8 @@ export class SplittingFront {
       const first = !known.has(path)
       known.add(path)
       const sent = /^last-event-id: (.*)\r$/im.exec(head)?.[1] ?? null
-      if (!first) front.resumed.push(sent)
-      const id = sent ?? (first ? origin.from : undefined)
+      if (!first) front.resumed.set(path, sent)
+      const id = sent ?? origin.from
       const api = front.#own(connect(origin.api, "127.0.0.1"))
       browser.on("close", () => api.destroy())
       api.write(
@@ -119,9 +161,16 @@ export class SplittingFront {
           ""
         ].join("\r\n")
       )
-      await forward(api, browser, treatmentOf(path, first)).catch(() => browser.destroy())
+      const taken = (events: number) =>
+        until(`the page to take ${events} events of ${path}`, () => (front.#took.get(path) ?? 0) >= events)
+      await forward(api, browser, treatmentOf(path, first), taken).catch(() => browser.destroy())
     })
     return front
+  }
+
+  /** The page has so many events of a stream. */
+  took(path: string, events: number): void {
+    this.#took.set(path, events)
   }
 
   stop(): void {

@@ -1,5 +1,5 @@
 /**
- * A client that follows one stream over many connections, read by a parser that we did not write. It writes down every
+ * A client that follows one stream over many connections, read by an independent parser. It writes down every
  * frame, and comes back with the last id that it really received.
  */
 import { type ClientRequest, request } from "node:http"
@@ -9,8 +9,6 @@ export interface Frame {
   readonly id: string
   readonly event: string
   readonly data: { readonly [member: string]: unknown }
-  /** When it arrived. */
-  readonly at: number
 }
 
 export class StreamClient {
@@ -32,14 +30,14 @@ export class StreamClient {
     this.lastId = lastId
   }
 
-  /** Connects; done when that connection is over, whoever ended it. `opened` runs when the answer's head is there. */
+  /** Connects; resolves when that connection is over, whichever side ended it. `opened` runs when the answer's head is there. */
   follow(port: number, opened: () => void = () => {}): Promise<void> {
     return new Promise((done) => {
       const parser = createParser({
         onComment: (comment) => void this.comments.push(comment),
         onEvent: ({ data, event = "message", id = "" }) => {
           this.lastId = id
-          const frame = { id, event, data: JSON.parse(data).data, at: performance.now() }
+          const frame = { id, event, data: JSON.parse(data).data }
           this.frames.push(frame)
           this.onFrame?.(frame)
         }

@@ -1,10 +1,14 @@
 /**
  * One API server of many on a shared Postgres, as a process of its own that tests can kill: the real listener, handlers,
- * services and stores; only the identity provider believes whatever it is told.
+ * services and stores; only the identity provider believes all that it gets, and the clock is the test's.
  *
- * `node apiProcess.ts <options as JSON>` prints `{"port", "admin"}` when it is up. SIGTERM drains it. It hangs on its
- * stdin: when the test is gone, so is this.
+ * `node apiProcess.ts <options as JSON>` prints `{"port", "admin"}` when it is up; `admin` where the options ask for that
+ * listener. Each further line on stdin is a `Command`, and is answered by a line once it is obeyed. SIGTERM drains it. It
+ * hangs on its stdin: when the test is gone, so is this.
  */
+import { tracingChannel } from "node:diagnostics_channel"
+import type { Server } from "node:net"
+import { createInterface } from "node:readline"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { HttpServer } from "effect/http"
 import {
@@ -25,13 +29,16 @@ import {
 } from "@narthex/core"
 import { Draining, JoseTokenSigner, layerApiServer, MasterSecret, RateLimits, ServerIdentity } from "@narthex/http"
 import { Database, PostgresStorage } from "@narthex/postgres"
-import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
+import { Clock, DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
 import { layerAdmin } from "../../../packages/standalone/src/admin.ts"
-import type { ApiOptions } from "./ApiProcesses.ts"
+import type { ApiOptions, Command } from "./ApiProcesses.ts"
+import { MovableClock } from "./MovableClock.ts"
 import { issuer, masterKey } from "./secrets.ts"
 
 // What the test has written.
-const options = JSON.parse(process.argv[2] ?? "{}") as ApiOptions & { readonly url: string; readonly admin: number }
+const options = JSON.parse(process.argv[2] ?? "{}") as ApiOptions & { readonly url: string }
+
+const clock = new MovableClock()
 
 /** Believes `email:<address>:<salt>`. */
 const Believer = Layer.succeed(IdentityProvider, {
@@ -95,26 +102,49 @@ const base = JoseTokenSigner.layer({ issuer }).pipe(
   Layer.provideMerge(Layer.mergeAll(Entropy.layer, Believer, layerMemoryComputes))
 )
 
+/** Every server of this process, when it listens: the admin port's does not show otherwise which port it got. */
+const listening: Array<number> = []
+tracingChannel<unknown, { readonly server: Server }>("net.server.listen").subscribe({
+  start: () => {},
+  end: () => {},
+  asyncStart: () => {},
+  asyncEnd: ({ server }) => {
+    const address = server.address()
+    if (typeof address === "object" && address !== null) listening.push(address.port)
+  },
+  error: () => {}
+})
+
+const say = (answer: object) => void process.stdout.write(`${JSON.stringify(answer)}\n`)
+
 const announced = Layer.effectDiscard(
   Effect.map(HttpServer.HttpServer, ({ address }) => {
     const port = "port" in address ? address.port : 0
-    process.stdout.write(`${JSON.stringify({ port })}\n`)
+    say({ port, admin: listening.find((other) => other !== port) ?? 0 })
   })
 )
 
-const admin = options.admin === 0 ? Layer.empty : layerAdmin({ host: "127.0.0.1", port: options.admin })
+const admin = options.admin === true ? layerAdmin({ host: "127.0.0.1", port: 0 }) : Layer.empty
 
-process.stdin.on("close", () => process.exit(2)).resume()
+createInterface({ input: process.stdin })
+  .on("line", (line) => {
+    const command: Command = JSON.parse(line)
+    if ("stand" in command) clock.stand(command.stand)
+    else clock.wake(command.wake)
+    say({ obeyed: true })
+  })
+  .on("close", () => process.exit(2))
 
 NodeRuntime.runMain(
   Layer.launch(
     announced.pipe(
+      Layer.provideMerge(admin),
       Layer.provideMerge(layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.seconds(2) })),
       Layer.provideMerge(layerServices),
       Layer.provideMerge(Draining.layer),
       Layer.provideMerge(base),
-      Layer.merge(admin),
-      Layer.provide(references)
+      Layer.provide(references),
+      Layer.provide(Layer.succeed(Clock.Clock, clock))
     )
   )
 )

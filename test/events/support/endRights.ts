@@ -3,13 +3,19 @@
  * on its own, however many end at a time.
  */
 import { Deferred, Effect, Fiber, Random } from "effect"
+import { eventually, within } from "../../harness/eventually.ts"
 import type { ApiProcess } from "./ApiProcesses.ts"
-import { type Followed, headOfLog, judgeEnds, untilShown } from "./judgeEnds.ts"
+import { type Followed, headOfLog, judgeEnds } from "./judgeEnds.ts"
 import { commit } from "./platform.ts"
 import { anyOf, type Ending, pathOf, type Right, type Team } from "./rights.ts"
 import { StreamClient } from "./StreamClient.ts"
 
-const patience = "10 seconds"
+/** After so long a stream has not ended: a verdict, so every right is judged. */
+const patience = "45 seconds"
+
+/** How many of the endings come while their streams are being opened; the others when events are flowing on each. */
+export type Racing = "none" | "half" | "all"
+const chance = { none: 0, half: 0.5, all: 1 } as const
 
 /** Events of the organization and of its project, in turn. */
 const makeTraffic = ({ id, project }: Team) => {
@@ -29,15 +35,19 @@ const makeTraffic = ({ id, project }: Team) => {
 
 /** A frame came on every stream. */
 const flowing = (clients: ReadonlyArray<StreamClient>) =>
-  untilShown(Effect.sync(() => clients.every(({ frames }) => frames.length > 0) || undefined)).pipe(
-    Effect.timeoutOption(patience)
+  eventually(
+    "an event on every stream",
+    Effect.sync(() => clients.every(({ frames }) => frames.length > 0))
   )
 
 /** The answer to a credential that comes back: what an open stream would show is not waited for. */
 const comeBack = (right: Right, port: number) =>
   Effect.promise(async () => {
     const client = new StreamClient(pathOf(right), right.token, "")
-    await client.follow(port, () => client.drop())
+    await within(
+      `the answer to a ${right.way}`,
+      client.follow(port, () => client.drop())
+    )
     return client.connections > 0 ? 200 : (client.refusals[0] ?? 0)
   })
 
@@ -48,8 +58,11 @@ const untilRefused = (servers: ReadonlyArray<ApiProcess>, [right]: ReadonlyArray
     const port = yield* anyOf(servers).port
     const headers = { authorization: `Bearer ${right.token}` }
     const ask = Effect.promise(() => fetch(`http://127.0.0.1:${port}${pathOf(right)}`, { method: "HEAD", headers }))
-    yield* untilShown(Effect.map(ask, ({ ok }) => (ok ? undefined : "refused")))
-  }).pipe(Effect.timeoutOption(patience))
+    yield* eventually(
+      `the refusal of a ${right.way}`,
+      Effect.map(ask, ({ ok }) => !ok)
+    )
+  })
 
 interface Stream {
   readonly right: Right
@@ -64,12 +77,13 @@ const endOne = (
   servers: ReadonlyArray<ApiProcess>,
   { end, rights }: Ending,
   traffic: ReturnType<typeof makeTraffic>,
-  turn: Effect.Effect<unknown>
+  turn: Effect.Effect<unknown>,
+  racing: Racing
 ) =>
   Effect.gen(function* () {
-    // Whoever may come back is never refused, and may open a stream afterwards: a race would prove nothing.
+    // A holder that may come back is never refused, and may open a stream afterwards: a race would prove nothing.
     const comesBack = rights.some(({ afterwards }) => afterwards === 200)
-    const race = !comesBack && (yield* Random.next) < 0.5
+    const race = !comesBack && (yield* Random.next) < chance[racing]
     const streams: Array<Stream> = []
     const open = (right: Right, port: number) =>
       Effect.sync(() => {
@@ -114,13 +128,14 @@ const endOne = (
   })
 
 /**
- * Ends rights in stages: side by side within one, each stage after the one before. Half of them when events are flowing
- * on every stream; the other half while the streams are being opened.
+ * Ends rights in stages: side by side within one, each stage after the one before. Those that do not race end when events
+ * are flowing on every stream, the others while the streams are being opened.
  */
 export const endRights = (
   servers: ReadonlyArray<ApiProcess>,
   team: Team,
-  stages: ReadonlyArray<ReadonlyArray<Ending>>
+  stages: ReadonlyArray<ReadonlyArray<Ending>>,
+  racing: Racing
 ) =>
   Effect.gen(function* () {
     const head = yield* headOfLog
@@ -131,7 +146,7 @@ export const endRights = (
     const work = (stage: ReadonlyArray<Ending>, at: number) => {
       const before = gates[at - 1]
       const turn = before === undefined ? first : Deferred.await(before)
-      const ends = Effect.forEach(stage, (ending) => endOne(servers, ending, traffic, turn), {
+      const ends = Effect.forEach(stage, (ending) => endOne(servers, ending, traffic, turn, racing), {
         concurrency: "unbounded"
       })
       return Effect.ensuring(

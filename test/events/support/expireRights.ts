@@ -1,41 +1,34 @@
 /**
  * Lets credentials expire while their streams are open: keys, session tokens, and secrets that a rotation left a grace.
  *
- * What events.md promises (§7): every instance ends a stream by its own timer, five seconds before its credential's end;
- * one that is opened later than that ends at once. Nothing stands in the log at that instant, so time is the judge here:
- * what the log took in at the credential's end or later must not have arrived.
+ * What docs/design/events.md E28 promises: every instance ends a stream by its own timer, five seconds before its
+ * credential's end; one that is opened later than that ends at once. The servers' clocks stand still, and one after the
+ * other is set: to the last millisecond before that instant, to the instant, into the margin, to the credential's end.
+ * What is committed once a server is there must not arrive from it; what is committed before must.
  */
-import { defaultEventSettings, eventIdFromUuid, TokenSigner } from "@narthex/core"
+import { defaultEventSettings, TokenSigner } from "@narthex/core"
 import { JoseTokenSigner, MasterSecret } from "@narthex/http"
 import { Database } from "@narthex/postgres"
-import { Duration, Effect, Fiber, Layer, Option, Random, Redacted } from "effect"
+import { Clock, Duration, Effect, Fiber, Layer, Random, Redacted } from "effect"
+import { times } from "../../harness/long.ts"
+import { eventually, within } from "../../harness/eventually.ts"
 import type { ApiProcess } from "./ApiProcesses.ts"
-import { headOfLog, outcomeOf, untilShown, type Verdict } from "./judgeEnds.ts"
-import { commit } from "./platform.ts"
+import { type Connection, connect, judgeExpiry } from "./judgeExpiry.ts"
+import { headOfLog, outcomeOf, untilShown } from "./judgeEnds.ts"
+import { MovableClock } from "./MovableClock.ts"
+import { commit, logged } from "./platform.ts"
 import { anyOf, type Key, makeKey, makeTeam, type Team } from "./rights.ts"
 import { issuer, masterKey } from "./secrets.ts"
-import { StreamClient } from "./StreamClient.ts"
 
-const eachWay = 24
+const eachWay = times(3, 24)
 const margin = Duration.toMillis(defaultEventSettings.expiryMargin)
-/** How long answers are waited for at the end. */
-const patience = "10 seconds"
+/** From the beginning to the credentials' end. It takes no time: the clocks are set. */
+const lifetime = margin + 10_000
 
-interface Connection {
-  readonly client: StreamClient
-  /** When it was asked for, and when the stream's head was there. */
-  readonly asked: number
-  readonly opened: () => number | undefined
-  /** When it was over. */
-  readonly over: Promise<number>
-}
-
+/** A credential and its streams on every server, opened long before its end. */
 interface Expiring {
   readonly way: string
   readonly token: string
-  /** The credential's end, in milliseconds of the clock that everybody here shares. */
-  readonly until: number
-  /** Streams on every server, opened when the end is near, but not yet. */
   readonly early: ReadonlyArray<Connection>
 }
 
@@ -44,77 +37,45 @@ export const layerSigner = JoseTokenSigner.layer({ issuer }).pipe(
   Layer.provide(MasterSecret.layerGiven(Redacted.make(masterKey)))
 )
 
-/** An instant that is soon enough for a test, and late enough for a stream before the margin. */
-const soon = Effect.map(Random.nextIntBetween(margin + 2_000, margin + 4_000), (millis) => Date.now() + millis)
-
-/** Whoever was there when the secret was rotated comes back, until every server has heard of the rotation. */
-const connect = (token: string, port: number): Connection => {
-  const client = new StreamClient("/v1/events", token, "")
-  const asked = Date.now()
-  let opened: number | undefined
-  const head = () => {
-    opened = Date.now()
-  }
-  const follow = async (): Promise<number> => {
-    for (let turn = 0; turn < 100; turn++) {
-      await client.follow(port, head)
-      if (client.refusals.length > 0 || client.comments.at(-1)?.includes("reason=revoked") !== true) break
-    }
-    return Date.now()
-  }
-  return { client, asked, opened: () => opened, over: follow() }
-}
-
-/** What became of it; whatever still goes on is cut off. */
-const settled = ({ asked, client, opened, over }: Connection) =>
-  Effect.gen(function* () {
-    const ended = Option.getOrUndefined(
-      yield* Effect.timeoutOption(
-        Effect.promise(() => over),
-        patience
-      )
-    )
-    client.drop()
-    return { asked, client, opened: opened(), over: ended }
-  })
+const anyMoment = Effect.flatMap(Random.nextIntBetween(0, 15), (millis) => Effect.sleep(millis))
 
 const everywhere = (servers: ReadonlyArray<ApiProcess>, token: string) =>
-  servers.map(({ port }) => connect(token, port))
+  servers.map((server) => connect(token, server))
 
 /** Keys expire in whole days, so the end is written to the store. */
-const expiringKey = (servers: ReadonlyArray<ApiProcess>, { id, secret }: Key) =>
+const expiringKey = (servers: ReadonlyArray<ApiProcess>, { id, secret }: Key, until: number) =>
   Effect.gen(function* () {
     const { query } = yield* Database
-    const until = yield* soon
     yield* query("test", "update api_key set expires_at = $2 where id = $1", [id, new Date(until)])
-    return { way: "expired key", token: secret, until, early: everywhere(servers, secret) }
+    return { way: "expired key", token: secret, early: everywhere(servers, secret) }
   })
 
-/** The claims of a session of ours, signed once more with a near end. */
-const expiringToken = (servers: ReadonlyArray<ApiProcess>, team: Team) =>
+/** The claims of a session, signed once more with a near end. */
+const expiringToken = (servers: ReadonlyArray<ApiProcess>, team: Team, until: number) =>
   Effect.gen(function* () {
     const { sign, verify } = yield* TokenSigner
-    const claims = yield* verify(Redacted.make(team.token))
-    const exp = Math.ceil((yield* soon) / 1_000)
-    const token = Redacted.value(yield* sign({ ...claims, exp }))
-    return { way: "expired session token", token, until: exp * 1_000, early: everywhere(servers, token) }
+    // The servers' clocks may be far from this process' own.
+    const clock = new MovableClock()
+    clock.stand(until - lifetime)
+    const claims = yield* Effect.provideService(verify(Redacted.make(team.token)), Clock.Clock, clock)
+    const token = Redacted.value(yield* sign({ ...claims, exp: until / 1_000 }))
+    return { way: "expired session token", token, early: everywhere(servers, token) }
   })
 
 /** Its streams are opened while it is rotated, so that some know nothing of its end. */
-const expiringSecret = (servers: ReadonlyArray<ApiProcess>, team: Team, { id, secret }: Key) =>
+const expiringSecret = (servers: ReadonlyArray<ApiProcess>, team: Team, { id, secret }: Key, until: number) =>
   Effect.gen(function* () {
     const { query } = yield* Database
-    const anyMoment = Effect.flatMap(Random.nextIntBetween(0, 15), (millis) => Effect.sleep(millis))
     const early = Effect.forEach(
       servers,
-      ({ port }) =>
+      (server) =>
         Effect.andThen(
           anyMoment,
-          Effect.sync(() => connect(secret, port))
+          Effect.sync(() => connect(secret, server))
         ),
       { concurrency: "unbounded" }
     )
-    const body = { grace_seconds: margin / 1_000 + (yield* Random.nextIntBetween(2, 4)) }
+    const body = { grace_seconds: lifetime / 1_000 }
     const path = `/v1/api-keys/${id}/rotate`
     const rotate = Effect.andThen(anyMoment, team.anywhere.api("POST", path, { token: team.token, body }))
     const [opened] = yield* Effect.all([early, rotate], { concurrency: 2 })
@@ -124,112 +85,123 @@ const expiringSecret = (servers: ReadonlyArray<ApiProcess>, team: Team, { id, se
        where key_id = $1 and dies_at is not null`,
       [id]
     )
-    return { way: "secret whose grace is over", token: secret, until: row?.until ?? 0, early: opened }
+    if (row?.until !== until) return yield* Effect.die(new Error(`The grace ends at ${row?.until}, not at ${until}.`))
+    return { way: "secret whose grace is over", token: secret, early: opened }
   })
 
-const sleepUntil = (instant: number) => Effect.suspend(() => Effect.sleep(Math.max(0, instant - Date.now())))
-
-/** The log's ids with the time in them, which is the log's own. */
-const idsAfter = (pos: number, org: string) =>
-  Effect.flatMap(Database, ({ query }) =>
-    Effect.map(
-      query<{ readonly id: string; readonly n: number }>(
-        "test",
-        `select id, (data->>'n')::int as n from event_log where org_id = $1 and pos > $2 and not internal order by pos`,
-        [org, pos]
-      ),
-      (rows) =>
-        rows.map(({ id, n }) => ({
-          id: eventIdFromUuid(id),
-          n,
-          at: Number.parseInt(id.replaceAll("-", "").slice(0, 12), 16)
-        }))
-    )
-  )
-
-/** The early streams, and more on every server that are opened at any moment until the credential is over. */
-const follow = (servers: ReadonlyArray<ApiProcess>, expiring: Expiring) =>
-  Effect.gen(function* () {
-    const { early, token, until } = expiring
-    const late = (port: number) =>
-      Effect.gen(function* () {
-        yield* sleepUntil(until - (yield* Random.nextIntBetween(-50, margin + 1_000)))
-        return connect(token, port)
-      })
-    const others = yield* Effect.forkChild(
-      Effect.forEach(servers, ({ port }) => late(port), { concurrency: "unbounded" })
-    )
-    yield* sleepUntil(until)
-    const last = connect(token, yield* anyOf(servers).port)
-    const connections = [...early, ...(yield* Fiber.join(others))]
-    const ends = yield* Effect.forEach(connections, settled, { concurrency: "unbounded" })
-    yield* settled(last)
-    return { expiring, ends, refused: last.client.refusals[0] }
+/** Commits all the time, and on demand. */
+const makeTraffic = (team: Team) => {
+  let n = 0
+  const one = Effect.suspend(() => {
+    const number = ++n
+    return Effect.as(commit(team.id, null, [number]), number)
   })
-
-type Followed = Effect.Success<ReturnType<typeof follow>>
-type Logged = Effect.Success<ReturnType<typeof idsAfter>>
-
-const judged = (log: Logged, from: string, { ends, expiring, refused }: Followed): Verdict => {
-  const { until, way } = expiring
-  const wrong: Array<string> = []
-  const complain = (what: string) => wrong.push(`${way}: ${what}`)
-  const allowed = new Set(log.filter(({ at }) => at < until).map(({ id }) => id))
-  const ids = log.map(({ id }) => id)
-  let late = 0
-  if (refused !== 401) complain(`came back to ${refused}`)
-  for (const { asked, client, opened, over } of ends) {
-    const got = client.frames.map(({ id }) => id).filter((id) => id > from)
-    late += got.filter((id) => !allowed.has(id)).length
-    const begun = ids.indexOf(got[0] ?? "")
-    if (got.length > 0 && got.join() !== ids.slice(begun, begun + got.length).join()) complain("events were left out")
-    if (opened === undefined) {
-      if (client.refusals[0] !== 401) complain(`was answered ${client.refusals[0]}`)
-      continue
-    }
-    const deadline = until - margin
-    if (over === undefined) complain("a stream went on")
-    else if (asked >= deadline) {
-      if (client.frames.length > 0) complain("something came to who was too late")
-    } else if (!client.comments.some((comment) => comment.includes("closing reason=token_expired")))
-      complain(`the stream said ${client.comments.join("|")}`)
-    else if (over < deadline) complain(`a stream ended ${deadline - over} ms too early`)
-  }
-  if (late > 0) complain(`${late} events came too late`)
-  return { late, wrong }
+  return { one, steady: Effect.forever(Effect.delay(one, 12)), begun: () => n }
 }
 
-/** Lets so many credentials of every way expire in an organization of theirs. */
-export const expireRights = (servers: ReadonlyArray<ApiProcess>, boss: string) =>
+/** Lets so many credentials of every way expire in a fresh organization. Answers where the clocks stand afterwards. */
+export const expireRights = (servers: ReadonlyArray<ApiProcess>, boss: string, at: number) =>
   Effect.gen(function* () {
+    const standAt = (server: ApiProcess, time: number) => Effect.promise(() => server.tell({ stand: time }))
+    const allStandAt = (time: number) =>
+      Effect.forEach(servers, (server) => standAt(server, time), { concurrency: "unbounded" })
+    yield* allStandAt(at)
+    const until = at + lifetime
     const team = yield* makeTeam(anyOf(servers), boss)
     const head = yield* headOfLog
-    let n = 0
-    let committing = true
-    const committer = Effect.gen(function* () {
-      while (committing) yield* Effect.delay(commit(team.id, null, [++n]), 12)
-    })
-    const committers = yield* Effect.forkChild(committer)
+    const traffic = makeTraffic(team)
+    const steady = yield* Effect.forkChild(traffic.steady)
     const keys = yield* Effect.all(
       Array.from({ length: 2 * eachWay }, () => makeKey(team, team.token)),
       { concurrency: 16 }
     )
-    const expiring: ReadonlyArray<Effect.Effect<Expiring, unknown, Database | TokenSigner>> = keys.flatMap((key, at) =>
-      at % 2 === 0 ? [expiringKey(servers, key), expiringToken(servers, team)] : [expiringSecret(servers, team, key)]
+    const arms: ReadonlyArray<Effect.Effect<Expiring, unknown, Database | TokenSigner>> = keys.flatMap((key, nth) =>
+      nth % 2 === 0
+        ? [expiringKey(servers, key, until), expiringToken(servers, team, until)]
+        : [expiringSecret(servers, team, key, until)]
     )
-    const followed = yield* Effect.forEach(expiring, (arm) => Effect.flatMap(arm, (it) => follow(servers, it)), {
-      concurrency: "unbounded"
-    })
-    committing = false
-    yield* Fiber.join(committers)
+    const expiring = yield* Effect.all(arms, { concurrency: "unbounded" })
+    const early = expiring.flatMap((it) => it.early)
+    /** A number that was committed now is on every stream of a server that is to go on. */
+    const flows = (what: string, streams: ReadonlyArray<Connection>) =>
+      Effect.gen(function* () {
+        const number = yield* traffic.one
+        const has = ({ client }: Connection) => client.frames.some(({ data }) => data["n"] === number)
+        yield* eventually(
+          `event ${number} on every stream ${what}`,
+          Effect.sync(() => streams.every((it) => has(it) || it.isOver()))
+        )
+        return streams.filter((it) => !has(it)).map(() => `a stream ended ${what}`)
+      })
+    // From then on each comes back with a position, if it has to because its secret is rotated.
+    yield* eventually(
+      "an event on every stream",
+      Effect.sync(() => early.every(({ client, isOver }) => client.frames.length > 0 || isOver()))
+    )
+    const wrong: Array<string> = []
+    yield* allStandAt(until - margin - 1)
+    wrong.push(...(yield* flows("a millisecond before its credential's margin", early)))
+
+    /** Streams that are opened at any moment around the one in which their server gets there. */
+    const late: Array<{ readonly way: string; readonly connection: Connection }> = []
+    const open = (server: ApiProcess) =>
+      Effect.forEach(
+        expiring,
+        ({ token, way }) => Effect.map(anyMoment, () => late.push({ way, connection: connect(token, server) })),
+        { concurrency: "unbounded", discard: true }
+      )
+    /** How many commits had begun when a server was there: what has a greater number must not come from it. */
+    const last = new Map<ApiProcess, number>()
+    for (const [nth, server] of servers.entries()) {
+      const reach = Effect.gen(function* () {
+        yield* anyMoment
+        yield* standAt(server, until - margin)
+        last.set(server, traffic.begun())
+      })
+      yield* Effect.all([open(server), reach], { concurrency: 2, discard: true })
+      const ended = early.filter((it) => it.server === server)
+      yield* Effect.promise(() =>
+        within(`the end of ${ended.length} streams`, Promise.all(ended.map(({ over }) => over)))
+      )
+      // The others go by their own clock.
+      const others = early.filter((it) => servers.indexOf(it.server) > nth)
+      wrong.push(...(yield* flows("when another server's clock had passed its credential's margin", others)))
+    }
+    yield* allStandAt(until - (yield* Random.nextIntBetween(1, margin)))
+    const marginal = expiring.flatMap(({ token, way }) =>
+      everywhere(servers, token).map((connection) => ({ way, connection }))
+    )
+    yield* Effect.promise(() =>
+      within(
+        "the end of streams that were opened too late",
+        Promise.all([...late, ...marginal].map(({ connection }) => connection.over))
+      )
+    )
+    yield* allStandAt(until)
+    const afterwards = expiring.flatMap(({ token, way }) =>
+      everywhere(servers, token).map((connection) => ({ way, connection }))
+    )
+    yield* Effect.promise(() =>
+      within("the answers to expired credentials", Promise.all(afterwards.map(({ connection }) => connection.over)))
+    )
+    const final = yield* traffic.one
+    yield* Fiber.interrupt(steady)
 
     const log = yield* untilShown(
-      Effect.map(idsAfter(head.pos, team.id), (rows) => (rows.some((row) => row.n === n) ? rows : undefined))
+      "the last event in the log",
+      Effect.map(logged(team.id, head.pos), (rows) => (rows.some(({ n }) => n === final) ? rows : undefined))
     )
+    const first = expiring.flatMap(({ early: streams, way }) => streams.map((connection) => ({ way, connection })))
+    const verdicts = [
+      ...[...first, ...late].map((it) => judgeExpiry(log, last, it, "before")),
+      ...marginal.map((it) => judgeExpiry(log, last, it, "margin")),
+      ...afterwards.map((it) => judgeExpiry(log, last, it, "afterwards")),
+      { late: 0, wrong }
+    ]
     const outcome = outcomeOf(
-      followed.map(({ expiring: { way } }) => way),
-      followed.flatMap(({ ends }) => ends.map(({ client }) => client)),
-      followed.map((it) => judged(log, head.id, it))
+      expiring.map(({ way }) => way),
+      [...first, ...late, ...marginal].map(({ connection }) => connection.client),
+      verdicts
     )
-    return outcome.events > 0 ? outcome : { ...outcome, wrong: [...outcome.wrong, "nothing came while they lasted"] }
+    return { outcome, at: until }
   })

@@ -4,7 +4,8 @@
  */
 import { eventIdFromUuid, noEvent } from "@narthex/core"
 import { Database } from "@narthex/postgres"
-import { Effect } from "effect"
+import { Effect, Schedule } from "effect"
+import { eventually } from "../../harness/eventually.ts"
 import type { Mark, Right } from "./rights.ts"
 import type { StreamClient } from "./StreamClient.ts"
 
@@ -42,12 +43,19 @@ interface Row {
 }
 
 /** Asks until there is an answer. */
-export const untilShown = <A, E, R>(ask: Effect.Effect<A | undefined, E, R>): Effect.Effect<A, E, R> =>
-  Effect.filterOrElse(
-    ask,
-    (found): found is A => found !== undefined,
-    () => untilShown(Effect.delay(ask, 3))
-  )
+export const untilShown = <A, E, R>(what: string, ask: Effect.Effect<A | undefined, E, R>): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    let found: A | undefined
+    yield* eventually(
+      what,
+      Effect.map(ask, (answer) => {
+        found = answer
+        return answer !== undefined
+      })
+    )
+    if (found === undefined) return yield* Effect.die(new Error(`There was no ${what}.`))
+    return found
+  })
 
 /** Where the log stands. */
 export const headOfLog = Effect.gen(function* () {
@@ -142,8 +150,9 @@ export const judgeEnds = (
           revocationOf(rows, right) !== undefined && rows.some(({ data }) => data["n"] === afterwards)
       )
     const read = rowsAfter(head.pos, org)
-    const rows = yield* untilShown(Effect.map(read, (found) => (complete(found) ? found : undefined))).pipe(
-      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => read })
+    // What never comes is a verdict, not a failure to wait.
+    const rows = yield* Effect.repeat(read, { until: complete, schedule: Schedule.spaced("5 millis") }).pipe(
+      Effect.timeoutOrElse({ duration: "45 seconds", orElse: () => read })
     )
     return outcomeOf(
       all.map(({ right }) => right.way),

@@ -65,7 +65,7 @@ export const projectEnding = (team: Team): Effect.Effect<Ending> =>
     }
   })
 
-/** Can only be the last: the organization has no projects then, and whoever is left goes with it. */
+/** Can only be the last: the organization has no projects then, and those who are left go with it. */
 export const organizationEnding = (team: Team): Effect.Effect<Ending> =>
   Effect.gen(function* () {
     const { id, token } = team

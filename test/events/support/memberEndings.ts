@@ -26,7 +26,7 @@ const removed: Way = {
   afterwards: { session: 403, key: 403 }
 }
 
-/** No role that there is loses the stream by a demotion: whoever held it may come back, as what they are now. */
+/** No role that there is loses the stream by a demotion: its holder may come back, with the new role. */
 const demoted: Way = {
   name: "demoted member",
   end: (team, user) => team.anywhere.api("PATCH", member(team, user), { token: team.token, body: { role: "viewer" } }),
@@ -45,7 +45,7 @@ const disabled: Way = {
   afterwards: { session: 401, key: 401 }
 }
 
-/** Somebody whom nobody knew joins as an admin and follows streams, by session and by key. */
+/** A new person joins as an admin and follows streams, by session and by key. */
 const ending = (team: Team, way: Way, email: string): Effect.Effect<Ending> =>
   Effect.gen(function* () {
     const invitation = { token: team.token, body: { email, role: "admin" } }

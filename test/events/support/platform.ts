@@ -1,5 +1,4 @@
 /** Several API processes on one Postgres, and a way for the test to commit events beside them. */
-import { createServer } from "node:net"
 import { OrgId, ProjectId, Transaction } from "@narthex/core"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer, Redacted, References, type Scope } from "effect"
@@ -7,16 +6,6 @@ import { PostgresServer } from "../../../packages/postgres/test/support/Postgres
 import { ApiProcess, type ApiOptions } from "./ApiProcesses.ts"
 
 const silent = Layer.succeed(References.MinimumLogLevel, "None")
-
-export const freePort = (): Promise<number> =>
-  new Promise((resolve, reject) => {
-    const server = createServer()
-    server.once("error", reject)
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0))
-    })
-  })
 
 /** A migrated database of its own with the stores on it, as the test uses it. */
 export const stores = (url: Redacted.Redacted<string>) =>
@@ -30,14 +19,10 @@ export const stores = (url: Redacted.Redacted<string>) =>
 export const apis = (
   url: Redacted.Redacted<string>,
   count: number,
-  options: ApiOptions = {},
-  admin = 0
+  options: ApiOptions = {}
 ): Effect.Effect<ReadonlyArray<ApiProcess>, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const made = Array.from(
-      { length: count },
-      (_, at) => new ApiProcess(Redacted.value(url), options, at === 0 ? admin : 0)
-    )
+    const made = Array.from({ length: count }, () => new ApiProcess(Redacted.value(url), options))
     yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(made.map((api) => api.kill()))))
     yield* Effect.promise(() => Promise.all(made.map((api) => api.start())))
     return made

@@ -72,7 +72,7 @@ export const makeTeam = (anywhere: Anywhere, boss: string): Effect.Effect<Team> 
 const switchTo = ({ api }: Anywhere, org_id: string, token: string) =>
   Effect.map(api("POST", "/v1/auth/switch-org", { token, body: { org_id } }), ({ body }) => String(body.access_token))
 
-/** Somebody's fresh session in the team. */
+/** A person's fresh session in the team. */
 export const enterTeam = ({ anywhere, id }: Team, email: string) =>
   Effect.gen(function* () {
     const { token, user } = yield* anywhere.enter(email)

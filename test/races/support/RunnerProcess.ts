@@ -3,10 +3,22 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { within } from "../../harness/eventually.ts"
+
+/** The advisory lock that each step of a compute takes, shared, before it ends. */
+export const stepLock = 7_001
 
 export interface RunnerOptions {
   readonly url: string
   readonly lease_ms: number
+  /** How its database connections are called. */
+  readonly name: string
+}
+
+/** What a runner says of itself once it works. */
+export interface RunnerUp {
+  /** Who holds the leases of this process. */
+  readonly worker: string
 }
 
 const script = join(import.meta.dirname, "runnerMain.ts")
@@ -14,11 +26,25 @@ const script = join(import.meta.dirname, "runnerMain.ts")
 export class RunnerProcess {
   readonly #args: string
   #child: ChildProcess | undefined
+  #worker = ""
   /** Every process that was killed. */
   readonly killed = new Set<number>()
 
+  readonly name: string
+
   constructor(options: RunnerOptions) {
+    this.name = options.name
     this.#args = JSON.stringify(options)
+  }
+
+  /** 0 while it does not run. */
+  get pid(): number {
+    return this.#child?.pid ?? 0
+  }
+
+  /** Who holds the leases of the process that was started last. */
+  get worker(): string {
+    return this.#worker
   }
 
   /** Done when it works. */
@@ -32,8 +58,11 @@ export class RunnerProcess {
       complaint = `${complaint}${chunk}`.slice(-2_000)
     })
     const lines = createInterface({ input: child.stdout })
-    const up = await Promise.race([once(lines, "line"), once(child, "exit").then(() => undefined)])
+    const first = Promise.race([once(lines, "line"), once(child, "exit").then(() => undefined)])
+    const up = await within("a runner to start", first)
     if (up === undefined) throw new Error(`A runner did not start: ${complaint}`)
+    // What the script has written.
+    this.#worker = (JSON.parse(String(up[0])) as RunnerUp).worker
   }
 
   /** kill -9. */
@@ -43,6 +72,6 @@ export class RunnerProcess {
     this.killed.add(child.pid)
     const gone = once(child, "exit")
     child.kill("SIGKILL")
-    await gone
+    await within("a killed runner to be gone", gone)
   }
 }

@@ -1,32 +1,30 @@
 /**
- * How races are run: everything is held at one line, let go at once, and many times over.
+ * How free races are run: everything is held at one line, let go at once, and a fixed number of times.
  *
- * By default a race goes on for a few seconds; with `NARTHEX_TEST_LONG=1` for its full number of rounds, and says what
- * it did.
+ * Which starter comes first is left to chance here: a test that needs one particular order forces it, see `inOrder.ts`.
+ * What chance chose is printed after the run and never asserted.
  */
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Random } from "effect"
-
-export const long = process.env["NARTHEX_TEST_LONG"] === "1"
+import { long, times } from "../../harness/long.ts"
+import { note } from "../../harness/note.ts"
 
 /** What a test of rounds may take. */
-export const patience = long ? 3_600_000 : 60_000
-
-const millis = 4_000
-const lanes = 3
+export const patience = long ? 3_600_000 : 120_000
 
 /** Starts all of it at the same moment, each at most a few milliseconds later by chance. Answers every outcome. */
 export const race = <A, E, R>(starters: ReadonlyArray<Effect.Effect<A, E, R>>) =>
   Effect.gen(function* () {
     const line = yield* Deferred.make<void>()
     let waiting = 0
-    const held = starters.map((starter) =>
+    // Drawn beforehand, in one order; half of them are not late: both the head-on race and the near miss are tried.
+    const delays = yield* Effect.forEach(starters, () => Random.nextIntBetween(-3, 4))
+    const held = starters.map((starter, at) =>
       Effect.gen(function* () {
         waiting += 1
         if (waiting === starters.length) yield* Deferred.succeed(line, undefined)
         yield* Deferred.await(line)
-        // Half of them at once, so that both the head-on race and the near miss are tried.
-        const late = yield* Random.nextIntBetween(-3, 4)
+        const late = delays[at] ?? 0
         if (late > 0) yield* Effect.sleep(late)
         return yield* Effect.result(starter)
       })
@@ -38,38 +36,42 @@ export const successes = <A>(outcomes: ReadonlyArray<{ readonly _tag: "Success" 
   outcomes.filter((it) => it._tag === "Success").length
 
 export interface Rounds {
-  /** How many in the long form. */
+  /** How many in the short form; the long form does 1,000. */
   readonly count?: number
-  /** How many go on beside each other. */
+  /** How many run concurrently. */
   readonly lanes?: number
+  /** What the rounds count of their outcomes, printed in the end. */
+  readonly outcomes?: Readonly<Record<string, number>>
 }
 
-/** Runs round after round; each answers what was wrong in it, and nothing may be. */
+/**
+ * Runs round after round; each answers what was wrong in it, and nothing may be. A round's choices come from the test's
+ * seed and the round's number, whatever other lanes do.
+ */
 export const rounds = <E, R>(
   name: string,
   round: (n: number, lane: number) => Effect.Effect<ReadonlyArray<string>, E, R>,
-  { count = 1_000, lanes: wide = lanes }: Rounds = {}
+  { count = 12, lanes = 3, outcomes = {} }: Rounds = {}
 ) =>
   Effect.gen(function* () {
-    const begun = performance.now()
+    const all = times(count, 1_000)
+    const seed = yield* Random.next
     const wrong: Array<string> = []
     let started = 0
-    let done = 0
-    const more = () => started < count && (long || performance.now() - begun < millis)
     const lane = (number: number) =>
       Effect.gen(function* () {
-        while (more()) {
-          wrong.push(...(yield* round(started++, number)))
-          done += 1
+        while (started < all) {
+          const n = started++
+          const found = yield* Random.withSeed(round(n, number), `${seed} ${n}`)
+          wrong.push(...found.map((what) => `round ${n}: ${what}`))
         }
       })
     yield* Effect.forEach(
-      Array.from({ length: wide }, (_, number) => number),
+      Array.from({ length: lanes }, (_, number) => number),
       lane,
       { concurrency: "unbounded", discard: true }
     )
-    if (long)
-      console.log(JSON.stringify({ name, rounds: done, seconds: Math.round((performance.now() - begun) / 1e3) }))
+    const counts = Object.entries(outcomes).map(([outcome, times]) => `, ${times} ${outcome}`)
+    note(`${name}: ${started} rounds${counts.join("")}`)
     assert.deepStrictEqual(wrong, [])
-    assert.isAtLeast(done, wide)
   })

@@ -1,9 +1,10 @@
 /**
  * One operation runner of several on a shared Postgres, as a process of its own that tests can kill.
  *
- * Its computes run nothing; they write down in the table `work` when each step began and ended, and who did it.
- * `node runnerMain.ts <options as JSON>` prints a line when it works. It hangs on its stdin: when the test is gone,
- * so is this.
+ * Its computes run nothing; they write down in the table `work` when each step began and ended, and who did it. A step
+ * does not end while the test holds the advisory lock `stepLock`.
+ * `node runnerMain.ts <options as JSON>` prints a line as JSON when it claims its first operation. It hangs on its stdin:
+ * when the test is gone, so is this.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
@@ -15,15 +16,16 @@ import {
   layerMemoryComputes,
   OperationRunner,
   Operations,
+  OperationStore,
   RunnerPolicy,
   StreamScheduler
 } from "@narthex/core"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Duration, Effect, Layer, Random, Redacted, References, Stream } from "effect"
-import type { RunnerOptions } from "./RunnerProcess.ts"
+import { type RunnerOptions, type RunnerUp, stepLock } from "./RunnerProcess.ts"
 
 // What the test has written.
-const { lease_ms, url } = JSON.parse(process.argv[2] ?? "{}") as RunnerOptions
+const { lease_ms, name, url } = JSON.parse(process.argv[2] ?? "{}") as RunnerOptions
 
 const Recording = Layer.effect(
   ComputeDriver,
@@ -41,6 +43,7 @@ const Recording = Layer.effect(
           [step, process.pid]
         )
         yield* Effect.sleep(yield* Random.nextIntBetween(0, 20))
+        yield* query("work", `select pg_advisory_xact_lock_shared(${stepLock})::text`)
         yield* query("work", "update work set ended_at = clock_timestamp() where n = $1", [row?.n])
       }).pipe(Effect.mapError(failed))
 
@@ -76,24 +79,35 @@ const policy = Layer.succeed(RunnerPolicy, {
   retries: 4
 })
 
-const announced = Layer.effectDiscard(Effect.sync(() => void process.stdout.write("up\n")))
+let announced = false
+const announce = ({ worker }: RunnerUp) =>
+  Effect.sync(() => {
+    if (!announced) process.stdout.write(`${JSON.stringify({ worker })}\n`)
+    announced = true
+  })
+
+/** Every look for work says who looks. */
+const Announcing = Layer.effect(
+  OperationStore,
+  Effect.map(OperationStore, (store) =>
+    OperationStore.of({ ...store, claim: (claim) => Effect.tap(store.claim(claim), () => announce(claim)) })
+  )
+)
 
 process.stdin.on("close", () => process.exit(2)).resume()
 
 NodeRuntime.runMain(
   Layer.launch(
-    announced.pipe(
-      Layer.provideMerge(nudged),
+    nudged.pipe(
       Layer.provideMerge(OperationRunner.layer),
+      Layer.provideMerge(Announcing),
       Layer.provideMerge(Operations.layer),
       Layer.provideMerge(EventFeed.layer),
       Layer.provideMerge(EventBroker.layer),
       Layer.provideMerge(StreamScheduler.layer),
       Layer.provideMerge(Recording),
       Layer.provideMerge(PostgresStorage.layer),
-      Layer.provideMerge(
-        Database.layer({ url: Redacted.make(url), maxConnections: 8, applicationName: "narthex-runner" })
-      ),
+      Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections: 8, applicationName: name })),
       Layer.provideMerge(Entropy.layer),
       Layer.provide(Layer.merge(policy, Layer.succeed(References.MinimumLogLevel, "None")))
     )

@@ -1,9 +1,27 @@
 /** Two API servers, each a process of its own, on one Postgres; and calls that are told apart by their status alone. */
 import { Agent, request } from "node:http"
-import { Effect } from "effect"
+import { Context, Effect, Layer } from "effect"
 import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
-import type { ApiProcess } from "../../events/support/ApiProcesses.ts"
 import { apis, stores } from "../../events/support/platform.ts"
+
+/** Milliseconds. Generous: a loaded machine is no failure. */
+const answerLimit = 60_000
+
+export type Ports = readonly [number, number]
+
+export class TwoServers extends Context.Service<TwoServers, { readonly ports: Ports }>()("test/races/TwoServers") {
+  /** With the stores that both share. */
+  static readonly layer = Layer.unwrap(
+    Effect.gen(function* () {
+      const url = yield* (yield* PostgresServer).database
+      const servers = Layer.effect(
+        TwoServers,
+        Effect.map(apis(url, 2), ([first, second]) => ({ ports: [first?.port ?? 0, second?.port ?? 0] as const }))
+      )
+      return Layer.provideMerge(servers, stores(url))
+    })
+  ).pipe(Layer.provide(PostgresServer.layer))
+}
 
 export interface Answer {
   readonly status: number
@@ -18,7 +36,9 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const agent = new Agent({ keepAlive: true, maxSockets: 64 })
+// Pitfall: kept connections. A server ends one that was idle for seconds, and a request that a loaded machine sends at
+// that moment fails.
+const agent = new Agent({ keepAlive: false, maxSockets: 64 })
 
 export const ask = (port: number, method: string, path: string, { body, headers = {}, token }: Sent = {}) =>
   Effect.callback<Answer>((resume) => {
@@ -47,25 +67,16 @@ export const ask = (port: number, method: string, path: string, { body, headers 
         )
       }
     )
+    outgoing.setTimeout(answerLimit, () =>
+      outgoing.destroy(new Error(`Waited ${answerLimit / 1_000} s for the answer to ${method} ${path}.`))
+    )
     outgoing.on("error", (error) => resume(Effect.die(error)))
     outgoing.end(payload)
   })
 
-/** Runs a test with the ports of two servers, beside the stores that they share. */
-export const withTwoServers = <A, E, R>(test: (ports: readonly [number, number]) => Effect.Effect<A, E, R>) =>
-  Effect.gen(function* () {
-    const url = yield* (yield* PostgresServer).database
-    const whole = Effect.gen(function* () {
-      const portOf = (api: ApiProcess | undefined) => api?.port ?? 0
-      const [first, second] = yield* apis(url, 2)
-      return yield* test([portOf(first), portOf(second)])
-    })
-    return yield* Effect.provide(whole, stores(url))
-  }).pipe(Effect.scoped)
-
 let salt = 0
 
-/** Signs somebody in: the session's token, and who and where that is. */
+/** Signs a person in: the session's token, and who and where that is. */
 export const enter = (port: number, email: string) =>
   Effect.gen(function* () {
     salt += 1

@@ -1,9 +1,18 @@
 import { type Branch, OperationRunner, OperationStore } from "@narthex/core"
 import { Effect } from "effect"
+import { eventually } from "../../harness/eventually.ts"
 
-/** Works until nothing is left to do on the branch; another lane may be at it too. */
+/** Works until the branch has no unfinished operation; other lanes may take operations of it too. */
 export const workedOff = Effect.fnUntraced(function* (branch: Pick<Branch, "id">) {
   const { runOne } = yield* OperationRunner
   const { unfinished } = yield* OperationStore
-  while ((yield* unfinished(branch.id)).length > 0) yield* runOne
+  yield* eventually(
+    `the operations of branch ${branch.id}`,
+    Effect.gen(function* () {
+      if ((yield* unfinished(branch.id)).length === 0) return true
+      yield* runOne
+      return (yield* unfinished(branch.id)).length === 0
+    }),
+    { every: 1 }
+  )
 })

@@ -1,8 +1,9 @@
 /**
- * The whole core on a Postgres of its own: what races are run against.
+ * The whole core on a database of its own: what races are run against.
  *
  * Its connections are open beforehand: a pool that still grows serves parallel calls one after another, and would hide
- * what the races look for. Nothing works on operations unless the test does.
+ * what the races look for. Nothing works on operations unless the test does. Transactions can be held before their
+ * COMMIT, see `inOrder.ts`.
  */
 import { randomBytes } from "node:crypto"
 import {
@@ -26,10 +27,11 @@ import {
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { DateTime, Effect, Layer, Redacted, References } from "effect"
 import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
+import { layerHeld } from "./inOrder.ts"
 
 const connections = 24
 
-/** Believes that an id token is the address of whoever holds it. */
+/** Takes an id token for the address of the person who presents it. */
 const Believer = Layer.succeed(IdentityProvider, {
   providers: [new ProviderView({ id: "test", name: "Test", issuer: "https://issuer.test" })],
   verify: ({ id_token }) =>
@@ -62,7 +64,8 @@ const storage = (url: Redacted.Redacted) =>
   prepared.pipe(
     Layer.provideMerge(PostgresStorage.layer),
     Layer.provideMerge(Layer.effectDiscard(migrate)),
-    Layer.provideMerge(Database.layer({ url, maxConnections: connections, applicationName: "narthex-races" }))
+    Layer.provideMerge(layerHeld),
+    Layer.provide(Database.layer({ url, maxConnections: connections, applicationName: "narthex-races" }))
   )
 
 const outside = Layer.mergeAll(
@@ -98,14 +101,14 @@ export const exchange = (email: string) =>
 export const authenticate = (credential: Redacted.Redacted) =>
   Effect.flatMap(Authentication, (it) => it.authenticate(credential, null))
 
-/** Signs somebody in; they act in their personal organization. */
+/** Signs a person in; they act in their personal organization. */
 export const signIn = (email: string): Effect.Effect<SessionCaller, never, Sessions | Authentication> =>
   Effect.gen(function* () {
     const caller = yield* authenticate((yield* exchange(email)).access_token)
     return caller.kind === "session" ? caller : yield* Effect.die(new Error("A session was expected."))
   }).pipe(Effect.orDie)
 
-/** A key of somebody, as the caller that it is. */
+/** A key of the owner, as the caller that it is. */
 export const withKey = (owner: SessionCaller, org: OrgId, capability: Capability) =>
   Effect.gen(function* () {
     const keys = yield* ApiKeys

@@ -2,7 +2,9 @@
  * `narthex ip-allow list|add|remove|reset`.
  *
  * Each change is one call of the API; the list is never read, merged and written back, which would lose what somebody
- * else changed meanwhile. What one would get wrong: the last rule gone means that every address may connect.
+ * else changed meanwhile.
+ *
+ * Pitfall: removing the last rule without a warning. An empty list admits every address.
  */
 import type { NarthexClient, ProjectId } from "@narthex/api"
 import { type Cidr, parseCidrOrAddress } from "@narthex/api"

@@ -1,9 +1,9 @@
 /**
- * `narthex logout` (specification, Logout): asks the servers to revoke the stored keys, and deletes the file whatever
- * comes of that. It never asks anything and exits with 0, because a person who wants a key off a machine must not be held
- * up by a server.
+ * `narthex logout` (docs/design/cli.md C3): asks the servers to revoke the stored keys, and deletes the file whatever
+ * comes of that. It never asks anything and exits with 0, because a person who wants a key off a machine must not be
+ * held up by a server.
  *
- * What one would get wrong: the deletion is a finalizer, so that Ctrl-C while a server is silent deletes, too.
+ * Pitfall: deleting after the answers. The deletion is a finalizer, so Ctrl-C deletes too while a server is silent.
  */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"

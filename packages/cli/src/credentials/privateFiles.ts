@@ -4,8 +4,9 @@
  * 1. The folder is made 0700. 2. A temporary file is made with `O_EXCL` and 0600, never an existing one. 3. It is written
  * and synced. 4. A rename puts it in place. 5. The folder is synced.
  *
- * What one would get wrong: `rename` keeps the temporary file's mode, so that one must be right from its first moment;
- * and opening a name follows a symbolic link unless it is told not to.
+ * Pitfall: setting the mode after the rename. `rename` keeps the temporary file's mode, so that file needs the right
+ * mode when it is created.
+ * Pitfall: opening by name. That follows a symbolic link unless told not to.
  */
 import { randomBytes } from "node:crypto"
 import {

@@ -3,7 +3,7 @@
  *
  * `--context` > `NARTHEX_API_KEY` (or its `_FILE`) > `NARTHEX_CONTEXT` > the current context.
  *
- * What one would get wrong: letting `NARTHEX_URL` send a stored key to another server than the one that made it.
+ * Pitfall: letting `NARTHEX_URL` send a stored key to another server than the one that made it.
  */
 import { type Redacted, Result } from "effect"
 import { isSameServer } from "../connection/serverUrl.ts"

@@ -1,5 +1,5 @@
 /**
- * The loopback listener of a login (specification, CLI loopback OAuth; RFC 8252): hears one callback, then nothing more.
+ * The loopback listener of a login (docs/design/identity.md I36–I41; RFC 8252): hears one callback and stops.
  *
  * It listens on the literal 127.0.0.1, never on `localhost`, which may be `::1` alone. Everything but that one
  * `GET /callback` is 404: the browser's `/favicon.ico`, a wrong state, another Host (a page that rebinds its name to

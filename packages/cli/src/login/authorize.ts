@@ -1,10 +1,10 @@
 /**
- * The browser's part of a login (specification, CLI loopback OAuth, steps 1 to 5): from nothing to a key that nobody has
+ * The browser's part of a login (docs/design/identity.md I36–I38): from nothing to a key that nobody has
  * stored yet.
  *
- * 1. Listen on a loopback port. 2. Print the console's address, then try to open it. 3. Wait for the callback, or for the
- * pasted address where no browser reaches the port. 4. Exchange the code. State and verifier never leave memory, but for
- * the state in the address and the verifier in the exchange.
+ * 1. Listen on a loopback port. 2. Print the console's address, then try to open it. 3. Wait for the callback, or for
+ * the pasted address where no browser reaches the port. 4. Exchange the code. State and verifier never leave memory,
+ * but for the state in the address and the verifier in the exchange.
  */
 import { createHash, randomBytes } from "node:crypto"
 import { hostname } from "node:os"

@@ -2,8 +2,8 @@
  * The only place that prints. Standard output holds the answer and nothing else; notes, warnings, questions and failures
  * go to standard error.
  *
- * What one would get wrong: an empty list is a sentence on standard error and nothing on standard output, or `wc -l`
- * counts one.
+ * Pitfall: printing a sentence for an empty list to standard output. `wc -l` would count it, so it goes to standard
+ * error.
  */
 import { Console, Context, Duration, Effect, Layer, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"

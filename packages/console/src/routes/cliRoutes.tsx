@@ -1,13 +1,13 @@
 /**
- * The console's part in the login of the command line (identity.md, CLI login).
+ * The console's part in the login of the command line (docs/design/identity.md I36–I41).
  *
  * 1. The command line opens `/cli/authorize` with a state, a challenge and its loopback address. That address is judged
  *    on its raw text, before any URL parser sees it; a wrong one gets a page and never a redirect.
  * 2. Whoever is not signed in signs in and comes back. The page shows what is asked for and waits.
  * 3. Authorize asks the API for a code and sends the browser to the loopback address with it. Cancel says so there.
  *
- * What one would get wrong: browsers hold `form-action` against the redirect too, so the policy of the page names the
- * validated origin. It cannot name an IPv6 literal; for those a page leads on instead of a redirect.
+ * Pitfall: a redirect outside `form-action`. Browsers apply it to redirects too, so the page's policy names the
+ * validated origin. It cannot name an IPv6 literal; for those a page with a link takes the place of the redirect.
  */
 import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"

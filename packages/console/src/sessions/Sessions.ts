@@ -1,10 +1,12 @@
 /**
- * Keeps a session's token fresh, once at a time (identity.md, Console).
+ * Keeps a session's token fresh, once at a time (docs/design/identity.md I42).
  *
  * A page opens several requests at once, all with the same old cookie. They share one refresh, and late ones get its
  * result for a while: where superseded tokens are refused (`NARTHEX_SESSION_REUSE`), a second refresh would end the
- * session. What one would get wrong: a late answer may not bring back the organization that the person has just left,
- * so a switch replaces what is remembered here.
+ * session.
+ *
+ * Pitfall: remembering a late answer. It may not bring back the organization that the person has just left, so a switch
+ * replaces what is remembered here.
  */
 import { Cache, Clock, Context, Effect, Fiber, Layer, Semaphore } from "effect"
 import { ClientCredential, type NarthexClient } from "@narthex/api"

@@ -7,7 +7,7 @@
  * 3. `finish` holds what came back against the attempt and exchanges the code for an id token. The library checks state,
  *    `iss` (RFC 9207), nonce and the token's claims; the API verifies the token once more, it trusts nobody's word.
  *
- * What one would get wrong: the address that came back is judged as one of our own origin, not of what `Host` says.
+ * Pitfall: trusting `Host`. The address that came back is judged against the console's configured origin.
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import * as openid from "openid-client"

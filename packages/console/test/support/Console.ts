@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ConfigProvider, type Context, Effect, Layer, Redacted, References } from "effect"
+import { ConfigProvider, type Context, Duration, Effect, Layer, Redacted, References } from "effect"
 import { DevProviders } from "../../../standalone/src/providers/DevProviders.ts"
 import { callbackUrl, type ConsoleConfig, ConsoleListener, serveConsole } from "../../src/index.ts"
 import { ApiDouble } from "./ApiDouble.ts"
@@ -54,10 +54,12 @@ const served = (more: Partial<ConsoleConfig>) =>
   )
 
 /** Everything, on free ports. */
-export const consoleLayer = (more: Partial<ConsoleConfig> = {}) =>
+export const consoleLayer = (more: Partial<ConsoleConfig> = {}, shutdown_grace = Duration.seconds(10)) =>
   served(more).pipe(
     Layer.provideMerge(providers),
-    Layer.provideMerge(Layer.merge(ApiDouble.layer, ConsoleListener.layer({ host: "127.0.0.1", port: 0 }))),
+    Layer.provideMerge(
+      Layer.merge(ApiDouble.layer, ConsoleListener.layer({ host: "127.0.0.1", port: 0, shutdown_grace }))
+    ),
     Layer.provide(Layer.succeed(References.MinimumLogLevel, "Fatal"))
   )
 

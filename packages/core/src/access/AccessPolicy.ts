@@ -1,5 +1,5 @@
 /**
- * Who may come in at all (specification, Access gating): open signup, the sign-in allowlist, pending accounts.
+ * Who may come in at all (docs/design/identity.md I15, I18): open signup, the sign-in allowlist, pending accounts.
  *
  * Nothing here is stored: turning open signup on frees everybody who waits, and enabling an account acts on the
  * session that it already holds.

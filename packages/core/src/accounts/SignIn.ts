@@ -2,7 +2,7 @@
  * From a verified identity to an account: the person's row, the personal organization, and the invitations that waited.
  *
  * It runs inside the exchange's transaction. The sign-in allowlist is asked before anything is written: who is not on
- * it leaves no row (specification, Access gating).
+ * it leaves no row (docs/design/identity.md I15, I18).
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../access/AccessPolicy.ts"
@@ -62,7 +62,7 @@ export class SignIn extends Context.Service<
         return id
       })
 
-      /** Could the inviter still make this invitation? Otherwise it lapses (api.md, Organizations). */
+      /** Could the inviter still make this invitation? Otherwise it lapses (docs/design/api.md, Organizations). */
       const stillGiven = Effect.fnUntraced(function* (invitation: StoredInvitation) {
         const inviter = Option.getOrUndefined(
           yield* accounts.findMembership(invitation.org_id, invitation.invited_by.id)

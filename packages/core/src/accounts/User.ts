@@ -1,6 +1,6 @@
 /**
  * A person who signed in. Who it is, is `(issuer, subject)`; an address is for display and for matching invitations
- * and the sign-in allowlist, and only a verified one matches anything (identity.md, Providers).
+ * and the sign-in allowlist, and only a verified one matches anything (docs/design/identity.md I9–I14).
  *
  * Enabled and disabled are two facts, and whether an account is pending is computed from them on each request.
  */

@@ -1,6 +1,6 @@
 /**
- * Who may give or take which role (authorization.md, table of permissions): nobody grants a role above their own, and
- * owners are made, changed and removed by owners only.
+ * Who may give or take which role (docs/design/authorization.md, Effective rights): no member grants a role above their
+ * own, and owners are made, changed and removed by owners only.
  */
 import { Effect } from "effect"
 import { coversRole } from "../authorization/Permission.ts"

@@ -1,5 +1,5 @@
 /**
- * From a bearer credential to who is calling (authorization.md, steps 2 and 3).
+ * From a bearer credential to who is calling (docs/design/authorization.md Z6, steps 2 and 3).
  *
  * Every answer is read from storage: a revocation, a demotion or a removal acts on the next request, on every
  * instance. Why a credential is refused is never told beyond the code.
@@ -102,7 +102,7 @@ export class Authentication extends Context.Service<
           const expires_at = DateTime.makeUnsafe(claims.exp * 1000)
           if (DateTime.isGreaterThanOrEqualTo(now, expires_at)) return yield* new TokenExpired({})
 
-          // A demotion acts at once, a promotion at the next refresh (authorization.md, Effective rights).
+          // A demotion acts at once, a promotion at the next refresh (docs/design/authorization.md Z16).
           const stored = permissionsOf(found.role ?? "")
           const role =
             found.role === null || coversRole(found.role, claims.role) ? found.role && claims.role : found.role

@@ -1,6 +1,14 @@
 /**
- * Runs the order of answers for one call (authorization.md, steps 4 to 11): decides, looks the object up inside the
- * caller's organization, and decides again about the object. A replay of an idempotency key comes between the two.
+ * Runs the order of answers for one call (docs/design/authorization.md Z6), from step 4 on. Steps 1 to 3, the route and
+ * the credential, came before.
+ *
+ * - Steps 4 to 9, `decide`, nothing is looked up: pending account, membership, kind of credential, scope by the ids in
+ *   the path, capability, role.
+ * - A replay of an idempotency key answers here.
+ * - Step 10: the object, inside the caller's organization, or 404.
+ * - Step 11, `decideTarget`: *main* and what an agent's key made.
+ *
+ * The body and the object's state, step 12, are the handler's and the service's.
  *
  * What was found is handed on as the call's `Target`, so that handlers need not look again. They may not reach for
  * anything else by an id of the path.

@@ -1,5 +1,6 @@
 /**
- * What roles may do (authorization.md, the table of permissions). A role is open text: an unknown one grants nothing.
+ * What roles may do (docs/design/authorization.md, Effective rights). A role is open text: an unknown one grants
+ * nothing.
  */
 import { Schema } from "effect"
 

@@ -2,7 +2,7 @@
  * What a call demands, as data. Every endpoint carries exactly one policy, or the server does not start.
  *
  * A policy names the effect of the call, not its method: a call that reveals a connection secret is a `mint` even
- * if it were a GET. The matrix of authorization.md is these values and `decide`, nothing else.
+ * if it were a GET. The matrix of docs/design/authorization.md is these values and `decide`, nothing else.
  */
 import { Context } from "effect"
 import type { Permission } from "./Permission.ts"

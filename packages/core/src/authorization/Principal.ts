@@ -1,5 +1,6 @@
 /**
- * Who is calling, as storage has it at this moment: nothing of it is cached between requests (authorization.md).
+ * Who is calling, as storage has it at this moment: nothing of it is cached between requests
+ * (docs/design/authorization.md).
  *
  * A key acts with its creator's identity, so both kinds have a user, an organization and that user's role in it.
  */

@@ -1,5 +1,5 @@
 /**
- * The one place that says yes or no (authorization.md, The order of answers, steps 4 to 9 and 11).
+ * The one place that says yes or no (docs/design/authorization.md Z6, steps 4 to 9 and 11).
  *
  * Two pure questions: `decide` before anything is looked up, from the credential and the ids in the path alone, and
  * `decideTarget` once the object is known. Between them lies the look-up, which answers `not_found`.

@@ -1,8 +1,10 @@
 /**
- * Looks the right of a live stream up again, the backstop behind revocations (events.md, §7).
+ * Looks the right of a live stream up again, the backstop behind revocations (docs/design/events.md E28–E33).
  *
  * The same facts as at a request: the credential lives, its user is not disabled or pending, and is a member who may
- * read. What one would get wrong: a key outlives its secrets, so the secret that was presented has to be asked for.
+ * read.
+ *
+ * Pitfall: checking the key alone. A key outlives its secrets, so the secret that was presented is checked too.
  */
 import { DateTime, Effect, Layer, Option } from "effect"
 import { AccessPolicy, accountState } from "../access/AccessPolicy.ts"

@@ -1,6 +1,6 @@
 /**
- * The short-lived code that stands between the Authorize button and the key of the command line (specification, CLI
- * loopback OAuth; RFC 8252, RFC 7636). Only digests of the code and the state are kept.
+ * The short-lived code between the Authorize button and the key of the command line (docs/design/identity.md I36–I41;
+ * RFC 8252, RFC 7636). Only digests of the code and the state are kept.
  */
 import { DateTime, Duration, Schema } from "effect"
 import { OrgId, SessionId, UserId } from "../Ids.ts"

@@ -1,11 +1,12 @@
 /**
- * The command line's way to a key (specification, CLI loopback OAuth):
+ * The command line's way to a key (docs/design/identity.md I36–I41):
  *
  * 1. `authorize`: a signed-in person clicked Authorize; a code comes back, bound to everything that was shown.
  * 2. `exchange`: the command line trades the code, once, with the verifier that only it has, for a new key.
  *
- * What one would get wrong: the key is made at the exchange, so session, gate and membership are checked again there,
- * by the same transaction that makes every other key.
+ * Pitfall: trusting the checks of the authorization at the exchange. The key is made at the exchange, so session, gate
+ * and membership are checked again there, in the transaction that makes every other key.
+ *
  * A second use of a code is refused and never touches the key that the first one made.
  */
 import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"

@@ -1,5 +1,5 @@
 /**
- * What a client receives (specification, Events), and what the log keeps before and after it has an id.
+ * What a client receives (docs/design/events.md E1–E5), and what the log keeps before and after it has an id.
  *
  * The envelope only ever gains members. Internal events travel in the same order as all others, so that a
  * revocation acts before whatever was committed after it, but no client ever sees one.

@@ -1,5 +1,5 @@
 /**
- * The fan-out of one instance: who is connected, and what each gets (events.md, The broker). Synchronous: every
+ * The fan-out of one instance: the streams, and what each gets (docs/design/events.md E21–E26). Synchronous: every
  * method is done when it returns, so nothing passes between a delivery and the revocation behind it.
  *
  * `EventFeed` alone delivers, in order of position. `EventStreams` brings the clients. A client is admitted first

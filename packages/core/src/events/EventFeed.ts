@@ -1,10 +1,11 @@
 /**
- * The one reader of the log in an instance (events.md, §9): gives committed events their ids, reads what is new in
- * order, and hands it to the broker and to whoever waits here.
+ * The one reader of the log in an instance (docs/design/events.md E12–E14): gives committed events their ids, reads
+ * what is new in order, and hands it to the broker and to whoever waits here.
  *
- * It polls, and hints only make it poll sooner. It never ends for a failing store: it tries again, ever less often,
- * and when the store is back every live stream's right is looked up again.
- * What one would get wrong: `events` are hints. A slow reader of it loses the oldest, so it must look at the state.
+ * It polls, and hints only make it poll sooner. It never ends for a failing store: it tries again, ever less often, and
+ * when the store is back every live stream's right is looked up again.
+ *
+ * Pitfall: taking `events` for the log. They are hints: a slow reader loses the oldest, so it must read the state.
  */
 import { Cause, Clock, Context, DateTime, Deferred, Effect, Layer, PubSub, Queue, Schedule, Stream } from "effect"
 import type { StorageError } from "../StorageError.ts"

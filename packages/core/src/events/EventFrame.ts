@@ -1,5 +1,5 @@
 /**
- * Events as bytes of a stream (specification, Events, Stream framing): one `id:`, one `event:`, one `data:` line.
+ * Events as bytes of a stream (docs/design/events.md E2): one `id:`, one `event:`, one `data:` line.
  *
  * JSON has no raw line breaks and types are checked, so nothing in an event can end a line early.
  * An event that cannot be sent, or is too large, is told as `error.v1` in its place and with its id: whoever

@@ -1,10 +1,12 @@
 /**
  * Event ids: ULIDs laid out as 48 bits of milliseconds, 40 random bits (fresh per millisecond), a 32-bit counter
- * and 8 low bits (events.md, §2). Upper-case texts of 26 characters: comparing texts compares ids.
+ * and 8 low bits (docs/design/events.md E18–E20). Upper-case texts of 26 characters: comparing texts compares ids.
  *
- * The low bits of a real event are 0. What the broker says about a position stands between that position and the
- * next real event, by its low bits alone: no clock and no coordination, so every instance says the same.
- * What one would get wrong: a client may come back with any of these, in any case; only `parseLastEventId` reads it.
+ * The low bits of a real event are 0. What the broker says about a position stands between that position and the next
+ * real event, by its low bits alone: no clock and no coordination, so every instance says the same.
+ *
+ * Pitfall: parsing a client's id elsewhere. Clients send any of these ids, in any case; only `parseLastEventId` reads
+ * them.
  */
 import { Hex } from "effect/encoding"
 

@@ -1,4 +1,4 @@
-/** What event streams tell operators (events.md, §8). Names are part of the interface: dashboards and alerts use them. */
+/** Metrics of event streams (docs/design/events.md E38). The names are an interface: dashboards use them. */
 import { type Context, Metric } from "effect"
 import type { GapReason } from "./EventFrame.ts"
 

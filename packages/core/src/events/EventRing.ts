@@ -1,10 +1,12 @@
 /**
- * The newest events of one organization, encoded once and kept as bytes (events.md, §3). Pure: no clock, no I/O.
+ * The newest events of one organization, encoded once and kept as bytes (docs/design/events.md E21–E23). Pure: no
+ * clock, no I/O.
  *
  * It is a cache of the durable log. It keeps the longest run of newest events within its two limits, hidden ones
  * included, so every instance with the same limits gives the same answers.
- * What one would get wrong: entries are counted from the making of the ring, and a cursor is the number of the
- * next entry to read; an id is only ever a position among them, never looked up.
+ *
+ * Pitfall: looking an id up. Entries are counted from the creation of the ring, a cursor is the number of the next
+ * entry to read, and an id is only a position among them.
  */
 import type { ProjectId } from "../Ids.ts"
 import type { LoggedEvent } from "./Envelope.ts"

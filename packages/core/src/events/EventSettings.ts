@@ -1,4 +1,4 @@
-/** What an operator may turn on event streams, with the defaults of events.md. Settings of one instance. */
+/** What an operator may turn on event streams, with the defaults of docs/design/events.md. Settings of one instance. */
 import { Context, Duration } from "effect"
 
 export interface EventLimits {

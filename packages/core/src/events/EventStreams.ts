@@ -1,9 +1,16 @@
 /**
- * Event streams for whoever has a connection to send them on. The steps are those of events.md, §4; authentication
- * and access (step 1) are the caller's.
+ * Opens event streams on connections that callers bring, in the steps of docs/design/events.md E24:
  *
- * What one would get wrong: anything between choosing the start and attaching. Both happen in one synchronous
- * step, so that no event falls between the replay and what comes live.
+ * 1. Authenticate, check access and limits. Authentication and access are the caller's.
+ * 2. Read `Last-Event-ID`; what is no ULID is a gap, not an error.
+ * 3. Get the organization's ring, and wait for its load also when the ring exists.
+ * 4. An id beyond the ring: read the log once more, wait at most 3 s; still beyond the head is a gap.
+ * 5. Find the position by order, never by existence.
+ * 6. Send the head of the answer, replay, go live.
+ * 7. Replays share a budget.
+ *
+ * Pitfall: doing anything between choosing the start and attaching. Both happen in one synchronous step, so that no event
+ * falls between the replay and what comes live.
  */
 import { Context, Deferred, type Duration, Effect, Exit, Fiber, Layer, Result, Schema } from "effect"
 import { StorageError } from "../StorageError.ts"

@@ -1,6 +1,6 @@
 /**
- * Organizations whose streams have something to get (events.md, §5). One turn of the event loop serves them one
- * after the other until its budget is spent, so that neither one large nor many small ones hold up everything else.
+ * Organizations whose streams have something to get (docs/design/events.md E25). One turn of the event loop serves them
+ * one after the other until its budget is spent, so that neither one large nor many small ones hold up everything else.
  */
 import type { OrgFanout } from "./OrgFanout.ts"
 import { FlushBudget, type StreamHost } from "./StreamHost.ts"

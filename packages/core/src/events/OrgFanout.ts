@@ -1,5 +1,5 @@
 /**
- * One organization's ring and the streams that read it (events.md, §5).
+ * One organization's ring and the streams that read it (docs/design/events.md E25).
  *
  * New events mark it dirty, and one pass over all streams follows in a later turn of the event loop; a long pass
  * gives way to others and goes on where it stopped. While the ring is being loaded from the log, events queue up

@@ -1,6 +1,6 @@
 /**
- * How many replays run at a time, and how much they may have in flight together (events.md, §4 step 7): a herd
- * that comes back at once is served in turns, first come, first served.
+ * How many replays run at a time, and how much they may have in flight together (docs/design/events.md E24, step 7): a
+ * herd that comes back at once is served in turns, first come, first served.
  */
 import { Deferred, Effect } from "effect"
 

@@ -1,6 +1,6 @@
 /**
- * Where a stream starts (events.md, §4 steps 4 and 5). Pure: it decides by order alone, never by whether an id
- * exists, so an id of another organization is just a position and shows nothing foreign.
+ * Where a stream starts (docs/design/events.md E24, steps 4 and 5). Pure: it decides by order alone, never by whether
+ * an id exists, so an id of another organization is just a position and shows nothing foreign.
  */
 import type { ProjectId } from "../Ids.ts"
 import type { GapReason } from "./EventFrame.ts"

@@ -2,8 +2,8 @@
  * Internal events: they travel in the one order of the log, and no client ever sees them.
  *
  * A revocation is emitted by the transaction that takes a right away. Every instance applies it in its place, so
- * nothing that was committed after it reaches whom it concerns (events.md, §7). What one would get wrong: emitting
- * it anywhere but in that very transaction.
+ * nothing that was committed after it reaches whom it concerns (docs/design/events.md E28–E33). What one would get
+ * wrong: emitting it anywhere but in that very transaction.
  */
 import { Option, Schema } from "effect"
 import { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../Ids.ts"

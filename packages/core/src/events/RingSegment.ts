@@ -1,5 +1,6 @@
 /**
- * A piece of a ring: the frames of some events in one run of bytes, and a few numbers for each (events.md, §3).
+ * A piece of a ring: the frames of some events in one run of bytes, and a few numbers for each (docs/design/events.md
+ * E21–E23).
  *
  * Bytes are written once and never again: a socket may still hold them for a pending write. A segment is given up
  * as a whole, when all of it has left the ring.

@@ -1,6 +1,6 @@
 /**
  * Port: may this principal still follow this stream? Looked up when a stream opens and again and again while it
- * lives: the backstop behind revocations, which end streams at once (events.md, §7).
+ * lives: the backstop behind revocations, which end streams at once (docs/design/events.md E28–E33).
  */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../StorageError.ts"

@@ -1,6 +1,6 @@
 /**
  * How many streams there may be, per principal, organization and instance, and how fast they may be opened
- * (events.md, §7). Counts of this instance. A refusal counts as an opening too.
+ * (docs/design/events.md E28–E33). Counts of this instance. A refusal counts as an opening too.
  */
 import { Option, Schema } from "effect"
 import type { EventLimits } from "./EventSettings.ts"

@@ -1,10 +1,11 @@
 /**
- * One stream: a cursor into its organization's ring, and a connection (events.md, §4 step 6 to §7).
+ * One stream: a cursor into its organization's ring, and a connection (docs/design/events.md E24 step 6 to E33).
  *
- * It has no queue. While its connection takes nothing the cursor waits and costs nothing; when it falls off the
- * ring, is too far behind or blocked for too long, the stream ends with an exact count of what was missed.
- * What one would get wrong: going on until caught up or blocked. A write that stops earlier leaves its rest lying
- * until the next event, which may never come.
+ * It has no queue. While its connection takes nothing the cursor waits and costs nothing; when it falls off the ring,
+ * is too far behind or blocked for too long, the stream ends with an exact count of what was missed.
+ *
+ * Pitfall: stopping before the stream has caught up or its socket is full. The rest would wait for the next event,
+ * which may never come.
  */
 import type { DateTime } from "effect"
 import { bookmark, comment, overflowFrame, resumeGapFrame, retry } from "./EventFrame.ts"

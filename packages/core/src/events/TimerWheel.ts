@@ -1,5 +1,5 @@
 /**
- * Many timers on one: things to look at again, in buckets of equal width (events.md, §5). Pure.
+ * Many timers on one: things to look at again, in buckets of equal width (docs/design/events.md E25). Pure.
  *
  * It is a reminder, not a schedule: whoever is due looks for himself and says when to come again.
  */

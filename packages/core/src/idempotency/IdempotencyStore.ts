@@ -1,11 +1,14 @@
 /**
- * Port: the first answers of calls that carried an `Idempotency-Key` (api.md, Resources, lists, retries, limits).
+ * Port: the first answers of calls that carried an `Idempotency-Key` (docs/design/api.md, Resources, lists, retries,
+ * limits).
  *
  * A call begins, runs, and completes with its answer or abandons without one. While it runs it holds a lease, so that
- * an instance that died does not block its key until the record expires: after the lease the same call may begin
- * again, and what the dead one still has to say is refused.
- * What one would get wrong: the lease must outlast the longest call, and `complete` in the transaction of the effect is
- * what makes "never a second effect" hold through a crash.
+ * an instance that died does not block its key until the record expires: after the lease the same call may begin again,
+ * and what the dead one still has to say is refused.
+ *
+ * Pitfall: a lease that is shorter than the longest call.
+ * Pitfall: calling `complete` outside the transaction of the effect. Only inside does "never a second effect" hold
+ * through a crash.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"

@@ -1,10 +1,13 @@
 /**
- * Makes, lists and ends API keys (specification, API key rules).
+ * Makes, lists and ends API keys (docs/design/identity.md I4, I5).
  *
  * A key is its creator's: the creator is read from the caller, never from a request. The secret leaves this module
- * once, in the answer to its making. What one would get wrong: the scope of a body is looked up inside the caller's
- * organization, and what is not there answers alike whether it is foreign, invented or malformed. And whoever was let
- * in may have been signed out, disabled or removed since: a secret is made only under the locks that rule that out.
+ * once, in the answer to its making.
+ *
+ * Pitfall: looking up the scope of a body outside the caller's organization. What is not there answers alike whether it
+ * is foreign, invented or malformed.
+ * Pitfall: trusting the authentication of the request. The caller may have been signed out, disabled or removed since,
+ * so a secret is made only under locks that exclude that.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"

@@ -1,5 +1,6 @@
 /**
- * The text of an API key: `nsk_`, 43 base62 digits (256 random bits), 6 base62 digits of CRC-32 (api.md, API keys).
+ * The text of an API key: `nsk_`, 43 base62 digits (256 random bits), 6 base62 digits of CRC-32 (docs/design/api.md,
+ * API keys).
  *
  * The checksum tells a typing error from an unknown key without asking the store, and gives secret scanners a
  * pattern with few false hits: `\bnsk_[0-9A-Za-z]{49}\b`.

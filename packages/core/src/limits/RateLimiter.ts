@@ -2,9 +2,10 @@
  * Port: how often something may happen, counted over all instances.
  *
  * Two counters a subject, of the present window and the one before; the one before counts for the share of it that the
- * sliding window still covers. So a burst at a boundary cannot take twice the limit, and a subject costs one row.
- * It stops at numbers: names, limits and headers are the callers'.
- * What one would get wrong: calling `take` inside a transaction, whose rollback would give back what was taken.
+ * sliding window still covers. So a burst at a boundary cannot take twice the limit, and a subject costs one row. It
+ * stops at numbers: names, limits and headers are the callers'.
+ *
+ * Pitfall: calling `take` inside a transaction. A rollback would give back what was taken.
  */
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"

@@ -1,10 +1,11 @@
 /**
  * Port: the machines that run Postgres. One cluster a branch, one compute an endpoint.
  *
- * Every call may be repeated: a step that was interrupted by a crash is simply run again, so each method
- * describes a state to reach, not a change to make. Nothing here decides; the operation runner does.
- * What one would get wrong: an address without its generation. A compute that was stopped and started is
- * another one, and a stale address must never reach somebody else's database.
+ * Every call may be repeated: a step that was interrupted by a crash is simply run again, so each method describes a
+ * state to reach, not a change to make. Nothing here decides; the operation runner does.
+ *
+ * Pitfall: using an address without its generation. A compute that was stopped and started is another one, and a stale
+ * address must never reach a different tenant's database.
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { BranchId, EndpointId } from "../Ids.ts"

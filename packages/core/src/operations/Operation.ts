@@ -2,7 +2,8 @@
  * An operation: work on a project that takes time, and the record of it.
  *
  * `scheduling → running → finished | failed | error | cancelled`, or `skipped`; `cancelling` on the way. Retries stay
- * inside `running`, so whoever waits for a final status waits rightly (api.md, Projects).
+ * inside `running`, so whoever waits for a final status waits rightly (docs/design/api.md, Projects, branches,
+ * endpoints, operations).
  */
 import { Schema } from "effect"
 import { BranchId, EndpointId, OperationId, OrgId, ProjectId } from "../Ids.ts"

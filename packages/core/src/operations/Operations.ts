@@ -1,6 +1,6 @@
 /**
  * Schedules operations and moves them through their states; each change of `status` is one event, written in the
- * transaction that makes it (specification, operation.updated.v1).
+ * transaction that makes it (docs/design/events.md E8).
  *
  * It stops at the record: doing the work is the runner's.
  */

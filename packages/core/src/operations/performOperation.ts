@@ -2,8 +2,9 @@
  * What each action does, in three parts: what its start changes, what the machines do, and what its end changes.
  *
  * The first and the last run inside a transaction of the runner; the middle may be interrupted anywhere and run again.
- * What one would get wrong: the generation of a compute is raised with the first part, once per operation, so that a
- * start which is run again finds its own compute and not a second one.
+ *
+ * Pitfall: raising the generation of a compute with each try. It is raised with the first part, once per operation, so
+ * that a start that is run again finds its own compute and not a second one.
  */
 import { DateTime, Effect, Option } from "effect"
 import type { BranchId } from "../Ids.ts"

@@ -1,4 +1,4 @@
-/** A branch: one copy of the data. *main* is the default branch or a protected one (authorization.md). */
+/** A branch: one copy of the data. *main* is the default branch or a protected one (docs/design/authorization.md). */
 import { Schema } from "effect"
 import { UserRef } from "../accounts/UserRef.ts"
 import { BranchId, ProjectId, RegionId } from "../Ids.ts"

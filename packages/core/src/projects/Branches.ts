@@ -2,7 +2,8 @@
  * Branches of a project: made as copies, reset, renamed, protected, made the default, and ended.
  *
  * Callers authorize first, but what depends on a branch being *main* is asked again here under its lock, because it may
- * have become main since. A branch that becomes main loses the credentials that agents minted on it, in the same commit.
+ * have become main since. A branch that becomes main loses the credentials that agents minted on it, in the same
+ * commit.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
@@ -165,7 +166,7 @@ export class Branches extends Context.Service<
         return project === undefined ? yield* new NotFound({}) : project
       })
 
-      /** What agents minted on a branch ends when it becomes main (authorization.md, *main*). */
+      /** What agents minted on a branch ends when it becomes main (docs/design/authorization.md Z25). */
       const endAgentRoles = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, branch: Branch) {
         if ((yield* roles.revokeAgentRoles(branch.id, yield* DateTime.now)) === 0) return []
         const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }

@@ -1,8 +1,11 @@
 /**
- * Mints Postgres roles for a branch (api.md, credentials). The password is shown once and never stored.
+ * Mints Postgres roles for a branch (docs/design/api.md, Projects, branches, endpoints, operations). The password is
+ * shown once and never stored.
  *
- * Minting wakes nothing: a role for a suspended compute is applied at its next start. What one would get wrong: whether
- * the branch is main is read in the transaction that mints, so an agent's writer can never be left on main.
+ * Minting wakes nothing: a role for a suspended compute is applied at its next start.
+ *
+ * Pitfall: reading whether the branch is main before the transaction that mints. It is read inside, so an agent's
+ * writer can never be left on main.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { decideTarget } from "../authorization/decide.ts"

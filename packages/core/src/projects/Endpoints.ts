@@ -2,8 +2,10 @@
  * Endpoints: made, started, suspended, changed and ended by callers of the API. Waking by a connection is `Wakes`.
  *
  * Start and suspend say what the endpoint shall become; an empty list of operations means that it is so, or will be by
- * an operation that was answered before. What one would get wrong: what counts is where the endpoint is headed, not
- * where it is: a start during a suspend waits for it and then starts.
+ * an operation that was answered before.
+ *
+ * Pitfall: deciding by the present state. What counts is the desired state: a start during a suspend waits for it and
+ * then starts.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"

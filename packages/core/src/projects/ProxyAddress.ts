@@ -2,7 +2,7 @@
  * Where clients reach the Postgres proxy, and the names that it serves (`NARTHEX_PROXY_DOMAIN`).
  *
  * Resolvers do not serve names below `localhost`, so while that is the domain a connection string uses the proxy's
- * own address and names the endpoint in `options` (settings.md).
+ * own address and names the endpoint in `options` (docs/settings.md).
  */
 import { Context, Redacted } from "effect"
 import { type Endpoint, EndpointView } from "./Endpoint.ts"

@@ -1,5 +1,5 @@
 /**
- * What proxies ask: where an endpoint is, which addresses may reach it, and that it wakes (proxy.md).
+ * What proxies ask: where an endpoint is, which addresses may reach it, and that it wakes (docs/design/proxy.md).
  *
  * An address is checked against the stored list again in the transaction that wakes, because a proxy's own list may be
  * half a minute old: an address removed meanwhile wakes nothing.

@@ -1,4 +1,4 @@
-/** A region of the catalog, and which one a new project gets (specification, Region). */
+/** A region of the catalog, and which one a new project gets (docs/design/api.md, Regions). */
 import { Result, Schema } from "effect"
 import { RegionId } from "../Ids.ts"
 

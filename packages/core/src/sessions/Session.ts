@@ -1,5 +1,5 @@
 /**
- * A signed-in browser session, and the JWT that speaks for it (identity.md, The session and its JWT).
+ * A signed-in browser session, and the JWT that speaks for it (docs/design/identity.md I21–I29).
  *
  * The row is the truth; the token is a claim about it. `generation` grows with every token, so that a superseded one
  * can be told; the window of 12 hours counts from the sign-in in the row, never from a token.

@@ -1,12 +1,12 @@
 /**
- * Web sessions, step by step (specification, Web session credential; identity.md):
+ * Web sessions, step by step (docs/design/identity.md I2, I21–I29):
  *
  * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account.
  * 2. `refresh`: a JWT of ours, valid or expired, becomes a fresh one while the window of the sign-in lasts.
  * 3. `switchOrg`: the session acts in another organization from now on.
  * 4. `logout` and `end`: the session is over, on every instance, from the next request on.
  *
- * What one would get wrong: the row decides, under its lock, never the token. A late tab with an old token gets the
+ * Pitfall: trusting the token. The row, under its lock, is authoritative: a late tab with an old token gets the
  * session's present organization and cannot move the person back.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"

@@ -35,6 +35,7 @@ describe("pageOfAll", () => {
       seen.push(...page.items.map(({ id }) => id))
       after = page.next_cursor === null ? null : Result.getOrThrow(decodeCursor(page.next_cursor))
       pages++
+      assert.isAtMost(pages, rows.length, "the pages advance")
     } while (after !== null)
     assert.deepStrictEqual(seen, rows.map(({ id }) => id).toReversed())
     assert.strictEqual(pages, Math.ceil(rows.length / limit))

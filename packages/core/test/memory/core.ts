@@ -257,10 +257,18 @@ export const logged: Effect.Effect<ReadonlyArray<LoggedEvent>, unknown, EventLog
 
 const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
-/** Waits, without the clock, for other fibers and the platform's cryptography to make this true. */
+/** Milliseconds, by the machine's clock: a wait that takes so long hangs. */
+const patience = 45_000
+
+/** Waits, without the test's clock, for other fibers and the platform's cryptography to make this true. */
 export const until = <E, R>(what: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
   Effect.gen(function* () {
-    while (!(yield* what)) yield* turn
+    const deadline = performance.now() + patience
+    while (!(yield* what)) {
+      if (performance.now() > deadline)
+        return yield* Effect.die(new Error(`Waited ${patience / 1_000} s for the condition of the test.`))
+      yield* turn
+    }
   })
 
 /** Which error this fails with. */

@@ -1,5 +1,5 @@
 /**
- * The data of `operation.updated.v1` is frozen (specification, Versioning): its schema is read off events of every kind of
+ * The data of `operation.updated.v1` is frozen (docs/design/api.md A7): its schema is read off events of every kind of
  * operation, and a member more, less or of another type fails here. Such a change is a new type beside this one.
  */
 import { assert, describe, it } from "@effect/vitest"

@@ -223,9 +223,13 @@ describe("An agent", () => {
           yield* settle
         }
         const mints = Array.from({ length: 6 }, () =>
-          Effect.asVoid(Effect.exit(mint(agent, project, child, "read_write")))
+          Effect.asVoid(Effect.result(mint(agent, project, child, "read_write")))
         )
-        const turns = Effect.promise(() => new Promise<void>((resolve) => setTimeout(resolve, round)))
+        // So many turns of the event loop later, whatever the machine does meanwhile.
+        const turns = Effect.repeat(
+          Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve))),
+          { times: 3 * round }
+        )
         const becoming = Effect.andThen(turns, branches.change(ada, onBranch, child, { protected: true }))
         const all = yield* Effect.forkChild(Effect.all([...mints, becoming], { concurrency: "unbounded" }))
         const operations = yield* OperationStore

@@ -2,9 +2,11 @@
  * A Node response as a sink of the broker.
  *
  * Over HTTP/1.1 the head goes out through `node:http` and the frames, chunked already, straight to the socket: that is
- * half again as fast as `res.write` (events.md, §5). Over HTTP/2 and to HTTP/1.0 clients the payload takes the
- * ordinary way.
- * What one would get wrong: a socket may close without ever draining, and `end` must write the last chunk itself.
+ * half again as fast as `res.write` (docs/design/events.md E25). Over HTTP/2 and to HTTP/1.0 clients the payload takes
+ * the ordinary way.
+ *
+ * Pitfall: waiting for `drain` alone. A socket may close without ever draining.
+ * Pitfall: leaving the last chunk to Node. `end` must write it itself.
  */
 import { ServerResponse } from "node:http"
 import type { Http2ServerResponse } from "node:http2"
@@ -52,9 +54,10 @@ const http1Sink = (response: ServerResponse): StreamSink => {
 }
 
 /**
- * The socket is the broker's from here on. The framework leaves a response alone that says it has ended, so the request's
- * fiber need not wait for the end of the stream: what it holds is most of what a connection would cost. Much of the rest
- * is what listeners hold, which wait for a `finish` that never comes, and the request's headers, the credential with them.
+ * The socket is the broker's from here on. The framework leaves a response alone that says it has ended, so the
+ * request's fiber need not wait for the end of the stream: what it holds is most of what a connection would cost. Much
+ * of the rest is what listeners hold, which wait for a `finish` that never comes, and the request's headers, the
+ * credential with them.
  */
 const letGo = (response: ServerResponse) => {
   Object.defineProperty(response, "writableEnded", { value: true })

@@ -1,6 +1,6 @@
 /**
  * Serves `EventsApi`. A stream takes the raw response over: the broker writes its frames to the socket, and no fiber
- * of Effect works per event (events.md, §5).
+ * of Effect works per event (docs/design/events.md E25).
  */
 import { Api, NotAcceptableProblem, pageRequest } from "@narthex/api"
 import {

@@ -1,8 +1,10 @@
 /**
  * Counts calls against the limits, says so in `RateLimit` and `RateLimit-Policy`, and makes the 429.
  *
- * Which calls count against which limit is their middleware's to say. What one would get wrong: a store that cannot be
- * reached refuses nothing here, because every call behind a limit reads the same store and answers 503 itself.
+ * Which calls count against which limit is their middleware's to say.
+ *
+ * Pitfall: refusing when the store of the counters cannot be reached. Every call behind a limit reads the same store
+ * and answers 503 itself.
  */
 import { RateLimitedProblem } from "@narthex/api"
 import { RateLimiter } from "@narthex/core"

@@ -1,5 +1,5 @@
 /**
- * How often something may be asked for (identity.md, Abuse): the numbers. `null`: every limit is off.
+ * How often something may be asked for (docs/design/identity.md I44–I47): the numbers. `null`: every limit is off.
  *
  * Without a host's word the documented ones hold.
  */

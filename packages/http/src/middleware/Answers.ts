@@ -3,8 +3,8 @@
  * what does not decode, and adds the headers that an endpoint's annotations ask for, `no-store` where a secret is
  * shown and `Location` where something was made.
  *
- * What one would get wrong: the limit on failures refuses failures alone, so it is asked after the credential; one that
- * verifies always passes, and nobody is locked out by others behind the same address (identity.md, Abuse).
+ * Pitfall: asking the limit on failures before the credential. It refuses failures alone; a credential that verifies
+ * always passes, so no client locks out others behind the same address (docs/design/identity.md I45).
  */
 import {
   InternalProblem,

@@ -1,6 +1,6 @@
 /**
  * `Idempotency-Key`: the same call under the same key gets the first answer again and never a second effect
- * (api.md, Resources, lists, retries, limits).
+ * (docs/design/api.md, Resources, lists, retries, limits).
  *
  * Answers are kept without their secrets: a replay of a creation shows `null` where the secret was.
  */

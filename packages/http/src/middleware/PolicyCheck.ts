@@ -3,7 +3,7 @@
  *
  * It runs before the body is decoded, so a foreign project is answered before a bad body; only a member that asks for
  * more rights than the call itself is looked at, because rights come before the look-up. Reads that a client may
- * combine with a stream get `Events-Cursor`, taken before the state is read (events.md, §11).
+ * combine with a stream get `Events-Cursor`, taken before the state is read (docs/design/events.md E27).
  */
 import { PolicyCheck, policyFor, policyOf, RaisedBy } from "@narthex/api"
 import { Authorization, EventLog, type PathIds, Principal, Target } from "@narthex/core"
@@ -22,7 +22,7 @@ const unsafe = new Set(["POST", "PATCH", "DELETE"])
 const pathIds = (params: Readonly<Record<string, string | undefined>>): PathIds =>
   Object.fromEntries(Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-/** What these answer is never kept: session tokens and codes (api.md, Idempotency-Key). */
+/** Their answers, session tokens and codes, are never kept (docs/design/api.md, Resources, lists, retries, limits). */
 const issuesTokens = /^\/v1\/(auth|cli)\//
 
 /** The body as far as it can be read at all; what is wrong with it is answered where it is decoded. */

@@ -2,8 +2,10 @@
  * What every answer has: a request id, and a problem as its body when it is a refusal, whoever made it.
  *
  * The framework's own answers (no such route, body too large, a defect) have no body or plain text; here they become
- * problems. What one would get wrong: a wrong method and two `Authorization` headers come before any credential
- * (authorization.md, step 1).
+ * problems.
+ *
+ * Pitfall: asking for the credential first. A wrong method and two `Authorization` headers are answered before any
+ * credential (docs/design/authorization.md Z6, step 1).
  */
 import { randomUUID } from "node:crypto"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
@@ -92,7 +94,7 @@ const beforeRouting = (request: HttpServerRequest.HttpServerRequest, allow: Read
   return countOf(rawHeaders, "authorization") > 1 ? HttpServerResponse.empty({ status: 400 }) : undefined
 }
 
-/** An empty body has no type: what the client said of it does not matter (api.md, Requests). */
+/** An empty body has no type: what the client said of it does not matter (docs/design/api.md, Requests). */
 const withoutTypeOfNothing = (request: HttpServerRequest.HttpServerRequest) => {
   const empty =
     request.headers["transfer-encoding"] === undefined && Number(request.headers["content-length"] ?? 0) === 0

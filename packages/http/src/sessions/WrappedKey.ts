@@ -1,9 +1,10 @@
 /**
  * One signing key, between the store and the signer: made, wrapped, opened again.
  *
- * The private JWK is a JWE (`dir`, A256GCM) under a key derived from the master secret. What one would get wrong:
- * trusting the row's public key. Whoever can write to the database could put one of their own there and sign with it;
- * so the public key is computed from what was wrapped, and the row's `kid` must be its thumbprint.
+ * The private JWK is a JWE (`dir`, A256GCM) under a key derived from the master secret.
+ *
+ * Pitfall: trusting the row's public key. Anyone who can write to the database could store a public key and sign with
+ * its private part; so the public key is computed from what was wrapped, and the row's `kid` must be its thumbprint.
  */
 import type { SigningKey } from "@narthex/core"
 import { DateTime, Effect, Option, Redacted, Schema } from "effect"

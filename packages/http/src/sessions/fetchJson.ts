@@ -1,8 +1,9 @@
 /**
  * One GET of JSON from a configured issuer: no redirects, a bound on the body, nothing sent that identifies us.
  *
- * It stops when it is interrupted; how long to wait is for the caller. What one would get wrong: `response.json()`
- * reads a body of any length.
+ * It stops when it is interrupted; how long to wait is for the caller.
+ *
+ * Pitfall: `response.json()`. It reads a body of any length.
  */
 import { Effect, Schema } from "effect"
 

@@ -1,8 +1,8 @@
 /**
  * What the settings must be together, each rule a sentence for the operator. Pure: the environment has been read.
  *
- * What one would get wrong: a rule that fires because another value was mistyped. A variable that was given wrongly is
- * `undefined` among the values but among the `given`; rules about presence ask there.
+ * Pitfall: a rule that fires because another value was mistyped. A variable that is given but malformed is `undefined`
+ * among the values and present among the `given`; rules about presence ask there.
  */
 import { isLoopbackHost, type OpenIdProvider } from "../sessions/OpenIdProvider.ts"
 import type { Reading, Values } from "./readVariables.ts"

@@ -209,7 +209,7 @@ const platform = {
     "NARTHEX_STATIC_ENDPOINTS",
     forms.list("host:port, or absolute paths of sockets", forms.computeAddress),
     "none",
-    "the Postgres servers that NARTHEX_COMPUTE=static hands out"
+    "the Postgres servers that NARTHEX_COMPUTE=static hands out, each to one branch, for good"
   ),
   postgres_bin: open(
     "NARTHEX_POSTGRES_BIN",

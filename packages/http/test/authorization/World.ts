@@ -265,8 +265,6 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     }).pipe(Effect.orDie)
   )
 
-  // An organization always keeps an owner, so that the caller can leave it.
-  yield* people("second")
   return {
     made,
     org,

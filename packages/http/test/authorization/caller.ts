@@ -3,7 +3,7 @@ import { Entropy, makeKeySecret, type User } from "@narthex/core"
 import { Effect, Redacted } from "effect"
 import type { Side } from "./expectation.ts"
 import { isKey, narrowOf, type Principal } from "./principals.ts"
-import type { Call, Ids } from "./rows/cells.ts"
+import type { Call, Ids, Kind } from "./rows/cells.ts"
 import { listed, type On, type Tree, type World } from "./World.ts"
 
 export interface Caller {
@@ -119,10 +119,28 @@ const pick = <A>(side: Side, own: A, other: A, foreign: A, rest: { readonly inve
 
 const ids = { invented: uuid, malformed: "not-an-id" }
 
+/** Kinds that name people and what is theirs; a world makes none of that for the others. */
+const ofPeople = new Set<Kind>([
+  "organization",
+  "other_org",
+  "leave",
+  "member",
+  "owner_member",
+  "invitation",
+  "owner_invitation",
+  "session",
+  "own_key",
+  "key",
+  "others_key"
+])
+
 const peopleIds = Effect.fnUntraced(function* (world: World, call: Call, side: Side, caller: Caller) {
+  const { kind = "none" } = call
+  if (!ofPeople.has(kind)) return {}
   const stranger = yield* world.stranger
   const foreign: string = yield* world.foreign
-  const { kind } = call
+  // An organization always keeps an owner, so that others can leave it or become something else.
+  yield* world.people("second")
   switch (kind) {
     case "organization":
       return { org_id: pick(side, world.org as string, caller.personal_id, foreign, ids) }
@@ -170,8 +188,16 @@ const peopleIds = Effect.fnUntraced(function* (world: World, call: Call, side: S
 
 const address = listed.split("/")
 
+/** What a filtered list shows to the caller, and what it must leave out. */
+const furnish = Effect.fnUntraced(function* (world: World, { on = "child" }: Call, caller: Caller) {
+  yield* peopleIds(world, { call: "", kind: "key" }, "own", caller)
+  yield* world.own("sibling")
+  yield* world.other(on)
+})
+
 /** Everything that the path and the body of the call take. */
 export const idsOf = Effect.fnUntraced(function* (world: World, call: Call, side: Side, caller: Caller) {
+  if (call.filtered !== undefined) yield* furnish(world, call, caller)
   // An organization can only be deleted while it has no project.
   const tree = call.kind === "organization" ? {} : yield* treeOf(world, call, side)
   const all: Ids = {

@@ -1,5 +1,5 @@
 /**
- * The matrix of authorization.md as data: its rows word for word, and the calls of each row, in one table.
+ * The matrix of docs/design/authorization.md as data: its rows word for word, and the calls of each row, in one table.
  */
 import { branches } from "./rows/branches.ts"
 import type { Row } from "./rows/cells.ts"

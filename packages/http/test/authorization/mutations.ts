@@ -21,6 +21,7 @@ import {
   type Scope
 } from "@narthex/core"
 import { aBranch, anOrgId, aProjectId, aUser } from "@narthex/core/testing"
+import type { Principal } from "./principals.ts"
 
 const effects: ReadonlyArray<CallEffect> = ["self", "read", "write", "mint"]
 /** One permission for each set of roles, the weakest first; and none. */
@@ -84,22 +85,52 @@ const caller = (role: string | null, account_state: "active" | "pending") => ({
   expires_at: null
 })
 
-/** Those of the matrix: sessions of every role, and keys of owners. */
+interface Named {
+  /** Which caller of the matrix it is, if it is one of them. */
+  readonly principal: Principal | undefined
+  readonly caller: AnyCaller
+}
+
+const sessionNames: Readonly<Record<string, Principal>> = {
+  "owner active": "O",
+  "admin active": "A",
+  "member active": "M",
+  "viewer active": "V",
+  "null active": "X",
+  "owner pending": "P"
+}
+
+const wide = { read_write: "KW", read: "KR", agent: "KA" } as const
+const narrowed = { read_write: "K", read: "KR", agent: "KA" } as const
+
+const keyName = (name: string, capability: Capability, { type }: Scope): Principal | undefined => {
+  if (name === "owner active")
+    return type === "organization" ? wide[capability] : `${narrowed[capability]}${type === "project" ? "P" : "B"}`
+  if (type !== "organization" || capability !== "read_write") return undefined
+  return name === "null active" ? "XK" : name === "owner pending" ? "PK" : undefined
+}
+
+/** Those of the matrix, and others like them: sessions of every role, and keys of owners. */
 const callers = (["owner", "admin", "member", "viewer", null] as const).flatMap((role) =>
-  (["active", "pending"] as const).flatMap(
-    (state): ReadonlyArray<AnyCaller> => [
-      // What is compared reads no more of a caller than this.
-      { ...caller(role, state), kind: "session", session_id: "s" } as unknown as AnyCaller,
-      ...(role === "owner" || role === null
-        ? scopes.flatMap((scope) =>
-            capabilities.map((capability) => {
-              const key = { kind: "api_key", api_key_id: here.api_key_id, api_key_name: "k", capability, scope }
-              return { ...caller(role, state), ...key } as unknown as AnyCaller
-            })
-          )
-        : [])
+  (["active", "pending"] as const).flatMap((state): ReadonlyArray<Named> => {
+    const name = `${role} ${state}`
+    // What is compared reads no more of a caller than this.
+    const session = { ...caller(role, state), kind: "session", session_id: "s" } as unknown as AnyCaller
+    const keyOf = (capability: Capability, scope: Scope) => {
+      const key = { kind: "api_key", api_key_id: here.api_key_id, api_key_name: "k", capability, scope }
+      return { ...caller(role, state), ...key } as unknown as AnyCaller
+    }
+    const keys = role === "owner" || role === null ? scopes : []
+    return [
+      { principal: sessionNames[name], caller: session },
+      ...keys.flatMap((scope) =>
+        capabilities.map((capability) => ({
+          principal: keyName(name, capability, scope),
+          caller: keyOf(capability, scope)
+        }))
+      )
     ]
-  )
+  })
 )
 
 const branches = [
@@ -118,16 +149,24 @@ const idsOf = (path: string, { kind }: AnyCaller): ReadonlyArray<PathIds> =>
       [path.endsWith("/api-keys/self") && kind === "api_key" ? { api_key_id: here.api_key_id } : {}]
     )
 
-/** Is there a caller whom the two policies answer differently? */
-export const isNoticeable = (one: CredentialPolicy, other: CredentialPolicy, path: string): boolean =>
-  callers.some((it) =>
+/**
+ * The callers whom the two policies answer differently; those of the matrix by their names. None: the change cannot be
+ * noticed at all.
+ */
+export const noticing = (
+  one: CredentialPolicy,
+  other: CredentialPolicy,
+  path: string
+): ReadonlyArray<Principal | undefined> => {
+  const named = one.target === "branch" || one.target === "endpoint" ? branches.slice(1) : branches.slice(0, 1)
+  const differs = (it: AnyCaller) =>
     idsOf(path, it).some((ids) => {
       const [first, second] = [decide(one, it, ids)?.code, decide(other, it, ids)?.code]
       if (first !== second) return true
-      const named = one.target === "branch" || one.target === "endpoint" ? branches.slice(1) : branches.slice(0, 1)
       return (
         first === undefined &&
         named.some((branch) => decideTarget(one, it, branch)?.code !== decideTarget(other, it, branch)?.code)
       )
     })
-  )
+  return callers.filter(({ caller: it }) => differs(it)).map(({ principal }) => principal)
+}

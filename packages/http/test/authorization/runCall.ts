@@ -6,7 +6,7 @@ import { Api } from "@narthex/api"
 import { Context, Effect, Layer } from "effect"
 import { type Answer, bytes, call as send } from "../support/wire.ts"
 import { callerOf, type Caller, idsOf } from "./caller.ts"
-import { expected, type Side, sidesOf } from "./expectation.ts"
+import { expected, type Side } from "./expectation.ts"
 import { narrowOf, type Principal } from "./principals.ts"
 import type { Call, Ids, Row } from "./rows/cells.ts"
 import { makeWorld, type World } from "./World.ts"
@@ -108,10 +108,14 @@ interface Ran {
   readonly bytes: string
 }
 
-/** One call of a row by one caller, at every object that it could name. */
-export const runCall = Effect.fnUntraced(function* (row: Row, call: Call, principal: Principal, disabled: boolean) {
-  // Whose account is disabled is told before anything of the path.
-  const sides = disabled ? (["own"] as const) : sidesOf(call)
+/** One call of a row by one caller, at each of these objects. */
+export const runCall = Effect.fnUntraced(function* (
+  row: Row,
+  call: Call,
+  principal: Principal,
+  sides: ReadonlyArray<Side>,
+  disabled: boolean
+) {
   const all = yield* Effect.forEach(sides, (side) => cell(row, call, principal, side, disabled))
   const cells = all.filter((it) => it !== undefined)
   const wrong = cells.flatMap((it) => (it.wrong === undefined ? [] : [it.wrong]))

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { EventLog } from "@narthex/core"
 import { Effect } from "effect"
 import { open, opened } from "./support/RawStream.ts"
-import { somebody, state, streamApi } from "./support/streamApi.ts"
+import { signedIn, state, streamApi } from "./support/streamApi.ts"
 
 const nasty = [
   "\n\nid: 7ZZZZZZZZZZZZZZZZZZZZZZZZZ\nevent: evil.v1\ndata: {}\n\n",
@@ -18,7 +18,7 @@ const nasty = [
 layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
   it.effect("data keeps to its one line, and arrives as it was", () =>
     Effect.gen(function* () {
-      const { org, token } = yield* somebody("ada@example.com")
+      const { org, token } = yield* signedIn("ada@example.com")
       const stream = yield* opened({ token })
       for (const text of nasty) yield* state(org, [{ data: { text, [text]: 1 } }])
       yield* stream.until("all", ({ events }) => events.length === nasty.length)
@@ -37,7 +37,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
 
   it.effect("a type that is none becomes error.v1 with the event's id, and the stream goes on", () =>
     Effect.gen(function* () {
-      const { org, token } = yield* somebody("types@example.com")
+      const { org, token } = yield* signedIn("types@example.com")
       const stream = yield* opened({ token })
       const types = ["evil\nevent: x.v1", "Evil.v1", "evil", "", "a..b.v1", "operation.updated.v1\r"]
       for (const type of types) {
@@ -57,7 +57,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
 
   it.effect("a query is not written anywhere", () =>
     Effect.gen(function* () {
-      const { token } = yield* somebody("query@example.com")
+      const { token } = yield* signedIn("query@example.com")
       const path = "/v1/events?types=%0d%0aX-Evil:%201,%0a%0aevent:evil.v1&bookmarks=1%0d%0aX-Evil:1&other=%00"
       const stream = yield* opened({ token, path })
       assert.strictEqual(stream.status, 200)
@@ -67,7 +67,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
 
   it.effect("headers that break the rules of HTTP are 400 and open nothing", () =>
     Effect.gen(function* () {
-      const { token } = yield* somebody("headers@example.com")
+      const { token } = yield* signedIn("headers@example.com")
       for (const line of [
         "Last-Event-ID: 01ARZ3NDEKTSV4RRFFQ69G5F\0V",
         "Last-Event-ID: a\rX-Evil: 1",
@@ -84,7 +84,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
 
   it.effect("a credential counts in its header alone", () =>
     Effect.gen(function* () {
-      const { token } = yield* somebody("credential@example.com")
+      const { token } = yield* signedIn("credential@example.com")
       for (const name of ["access_token", "authorization", "token"]) {
         const stream = yield* open({ token: null, path: `/v1/events?${name}=${token}` })
         yield* stream.until("refused", ({ status }) => status !== 0)

@@ -1,11 +1,11 @@
-/** Whatever a client sends as `Last-Event-ID`: it is a position or a gap, never a refusal and never somebody else's events. */
+/** Any value of `Last-Event-ID` is a position or a gap: never a refusal, and never another organization's events. */
 import { assert, layer } from "@effect/vitest"
 import { EventBroker, EventLog, noEvent } from "@narthex/core"
-import { Duration, Effect } from "effect"
+import { Effect } from "effect"
 import { opened } from "./support/RawStream.ts"
-import { counting, somebody, state, streamApi } from "./support/streamApi.ts"
+import { counting, signedIn, state, streamApi } from "./support/streamApi.ts"
 
-const api = streamApi({ ringEvents: 16, freshness: Duration.millis(200) })
+const api = streamApi({ ringEvents: 16 })
 
 const following = (token: string, id: string) => opened({ token, headers: [`Last-Event-ID: ${id}`] })
 
@@ -33,7 +33,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
 
   it.effect.each(malformed.map((id) => [id.slice(0, 40), id] as const))("%s is a gap: malformed", ([, id]) =>
     Effect.gen(function* () {
-      const { org, token } = yield* somebody("malformed@example.com")
+      const { org, token } = yield* signedIn("malformed@example.com")
       yield* state(org, counting(1, 3))
       const stream = yield* following(token, id)
       yield* stream.until("a gap", ({ events }) => events.length > 0)
@@ -53,8 +53,8 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
 
   it.effect("of another organization is a position, and shows nothing of it", () =>
     Effect.gen(function* () {
-      const ada = yield* somebody("ada@example.com")
-      const eve = yield* somebody("eve@example.com")
+      const ada = yield* signedIn("ada@example.com")
+      const eve = yield* signedIn("eve@example.com")
       const headOf = (org: typeof ada.org) => Effect.flatMap(EventLog, (log) => log.headOf(org))
       yield* state(ada.org, counting(100, 1))
       const foreign = yield* headOf(ada.org)
@@ -75,7 +75,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
 
   it.effect("of the future is a gap: ahead, and the stream goes on from the head", () =>
     Effect.gen(function* () {
-      const { org, token } = yield* somebody("future@example.com")
+      const { org, token } = yield* signedIn("future@example.com")
       yield* state(org, counting(1, 1))
       const stream = yield* following(token, "7ZZZZZZZZZZZZZZZZZZZZZZZZZ")
       yield* stream.until("a gap", ({ events }) => events.length === 1)
@@ -88,7 +88,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
 
   it.effect("older than the ring is a gap only when something was lost", () =>
     Effect.gen(function* () {
-      const { org, token } = yield* somebody("ancient@example.com")
+      const { org, token } = yield* signedIn("ancient@example.com")
       const before = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
       yield* state(org, counting(1, 16))
       const whole = yield* following(token, before)
@@ -114,7 +114,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
 
   it.effect("counts in any letter case, and a control frame's id resumes behind it", () =>
     Effect.gen(function* () {
-      const { org, token } = yield* somebody("case@example.com")
+      const { org, token } = yield* signedIn("case@example.com")
       yield* state(org, counting(1, 1))
       const head = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
       yield* state(org, counting(2, 1))
@@ -131,7 +131,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
 
   it.effect("that is empty begins live", () =>
     Effect.gen(function* () {
-      const { org, token } = yield* somebody("empty@example.com")
+      const { org, token } = yield* signedIn("empty@example.com")
       yield* state(org, counting(1, 1))
       const stream = yield* following(token, "")
       const { streams } = yield* EventBroker

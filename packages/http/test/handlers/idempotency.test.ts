@@ -1,6 +1,7 @@
-/** `Idempotency-Key`: the first answer again, and never a second effect (api.md, Resources, lists, retries, limits). */
+/** `Idempotency-Key`: the first answer again, never a second effect (docs/design/api.md). */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { eventually } from "../../../../test/harness/eventually.ts"
 import { idToken, memoryApi } from "../support/apiOver.ts"
 import { arrive, finish, founder, joined, key, project, refused, type Someone } from "../support/story.ts"
 import { call } from "../support/wire.ts"
@@ -191,7 +192,14 @@ layer(memoryApi({ idle: true }), { excludeTestServices: true })("an idempotency 
         const all: ReadonlyArray<{ readonly id: string; readonly action: string }> = answer.body.operations
         return all.find(({ action }) => action === "apply_config")?.id
       })
-      const operation = yield* Effect.repeat(applying, { until: (id) => id !== undefined })
+      let operation: string | undefined
+      yield* eventually(
+        "the operation that the first call waits for",
+        Effect.map(applying, (id) => {
+          operation = id
+          return id !== undefined
+        })
+      )
       refused(yield* mint, 409, "idempotency_in_progress")
       yield* finish(operation ?? "")
       const answer = yield* Fiber.join(first)

@@ -1,4 +1,4 @@
-/** Members of bodies: unknown ones, `null`, white space and lengths (api.md, Requests). */
+/** Members of bodies: unknown ones, `null`, white space and lengths (docs/design/api.md, Requests). */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { idToken, memoryApi } from "../support/apiOver.ts"

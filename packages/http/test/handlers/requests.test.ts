@@ -1,4 +1,4 @@
-/** What holds for every call, whatever it does: api.md, Requests and Errors. */
+/** What holds for every call, whatever it does: docs/design/api.md, Requests and Errors. */
 import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@narthex/api"

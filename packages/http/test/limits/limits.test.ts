@@ -1,4 +1,4 @@
-/** Rate limits (identity.md, Abuse): who is counted, what is refused, and what the headers say. */
+/** Rate limits (docs/design/identity.md I44–I47): who is counted, what is refused, and what the headers say. */
 import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { defaultEventSettings, EventSettings, makeKeySecret } from "@narthex/core"
@@ -44,7 +44,7 @@ const newcomer = Effect.fnUntraced(function* () {
 const exchange = (headers: Record<string, string>, id_token = idToken(address())) =>
   call("POST", "/v1/auth/exchange", { headers, body: { id_token } })
 
-layer(memoryApi({ limits }), { excludeTestServices: true })("limits", (it) => {
+layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limits", (it) => {
   it.effect("exchanges are counted per address, refused ones too, and say how many are left", () =>
     Effect.gen(function* () {
       const headers = client()

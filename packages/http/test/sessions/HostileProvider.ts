@@ -57,18 +57,18 @@ export const huge =
 /** Never answers. */
 export const silent: Answer = () => undefined
 
-const serve = (listener: RequestListener, port = 0) =>
+const serve = (listener: RequestListener) =>
   Effect.acquireRelease(
     Effect.callback<{ readonly url: string; readonly close: Effect.Effect<void> }>((resume) => {
       const server = createServer(listener)
-      server.listen(port, "127.0.0.1", () => {
+      server.listen(0, "127.0.0.1", () => {
         const address = server.address()
-        const bound = typeof address === "object" && address !== null ? address.port : port
+        if (typeof address !== "object" || address === null) throw new Error("The server listens on no port.")
         const close = Effect.callback<void>((closed) => {
           server.close(() => closed(Effect.void))
           server.closeAllConnections()
         })
-        resume(Effect.succeed({ url: `http://127.0.0.1:${bound}`, close }))
+        resume(Effect.succeed({ url: `http://127.0.0.1:${address.port}`, close }))
       })
     }),
     ({ close }) => close
@@ -82,7 +82,9 @@ export const hostileProvider = Effect.gen(function* () {
     json({ keys: [jwkOf(keys.stranger, { kid: "rsa-1", alg: "RS256" })] })(_, response)
   })
   const answers: { discovery: Answer; jwks: Answer } = { discovery: silent, jwks: silent }
-  const listener: RequestListener = (request, response) => {
+  let hangsUp = false
+  const server = yield* serve((request, response) => {
+    if (hangsUp) return void request.socket.destroy()
     if (request.url === "/.well-known/openid-configuration") {
       counts.discovery++
       answers.discovery(request, response)
@@ -91,8 +93,7 @@ export const hostileProvider = Effect.gen(function* () {
       answers.jwks(request, response)
     }
     Deferred.doneUnsafe(asked, Effect.void)
-  }
-  const server = yield* serve(listener)
+  })
   const published = {
     discovery: { issuer: server.url, jwks_uri: `${server.url}/jwks` },
     jwks: {
@@ -113,9 +114,11 @@ export const hostileProvider = Effect.gen(function* () {
     published,
     /** Done once somebody has asked for anything. */
     asked: Deferred.await(asked),
+    /** For good: its port may be another program's at once. */
     down: server.close,
-    /** Listens again where it did. */
-    up: Effect.asVoid(serve(listener, Number(new URL(server.url).port)))
+    hangsUp: (does: boolean) => {
+      hangsUp = does
+    }
   }
 })
 

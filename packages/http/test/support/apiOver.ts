@@ -1,5 +1,6 @@
 /** The whole API on a free port: over memory here, over any other storage where a layer of it is given. */
 import { randomBytes } from "node:crypto"
+import { createServer as createHttp1Server } from "node:http"
 import { HttpServer } from "effect/http"
 import {
   AccessPolicy,
@@ -58,29 +59,31 @@ export class Ahead extends Context.Service<Ahead, { readonly by: (duration: Dura
   "test/Ahead"
 ) {}
 
-const ShiftedClock = Layer.effectContext(
-  Effect.map(Clock.Clock, (real) => {
-    let shift = 0
-    const now = () => real.currentTimeMillisUnsafe() + shift
-    const clock: Clock.Clock = {
-      currentTimeMillisUnsafe: now,
-      currentTimeMillis: Effect.sync(now),
-      currentTimeNanosUnsafe: () => BigInt(now()) * 1_000_000n,
-      currentTimeNanos: Effect.sync(() => BigInt(now()) * 1_000_000n),
-      monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
-      monotonicTimeNanos: real.monotonicTimeNanos,
-      sleep: (duration) => real.sleep(duration)
-    }
-    return Context.make(Clock.Clock, clock).pipe(
-      Context.add(Ahead, {
-        by: (duration) =>
-          Effect.sync(() => {
-            shift += Duration.toMillis(duration)
-          })
-      })
-    )
-  })
-)
+const shiftedClock = ({ stands = false }: ApiOptions) =>
+  Layer.effectContext(
+    Effect.map(Clock.Clock, (real) => {
+      let shift = 0
+      const begun = real.currentTimeMillisUnsafe()
+      const now = () => (stands ? begun : real.currentTimeMillisUnsafe()) + shift
+      const clock: Clock.Clock = {
+        currentTimeMillisUnsafe: now,
+        currentTimeMillis: Effect.sync(now),
+        currentTimeNanosUnsafe: () => BigInt(now()) * 1_000_000n,
+        currentTimeNanos: Effect.sync(() => BigInt(now()) * 1_000_000n),
+        monotonicTimeNanosUnsafe: () => real.monotonicTimeNanosUnsafe(),
+        monotonicTimeNanos: real.monotonicTimeNanos,
+        sleep: (duration) => real.sleep(duration)
+      }
+      return Context.make(Clock.Clock, clock).pipe(
+        Context.add(Ahead, {
+          by: (duration) =>
+            Effect.sync(() => {
+              shift += Duration.toMillis(duration)
+            })
+        })
+      )
+    })
+  )
 
 const Url = Layer.effect(
   TestApi,
@@ -100,6 +103,8 @@ export interface ApiOptions {
   /** What it listens with instead of HTTP/1.1. */
   readonly createServer?: NonNullable<ListenOptions["createServer"]>
   readonly grace?: Duration.Duration
+  /** Its clock stands still but for `Ahead`, so that what is counted in time does not depend on the machine's speed. */
+  readonly stands?: boolean
 }
 
 const references = ({ access, key_limit = 1000, limits = null }: ApiOptions) =>
@@ -142,14 +147,20 @@ const outside = Layer.mergeAll(
 /** What storage brings, whatever it is made of. */
 export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
 
-const listen = ({ createServer, grace = Duration.millis(200) }: ApiOptions): ListenOptions => ({
+/**
+ * Closes no connection because it was idle. The client may write its next request at that very moment, which fails it:
+ * on a slow machine a test would.
+ */
+const patient = () => createHttp1Server({ requestTimeout: 60_000, keepAliveTimeout: 3_600_000 })
+
+const listen = ({ createServer = patient, grace = Duration.millis(200) }: ApiOptions): ListenOptions => ({
   host: "127.0.0.1",
   port: 0,
   grace,
-  ...(createServer === undefined ? {} : { createServer })
+  createServer
 })
 
-export const apiOver = <E>(storage: Layer.Layer<StoragePorts, E>, options: ApiOptions = {}) =>
+export const apiOver = <E, R>(storage: Layer.Layer<StoragePorts, E, R>, options: ApiOptions = {}) =>
   Url.pipe(
     Layer.provideMerge(layerApiServer(listen(options))),
     Layer.provideMerge(Layer.merge(options.idle ? Layer.empty : layerRunner, seeded(options.regions ?? ["local"]))),
@@ -159,7 +170,7 @@ export const apiOver = <E>(storage: Layer.Layer<StoragePorts, E>, options: ApiOp
     Layer.provideMerge(storage),
     Layer.provideMerge(outside),
     Layer.provideMerge(references(options)),
-    Layer.provideMerge(ShiftedClock)
+    Layer.provideMerge(shiftedClock(options))
   )
 
 export const memoryApi = (options: ApiOptions = {}) => apiOver(layerMemoryPorts, options)

@@ -1,9 +1,10 @@
 /**
  * Notifications of one channel over a connection of its own, subscribed again whenever that connection is lost.
  *
- * A lost connection need not show: with a half-open socket nothing ever arrives. So a statement goes out now and
- * then, and a server that does not answer it counts as lost.
- * What one would get wrong: telling the loss after tidying up. A statement that nobody answers takes seconds to give up.
+ * A lost connection need not show: with a half-open socket nothing ever arrives. So a statement goes out now and then,
+ * and a server that does not answer it counts as lost.
+ *
+ * Pitfall: reporting the loss after cleaning up. A statement that gets no answer takes seconds to give up.
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import { type Duration, Effect, Fiber, type Scope, Stream } from "effect"

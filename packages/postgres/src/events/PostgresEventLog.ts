@@ -2,7 +2,7 @@
  * `EventLog` on Postgres: outbox, sequencing function, log (migration 0001), and a floor for each organization
  * (migration 0004).
  *
- * What one would get wrong: `sequence` inside a transaction. It would hold the head until the commit.
+ * Pitfall: calling `sequence` inside a transaction. It would hold the head until the commit.
  */
 import {
   EventData,

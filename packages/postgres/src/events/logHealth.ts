@@ -1,9 +1,9 @@
 /**
- * What operators see of the log on Postgres (events.md, §8): how full the outbox is, how far this instance's reader is
- * behind, and whether notifications arrive.
+ * What operators see of the log on Postgres (docs/design/events.md E38): how full the outbox is, how far this
+ * instance's reader is behind, and whether notifications arrive.
  *
- * What one would get wrong: taking a living subscription for arriving notifications. Behind a pooler LISTEN succeeds and
- * nothing ever comes. So the measure is, besides, whether the head moved without us being told.
+ * Pitfall: taking a living subscription for arriving notifications. Behind a pooler LISTEN succeeds and nothing ever
+ * comes. So the measure also asks whether the head moved without a notification.
  */
 import { eventMetrics, makeRecorder } from "@narthex/core"
 import { Effect, Schedule } from "effect"

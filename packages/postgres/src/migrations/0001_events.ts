@@ -5,8 +5,8 @@
  *
  * The function in force is that of migration 0006, which differs in how it finds its rows.
  *
- * What one would get wrong: calling `event_sequence` inside a longer transaction. It holds the head row until the
- * commit, so everybody else is turned away for as long.
+ * Pitfall: calling `event_sequence` inside a longer transaction. It holds the head row until the commit, and every
+ * other instance is turned away for as long.
  */
 export const events = `
 create table event_outbox (                       -- written by business transactions, drained to empty

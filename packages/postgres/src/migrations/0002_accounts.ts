@@ -3,8 +3,9 @@
  *
  * Ids are text in byte order, so that a malformed id is an unknown one and not an error. There are no foreign keys
  * between aggregates: services lock the parent row, and its end ends the children in words (`revoked_reason`).
- * What one would get wrong: a partial index cannot know the time, so what is pending or alive is never unique by an
- * index alone.
+ *
+ * Pitfall: relying on a partial index for what is pending or alive. An index cannot know the time, so uniqueness among
+ * such rows needs a lock as well.
  */
 export const accounts = `
 create table user_account (

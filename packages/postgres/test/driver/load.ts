@@ -1,9 +1,9 @@
 /**
- * The process that must not die: small statements, transactions and a LISTEN, without pause, while somebody else
- * takes the server away. `node load.ts <driver module> <url>`; lines on stdin are commands, lines on stdout answers:
+ * The process that must not die: small statements, transactions and a LISTEN, without pause, while the
+ * test takes the server away. `node load.ts <driver module> <url>`; lines on stdin are commands, lines on stdout answers:
  *
  * - every payload heard is printed as `heard <payload>`;
- * - `count` prints the counts so far;
+ * - `count <number>` prints the counts so far, with the number;
  * - `finish` stops issuing work, waits until everything issued has settled (or 30 s), prints the counts and ends.
  */
 import { createInterface } from "node:readline"
@@ -47,7 +47,7 @@ const worker = async (): Promise<void> => {
   }
 }
 
-const print = () => console.log(`counts ${JSON.stringify({ ...counts, pending: pending.size })}`)
+const print = (asked: number) => console.log(`counts ${JSON.stringify({ ...counts, asked, pending: pending.size })}`)
 
 listen("load", (payload) => console.log(`heard ${payload}`)).catch(() => {
   // A driver whose first LISTEN fails and is not repeated fails the test by what is not heard.
@@ -55,11 +55,12 @@ listen("load", (payload) => console.log(`heard ${payload}`)).catch(() => {
 const workers = Promise.all(Array.from({ length: 24 }, worker))
 
 for await (const command of createInterface({ input: process.stdin })) {
-  if (command === "count") print()
-  if (command === "finish") {
+  const [word, number] = command.split(" ")
+  if (word === "count") print(Number(number))
+  if (word === "finish") {
     finishing = true
     await Promise.race([workers, setTimeout(30_000, undefined, { ref: false })])
-    print()
+    print(0)
     process.exit(0)
   }
 }

@@ -1,22 +1,28 @@
 /**
- * Decision 10: the driver survives the loss of any backend. The process never dies, no statement is dropped
+ * The driver survives the loss of any backend (docs/adr/0001-postgres-driver.md). The process never dies, no statement is dropped
  * silently, LISTEN comes back.
  *
- * Twenty seconds by default, an hour with `NARTHEX_TEST_LONG=1` (`NARTHEX_TEST_SURVIVAL_SECONDS` says otherwise).
+ * The load goes on between two losses, so that each hits statements in flight; the long form takes about an hour.
  * `NARTHEX_TEST_DRIVER=postgresJs` puts the other driver under the same load, see docs/adr/0001-postgres-driver.md.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted, Schema } from "effect"
-import { PostgresServer } from "../support/PostgresServer.ts"
+import { until, type Waiting } from "../../../../test/harness/eventually.ts"
+import { long, times } from "../../../../test/harness/long.ts"
+import { note } from "../../../../test/harness/note.ts"
+import { PostgresControl, PostgresServer } from "../support/PostgresServer.ts"
 
 const subject = process.env["NARTHEX_TEST_DRIVER"] ?? "database"
-const seconds = Number(
-  process.env["NARTHEX_TEST_SURVIVAL_SECONDS"] ?? (process.env["NARTHEX_TEST_LONG"] === "1" ? 3600 : 20)
-)
+
+/** How often all backends are terminated, and how often the server crashes in between. */
+const losses = times(20, 60_000)
+const crashes = times(2, 700)
 
 const Counts = Schema.Struct({
+  /** The number that they were asked for with. */
+  asked: Schema.Int,
   issued: Schema.Int,
   resolved: Schema.Int,
   rejected: Schema.Int,
@@ -33,6 +39,7 @@ class Load {
   heard: string | undefined
   exit: { readonly code: number | null; readonly said: string } | undefined
   private complaint = ""
+  private asked = 0
 
   constructor(url: string) {
     const script = `${import.meta.dirname}/load.ts`
@@ -55,23 +62,35 @@ class Load {
     if (this.exit === undefined) this.child.stdin?.write(`${command}\n`)
   }
 
-  /** Waits for what the load shall show; gives up when it died or the time is over. */
-  until(shown: () => boolean, poke: Effect.Effect<unknown>): Effect.Effect<boolean> {
-    const open = () => !shown() && this.exit === undefined
-    return Effect.whileLoop({
-      while: open,
-      body: () => Effect.andThen(poke, Effect.sleep("50 millis")),
-      step: () => {}
-    }).pipe(Effect.timeoutOption("30 seconds"), Effect.map(shown))
+  /** Asks for something until it shows; gives up when the process has died or the time is over. */
+  until(what: string, poke: Effect.Effect<unknown>, shown: () => boolean, waiting?: Waiting): Effect.Effect<void> {
+    const look = async () => {
+      if (this.exit !== undefined)
+        throw new Error(`The load ended with ${this.exit.code} before ${what}: ${this.exit.said}`)
+      await Effect.runPromise(poke)
+      return shown()
+    }
+    return Effect.promise(() => until(what, look, { every: 20, ...waiting }))
+  }
+
+  /** Waits until the load shows this in counts that it was asked for from now on. */
+  counted(what: string, shown: (counts: typeof Counts.Type) => boolean): Effect.Effect<typeof Counts.Type> {
+    const first = this.asked + 1
+    return this.until(
+      what,
+      Effect.sync(() => this.say(`count ${++this.asked}`)),
+      () => this.counts !== undefined && this.counts.asked >= first && shown(this.counts)
+    ).pipe(Effect.map(() => this.counts ?? assert.fail("no counts")))
   }
 }
 
-layer(PostgresServer.layer, { excludeTestServices: true })("the driver", (it) => {
+layer(PostgresServer.layerOwn, { excludeTestServices: true })("the driver", (it) => {
   it.effect(
     "survives the loss of its backends and of the server",
     () =>
       Effect.gen(function* () {
         const server = yield* PostgresServer
+        const { crash } = yield* PostgresControl
         const url = yield* server.database
         const inDatabase = (text: string) => server.admin(text, url)
         yield* inDatabase("create table load (id bigint generated always as identity primary key)")
@@ -80,46 +99,58 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the driver", (it) =>
           ({ child }) => Effect.sync(() => child.kill("SIGKILL"))
         )
         const hears = (payload: string) =>
-          load.until(() => load.heard === payload, inDatabase(`select pg_notify('load', '${payload}')`))
-
-        assert.isTrue(yield* hears("start"), load.exit?.said)
-
-        let killed = 0
-        let crashes = 0
-        let relistened = 0
-        const started = performance.now()
-        let crashAt = 3_000
-        while (performance.now() - started < seconds * 1000 && load.exit === undefined) {
-          const gone = yield* server.admin(
-            "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'narthex-load'"
+          load.until(
+            `the load to hear "${payload}"`,
+            inDatabase(`select pg_notify('load', '${payload}')`),
+            () => load.heard === payload
           )
-          killed += gone.length
-          yield* Effect.sleep("40 millis")
-          if (performance.now() - started > crashAt) {
-            crashAt += 5_000
-            if (server.control !== undefined) {
-              yield* server.control.crash
-              crashes++
-            }
-            if (yield* hears(`after ${crashAt}`)) relistened++
-          }
-        }
-        const lived = Math.round(performance.now() - started)
+        /** Statements succeed from now on: what is lost next has backends. */
+        const works = Effect.gen(function* () {
+          const { resolved: before } = yield* load.counted("the load to answer", () => true)
+          yield* load.counted("the load to resolve more statements", ({ resolved }) => resolved >= before + 10)
+        })
+        const lose = server.admin(
+          "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'narthex-load'"
+        )
 
-        const hearsAgain = yield* hears("end")
+        yield* hears("start")
+        const begun = performance.now()
+        let killed = 0
+        let crashed = 0
+        for (let loss = 1; loss <= losses; loss++) {
+          yield* works
+          killed += (yield* lose).length
+          if (loss % Math.floor(losses / crashes) !== 0 || crashed === crashes) continue
+          yield* works
+          yield* crash
+          crashed += 1
+          yield* hears(`after crash ${crashed}`)
+        }
+        yield* works
+        yield* load.until(
+          "a lost statement to be reported",
+          Effect.andThen(
+            lose,
+            load.counted("the load to answer", () => true)
+          ),
+          () => (load.counts?.rejected ?? 0) > 0
+        )
+        yield* hears("end")
         load.say("finish")
-        yield* load.until(() => load.exit !== undefined, Effect.void)
-        console.log(
-          JSON.stringify({ subject, lived_ms: lived, killed, crashes, relistened, ...load.counts, exit: load.exit })
+        yield* Effect.promise(() => until("the load to end", () => load.exit !== undefined))
+        const took = Math.round((performance.now() - begun) / 1_000)
+        note(
+          `the driver under losses: ${subject}, ${killed} backends lost, ${crashed} crashes in ${took} s, ` +
+            `${load.counts?.resolved} statements resolved, ${load.counts?.rejected} rejected, ` +
+            `the slowest took ${load.counts?.slowest_ms} ms`
         )
 
         assert.deepStrictEqual(load.exit, { code: 0, said: "" }, "the process lived until it was told to end")
-        assert.isTrue(hearsAgain, "LISTEN came back")
         assert.strictEqual(load.counts?.pending, 0, "no statement was dropped silently")
-        assert.isAbove(load.counts?.resolved ?? 0, 100, "there was load")
-        assert.isAbove(load.counts?.rejected ?? 0, 0, "losses were reported")
-        assert.isAbove(killed, 50, "backends were lost")
+        assert.isAtLeast(load.counts?.resolved ?? 0, 10 * losses, "there was load")
+        assert.isAtLeast(killed, losses, "backends were lost")
+        assert.strictEqual(crashed, crashes, "the server crashed")
       }),
-    (seconds + 120) * 1000
+    long ? 7_200_000 : 120_000
   )
 })

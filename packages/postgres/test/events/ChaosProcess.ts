@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
+import { within } from "../../../../test/harness/eventually.ts"
 import type { Seen } from "./chaosModel.ts"
 
 const script = join(import.meta.dirname, "chaosRole.ts")
@@ -11,11 +12,13 @@ export class ChaosProcess {
   readonly role: string
   readonly seen: Array<Seen> = []
   kills = 0
-  /** Has it begun to work? */
-  up = false
+  /** What it has done since it was started: transactions, calls that moved events, batches. */
+  done = 0
   readonly #url: string
   #child: ChildProcess
   #complaint = ""
+  /** Killed by the test. */
+  #stopped = false
 
   constructor(role: string, url: string) {
     this.role = role
@@ -25,7 +28,9 @@ export class ChaosProcess {
 
   /** It died by itself: what it said. */
   get failed(): string | undefined {
-    return this.#child.exitCode === null ? undefined : this.#complaint
+    const { exitCode, signalCode } = this.#child
+    const ended = exitCode !== null || (signalCode !== null && !this.#stopped)
+    return ended ? `A ${this.role} ended by itself (${exitCode ?? signalCode}): ${this.#complaint}` : undefined
   }
 
   /** kill -9, and a new process that goes on where the old one was last heard. */
@@ -38,21 +43,23 @@ export class ChaosProcess {
   async stop(): Promise<void> {
     const child = this.#child
     if (child.exitCode !== null || child.signalCode !== null) return
+    this.#stopped = true
+    const closed = once(child, "close") // all that it printed has been read
     child.kill("SIGKILL")
-    await once(child, "close") // all that it printed has been read
+    await within(`a ${this.role} to end by kill -9`, closed)
   }
 
   #start(): ChildProcess {
-    this.up = false
+    this.done = 0
+    this.#stopped = false
     const position = String(this.seen.at(-1)?.[0] ?? 0)
-    const child = spawn(process.execPath, ["--conditions=source", script, this.role, this.#url, position], {
-      stdio: ["ignore", "pipe", "pipe"]
-    })
+    const args = ["--conditions=source", script, this.role, this.#url, position, String(Math.random())]
+    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] })
     child.stderr.on("data", (chunk) => {
       this.#complaint = `${this.#complaint}${chunk}`.slice(-2_000)
     })
     createInterface({ input: child.stdout }).on("line", (line) => {
-      if (line === "up") this.up = true
+      this.done += 1
       // The last line of a killed process may be half; the next process reads those events again.
       if (line.endsWith("]]")) this.seen.push(...JSON.parse(line))
     })

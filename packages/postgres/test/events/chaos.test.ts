@@ -1,40 +1,34 @@
 /**
  * The log under everything that can die: writers, sequencers and tailers are killed with -9 and the server is stopped
- * without a checkpoint, again and again, while commits overlap (events.md, The outbox on Postgres).
+ * without a checkpoint, again and again, while commits overlap (docs/design/events.md E12–E15).
  *
  * The judge is the data itself: every change of a row is one event with the version that came out, under the row's
  * lock. So each operation must show its versions 1, 2, 3 … in this order, up to what the row says in the end.
  *
- * `NARTHEX_TEST_LONG=1`, or `NARTHEX_TEST_CHAOS_SECONDS`, runs it longer.
+ * Every process is killed while it works, and the server after every third of them; the work goes on in between. What
+ * must have happened has happened once the rounds are over, however long the machine took.
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Random, Redacted } from "effect"
+import { eventually } from "../../../../test/harness/eventually.ts"
+import { long, times } from "../../../../test/harness/long.ts"
+import { note } from "../../../../test/harness/note.ts"
 import { migrate } from "../../src/index.ts"
 import { Database } from "../../src/Database.ts"
-import { PostgresServer } from "../support/PostgresServer.ts"
+import { PostgresControl, PostgresServer } from "../support/PostgresServer.ts"
 import { silent } from "../support/silent.ts"
 import { ChaosProcess } from "./ChaosProcess.ts"
 import { operations, type Seen } from "./chaosModel.ts"
 
-const long = process.env["NARTHEX_TEST_LONG"] === "1"
-const seconds = Number(process.env["NARTHEX_TEST_CHAOS_SECONDS"] ?? (long ? 600 : 14))
-const crashEvery = 5_000
-
-/** What must have happened before anything is proved. On a busy machine that takes longer than it is meant to. */
-const wanted = { events: 50 * seconds, kills: seconds / 2, crashes: seconds / 10 }
-const patience = 6 * seconds
-/** Between two losses there are this many events, or a pause. */
-const progress = 20
-const rest = "3 seconds"
-
 const roles = ["writer", "writer", "sequencer", "sequencer", "tailer", "tailer"]
 
-/** Tries again while the server is away. */
-const untilTrue = <E, R>(ask: Effect.Effect<boolean, E, R>) =>
-  Effect.repeat(
-    Effect.orElseSucceed(Effect.delay(ask, 20), () => false),
-    { until: (it) => it }
-  ).pipe(Effect.timeout("60 seconds"))
+/** In each, every process is killed once. */
+const rounds = times(1, 100)
+/** Between two losses at least so many events are read. */
+const progress = times(20, 50)
+const killsPerCrash = 3
+/** Milliseconds for a process to start and work on a loaded machine. */
+const patience = 60_000
 
 const versionsOf = (events: ReadonlyArray<Seen>) => {
   const versions = Array.from({ length: operations }, (): Array<number> => [])
@@ -44,12 +38,13 @@ const versionsOf = (events: ReadonlyArray<Seen>) => {
 
 const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1)
 
-layer(PostgresServer.layer, { excludeTestServices: true })("the log under kill -9 and crashes", (it) => {
+layer(PostgresServer.layerOwn, { excludeTestServices: true })("the log under kill -9 and crashes", (it) => {
   it.effect(
     "has every committed event once, in causal order, with rising ids, the same for every reader",
     () =>
       Effect.gen(function* () {
         const server = yield* PostgresServer
+        const { crash } = yield* PostgresControl
         const url = yield* server.database
         const database = Database.layer({ url, maxConnections: 2, applicationName: "narthex-test" })
         yield* Effect.gen(function* () {
@@ -64,53 +59,69 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the log under kill -
           )
           const [tailer, twin] = processes.filter((process) => process.role === "tailer")
           if (tailer === undefined || twin === undefined) return assert.fail("There are two tailers.")
-          yield* untilTrue(Effect.sync(() => tailer.seen.length > 0 && twin.seen.length > 0))
+          /** Looks until it is so, also while the server is away; fails at once when a process has failed. */
+          const waits = <E, R>(what: string, so: Effect.Effect<boolean, E, R>) =>
+            eventually(
+              what,
+              Effect.suspend(() => {
+                const failed = processes.flatMap((process) => process.failed ?? [])
+                return failed.length > 0 ? Effect.die(new Error(failed.join("\n"))) : so
+              }).pipe(Effect.orElseSucceed(() => false)),
+              { every: 10, limit: patience }
+            )
+          const goesOn = Effect.suspend(() => {
+            const goal = tailer.seen.length + progress
+            return waits(
+              `${progress} more events to be read`,
+              Effect.sync(() => tailer.seen.length >= goal)
+            )
+          })
 
-          let crashes = 0
-          const killed = () => processes.reduce((sum, process) => sum + process.kills, 0)
           const begun = performance.now()
-          const goesOn = () => {
-            const lived = (performance.now() - begun) / 1_000
-            const enough =
-              tailer.seen.length >= wanted.events &&
-              killed() >= wanted.kills &&
-              processes.every(({ kills }) => kills > 0) &&
-              (server.control === undefined || crashes >= wanted.crashes)
-            return lived < seconds || (!enough && lived < patience)
+          let crashes = 0
+          let kills = 0
+          for (let round = 0; round < rounds; round++) {
+            for (const victim of yield* Random.shuffle(processes)) {
+              yield* goesOn
+              // Somewhere in its work, not always at its beginning.
+              const pieces = yield* Random.nextIntBetween(1, 9)
+              yield* waits(
+                `a ${victim.role} to work`,
+                Effect.sync(() => victim.done >= pieces)
+              )
+              yield* Effect.promise(() => victim.again())
+              kills += 1
+              if (kills % killsPerCrash !== 0) continue
+              yield* goesOn
+              yield* crash
+              crashes += 1
+            }
           }
-          for (let crashAt = begun + crashEvery; goesOn(); ) {
-            // On a busy machine most of the time would go into starting what is killed before it works.
-            const before = tailer.seen.length
-            yield* Effect.sleep(yield* Random.nextIntBetween(100, 900))
-            yield* Effect.timeoutOption(untilTrue(Effect.sync(() => tailer.seen.length >= before + progress)), rest)
-            const working = processes.filter((process) => process.up)
-            const victim = working[yield* Random.nextIntBetween(0, Math.max(0, working.length - 1))]
-            yield* Effect.promise(async () => victim?.again())
-            if (performance.now() < crashAt || server.control === undefined) continue
-            yield* server.control.crash
-            crashes += 1
-            crashAt = performance.now() + crashEvery
-          }
+          yield* goesOn
 
           for (const process of processes) if (process.role === "writer") yield* Effect.promise(() => process.stop())
-          const one = <Row extends object>(text: string) => Effect.map(query<Row>("test", text), ([row]) => row)
-          yield* untilTrue(
+          yield* waits(
+            "what the writers committed to be sequenced",
             Effect.map(
-              one(
-                "select 1 from event_outbox union all select 1 from pg_stat_activity where application_name = 'narthex-chaos' and xact_start is not null and backend_xid is not null"
+              query(
+                "test",
+                `select 1 from event_outbox union all select 1 from pg_stat_activity
+                 where application_name = 'narthex-chaos' and xact_start is not null and backend_xid is not null`
               ),
-              (row) => row === undefined
+              (rows) => rows.length === 0
             )
           )
           const log = (yield* query<{ pos: number; id: string; data: { op: number; version: number } }>(
             "test",
             "select pos, id, data from event_log order by pos"
           )).map(({ data, id, pos }) => ({ pos, id, op: data.op, version: data.version }))
-          yield* untilTrue(Effect.sync(() => tailer.seen.length >= log.length && twin.seen.length >= log.length))
+          yield* waits(
+            "both tailers to have read the whole log",
+            Effect.sync(() => tailer.seen.length >= log.length && twin.seen.length >= log.length)
+          )
           const rows = yield* query<{ version: number }>("test", "select version from chaos order by op")
-          const kills = killed()
           const took = Math.round((performance.now() - begun) / 1_000)
-          console.log(JSON.stringify({ events: log.length, kills, crashes, took }))
+          note(`the log under kill -9: ${log.length} events, ${kills} kills, ${crashes} crashes in ${took} s`)
 
           assert.deepStrictEqual(
             processes.flatMap((process) => process.failed ?? []),
@@ -135,16 +146,15 @@ layer(PostgresServer.layer, { excludeTestServices: true })("the log under kill -
             "the tailer read the log"
           )
           assert.deepStrictEqual(tailer.seen, twin.seen, "both tailers read the same")
-          assert.isAtLeast(log.length, wanted.events, "there was load")
-          assert.isAtLeast(kills, wanted.kills, "processes were killed")
+          assert.isAtLeast(log.length, progress * (kills + crashes), "there was load")
           assert.deepStrictEqual(
-            roles.filter((_, at) => processes[at]?.kills === 0),
-            [],
-            "each of them"
+            processes.map((process) => process.kills),
+            roles.map(() => rounds),
+            "each process was killed in each round"
           )
-          if (server.control !== undefined) assert.isAtLeast(crashes, wanted.crashes, "the server crashed")
+          assert.strictEqual(crashes, (rounds * roles.length) / killsPerCrash, "the server crashed")
         }).pipe(Effect.provide(database))
       }),
-    (patience + 180) * 1_000
+    long ? 3_600_000 : 120_000
   )
 })

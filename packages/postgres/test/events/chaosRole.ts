@@ -1,20 +1,24 @@
 /**
- * One process of the chaos test: `node chaosRole.ts <writer|sequencer|tailer> <url> <position>`. It says
- * `up` and works until it is killed; whatever fails meanwhile is tried again.
+ * One process of the chaos test: `node chaosRole.ts <writer|sequencer|tailer> <url> <position> <seed>`. It works until it
+ * is killed, prints a line for each piece of work, and tries again whatever fails.
  *
  * - `writer`: transactions that change a row under its lock and state the version that came out, with pauses between
  *   the steps, early transaction ids and rollbacks, so that commits overlap in every order.
- * - `sequencer`: calls the sequencing function without pause.
+ * - `sequencer`: calls the sequencing function again and again.
  * - `tailer`: prints what follows its position, a line of JSON for each batch.
  */
 import { writeSync } from "node:fs"
 import { EventLog, type NewEvent, OrgId, Transaction } from "@narthex/core"
 import { Effect, Layer, Random, Redacted } from "effect"
 import { Database, PostgresEventLog, PostgresTransaction } from "../../src/index.ts"
+import { randomFrom } from "../../../../test/harness/seed.ts"
 import { silent } from "../support/silent.ts"
 import { operations, orgOf, type Seen } from "./chaosModel.ts"
 
-const [role = "", url = "", position = "0"] = process.argv.slice(2)
+const [role = "", url = "", position = "0", seed = ""] = process.argv.slice(2)
+Math.random = randomFrom(seed)
+
+const did = Effect.sync(() => writeSync(1, "did\n"))
 
 const workers = 4
 const sometimes = (chance: number) => Effect.map(Random.next, (it) => it < chance)
@@ -64,7 +68,7 @@ const tail = Effect.gen(function* () {
     const batch = yield* log.tail(cursor, 200)
     if (batch.length === 0) return yield* Effect.sleep(10)
     const seen = batch.map(({ data, id, pos }): Seen => [pos, id, Number(data["op"]), Number(data["version"])])
-    // At once and whole: what is printed has been seen, even when we die behind it.
+    // At once and whole: what is printed has been seen, even when the process dies behind it.
     writeSync(1, `${JSON.stringify(seen)}\n`)
     cursor = batch.at(-1)?.pos ?? cursor
   })
@@ -73,10 +77,16 @@ const tail = Effect.gen(function* () {
 
 const roles: Record<string, Effect.Effect<unknown, never, Database | EventLog | Transaction>> = {
   writer: Effect.all(
-    Array.from({ length: workers }, () => again(work)),
+    Array.from({ length: workers }, () => again(Effect.andThen(work, did))),
     { concurrency: "unbounded" }
   ),
-  sequencer: again(Effect.flatMap(EventLog, ({ sequence }) => sequence)),
+  sequencer: again(
+    Effect.flatMap(EventLog, ({ sequence }) =>
+      Effect.flatMap(sequence, (state) =>
+        state === "more" ? did : Effect.andThen(state === "idle" ? did : Effect.void, Effect.sleep(2))
+      )
+    )
+  ),
   tailer: tail
 }
 
@@ -86,10 +96,7 @@ if (chosen === undefined) throw new Error(`There is no role ${role}.`)
 const database = Database.layer({ url: Redacted.make(url), maxConnections: workers, applicationName: "narthex-chaos" })
 
 await Effect.runPromise(
-  Effect.andThen(
-    Effect.sync(() => writeSync(1, "up\n")),
-    chosen
-  ).pipe(
+  chosen.pipe(
     Effect.provide(
       PostgresTransaction.layer.pipe(
         Layer.provideMerge(PostgresEventLog.layer),

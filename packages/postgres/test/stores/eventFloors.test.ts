@@ -4,7 +4,7 @@ import { anOrgId, at } from "@narthex/core/testing"
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
 import { Database } from "../../src/index.ts"
-import { until } from "../support/observe.ts"
+import { eventually } from "../../../../test/harness/eventually.ts"
 import { onPostgres } from "./onPostgres.ts"
 
 const emit = (org_id: OrgId, count: number) =>
@@ -28,7 +28,10 @@ const emit = (org_id: OrgId, count: number) =>
 
 /** Waits until all that was committed is in the log, without sequencing anything itself. */
 const sequenced = Effect.flatMap(Database, ({ query }) =>
-  until(Effect.map(query("test", "select 1 from event_outbox limit 1"), (rows) => rows.length === 0))
+  eventually(
+    "the outbox to be empty",
+    Effect.map(query("test", "select 1 from event_outbox limit 1"), (rows) => rows.length === 0)
+  )
 )
 
 const farAhead = DateTime.makeUnsafe("2999-01-01T00:00:00Z")
@@ -101,7 +104,10 @@ layer(onPostgres, { excludeTestServices: true })("event floors", (it) => {
         at: at(seconds)
       })
       yield* transaction.run(log.append([event(1), event(100), event(2), event(101)]))
-      while ((yield* log.sequence) !== "idle") yield* Effect.yieldNow
+      yield* eventually(
+        "all events to be sequenced",
+        Effect.map(log.sequence, (state) => state === "idle")
+      )
       yield* log.trim(at(50), 0)
       assert.deepStrictEqual(
         (yield* log.window(org, 10)).events.map((it) => it.data["seconds"]),

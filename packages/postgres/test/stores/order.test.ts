@@ -3,7 +3,8 @@ import { OperationStore, Transaction } from "@narthex/core"
 import { aBranchId, anOperation, aProjectId, at } from "@narthex/core/testing"
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option } from "effect"
-import { shows, until } from "../support/observe.ts"
+import { eventually } from "../../../../test/harness/eventually.ts"
+import { shows } from "../support/observe.ts"
 import { onPostgres } from "./onPostgres.ts"
 
 /** A transaction that has done its work and stays open until `leave`. */
@@ -48,7 +49,10 @@ layer(onPostgres, { excludeTestServices: true })("operations on several connecti
       const [first, second] = [anOperation(aProjectId(), branch), anOperation(aProjectId(), branch)]
       const open = yield* held(store.insert(first))
       const waiting = yield* Effect.forkChild(store.insert(second))
-      yield* until(shows("wait_event_type = 'Lock' and wait_event = 'advisory'"))
+      yield* eventually(
+        "the second insert to wait for the first",
+        shows("wait_event_type = 'Lock' and wait_event = 'advisory'")
+      )
       assert.deepStrictEqual(yield* store.unfinished(branch), [])
       yield* open.leave
       yield* Fiber.join(waiting)

@@ -53,6 +53,11 @@ export const halfOpen = (direct: Redacted.Redacted<string>) =>
       url: Redacted.make(
         `postgresql://${user}${url.password && `:${url.password}`}@127.0.0.1:${port}${url.pathname}${way.search}`
       ),
+      port,
+      /** Ends every connection, as a peer does that has gone. */
+      cut: Effect.sync(() => {
+        for (const socket of sockets) socket.destroy()
+      }),
       /** Bytes that are swallowed meanwhile never arrive. */
       silence: (quiet: boolean) =>
         Effect.sync(() => {

@@ -1,5 +1,9 @@
-/** What a test asks the database about itself, or waits for it to show. */
-import { Effect, Schedule } from "effect"
+/**
+ * What a test asks the database about itself, or waits for it to show.
+ *
+ * Pitfall: asking `pg_stat_activity` without the database. Other test files work on the same server.
+ */
+import { Effect } from "effect"
 import { Database } from "../../src/Database.ts"
 
 /** A table to play with: `n` unique, `v` zero. */
@@ -19,14 +23,15 @@ export const numbers = (name: string) =>
     )
   )
 
-/** Does another session show this? `condition` is over `pg_stat_activity`. */
+/** Does another session of this database show this? `condition` is over `pg_stat_activity`. */
 export const shows = (condition: string) =>
   Effect.flatMap(Database, ({ query }) =>
     Effect.map(
-      query("test", `select 1 from pg_stat_activity where pid <> pg_backend_pid() and (${condition})`),
+      query(
+        "test",
+        `select 1 from pg_stat_activity
+         where pid <> pg_backend_pid() and datname = current_database() and (${condition})`
+      ),
       (found) => found.length > 0
     )
   )
-
-export const until = <E, R>(it: Effect.Effect<boolean, E, R>) =>
-  Effect.repeat(it, { until: (true_) => true_, schedule: Schedule.spaced("5 millis") })

@@ -2,8 +2,9 @@
  * Addresses and networks as bytes, for the matcher.
  *
  * Text is read by the core's strict `Cidr` module alone; this file only turns its canonical spelling into bytes.
- * What one would get wrong: a dual-stack socket reports IPv4 peers as `::ffff:a.b.c.d`; the core spells them as IPv4,
- * so a peer is canonical before it is matched and before it is printed.
+ *
+ * Pitfall: matching a peer as the socket reports it. A dual-stack socket reports IPv4 peers as `::ffff:a.b.c.d`; a peer
+ * is made canonical before it is matched and before it is printed.
  */
 import { Result } from "effect"
 import { parseCidrOrAddress } from "@narthex/core"

@@ -1,9 +1,11 @@
 /**
  * A snapshot made ready for matching, and the rules of which snapshot counts.
  *
- * Pure. What one would get wrong: taking a rule that ran out here for one that is gone. A rule that lapses after the
- * snapshot was taken still restricts the project, it merely admits nobody: an expiry seen locally may only deny, only
- * a fresh snapshot may open. Rules that had lapsed by the snapshot's own clock do not count; that is the server's word.
+ * Pure.
+ *
+ * Pitfall: taking a rule that expired here for one that is gone. A rule that lapses after the snapshot was taken still
+ * restricts the project and admits no client: a local expiry may only deny, only a fresh snapshot may open. Rules that
+ * had lapsed by the snapshot's own clock do not count; that is the server's decision.
  */
 import { DateTime, Option } from "effect"
 import type { ProjectId } from "@narthex/core"

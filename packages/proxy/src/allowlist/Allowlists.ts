@@ -2,8 +2,8 @@
  * The lists of the projects seen lately, kept fresh: refreshed about every 30 s in bulk, at once when a change is
  * pushed, and answering from the last known list while the control plane is gone.
  *
- * What one would get wrong: treating a pushed change as an answer. It is a hint; only a snapshot says what the rules
- * are, and after every reconnect the snapshots are asked for again.
+ * Pitfall: treating a pushed change as an answer. It is a hint; only a snapshot says what the rules are, and after
+ * every reconnect the snapshots are loaded again.
  */
 import { Clock, Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"
 import type { ProjectId } from "@narthex/core"

@@ -1,8 +1,10 @@
 /**
  * Walks the headers of typed protocol messages (one type byte, four length bytes) and skips their bodies.
  *
- * It runs on every byte relayed, so it allocates nothing for a message that nobody asked for. What one would get wrong:
- * chunk borders. A header or a body may be cut anywhere; the state between two chunks is how much of either is missing.
+ * It runs on every byte relayed, so it allocates nothing for a message without a listener.
+ *
+ * Pitfall: assuming that chunks end where messages do. A header or a body may be cut anywhere; the state between two
+ * chunks is how much of either is missing.
  */
 
 export interface MessageListener {

@@ -1,8 +1,10 @@
 /**
  * The startup family: the packets without a type byte with which a client begins (PostgreSQL protocol, "Start-up").
  *
- * Pure. Bytes arrive in any number of pieces; `undefined` asks for more. What one would get wrong: text. Parameters are
- * bytes in no known encoding, so they are read as latin1, which gives every byte back as it was, and passed on untouched.
+ * Pure. Bytes arrive in any number of pieces; `undefined` asks for more.
+ *
+ * Pitfall: decoding parameters as text. They are bytes in no known encoding, so they are read as latin1, which
+ * preserves every byte, and passed on untouched.
  */
 import type { ByteQueue } from "./ByteQueue.ts"
 

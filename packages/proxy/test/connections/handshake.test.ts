@@ -1,34 +1,33 @@
-import { randomBytes } from "node:crypto"
-import { setImmediate as nextTurn } from "node:timers/promises"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import { Clock, Effect, Schedule, Schema } from "effect"
+import { Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
+import { eventually, until, within } from "../../../../test/harness/eventually.ts"
+import { bytes } from "../../../../test/harness/seed.ts"
 import {
-  conninfo,
   once,
   open,
   openTls,
-  run,
   sqlstate,
+  sslRequest,
   startup,
+  takesConnection,
   untilClosed,
-  usual,
-  withoutPsql
+  usual
 } from "../support/clients.ts"
 import { Cluster } from "../support/Cluster.ts"
 import { certificate, harness, writeCertificate } from "../support/harness.ts"
 import { endpoint_id } from "../support/MemoryControlPlane.ts"
+import { conninfo, run } from "../support/programs.ts"
 import { session } from "../support/session.ts"
 
-const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 const gssRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 48])
 /** An address where nothing serves: for tests that must not come so far. */
 const nowhere = { generation: 0, running: false, address: "", start: () => Promise.reject(new Error("woken")) }
 
-const answerTo = (port: number, bytes: Buffer, from?: string) =>
+const answerTo = (port: number, packet: Buffer, from?: string) =>
   Effect.promise(() => {
     const socket = open(port, from)
-    socket.write(bytes)
+    socket.write(packet)
     return untilClosed(socket)
   })
 
@@ -39,25 +38,24 @@ describe("a first packet", () => {
     ([size]) =>
       Effect.gen(function* () {
         const { port } = yield* harness(nowhere)
-        const bytes = randomBytes(size)
-        bytes[0] = (bytes[0] ?? 0) | 1
-        assert.strictEqual((yield* answerTo(port, bytes)).length, 0)
+        const garbage = bytes(size)
+        garbage[0] = (garbage[0] ?? 0) | 1
+        assert.strictEqual((yield* answerTo(port, garbage)).length, 0)
       }),
     { arbitrary: { runs: 20 } }
   )
 
   it.effect("that does not come within ten seconds ends the connection without a byte", () =>
     Effect.gen(function* () {
-      const { port } = yield* harness(nowhere)
-      const before = yield* Clock.currentTimeMillis
-      const passing = Effect.forever(
-        Effect.andThen(
-          TestClock.adjust("1 second"),
-          Effect.promise(() => nextTurn())
-        )
-      )
-      assert.strictEqual((yield* Effect.raceFirst(answerTo(port, usual.subarray(0, 20)), passing)).length, 0)
-      assert.isAtLeast((yield* Clock.currentTimeMillis) - before, 10_000)
+      const { port } = yield* harness(nowhere, { limits: { halfOpen: 1 } })
+      const slow = yield* Effect.forkChild(answerTo(port, usual.subarray(0, 20)), { startImmediately: true })
+      // The only place is taken for as long as the proxy waits.
+      const waits = Effect.promise(async () => !(await takesConnection(port)))
+      yield* eventually("the proxy to wait for the packet", waits)
+      yield* TestClock.adjust("9999 millis")
+      assert.isTrue(yield* waits)
+      yield* TestClock.adjust("1 millis")
+      assert.strictEqual((yield* Fiber.join(slow)).length, 0)
     })
   )
 
@@ -65,14 +63,14 @@ describe("a first packet", () => {
     Effect.gen(function* () {
       const { port } = yield* harness(nowhere)
       const header = "\r\n\r\n\0\r\nQUIT\n"
-      for (const bytes of [
+      for (const packet of [
         "GET / HTTP/1.1\r\n\r\n",
         "\x16\x03\x01\x02\0",
         "\0\0\0\x07\0\x03\0\0",
         "\0\0\x27\x11\0\x03\0\0",
         header
       ])
-        assert.strictEqual((yield* answerTo(port, Buffer.from(bytes, "latin1"))).length, 0)
+        assert.strictEqual((yield* answerTo(port, Buffer.from(packet, "latin1"))).length, 0)
     })
   )
 
@@ -93,12 +91,15 @@ describe("a first packet", () => {
     })
   )
 
-  it.live("with bytes behind an SSLRequest ends the connection: they would pass for encrypted", () =>
-    Effect.gen(function* () {
-      const tls = yield* certificate("db.test")
-      const { port } = yield* harness(nowhere, { tls })
-      assert.strictEqual((yield* answerTo(port, Buffer.concat([sslRequest, usual]))).length, 0)
-    })
+  it.live(
+    "with bytes behind an SSLRequest ends the connection: they would pass for encrypted",
+    () =>
+      Effect.gen(function* () {
+        const tls = yield* certificate("db.test")
+        const { port } = yield* harness(nowhere, { tls })
+        assert.strictEqual((yield* answerTo(port, Buffer.concat([sslRequest, usual]))).length, 0)
+      }),
+    { tags: ["openssl"] }
   )
 
   it.live("of another protocol is 0A000, a malformed one 08P01", () =>
@@ -117,7 +118,7 @@ describe("a first packet", () => {
       Effect.gen(function* () {
         const { port } = yield* harness(nowhere)
         const ask = (...parameters: ReadonlyArray<readonly [string, string]>) =>
-          Effect.map(answerTo(port, startup(...parameters)), (bytes) => bytes.toString("utf8", 5))
+          Effect.map(answerTo(port, startup(...parameters)), (answer) => answer.toString("utf8", 5))
         assert.match(
           yield* ask(["user", "app"]),
           /C08004\0MThe connection names no endpoint\.\0HUse the endpoint's host/
@@ -129,7 +130,7 @@ describe("a first packet", () => {
   )
 })
 
-describe.skipIf(withoutPsql)("a connection", () => {
+describe("a connection", { tags: ["psql", "openssl"] }, () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())
@@ -195,12 +196,12 @@ describe.skipIf(withoutPsql)("a connection", () => {
     Effect.gen(function* () {
       const tls = yield* certificate("first.test")
       const { port } = yield* harness(cluster, { tls })
-      const subject = Effect.callback<string>((resume) => {
+      const subject = Effect.promise(async () => {
         const socket = openTls(port, "db.test", ["postgresql"])
-        socket.once("secureConnect", () => {
-          resume(Effect.succeed(String(socket.getPeerCertificate().subject.CN)))
-          socket.destroy()
-        })
+        await within("TLS", new Promise<void>((secure) => socket.once("secureConnect", secure)))
+        const { subject: name } = socket.getPeerCertificate()
+        socket.destroy()
+        return String(name.CN)
       })
       assert.strictEqual(yield* subject, "first.test")
       writeCertificate(tls, "second.test")
@@ -217,10 +218,10 @@ describe.skipIf(withoutPsql)("a connection", () => {
       yield* control.list("198.51.100.0/24")
       const header = (source: ReadonlyArray<number>) =>
         Buffer.from([...Buffer.from("\r\n\r\n\0\r\nQUIT\n"), 0x21, 0x11, 0, 12, ...source, 127, 0, 0, 1, 0, 1, 0, 2])
-      const heard = (bytes: Buffer, from?: string) =>
+      const heard = (packet: Buffer, from?: string) =>
         Effect.promise(async () => {
           const socket = open(port, from)
-          socket.write(bytes)
+          socket.write(packet)
           const first = await once(socket).catch(() => Buffer.alloc(0))
           socket.destroy()
           return first.toString("latin1")
@@ -232,25 +233,44 @@ describe.skipIf(withoutPsql)("a connection", () => {
     })
   )
 
-  it.live("beyond a limit is refused: an endpoint's with 53300, an address's without a byte", () =>
+  it.live("beyond an endpoint's limit is 53300 until another one ends", () =>
     Effect.gen(function* () {
-      const { port, proxy } = yield* harness(cluster, { limits: { endpointConnections: 1 } })
+      const { port } = yield* harness(cluster, { limits: { endpointConnections: 1 } })
       const first = yield* Effect.promise(() => session(port, "select pg_sleep(600)"))
       assert.strictEqual(yield* sqlstate(port), "53300")
       first.socket.destroy()
-      yield* Effect.repeat(proxy.connections, {
-        until: (relayed) => relayed === 0,
-        schedule: Schedule.spaced("10 millis")
-      })
-      const again = yield* Effect.promise(() => session(port, "select 1"))
-      again.socket.destroy()
+      const served = Effect.map(sqlstate(port), (code) => code === "none")
+      yield* eventually("the endpoint to serve again", served, { every: 50 })
+    })
+  )
 
-      const few = yield* harness(cluster, { limits: { halfOpen: 2 } })
-      const silent = [open(few.port), open(few.port)]
-      yield* Effect.promise(() => Promise.all(silent.map((socket) => new Promise((sent) => socket.write("\0", sent)))))
-      assert.strictEqual((yield* answerTo(few.port, usual)).length, 0)
-      assert.notStrictEqual(yield* Effect.promise(() => session(few.port, "select 1").catch(() => "refused")), "")
-      for (const socket of silent) socket.destroy()
+  it.live("beyond an address's limit is refused without a byte; no other one ends for it, nor another address's", () =>
+    Effect.gen(function* () {
+      const { port } = yield* harness(cluster, { limits: { halfOpen: 2 } })
+      yield* Effect.promise(async () => {
+        const silent = [open(port), open(port)]
+        const ends = silent.map(untilClosed)
+        await Promise.all(silent.map((socket) => new Promise((sent) => socket.write("\0", sent))))
+        await until("both places to be taken", async () => !(await takesConnection(port)))
+
+        await Effect.runPromise(
+          Effect.map(answerTo(port, usual), (answer) => assert.strictEqual(answer.length, 0, answer.toString()))
+        )
+        assert.isTrue(await takesConnection(port, "127.0.0.2"))
+        assert.deepStrictEqual(
+          silent.map(({ readyState }) => readyState),
+          ["open", "open"]
+        )
+
+        silent[0]?.destroy()
+        await until("the place of the first to be free", () => takesConnection(port))
+        const served = await session(port, "select 1")
+        assert.strictEqual((await served.answer).toString(), "SELECT 1\0")
+        assert.strictEqual(silent[1]?.readyState, "open")
+        served.socket.destroy()
+        silent[1]?.destroy()
+        await Promise.all(ends)
+      })
     })
   )
 })

@@ -1,11 +1,30 @@
+import type { Socket } from "node:net"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { conninfo, psql, run, sqlClient, sqlstate, withoutPsql } from "../support/clients.ts"
+import { eventually } from "../../../../test/harness/eventually.ts"
+import {
+  once,
+  open,
+  openTls,
+  sqlClient,
+  sqlstate,
+  sslRequest,
+  takesConnection,
+  untilClosed,
+  usual
+} from "../support/clients.ts"
 import { Cluster } from "../support/Cluster.ts"
-import { eventually, harness, refusingCompute } from "../support/harness.ts"
-import { endpoint_id } from "../support/MemoryControlPlane.ts"
+import { certificate, harness, refusingCompute } from "../support/harness.ts"
+import { endpoint_id, type Startable } from "../support/MemoryControlPlane.ts"
+import { beginPsql, psql } from "../support/programs.ts"
 
-describe.skipIf(withoutPsql)("a suspended endpoint", () => {
+/** Sends a startup packet and answers what is said until the end. */
+const answer = (socket: Socket) => {
+  socket.write(usual)
+  return untilClosed(socket)
+}
+
+describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
   const cluster = new Cluster()
   afterAll(() => cluster.remove())
 
@@ -20,6 +39,43 @@ describe.skipIf(withoutPsql)("a suspended endpoint", () => {
         assert.match(stderr, /HINT: {2}Add it with: narthex ip-allow add 127\.0\.0\.1/)
       }
       assert.strictEqual(yield* sqlstate(port), "28000")
+      assert.deepStrictEqual(control.wakes, [])
+      assert.isFalse(cluster.running)
+    })
+  )
+
+  it.live("stays suspended over TLS too, negotiated, direct, or preferred with a second attempt in the clear", () =>
+    Effect.gen(function* () {
+      const tls = yield* certificate("db.test")
+      const { control, port } = yield* harness(cluster, { tls })
+      yield* control.list("203.0.113.0/24")
+      const negotiated = async () => {
+        const socket = open(port)
+        socket.write(sslRequest)
+        assert.strictEqual((await once(socket)).toString(), "S")
+        return answer(openTls(port, "db.test", ["postgresql"], socket))
+      }
+      const direct = () => answer(openTls(port, "db.test", ["postgresql"]))
+      const inTheClear = () => answer(open(port))
+      // What a client does that prefers TLS, as libpq below: the second attempt comes because the first was refused.
+      const attempts = [negotiated, direct, negotiated, inTheClear]
+      yield* Effect.promise(async () => {
+        for (const attempt of attempts) assert.match((await attempt()).toString("latin1"), /^E.*C28000\0/s)
+      })
+      assert.strictEqual(yield* sqlstate(port, { ssl: { rejectUnauthorized: false } }), "28000")
+      assert.strictEqual(control.resolves.length, attempts.length + 1)
+
+      const refusals = /FATAL: {2}The address 127\.0\.0\.1 is not on this project's IP allowlist\./g
+      for (const [mode, times] of [
+        ["require", 1],
+        ["prefer", 2]
+      ] as const) {
+        const before = control.resolves.length
+        const { code, stderr } = yield* Effect.promise(() => psql(port, "select 1", `sslmode=${mode}`))
+        assert.strictEqual(code, 2)
+        assert.lengthOf(stderr.match(refusals) ?? [], times, stderr)
+        assert.strictEqual(control.resolves.length, before + times)
+      }
       assert.deepStrictEqual(control.wakes, [])
       assert.isFalse(cluster.running)
     })
@@ -108,31 +164,49 @@ describe.skipIf(withoutPsql)("a suspended endpoint", () => {
       const { control, port } = yield* harness(cluster)
       const sql = sqlClient(port)
       yield* Effect.promise(() => sql`select 1`)
-      yield* eventually(() => control.reports.at(-1)?.[0]?.connections === 1)
+      yield* eventually(
+        "the report of one connection",
+        Effect.sync(() => control.reports.at(-1)?.[0]?.connections === 1)
+      )
       const [report] = control.reports.at(-1) ?? []
       assert.strictEqual(report?.endpoint_id, endpoint_id)
       assert.strictEqual(report?.generation, cluster.generation)
       yield* Effect.promise(() => sql.end())
-      yield* eventually(() => control.reports.at(-1)?.[0]?.connections === 0)
+      yield* eventually(
+        "the report of none",
+        Effect.sync(() => control.reports.at(-1)?.[0]?.connections === 0)
+      )
     })
   )
 
-  it.live("lets go of a client that leaves during the wake, and only of that one", () =>
-    Effect.gen(function* () {
-      let wake = (_address: string) => {}
-      const started = new Promise<string>((resume) => {
-        wake = resume
-      })
-      const { control, port } = yield* harness({ generation: 1, running: false, address: "", start: () => started })
-      const leaving = Effect.promise(() => run("timeout", ["1", "psql", "-d", conninfo(port), "-c", "select 1"]))
-      const staying = Effect.promise(() => psql(port, "select 'stayed'"))
-      const waking = Effect.gen(function* () {
-        yield* leaving
+  for (const leaver of ["that began the wake", "that joined it"])
+    it.live(`lets go of a client that leaves during the wake, and only of that one: the one ${leaver}`, () =>
+      Effect.gen(function* () {
+        const { promise: woken, resolve: wake } = Promise.withResolvers<string>()
+        const compute: Startable = { generation: 1, running: false, address: "", start: () => woken }
+        const { control, port } = yield* harness(compute, { limits: { halfOpen: 2 } })
+        const first = beginPsql(port, "select 'stayed'")
+        yield* eventually(
+          "the first client to wake the endpoint",
+          Effect.sync(() => control.wakes.length === 1)
+        )
+        const second = beginPsql(port, "select 'stayed'")
+        yield* eventually(
+          "the second client to come as far",
+          Effect.sync(() => control.resolves.length === 2)
+        )
+
+        assert.isFalse(yield* Effect.promise(() => takesConnection(port)))
+        const [leaving, staying] = leaver === "that joined it" ? [second, first] : [first, second]
+        leaving.signal("SIGKILL")
+        yield* eventually(
+          "the place of the client that left",
+          Effect.promise(() => takesConnection(port))
+        )
         wake(yield* Effect.promise(() => cluster.start()))
+        const { stderr, stdout } = yield* Effect.promise(() => staying.ended)
+        assert.strictEqual(stdout, "stayed\n", stderr)
+        assert.strictEqual(control.wakes.length, 1)
       })
-      const [{ stdout }] = yield* Effect.all([staying, waking], { concurrency: "unbounded" })
-      assert.strictEqual(stdout, "stayed\n")
-      assert.strictEqual(control.wakes.length, 1)
-    })
-  )
+    )
 })

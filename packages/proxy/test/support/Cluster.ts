@@ -2,21 +2,30 @@
  * A real Postgres cluster that tests start and stop. It listens on a unix socket in a directory that carries a
  * generation, as computes do, so that an old address reaches nothing.
  */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chownSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  closeSync,
+  readFileSync,
+  rmSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { postgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
+import { until, within } from "../../../../test/harness/eventually.ts"
+import { copyTemplate } from "./clusterTemplate.ts"
 
-export const password = "correct horse"
-
-const { directory: bin, identity } = await postgresPrograms()
+const programs = await postgresPrograms()
+const { directory: bin, identity } = programs
 
 export class Cluster {
-  readonly #root = join(tmpdir(), `narthex-proxy-${process.pid}-${Math.random().toString(36).slice(2)}`)
-  readonly #identity = identity ?? {}
-  readonly #bin = bin
+  #made: string | undefined
   #process: ChildProcess | undefined
   #starting: Promise<string> | undefined
   generation = 0
@@ -40,20 +49,23 @@ export class Cluster {
 
   async #start(): Promise<string> {
     if (this.#process !== undefined) return this.address
-    if (!existsSync(this.#root)) this.#make()
+    if (!existsSync(this.#data)) await copyTemplate(programs, this.#data)
     this.generation++
     mkdirSync(this.#socketDirectory)
     this.#give(this.#socketDirectory)
     const settings = ["listen_addresses=", `unix_socket_directories=${this.#socketDirectory}`, "fsync=off"]
     const flags = [...settings, "client_connection_check_interval=500ms"].flatMap((setting) => ["-c", setting])
-    const child = spawn(join(this.#bin, "postgres"), ["-D", this.#data, ...flags], {
-      ...this.#identity,
+    const log = openSync(this.#log, "a")
+    const child = spawn(join(bin, "postgres"), ["-D", this.#data, ...flags], {
+      ...identity,
       cwd: this.#root,
-      stdio: "ignore"
+      stdio: ["ignore", log, log]
     })
+    closeSync(log)
     this.#process = child
-    while (child.exitCode === null && !this.#ready()) await new Promise((resume) => setTimeout(resume, 5))
-    if (child.exitCode !== null) throw new Error(`postgres ended with ${child.exitCode}`)
+    const ended = () => child.exitCode !== null || child.signalCode !== null
+    await until("Postgres to be ready", () => ended() || this.#ready(), { limit: 60_000 })
+    if (ended()) throw new Error(`Postgres ended with ${child.exitCode}:\n${readFileSync(this.#log, "utf8")}`)
     return this.address
   }
 
@@ -61,31 +73,27 @@ export class Cluster {
   async stop(): Promise<void> {
     const child = this.#process
     this.#process = undefined
-    if (child === undefined || child.exitCode !== null) return
+    if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
     const exit = once(child, "exit")
     child.kill("SIGINT")
-    await exit
+    await within("Postgres to stop", exit, 60_000).finally(() => child.kill("SIGKILL"))
   }
 
   async remove(): Promise<void> {
     await this.stop()
-    rmSync(this.#root, { recursive: true, force: true })
+    if (this.#made !== undefined) rmSync(this.#made, { recursive: true, force: true })
   }
 
-  /** An empty cluster whose superuser is `app`, with SCRAM. */
-  #make(): void {
-    mkdirSync(this.#root, { mode: 0o755 })
-    const passwordFile = join(this.#root, "password")
-    writeFileSync(passwordFile, password)
-    this.#give(passwordFile)
-    mkdirSync(this.#data)
-    this.#give(this.#data)
-    const how = ["-A", "scram-sha-256", "-U", "app", `--pwfile=${passwordFile}`, "-N", "-E", "UTF8", "--locale=C"]
-    execFileSync(join(this.#bin, "initdb"), ["-D", this.#data, ...how], {
-      ...this.#identity,
-      cwd: this.#root,
-      stdio: "pipe"
-    })
+  get #root(): string {
+    if (this.#made === undefined) {
+      this.#made = mkdtempSync(join(tmpdir(), "narthex-proxy-"))
+      chmodSync(this.#made, 0o755)
+    }
+    return this.#made
+  }
+
+  get #log(): string {
+    return join(this.#root, "log")
   }
 
   get #data(): string {

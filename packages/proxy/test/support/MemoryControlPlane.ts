@@ -31,7 +31,7 @@ export interface Startable {
   readonly start: () => Promise<string>
 }
 
-const somebody = new UserRef({ id: UserId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10"), email: "ada@example.com" })
+const ada = new UserRef({ id: UserId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10"), email: "ada@example.com" })
 
 export class MemoryControlPlane {
   rules: ReadonlyArray<{ readonly cidr: string; readonly expires_at: string | null }> = []
@@ -42,6 +42,9 @@ export class MemoryControlPlane {
   down = false
   /** Never answers that a compute runs. */
   stuck = false
+  /** The clock of the control plane; `undefined`: the test's. */
+  clock: DateTime.Utc | undefined
+  subscriptions = 0
   readonly wakes: Array<string> = []
   readonly resolves: Array<EndpointId> = []
   readonly reports: Array<ReadonlyArray<EndpointActivity>> = []
@@ -69,6 +72,8 @@ export class MemoryControlPlane {
       return PubSub.publish(this.#changes, new AllowlistChange({ project_id, version: this.version }))
     })
   }
+
+  readonly #now = Effect.suspend(() => (this.clock === undefined ? DateTime.now : Effect.succeed(this.clock)))
 
   readonly layer = Layer.sync(ControlPlane, () => this.#service())
 
@@ -99,7 +104,7 @@ export class MemoryControlPlane {
         Effect.gen({ self: this }, function* () {
           this.loads++
           yield* up("allowlists")
-          const server_now = DateTime.formatIso(yield* DateTime.now)
+          const server_now = DateTime.formatIso(yield* this.#now)
           const { rules, version } = this
           return ids.includes(project_id) && !this.gone
             ? [new AllowlistSnapshot({ project_id, version, rules, server_now })]
@@ -107,7 +112,9 @@ export class MemoryControlPlane {
         }),
       changes: Effect.gen({ self: this }, function* () {
         yield* up("changes")
-        return Stream.fromSubscription(yield* PubSub.subscribe(this.#changes))
+        const subscription = yield* PubSub.subscribe(this.#changes)
+        this.subscriptions++
+        return Stream.fromSubscription(subscription)
       }),
       wake: ({ client_address, endpoint_id: id }) =>
         Effect.gen({ self: this }, function* () {
@@ -131,9 +138,9 @@ export class MemoryControlPlane {
     }
   }
 
-  /** By the core's own words, not by the proxy's. */
+  /** By the core's implementation, not by the proxy's. */
   #permits(address: string) {
-    return Effect.map(DateTime.now, (now) =>
+    return Effect.map(this.#now, (now) =>
       permits(
         this.rules.map(
           ({ cidr, expires_at }) =>
@@ -141,7 +148,7 @@ export class MemoryControlPlane {
               cidr: Result.getOrThrow(parseCidr(cidr)),
               label: "",
               created_at: now,
-              created_by: somebody,
+              created_by: ada,
               expires_at: Option.map(Option.fromNullishOr(expires_at), (text) => DateTime.makeUnsafe(text))
             })
         ),

@@ -1,49 +1,12 @@
-/** Clients of the proxy: psql, postgres.js, and bare sockets for what no driver would send. */
-import { spawn, spawnSync } from "node:child_process"
+/** Clients of the proxy: postgres.js, and bare sockets for what no driver would send. */
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import { Effect } from "effect"
 import postgres from "postgres"
+import { until, within } from "../../../../test/harness/eventually.ts"
 import { encodeStartup } from "../../src/wire/startup.ts"
-import { password } from "./Cluster.ts"
+import { password } from "./clusterTemplate.ts"
 import { endpoint_id } from "./MemoryControlPlane.ts"
-
-/** Tests with `psql` are left out where it is not installed, except in CI, which must have it. */
-export const withoutPsql =
-  process.env["CI"] !== "true" && spawnSync("psql", ["--version"], { stdio: "ignore" }).status !== 0
-
-if (withoutPsql)
-  console.warn('Tests with psql are skipped: it is not installed. Debian\'s package is "postgresql-client".')
-
-export interface Ran {
-  readonly code: number | null
-  readonly stdout: string
-  readonly stderr: string
-}
-
-/** Runs a program to its end. */
-export const run = (program: string, args: ReadonlyArray<string>, env: Record<string, string> = {}, input?: Buffer) =>
-  new Promise<Ran>((resume, reject) => {
-    const child = spawn(program, args, { env: { ...process.env, PGPASSWORD: password, ...env } })
-    const out: Array<Buffer> = []
-    const err: Array<Buffer> = []
-    child.stdout.on("data", (chunk) => out.push(chunk))
-    child.stderr.on("data", (chunk) => err.push(chunk))
-    child.on("error", reject)
-    child.stdin.on("error", () => {})
-    child.on("close", (code) =>
-      resume({ code, stdout: Buffer.concat(out).toString(), stderr: Buffer.concat(err).toString() })
-    )
-    child.stdin.end(input)
-  })
-
-/** libpq's connection text for the endpoint. */
-export const conninfo = (port: number, more = "") =>
-  `host=127.0.0.1 port=${port} user=app dbname=postgres options='endpoint=${endpoint_id}' connect_timeout=20 ${more}`
-
-/** `VERBOSITY=verbose` so that SQLSTATE and hint can be read. */
-export const psql = (port: number, sql: string, more = "", input?: Buffer) =>
-  run("psql", ["-X", "-At", "-v", "VERBOSITY=verbose", "-d", conninfo(port, more), "-c", sql], {}, input)
 
 /** postgres.js by the user suffix, one connection. */
 export const sqlClient = (port: number, options: postgres.Options<Record<string, never>> = {}) =>
@@ -54,6 +17,7 @@ export const sqlClient = (port: number, options: postgres.Options<Record<string,
     password,
     database: "postgres",
     max: 1,
+    connect_timeout: 40,
     onnotice: () => {},
     ...options
   })
@@ -70,21 +34,51 @@ export const sqlstate = (port: number, options: postgres.Options<Record<string, 
     return refused.code
   })
 
+/** Waits until Postgres runs this statement for another session. */
+export const untilRuns = (observer: postgres.Sql, statement: string) =>
+  until(
+    `Postgres to run "${statement}"`,
+    async () => {
+      const sessions =
+        await observer`select from pg_stat_activity where state = 'active' and query = ${statement} and pid <> pg_backend_pid()`
+      return sessions.length > 0
+    },
+    { every: 20 }
+  )
+
 /** Everything that the other side sends until it closes. */
-export const untilClosed = (socket: Socket) =>
-  new Promise<Buffer>((resume) => {
+export const untilClosed = (socket: Socket) => {
+  const closed = new Promise<Buffer>((resume) => {
     const chunks: Array<Buffer> = []
     socket.on("data", (chunk: Buffer) => chunks.push(chunk))
     socket.on("error", () => {})
     socket.on("close", () => resume(Buffer.concat(chunks)))
   })
+  return within("the proxy to close the connection", closed).finally(() => socket.destroy())
+}
 
 /** Waits for bytes. */
-export const once = (socket: Socket) =>
-  new Promise<Buffer>((resume, reject) => {
+export const once = (socket: Socket) => {
+  const bytes = new Promise<Buffer>((resume, reject) => {
     socket.once("data", resume)
     socket.once("close", () => reject(new Error("closed")))
   })
+  return within("bytes from the proxy", bytes)
+}
+
+export const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
+
+/** Whether the proxy, which must have no certificate, still takes a connection from this address. */
+export const takesConnection = async (port: number, from?: string): Promise<boolean> => {
+  const socket = open(port, from)
+  socket.write(sslRequest)
+  const answer = await once(socket).then(
+    (bytes) => bytes.toString(),
+    () => "" // Refused without a byte, or a failure that the next look shows too.
+  )
+  socket.destroy()
+  return answer === "N"
+}
 
 export const open = (port: number, localAddress = "127.0.0.1") => {
   const socket = connectTcp({ host: "127.0.0.1", port, localAddress })
@@ -92,15 +86,14 @@ export const open = (port: number, localAddress = "127.0.0.1") => {
   return socket
 }
 
-/** TLS from the first byte. */
-export const openTls = (port: number, servername: string, protocols: ReadonlyArray<string>): TLSSocket => {
-  const socket = connectTls({
-    host: "127.0.0.1",
-    port,
-    servername,
-    ALPNProtocols: [...protocols],
-    rejectUnauthorized: false
-  })
+/** TLS from the first byte, or over a connection that negotiated it. */
+export const openTls = (
+  port: number,
+  servername: string,
+  protocols: ReadonlyArray<string>,
+  over: Socket = open(port)
+): TLSSocket => {
+  const socket = connectTls({ socket: over, servername, ALPNProtocols: [...protocols], rejectUnauthorized: false })
   socket.on("error", () => {})
   return socket
 }

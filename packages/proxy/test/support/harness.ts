@@ -1,17 +1,18 @@
 /** A proxy in front of a control plane in memory, for one test. */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
-import { createServer } from "node:net"
+import { connect, createServer } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Effect, Layer, Logger, Schedule } from "effect"
+import { Effect, Layer, Logger } from "effect"
+import { eventually } from "../../../../test/harness/eventually.ts"
 import { Proxy, type ProxyConfig } from "../../src/Proxy.ts"
 import { encodeFatal } from "../../src/wire/ErrorResponse.ts"
 import { MemoryControlPlane, type Startable } from "./MemoryControlPlane.ts"
 
 const config: ProxyConfig = { host: "127.0.0.1", port: 0, domain: "db.test", grace: "1 second" }
 
-/** The control plane, and the proxy that asks it. Both end with the test. */
+/** The control plane, and the proxy that asks it and hears of its changes. Both end with the test. */
 export const harness = Effect.fnUntraced(function* (compute: Startable, overrides: Partial<ProxyConfig> = {}) {
   const control = yield* MemoryControlPlane.make(compute)
   const quiet = Logger.layer([])
@@ -19,12 +20,12 @@ export const harness = Effect.fnUntraced(function* (compute: Startable, override
     Proxy.layer({ ...config, ...overrides }).pipe(Layer.provide(control.layer), Layer.provide(quiet))
   )
   const proxy = yield* Effect.provideContext(Proxy, services)
+  yield* eventually(
+    "the proxy to subscribe to changes",
+    Effect.sync(() => control.subscriptions > 0)
+  )
   return { control, proxy, port: proxy.port }
 })
-
-/** Waits until something is so; the test's own time limit ends what never becomes so. */
-export const eventually = (so: () => boolean) =>
-  Effect.repeat(Effect.sync(so), { until: (is) => is, schedule: Schedule.spaced("10 millis") })
 
 /** A self-signed certificate in files. */
 export const certificate = Effect.fnUntraced(function* (name: string) {
@@ -56,4 +57,31 @@ export const refusingCompute = Effect.fnUntraced(function* (code: string) {
   )
   const address = server.address()
   return typeof address === "object" ? `127.0.0.1:${address?.port}` : ""
+})
+
+/** The compute of a cluster behind a listener that counts connections. */
+export const countedCompute = Effect.fnUntraced(function* (cluster: Startable) {
+  let counted = 0
+  const server = createServer({ allowHalfOpen: true }, (near) => {
+    counted++
+    const far = connect({ path: cluster.address, allowHalfOpen: true })
+    for (const [from, to] of [
+      [near, far],
+      [far, near]
+    ] as const)
+      from.on("error", () => to.destroy()).pipe(to)
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => server.close())
+  )
+  const at = server.address()
+  const address = typeof at === "object" ? `127.0.0.1:${at?.port}` : ""
+  const compute: Startable = { generation: cluster.generation, running: true, address, start: async () => address }
+  return {
+    compute,
+    get count() {
+      return counted
+    }
+  }
 })

@@ -4,9 +4,10 @@
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
+import { within } from "../../../../test/harness/eventually.ts"
 import { MessageWalker } from "../../src/wire/MessageWalker.ts"
 import { open, usual } from "./clients.ts"
-import { password } from "./Cluster.ts"
+import { password } from "./clusterTemplate.ts"
 
 export interface BareSession {
   readonly socket: Socket
@@ -53,7 +54,7 @@ export const session = async (
 ) => {
   const socket = open(port)
   const bare = `n=,r=${randomBytes(18).toString("base64")}`
-  return new Promise<BareSession>((resume, reject) => {
+  const begun = new Promise<BareSession>((resume, reject) => {
     let key = Buffer.alloc(0)
     const { promise: answer, resolve: answered } = Promise.withResolvers<Buffer>()
     const walker = new MessageWalker({
@@ -78,4 +79,5 @@ export const session = async (
     socket.once("close", () => reject(new Error("closed without a word")))
     socket.once("connect", () => sendStartup(socket))
   })
+  return within("a session to begin", begun)
 }

@@ -3,7 +3,9 @@
  *
  * Whoever reaches them is everybody, so they refuse to start in production and on anything but loopback; whether they
  * are wanted at all is for the settings to say. Their keys stay in the data directory, hence tokens survive a restart.
- * What one would get wrong: a redirect address must be given exactly, so a console on a free port is bound first.
+ *
+ * Pitfall: registering a console before its port is known. A redirect address must match exactly, so a console on a
+ * free port is bound first.
  */
 import { join } from "node:path"
 import { Config, Context, Effect, Layer, Option, Schema } from "effect"

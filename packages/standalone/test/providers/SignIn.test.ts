@@ -3,6 +3,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { within } from "../../../../test/harness/eventually.ts"
 import { Browser, field } from "./Browser.ts"
 import { running } from "./running.ts"
 import { authorization, callback, json, redeem, signIn, verify } from "./signIn.ts"
@@ -182,7 +183,10 @@ describe("the library underneath", () => {
     Effect.gen(function* () {
       const script = join(import.meta.dirname, "quiet.ts")
       const said = yield* Effect.promise(() =>
-        promisify(execFile)(process.execPath, ["--conditions=source", script], { env: {} })
+        within(
+          "the whole sign-in in a process of its own",
+          promisify(execFile)(process.execPath, ["--conditions=source", script], { env: {} })
+        )
       )
       assert.deepStrictEqual(said, { stdout: "200\n", stderr: "" })
     })

@@ -2,8 +2,8 @@
  * The instances of a simulated world and the connections of its clients: instances start, crash, and stop in good
  * order, and clients come to any of them.
  *
- * What one would get wrong: an exception in a fiber of an instance reaches nobody here. What must hold is looked at
- * from outside, in `inspect`, and by the clients.
+ * Pitfall: expecting an exception in an instance's fiber to fail the test. It does not arrive here; what must hold is
+ * observed from outside, by `inspect` and by the clients.
  */
 import { Cause, Context, DateTime, Duration, Effect, Exit, type Fiber, Layer, Scope } from "effect"
 import { EventBroker } from "../../../src/events/EventBroker.ts"

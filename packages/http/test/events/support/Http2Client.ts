@@ -7,28 +7,29 @@ import {
   type IncomingHttpStatusHeader,
   type OutgoingHttpHeaders
 } from "node:http2"
-import { Effect, Schedule } from "effect"
+import { Effect } from "effect"
+import { eventually } from "../../../../../test/harness/eventually.ts"
 import { idToken } from "../../support/apiOver.ts"
 import { TestApi } from "../../support/wire.ts"
 import { type Block, blocksOf } from "./RawStream.ts"
 
 const seen = <A extends { readonly closed: boolean }>(what: string, it: A, shown: (it: A) => boolean) =>
-  Effect.suspend(() =>
-    it.closed && !shown(it) ? Effect.die(new Error(`Closed before ${what}.`)) : Effect.succeed(shown(it))
-  ).pipe(
-    Effect.repeat({ until: (true_) => true_, schedule: Schedule.spaced("5 millis") }),
-    Effect.timeoutOrElse({ duration: "20 seconds", orElse: () => Effect.die(new Error(`Never ${what}.`)) })
+  eventually(
+    what,
+    Effect.suspend(() => {
+      const so = shown(it)
+      return it.closed && !so ? Effect.die(new Error(`Closed before ${what}.`)) : Effect.succeed(so)
+    })
   )
 
 export class Http2Stream {
   readonly stream: ClientHttp2Stream
-  readonly openedAt = performance.now()
-  firstByteAt: number | undefined
   headers: IncomingHttpHeaders & IncomingHttpStatusHeader = {}
   /** The server said that this was all. */
   ended = false
   closed = false
-  readonly #chunks: Array<Buffer> = []
+  #chunks: Array<Buffer> = []
+  #read: { readonly length: number; readonly events: ReadonlyArray<Block> } = { length: 0, events: [] }
 
   constructor(stream: ClientHttp2Stream) {
     this.stream = stream
@@ -36,7 +37,6 @@ export class Http2Stream {
       this.headers = headers
     })
     stream.on("data", (chunk: Buffer) => {
-      this.firstByteAt ??= performance.now()
       this.#chunks.push(chunk)
     })
     stream.on("end", () => {
@@ -53,11 +53,19 @@ export class Http2Stream {
   }
 
   get text(): string {
-    return Buffer.concat(this.#chunks).toString()
+    return this.#bytes.toString()
   }
 
   get events(): ReadonlyArray<Block> {
-    return blocksOf(this.text).filter((block) => block.event !== undefined)
+    const { length } = this.#bytes
+    if (length !== this.#read.length)
+      this.#read = { length, events: blocksOf(this.text).filter((block) => block.event !== undefined) }
+    return this.#read.events
+  }
+
+  get #bytes(): Buffer {
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)]
+    return this.#chunks[0] ?? Buffer.alloc(0)
   }
 
   /** Waits until the stream shows it. */

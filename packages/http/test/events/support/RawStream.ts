@@ -45,15 +45,13 @@ export const blocksOf = (text: string): ReadonlyArray<Block> =>
 export class RawStream {
   readonly socket: Socket
   closed = false
-  readonly openedAt = performance.now()
-  firstByteAt: number | undefined
-  readonly #chunks: Array<Buffer> = []
+  #chunks: Array<Buffer> = []
   #changed: () => void = () => {}
 
-  constructor(port: number, text: string) {
-    this.socket = connect(port, "127.0.0.1")
+  /** `at`: a port, or the path of a Unix socket. */
+  constructor(at: number | string, text: string) {
+    this.socket = typeof at === "number" ? connect(at, "127.0.0.1") : connect(at)
     this.socket.on("data", (chunk) => {
-      this.firstByteAt ??= performance.now()
       this.#chunks.push(chunk)
       this.#changed()
     })
@@ -67,7 +65,8 @@ export class RawStream {
 
   /** All that came, head and chunk framing included. */
   get bytes(): Buffer {
-    return Buffer.concat(this.#chunks)
+    if (this.#chunks.length !== 1) this.#chunks = [Buffer.concat(this.#chunks)]
+    return this.#chunks[0] ?? Buffer.alloc(0)
   }
 
   get head(): string {
@@ -114,8 +113,8 @@ export class RawStream {
       look()
     }).pipe(
       Effect.timeoutOrElse({
-        duration: "20 seconds",
-        orElse: () => Effect.die(new Error(`Never ${what}:\n${this.head}\n\n${this.text.slice(-2_000)}`))
+        duration: "45 seconds",
+        orElse: () => Effect.die(new Error(`Waited 45 s for ${what}:\n${this.head}\n\n${this.text.slice(-2_000)}`))
       })
     )
   }

@@ -1,6 +1,5 @@
 /** Clients of a stream of events that count (`streamApi.counting`): what each has got, without keeping the bytes. */
 import type { Socket } from "node:net"
-import { setTimeout } from "node:timers/promises"
 import { RawStream, requestText } from "./RawStream.ts"
 
 const blocks = /id: (\w{26})\nevent: (\S+)\ndata: (.*)\n\n/g
@@ -16,10 +15,9 @@ export class Reader {
   broken: string | undefined
   /** What the broker itself said, if it did. */
   overflow: { readonly dropped: number; readonly latest_id: string } | undefined
-  /** Which number an id has, for one who keeps them. */
+  /** Which number an id has, if they are kept. */
   readonly numbers: Map<string, number> | undefined
   #rest = ""
-  #reading = false
 
   constructor(port: number, token: string, numbers?: Map<string, number>) {
     const stream = new RawStream(port, requestText({ token }))
@@ -39,22 +37,22 @@ export class Reader {
 
   /** From now on it reads all that comes. */
   keepUp(): this {
-    this.#reading = true
     this.socket.removeAllListeners("readable")
     this.socket.on("data", (text: string) => this.#take(text))
     this.socket.resume()
     return this
   }
 
-  /** Reads so much a second, until it keeps up. */
-  async dawdle(bytesPerSecond: number): Promise<void> {
-    const step = 20
+  /** It reads when the test says so, see `take`. */
+  dawdle(): this {
     this.socket.on("readable", () => {})
-    while (!this.#reading && !this.closed) {
-      const there = Math.min(this.socket.readableLength, Math.ceil((bytesPerSecond * step) / 1_000))
-      if (there > 0) this.#take(this.socket.read(there) ?? "")
-      await setTimeout(step)
-    }
+    return this
+  }
+
+  /** Reads what has arrived, up to so many bytes. */
+  take(most: number): void {
+    const there = Math.min(this.socket.readableLength, most)
+    if (there > 0) this.#take(this.socket.read(there) ?? "")
   }
 
   #take(text: string) {

@@ -1,15 +1,18 @@
 /**
- * Node's own EventSource reads a body that is cut in two at every byte. Run with `--experimental-eventsource`; the body
- * comes on stdin, and the distinct outcomes go to stdout, each with how many cuts had it.
+ * Node's own EventSource reads a body that is cut in two, at each of the places that the argument lists as JSON. Run with
+ * `--experimental-eventsource`; the body comes on stdin, and the distinct outcomes go to stdout, each with how many cuts
+ * had it.
  */
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { buffer } from "node:stream/consumers"
-import { setTimeout } from "node:timers/promises"
+import { setImmediate } from "node:timers/promises"
 
 const concurrency = 32
 const types = ["operation.updated.v1", "resume.gap.v1", "overflow.v1", "error.v1", "message"]
 
+// What the test has written.
+const cuts = JSON.parse(process.argv[2] ?? "[]") as ReadonlyArray<number>
 const body = await buffer(process.stdin)
 
 const server = createServer(async (request, response) => {
@@ -17,7 +20,9 @@ const server = createServer(async (request, response) => {
   response.writeHead(200, { "content-type": "text/event-stream; charset=utf-8", connection: "close" })
   response.socket?.setNoDelay(true)
   response.write(body.subarray(0, cut))
-  await setTimeout(3) // lets the first part arrive by itself
+  // A whole turn of the event loop: the reader, in this process too, takes the first part by itself.
+  await setImmediate()
+  await setImmediate()
   response.end(body.subarray(cut))
 })
 await new Promise<void>((up) => server.listen(0, "127.0.0.1", up))
@@ -30,7 +35,7 @@ const read = (cut: number) =>
     const seen: Array<unknown> = []
     for (const type of types)
       source.addEventListener(type, (event) => {
-        // The type of such events is MessageEvent; the library's declaration does not know our names.
+        // The type of such events is MessageEvent; the library's declaration does not know these names.
         const { data, lastEventId } = event as MessageEvent<string>
         seen.push([type, lastEventId, data])
       })
@@ -42,10 +47,10 @@ const read = (cut: number) =>
   })
 
 const outcomes = new Map<string, number>()
-let next = 0
+const left = [...cuts]
 const worker = async () => {
-  while (next <= body.length) {
-    const outcome = await read(next++)
+  for (let cut = left.pop(); cut !== undefined; cut = left.pop()) {
+    const outcome = await read(cut)
     outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + 1)
   }
 }

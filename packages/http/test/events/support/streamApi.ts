@@ -3,14 +3,19 @@ import { defaultEventSettings, EventSettings, OrgId, type ProjectId, Transaction
 import { Effect, Layer } from "effect"
 import { type ApiOptions, memoryApi, signIn } from "../../support/apiOver.ts"
 import { call } from "../../support/wire.ts"
+import { standingStill } from "./standingStill.ts"
 
 export const streamApi = (settings: Partial<EventSettings> = {}, options: ApiOptions = {}) =>
   memoryApi({ idle: true, ...options }).pipe(
     Layer.provideMerge(Layer.succeed(EventSettings, { ...defaultEventSettings, limits: null, ...settings }))
   )
 
-/** Somebody who is signed in. */
-export const somebody = (email: string) =>
+/** The same with a clock that stands still until `Ahead` moves it. */
+export const stillApi = (settings: Partial<EventSettings> = {}, options: ApiOptions = {}) =>
+  streamApi(settings, options).pipe(Layer.provide(standingStill))
+
+/** A new person in an organization of their own. */
+export const signedIn = (email: string) =>
   Effect.gen(function* () {
     const token = yield* signIn(email)
     const { body } = yield* call("GET", "/v1/auth/whoami", { token })

@@ -4,8 +4,8 @@
  */
 import { EventBroker, EventLog } from "@narthex/core"
 import { DateTime, Duration, Effect, type Layer, References } from "effect"
-import { TestApi } from "../../support/wire.ts"
-import { counting, somebody, state, streamApi } from "./streamApi.ts"
+import { TestApi } from "../packages/http/test/support/wire.ts"
+import { counting, signedIn, state, streamApi } from "../packages/http/test/events/support/streamApi.ts"
 
 export type Command =
   /** Commits so many events a second for so long. */
@@ -28,7 +28,7 @@ const padding = 200
 
 const program = Effect.gen(function* () {
   const { port } = yield* TestApi
-  const { org, token } = yield* somebody("ada@example.com")
+  const { org, token } = yield* signedIn("ada@example.com")
   const log = yield* EventLog
   const { streams } = yield* EventBroker
   let n = 0
@@ -71,7 +71,7 @@ process.on("disconnect", () => process.exit(0))
 
 await Effect.runPromise(
   program.pipe(
-    // Whoever was dropped is asked about it when all is over.
+    // Readers that were dropped are asked about it when all is over.
     Effect.provide(streamApi({ linger: Duration.minutes(1) })),
     Effect.provideService(References.MinimumLogLevel, "None")
   )

@@ -1,24 +1,9 @@
-/**
- * A demotion, a removal, a disabling or a revocation acts on the very next request, on the server that made it and on
- * another one: nothing of a credential is remembered between requests.
- *
- * Each try shows first that the right is there, on both servers, and asks again as soon as the change was answered.
- * `NARTHEX_TEST_LONG=1` asks 10,000 times.
- */
-import { assert, layer } from "@effect/vitest"
+/** The ways to lose a right through the API, each ready to be used again and again. */
 import { OperatorAccounts, UserId } from "@narthex/core"
 import { Effect } from "effect"
-import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
-import { long, patience } from "./support/rounds.ts"
-import { type Answer, ask, enter, withTwoServers } from "./support/twoServers.ts"
+import { type Answer, ask, enter, type Ports } from "./twoServers.ts"
 
-const asked = long ? 10_000 : 400
-const lanes = 4
-
-type Ports = readonly [number, number]
-
-/** A way to lose a right, ready to be used again and again. */
-interface Loss {
+export interface Loss {
   readonly name: string
   /** Makes or restores the right; answers how to use it, how it goes, and what is answered afterwards. */
   readonly prepare: Effect.Effect<{
@@ -28,7 +13,8 @@ interface Loss {
   }>
 }
 
-const said = ({ body, status }: Answer) => (status < 300 ? "allowed" : `${status} ${body.code}`)
+/** An answer in a word or two. */
+export const said = ({ body, status }: Answer) => (status < 300 ? "allowed" : `${status} ${body.code}`)
 
 const done = (answer: Effect.Effect<Answer>) =>
   Effect.filterOrElse(
@@ -37,7 +23,8 @@ const done = (answer: Effect.Effect<Answer>) =>
     (it) => Effect.die(new Error(`${it.status} ${JSON.stringify(it.body)}`))
   )
 
-const lossesOf = (ports: Ports, lane: number) =>
+/** People, an organization and keys of a lane, and every way in which one of their rights ends. */
+export const lossesOf = (ports: Ports, lane: number) =>
   Effect.gen(function* () {
     const [port] = ports
     const read = (token: string) => (at: number) => ask(at, "GET", "/v1/projects", { token })
@@ -134,56 +121,3 @@ const lossesOf = (ports: Ports, lane: number) =>
       ]
     }
   })
-
-layer(PostgresServer.layer, { excludeTestServices: true })("a right that is taken away", (it) => {
-  it.effect(
-    "is gone on the next request, on both servers",
-    () =>
-      withTwoServers((ports) =>
-        Effect.gen(function* () {
-          const { enable } = yield* OperatorAccounts
-          const answers = new Map<string, number>()
-          const wrong: Array<string> = []
-          let total = 0
-          let turn = 0
-          const lane = (number: number) =>
-            Effect.gen(function* () {
-              const { losses, person } = yield* lossesOf(ports, number)
-              while (total < asked) {
-                const loss = losses[turn++ % losses.length]
-                if (loss === undefined) return
-                const here = turn % 3 === 0 ? ports[1] : ports[0]
-                yield* enable(person)
-                const { after, lose, use } = yield* loss.prepare
-                const before = yield* Effect.forEach(ports, use)
-                for (const it of before)
-                  if (said(it) !== "allowed") wrong.push(`${loss.name}: had no right: ${said(it)}`)
-                yield* lose(here)
-                // The other server first, and both at once every other time.
-                const now = yield* Effect.forEach(
-                  ports.toSorted((a) => (a === here ? 1 : -1)),
-                  use,
-                  { concurrency: turn % 2 === 0 ? 2 : 1 }
-                )
-                for (const it of now) if (said(it) !== after) wrong.push(`${loss.name}: ${said(it)}`)
-                total += now.length
-                answers.set(loss.name, (answers.get(loss.name) ?? 0) + now.length)
-              }
-            })
-          yield* Effect.forEach(
-            Array.from({ length: lanes }, (_, number) => number),
-            lane,
-            { concurrency: "unbounded", discard: true }
-          )
-          if (long)
-            console.log(
-              JSON.stringify({ name: "staleness", total, wrong: wrong.length, ...Object.fromEntries(answers) })
-            )
-          assert.deepStrictEqual(wrong, [])
-          assert.isAtLeast(total, asked)
-          assert.strictEqual(answers.size, 8, "every way was tried")
-        }).pipe(Effect.provide(OperatorAccounts.layer))
-      ),
-    patience
-  )
-})

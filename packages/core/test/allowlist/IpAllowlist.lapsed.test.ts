@@ -1,0 +1,78 @@
+/** What a lapsed rule still does, which is nothing; and what the edges of networks are. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { contains, parseCidr, parseCidrOrAddress } from "../../src/allowlist/Cidr.ts"
+import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
+import { NewIpRule } from "../../src/allowlist/IpRule.ts"
+import { aProject, aUser } from "../../testing/records.ts"
+import { Core, logged } from "../memory/core.ts"
+
+const ada = aUser().ref
+const rule = (cidr: string, ttl_seconds: number | null = null) => new NewIpRule({ cidr, ttl_seconds })
+
+describe("A lapsed rule", () => {
+  it.effect("matches nothing in a check, beside one that is in force", () =>
+    Effect.gen(function* () {
+      const allowlist = yield* IpAllowlist
+      const project = aProject()
+      yield* allowlist.add(project, rule("203.0.113.0/24", 60), ada)
+      yield* allowlist.add(project, rule("198.51.100.0/24"), ada)
+      assert.deepInclude({ ...(yield* allowlist.check(project.id, "203.0.113.9")) }, { allowed: true })
+      yield* TestClock.adjust("60 seconds")
+      const late = yield* allowlist.check(project.id, "203.0.113.9")
+      assert.deepStrictEqual({ ...late }, { allowed: false, matched: null })
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("takes no place in a full list", () =>
+    Effect.gen(function* () {
+      const allowlist = yield* IpAllowlist
+      const project = aProject()
+      for (let n = 0; n < maxRules; n++)
+        yield* allowlist.add(project, rule(`10.${n >> 8}.${n & 255}.0/24`, n === 0 ? 60 : null), ada)
+      const another = Effect.result(allowlist.add(project, rule("203.0.113.0/24"), ada))
+      assert.isTrue(Result.isFailure(yield* another))
+      yield* TestClock.adjust("60 seconds")
+      assert.isTrue(Result.isSuccess(yield* another))
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("A list of several networks", () => {
+  it.effect("lets in an address that any of them holds", () =>
+    Effect.gen(function* () {
+      const allowlist = yield* IpAllowlist
+      const project = aProject()
+      for (const cidr of ["203.0.113.0/24", "198.51.100.0/24", "2001:db8::/32"])
+        yield* allowlist.add(project, rule(cidr), ada)
+      const allowed = (address: string) => Effect.map(allowlist.check(project.id, address), (check) => check.allowed)
+      const asked = ["203.0.113.1", "198.51.100.1", "2001:db8::1", "192.0.2.1"]
+      assert.deepStrictEqual(yield* Effect.forEach(asked, allowed), [true, true, true, false])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("tells of its change in its project's organization", () =>
+    Effect.gen(function* () {
+      const project = aProject()
+      yield* (yield* IpAllowlist).add(project, rule("203.0.113.0/24"), ada)
+      const [change] = (yield* logged).filter(({ type }) => type === "internal.allowlist_changed.v1")
+      assert.deepInclude(change, { org_id: project.org_id, project_id: project.id })
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("A network", () => {
+  it("of all mapped addresses is that of all IPv4 addresses, and a wider one is refused", () => {
+    assert.strictEqual(Result.getOrThrow(parseCidr("::ffff:0.0.0.0/96")), "0.0.0.0/0")
+    assert.isTrue(Result.isFailure(parseCidr("::ffff:0.0.0.0/95")))
+  })
+
+  it.each(["10.0.0.0/8/8", "10.0.0.0/8/", "fe80::1%eth0/64", "fe80::1%eth0"])("is not spelled %j", (text) => {
+    assert.isTrue(Result.isFailure(parseCidrOrAddress(text)))
+  })
+
+  it("holds no address with a zone", () => {
+    assert.isFalse(contains(Result.getOrThrow(parseCidr("fe80::/64")), "fe80::1%eth0"))
+  })
+})

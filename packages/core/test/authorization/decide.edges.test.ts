@@ -1,0 +1,66 @@
+import { assert, describe, it } from "@effect/vitest"
+import { decide } from "../../src/authorization/decide.ts"
+import { permissionsOf } from "../../src/authorization/Permission.ts"
+import { type CallEffect, changes, type CredentialPolicy, reads, self } from "../../src/authorization/Policy.ts"
+import { key, keyOf, other, otherBranch, own, ownBranch, person } from "./callers.ts"
+
+const owner = person("owner", "active")
+const everywhere = { type: "organization" } as const
+const codeOf = (...given: Parameters<typeof decide>) => decide(...given)?.code
+
+describe("The decision at its edges", () => {
+  it("lets a pending account's key end itself and name no other key", () => {
+    const revoke: CredentialPolicy = { ...self, target: "api_key" }
+    const caller = keyOf(person("owner", "pending"), "read", everywhere)
+    assert.isUndefined(codeOf(revoke, caller, { api_key_id: key }))
+    assert.strictEqual(codeOf(revoke, caller, { api_key_id: "key-other" }), "alpha_pending")
+    assert.strictEqual(codeOf(revoke, person("owner", "pending"), { api_key_id: key }), "alpha_pending")
+  })
+
+  it("lets every member leave, and only those who manage members remove another", () => {
+    const leave = changes("admin", "leave", "member", { reach: "organization" })
+    const viewer = person("viewer", "active")
+    assert.isUndefined(codeOf(leave, viewer, { user_id: viewer.user.id }))
+    assert.strictEqual(codeOf(leave, viewer, { user_id: "another" }), "role_insufficient")
+    assert.isUndefined(codeOf(leave, owner, { user_id: "another" }))
+  })
+
+  it("gives each capability its effects and no other", () => {
+    const all: ReadonlyArray<CallEffect> = ["self", "read", "write", "sandbox", "destroy", "mint", "admin"]
+    const allowed = (capability: "read_write" | "read" | "agent") =>
+      all.filter((effect) => {
+        const policy: CredentialPolicy = { ...reads("none", "branch"), effect }
+        return codeOf(policy, keyOf(owner, capability, everywhere), {}) === undefined
+      })
+    assert.deepStrictEqual(allowed("read_write"), all)
+    assert.deepStrictEqual(allowed("read"), ["self", "read"])
+    assert.deepStrictEqual(allowed("agent"), ["self", "read", "sandbox", "mint"])
+  })
+
+  it("closes to agent keys what is never theirs, although they may do its effect", () => {
+    const policy = changes("sandbox", "create_projects", "none", { reach: "branch", agent: "never" })
+    assert.strictEqual(codeOf(policy, keyOf(owner, "agent", everywhere), {}), "capability_insufficient")
+    assert.isUndefined(codeOf({ ...policy, agent: "any" }, keyOf(owner, "agent", everywhere), {}))
+  })
+
+  it("keeps a branch key inside its branch", () => {
+    const branch_key = keyOf(owner, "read", { type: "branch", project_id: own, branch_id: ownBranch })
+    const policy = reads("branch", "branch")
+    assert.isUndefined(codeOf(policy, branch_key, { project_id: own, branch_id: ownBranch }))
+    assert.strictEqual(codeOf(policy, branch_key, { project_id: own, branch_id: otherBranch }), "scope_insufficient")
+    assert.strictEqual(codeOf(policy, branch_key, { project_id: other, branch_id: ownBranch }), "scope_insufficient")
+  })
+
+  it("shows a narrow key itself and no other key", () => {
+    const narrow = keyOf(owner, "read", { type: "project", project_id: own })
+    const policy = reads("api_key", "branch")
+    assert.isUndefined(codeOf(policy, narrow, { api_key_id: key }))
+    assert.strictEqual(codeOf(policy, narrow, { api_key_id: "key-other" }), "scope_insufficient")
+  })
+})
+
+describe("The weakest role", () => {
+  it("reads, makes read-only secrets, keeps its own keys and leaves", () => {
+    assert.deepStrictEqual([...permissionsOf("viewer")], ["read", "mint_read_only", "own_keys", "leave"])
+  })
+})

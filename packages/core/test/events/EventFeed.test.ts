@@ -1,0 +1,104 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Effect, Fiber, Option, Stream } from "effect"
+import { TestClock } from "effect/testing"
+import { EventBroker } from "../../src/events/EventBroker.ts"
+import { EventFeed } from "../../src/events/EventFeed.ts"
+import { logged, org, principal, TestSink } from "./fixtures.ts"
+import { Script } from "./scriptedLog.ts"
+
+const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => logged(from + index))
+
+/** A stream on a ring that is loaded with what the log has now. */
+const follow = Effect.gen(function* () {
+  const broker = yield* EventBroker
+  broker.beginLoad(org).finish({ events: [], floor: Option.none() })
+  const access = { org_id: org, project_id: null, principal: principal() }
+  const admission = broker.admit(access)
+  if (admission._tag === "Failure") return yield* Effect.die(admission.failure)
+  const sink = new TestSink()
+  const options = { access, expires_at: null, types: [], bookmarks: false }
+  return { sink, stream: broker.attach(admission.success, options, { _tag: "Live" }, () => sink) }
+})
+
+describe("a feed", () => {
+  it.effect("reads the log at once for a refresh, without a hint and before its next poll", () => {
+    const script = new Script()
+    return Effect.gen(function* () {
+      const feed = yield* EventFeed
+      yield* feed.ready
+      yield* Effect.yieldNow
+      script.rows = rows(1, 3)
+      const refreshed = yield* Effect.forkChild(feed.refresh)
+      yield* TestClock.adjust("1 second")
+      assert.isDefined(refreshed.pollUnsafe())
+      assert.strictEqual((yield* EventBroker).delivered(), 3)
+    }).pipe(Effect.provide(script.layer({ tailBatch: 2 })))
+  })
+
+  it.effect("tells of each event once", () => {
+    const script = new Script()
+    return Effect.gen(function* () {
+      const feed = yield* EventFeed
+      const heard: Array<number> = []
+      const hearing = yield* Effect.forkChild(
+        Stream.runForEach(feed.events, (event) => Effect.sync(() => heard.push(event.pos)))
+      )
+      yield* feed.ready
+      yield* Effect.yieldNow
+      script.rows = rows(1, 3)
+      yield* TestClock.adjust("1 minute")
+      script.rows = rows(1, 5)
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(heard, [1, 2, 3, 4, 5])
+      yield* Fiber.interrupt(hearing)
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("ends streams that would go on over a hole in the log", () => {
+    const script = new Script()
+    return Effect.gen(function* () {
+      yield* (yield* EventFeed).ready
+      const { stream } = yield* follow
+      script.rows = rows(1, 2)
+      yield* TestClock.adjust("1 minute")
+      assert.isUndefined(stream.ended)
+      script.rows = rows(5, 6)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(stream.ended, "log_reset")
+      assert.strictEqual((yield* EventBroker).delivered(), 6)
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("ends streams when the log went back during an outage, and only then", () => {
+    const script = new Script()
+    script.rows = rows(1, 4)
+    return Effect.gen(function* () {
+      yield* (yield* EventFeed).ready
+      const outage = Effect.gen(function* () {
+        script.fails = true
+        yield* TestClock.adjust("1 minute")
+        script.fails = false
+        yield* TestClock.adjust("10 seconds")
+      })
+      const { stream } = yield* follow
+      yield* outage
+      assert.isUndefined(stream.ended)
+      script.rows = rows(1, 2)
+      yield* outage
+      assert.strictEqual(stream.ended, "log_reset")
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("trims what is older than the retention", () => {
+    const script = new Script()
+    return Effect.gen(function* () {
+      yield* TestClock.adjust("10 minutes")
+      assert.isAbove(script.trims.length, 1)
+      const now = yield* DateTime.now
+      assert.deepStrictEqual(script.trims.at(-1), {
+        before: DateTime.subtractDuration(now, Duration.minutes(5)),
+        keep: 7
+      })
+    }).pipe(Effect.provide(script.layer({ retention: Duration.minutes(5), ringEvents: 7 })))
+  })
+})

@@ -1,0 +1,57 @@
+/** A log whose rows and answers a test states, with a feed and streams over it that poll once a minute. */
+import { type DateTime, Duration, Effect, Layer, Option, Stream } from "effect"
+import type { LoggedEvent } from "../../src/events/Envelope.ts"
+import { EventBroker } from "../../src/events/EventBroker.ts"
+import { EventFeed } from "../../src/events/EventFeed.ts"
+import { noEvent } from "../../src/events/EventId.ts"
+import { EventLog } from "../../src/events/EventLog.ts"
+import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
+import { EventStreams } from "../../src/events/EventStreams.ts"
+import { StreamAuthority } from "../../src/events/StreamAuthority.ts"
+import { StreamScheduler } from "../../src/events/StreamPorts.ts"
+import { StorageError } from "../../src/StorageError.ts"
+
+/** What the log holds and says; a test changes it as it goes. */
+export class Script {
+  rows: ReadonlyArray<LoggedEvent> = []
+  /** The newest position, where that is not the last row's. */
+  head: number | undefined
+  /** The newest id of every organization, where that is not the last row's. */
+  headOf: string | undefined
+  fails = false
+  readonly trims: Array<{ readonly before: DateTime.Utc; readonly keep: number }> = []
+
+  get #last() {
+    return this.rows.at(-1)
+  }
+
+  readonly #answer = <A>(answer: () => A) =>
+    Effect.suspend(() =>
+      this.fails ? Effect.fail(new StorageError({ operation: "script", cause: "outage" })) : Effect.sync(answer)
+    )
+
+  readonly log: EventLog["Service"] = {
+    append: () => Effect.void,
+    sequence: this.#answer(() => "idle" as const),
+    head: this.#answer(() => ({ pos: this.head ?? this.#last?.pos ?? 0, id: this.#last?.id ?? noEvent })),
+    headOf: () => this.#answer(() => this.headOf ?? this.#last?.id ?? noEvent),
+    tail: (after, limit) => this.#answer(() => this.rows.filter(({ pos }) => pos > after).slice(0, limit)),
+    window: (_, cap) => this.#answer(() => ({ events: this.rows.slice(-cap), floor: Option.none() })),
+    scopeHasBetween: () => this.#answer(() => false),
+    history: () => this.#answer(() => ({ events: [], oldest_id: Option.none(), complete: true, more: false })),
+    wakeups: Stream.never,
+    wake: Effect.void,
+    trim: (before, keep) => this.#answer(() => this.trims.push({ before, keep }))
+  }
+
+  layer(settings: Partial<EventSettings> = {}) {
+    return EventStreams.layer.pipe(
+      Layer.provideMerge(EventFeed.layer),
+      Layer.provideMerge(EventBroker.layer),
+      Layer.provide(StreamScheduler.layer),
+      Layer.provide(Layer.succeed(StreamAuthority, { permits: () => Effect.succeed(true) })),
+      Layer.provideMerge(Layer.succeed(EventLog, this.log)),
+      Layer.provide(Layer.succeed(EventSettings, { ...defaultEventSettings, poll: Duration.minutes(1), ...settings }))
+    )
+  }
+}

@@ -1,0 +1,84 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { BranchId, EndpointId } from "../../src/Ids.ts"
+import { type OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
+import { bySystem, headedFor, Operations } from "../../src/operations/Operations.ts"
+import { Transaction } from "../../src/Transaction.ts"
+import { aProject, aProjectId, anOperation } from "../../testing/records.ts"
+import { Core, logged } from "../memory/core.ts"
+
+const project = aProject()
+const branch_id = BranchId.make("br-1")
+const endpoint_id = EndpointId.make("ep-1")
+
+describe("An operation that moves", () => {
+  it.effect("says since when it runs and when it ended, each once", () =>
+    Effect.gen(function* () {
+      const operations = yield* Operations
+      const { run } = yield* Transaction
+      const work = { project, branch_id, endpoint_id, action: "start_compute", initiator: bySystem } as const
+      const scheduled = yield* run(operations.schedule(work))
+      yield* TestClock.adjust("1 second")
+      const begun = yield* DateTime.now
+      const running = yield* run(operations.move(scheduled, "running"))
+      assert.deepInclude({ ...running }, { started_at: begun, finished_at: null })
+      yield* TestClock.adjust("1 second")
+      const held = new StoredOperation({ ...running, lease_owner: "w", lease_until: begun, retry_at: begun })
+      const finished = yield* run(operations.move(held, "finished"))
+      const ended = { started_at: begun, finished_at: yield* DateTime.now, updated_at: yield* DateTime.now }
+      assert.deepInclude({ ...finished }, { ...ended, lease_owner: null, lease_until: null, retry_at: null })
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("tells the clients of its project", () =>
+    Effect.gen(function* () {
+      const operations = yield* Operations
+      const { run } = yield* Transaction
+      const work = { project, branch_id, endpoint_id, action: "create_branch", initiator: bySystem } as const
+      yield* run(Effect.flatMap(operations.schedule(work), (it) => operations.move(it, "running")))
+      const told = (yield* logged).filter(({ type }) => type === "operation.updated.v1")
+      assert.deepStrictEqual(
+        told.map(({ data, internal, project_id }) => [data["status"], internal, project_id]),
+        [
+          ["scheduling", false, project.id],
+          ["running", false, project.id]
+        ]
+      )
+    }).pipe(Effect.provide(Core))
+  )
+
+  it("shows everything but its organization and its lease", () => {
+    const stored = anOperation(aProjectId(), branch_id, { error: "the machine is busy" })
+    const { lease_owner: _owner, lease_until: _until, org_id: _org, ...shown } = stored
+    assert.deepStrictEqual({ ...stored.view }, { ...shown })
+  })
+})
+
+describe("What an endpoint is headed for", () => {
+  const unfinished = (...actions: ReadonlyArray<readonly [OperationAction, string | null]>) =>
+    actions.map(([action, id]) =>
+      anOperation(project.id, branch_id, { action, endpoint_id: id === null ? null : EndpointId.make(id) })
+    )
+  const state = (current_state: "active" | "idle", operations: ReadonlyArray<StoredOperation>) =>
+    headedFor({ id: endpoint_id, current_state }, operations).state
+
+  it("is what the newest of its starts and suspends asks for", () => {
+    const both = unfinished(["start_compute", "ep-1"], ["suspend_compute", "ep-1"], ["apply_config", "ep-1"])
+    assert.deepStrictEqual(headedFor({ id: endpoint_id, current_state: "active" }, both), {
+      state: "idle",
+      by: Option.fromUndefinedOr(both[1])
+    })
+    assert.strictEqual(state("idle", unfinished(["suspend_compute", "ep-1"], ["start_compute", "ep-1"])), "active")
+  })
+
+  it("does not depend on other endpoints of its branch", () => {
+    assert.strictEqual(state("idle", unfinished(["start_compute", "ep-2"])), "idle")
+    assert.strictEqual(state("active", unfinished(["suspend_compute", "ep-2"])), "active")
+  })
+
+  it("is rest when its branch is reset", () => {
+    assert.strictEqual(state("active", unfinished(["reset_branch", null])), "idle")
+    assert.strictEqual(state("active", unfinished(["reset_branch", null], ["start_compute", "ep-1"])), "active")
+  })
+})

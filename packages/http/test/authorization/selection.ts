@@ -1,0 +1,48 @@
+/**
+ * Which cells of the matrix run.
+ *
+ * `all`: every one. `spread`: each answer of a call once for each caller, and what depends on the object (successes and
+ * 404) also once for each object. The rest is decided by code that no storage takes part in, and it runs over memory.
+ */
+import { expected, type Side, sidesOf } from "./expectation.ts"
+import { type Principal, principals } from "./principals.ts"
+import type { Call, Row } from "./rows/cells.ts"
+
+export type Selection = "all" | "spread"
+
+export interface Selected {
+  readonly call: Call
+  readonly principal: Principal
+  readonly sides: ReadonlyArray<Side>
+}
+
+const allSides = (call: Call): ReadonlyArray<Selected> =>
+  principals.map((principal) => ({ call, principal, sides: sidesOf(call) }))
+
+const spreadSides = (row: Row, call: Call): ReadonlyArray<Selected> => {
+  const seen = new Set<string>()
+  const isNew = (key: string) => !seen.has(key) && seen.add(key).has(key)
+  return principals.map((principal) => {
+    const sides = sidesOf(call).filter((side) => {
+      const wanted = expected(row, call, principal, side)
+      const ofCaller = isNew(`${wanted} to ${principal}`)
+      const ofObject = (wanted === "2" || wanted === "404") && isNew(`${wanted} at ${side}`)
+      return ofCaller || ofObject
+    })
+    return { call, principal, sides }
+  })
+}
+
+/** The cells of a row. */
+export const cellsOf = (row: Row, selection: Selection): ReadonlyArray<Selected> =>
+  row.calls.flatMap((call) => (selection === "all" ? allSides(call) : spreadSides(row, call)))
+
+const known = principals.filter((principal) => principal !== "-" && principal !== "!")
+
+/** Row 0: who is known, once for each call, because a disabled account is refused before the path is read. */
+export const disabledCellsOf = ({ calls }: Row, selection: Selection): ReadonlyArray<Selected> =>
+  calls.flatMap((call, index) =>
+    known
+      .filter((principal) => selection === "all" || index === 0 || principal === "O" || principal === "KW")
+      .map((principal) => ({ call, principal, sides: ["own"] }))
+  )

@@ -1,0 +1,48 @@
+/**
+ * The clusters that data directories of tests begin with. A data directory whose `templates` is a link to this place
+ * needs no `initdb`: the platform makes its template once, under its own lock, and finds it there ever after.
+ *
+ * A place is for one Postgres, one owner and one text of the package: whatever changes how a template is made makes a
+ * new one.
+ */
+import { createHash } from "node:crypto"
+import { mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promises"
+import { join, resolve } from "node:path"
+import { Effect } from "effect"
+import { findPostgresUser } from "../src/PostgresUser.ts"
+import { cacheDirectory } from "./cacheDirectory.ts"
+
+const sources = resolve(import.meta.dirname, "../src")
+
+const hashOfSources = async (): Promise<string> => {
+  const hash = createHash("sha256")
+  for (const name of (await readdir(sources)).sort()) hash.update(name).update(await readFile(join(sources, name)))
+  return hash.digest("hex").slice(0, 16)
+}
+
+/** Milliseconds after which a place that no longer fits is certainly unused. */
+const old = 86_400_000
+
+const sweep = async (cache: string, current: string): Promise<void> => {
+  for (const name of await readdir(cache)) {
+    const directory = join(cache, name)
+    const status = name.endsWith(current) ? undefined : await stat(directory).catch(() => undefined)
+    if (status !== undefined && Date.now() - status.mtimeMs > old) await rm(directory, { recursive: true, force: true })
+  }
+}
+
+/** The place of the templates of this kind of Postgres (`NARTHEX_POSTGRES_BIN`). */
+const clusterTemplates = async (binaries: string): Promise<string> => {
+  const cache = await cacheDirectory("templates")
+  const { owner } = await Effect.runPromise(findPostgresUser())
+  const current = `-${owner.uid}-${await hashOfSources()}`
+  const place = join(cache, `${binaries.replaceAll(/[^\w.]+/g, "-")}${current}`)
+  if ((await mkdir(place, { recursive: true, mode: 0o700 })) !== undefined) await sweep(cache, current)
+  return place
+}
+
+/** Makes the data directory, if need be, and lets it begin with what is there. */
+export const useClusterTemplates = async (dataDir: string, binaries: string): Promise<void> => {
+  await mkdir(dataDir, { recursive: true, mode: 0o700 })
+  await symlink(await clusterTemplates(binaries), join(dataDir, "templates"))
+}

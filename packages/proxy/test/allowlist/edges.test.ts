@@ -1,0 +1,70 @@
+/** The edges of lists: the instants at which rules end, and what a snapshot cannot say. */
+import { assert, describe, it } from "@effect/vitest"
+import { ProjectId } from "@narthex/core"
+import { parseNetwork } from "../../src/allowlist/Address.ts"
+import { compile, lapsedSince } from "../../src/allowlist/Allowlist.ts"
+import { NetworkTrie } from "../../src/allowlist/NetworkTrie.ts"
+import { AllowlistSnapshot } from "../../src/ControlPlane.ts"
+import { route } from "../../src/route.ts"
+
+const noon = Date.parse("2026-01-01T12:00:00Z")
+const at = (seconds: number) => new Date(noon + 1_000 * seconds).toISOString()
+const snapshot = (rules: AllowlistSnapshot["rules"], server_now = at(0)) =>
+  new AllowlistSnapshot({ project_id: ProjectId.make("prj-a"), version: 1, rules, server_now })
+
+describe("the rules of a list", () => {
+  it("have lapsed from the end of the first of them on", () => {
+    const rules = [30, 10, 20].map((end) => ({ cidr: "10.0.0.0/8", expires_at: at(end) }))
+    const list = compile(snapshot(rules), 0)
+    assert.isDefined(list)
+    assert.deepStrictEqual(
+      [0, 9_999, 10_000, 30_000].map((now) => lapsedSince(list, now)),
+      [false, false, true, true]
+    )
+  })
+
+  it("say nothing without a clock to judge them by", () => {
+    assert.isUndefined(compile(snapshot([{ cidr: "10.0.0.0/8", expires_at: null }], "yesterday"), 0))
+  })
+})
+
+describe("a network that is listed twice", () => {
+  it.each([
+    [10, 20],
+    [20, 10]
+  ])("counts until the later of its ends, %d and %d", (first, second) => {
+    const trie = new NetworkTrie()
+    const network = parseNetwork("10.0.0.0/8")
+    assert.isDefined(network)
+    for (const until of [first, second]) trie.add(network.bytes, network.prefix, until)
+    assert.strictEqual(trie.coveredUntil(network.bytes), 20)
+  })
+})
+
+describe("a route", () => {
+  const id = "ep-01k3z6v9e8q0x5m4c2b7n1r0sd"
+
+  it("leaves options alone that name no endpoint", () => {
+    const options = "-c  a=b   -c c=d "
+    const routed = route(
+      {
+        _tag: "Startup",
+        version: 0x30000,
+        parameters: [
+          ["user", `app.${id}`],
+          ["options", options]
+        ]
+      },
+      undefined,
+      "db.example"
+    )
+    assert.isTrue(routed._tag === "Success")
+    if (routed._tag === "Success") assert.deepInclude(routed.success.startup.parameters, ["options", options])
+  })
+
+  it("is not read from a host name of another domain of the same length", () => {
+    const startup = { _tag: "Startup", version: 0x30000, parameters: [["user", "app"]] } as const
+    assert.strictEqual(route(startup, `${id}.local.db.examplf`, "db.example")._tag, "Failure")
+    assert.strictEqual(route(startup, `${id}.local.db.example`, "db.example")._tag, "Success")
+  })
+})

@@ -1,0 +1,53 @@
+/** An empty cluster whose superuser is `app`, with SCRAM, for tests to copy: `initdb` runs once per Postgres and account. */
+import { execFile } from "node:child_process"
+import { chown, mkdir, mkdtemp, rename, rm, stat, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { promisify } from "node:util"
+import { cacheDirectory } from "../../../local-postgres/testing/cacheDirectory.ts"
+import type { PostgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
+
+const run = promisify(execFile)
+
+export const password = "correct horse"
+
+/** The name of the cache carries the number: another text here needs another number. */
+const recipe = 1
+const options = ["-A", "scram-sha-256", "-U", "app", "-N", "-E", "UTF8", "--locale=C", "--wal-segsize=1"]
+
+/**
+ * Makes it where Postgres' account can go, which the checkout need not be. Of several processes that make it at once, all
+ * but the first to rename remove their own.
+ */
+const make = async ({ directory, identity }: PostgresPrograms, cache: string, target: string): Promise<void> => {
+  const scratch = await mkdtemp(join(tmpdir(), "narthex-proxy-template-"))
+  const staged = await mkdtemp(join(cache, "making-"))
+  try {
+    const [data, passwordFile] = [join(scratch, "data"), join(scratch, "password")]
+    await mkdir(data, { mode: 0o700 })
+    await writeFile(passwordFile, password)
+    if (identity !== undefined)
+      for (const path of [scratch, data, passwordFile]) await chown(path, identity.uid, identity.gid)
+    const args = ["-D", data, `--pwfile=${passwordFile}`, ...options]
+    await run(join(directory, "initdb"), args, { ...identity, cwd: scratch })
+    await run("cp", ["-a", data, staged])
+    await rename(join(staged, "data"), target).catch((error: unknown) =>
+      stat(target).catch(() => Promise.reject(error))
+    )
+  } finally {
+    for (const path of [scratch, staged]) await rm(path, { recursive: true, force: true })
+  }
+}
+
+/** Fills a data directory that is not there yet. */
+export const copyTemplate = async (programs: PostgresPrograms, data: string): Promise<void> => {
+  const cache = await cacheDirectory("proxy-clusters")
+  const { stdout } = await run(join(programs.directory, "postgres"), ["--version"])
+  const name = `${stdout.trim().replaceAll(/[^\w.]+/g, "-")}-${programs.identity?.uid ?? "own"}-${recipe}`
+  const template = join(cache, name)
+  if (!(await stat(template).catch(() => undefined))) await make(programs, cache, template)
+  await run("cp", ["-a", template, data])
+  // The cache may have another owner by now: a checkout may have been copied or given to another account.
+  if (programs.identity !== undefined)
+    await run("chown", ["-R", `${programs.identity.uid}:${programs.identity.gid}`, data])
+}

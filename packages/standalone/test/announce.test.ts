@@ -1,0 +1,67 @@
+/** What a process says when it is up: what it runs, and nothing that something else may run at the same address. */
+import { assert, describe, it } from "@effect/vitest"
+import { loadSettings } from "@narthex/http"
+import { ConfigProvider, Effect } from "effect"
+import { settleAddresses } from "../src/addresses.ts"
+import { readyLine, readyText } from "../src/announce.ts"
+import { type Role, rolesOf } from "../src/platform.ts"
+
+const everything: ReadonlyArray<Role> = ["api", "runner", "console", "proxy"]
+
+const settingsOf = (environment: Readonly<Record<string, string>>) =>
+  loadSettings({ standalone: true, terminal: false }).pipe(
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromUnknown(environment)))
+  )
+
+/** The members of the line that are addresses, and the names of the table's rows. */
+const said = (roles: ReadonlyArray<Role>) =>
+  Effect.gen(function* () {
+    const addresses = yield* settleAddresses(yield* settingsOf({ NARTHEX_PROXY_HOST: "::1" }))
+    const up = { addresses, providers: [], roles, data_dir: "/data", pid: 4_711 }
+    const { admin, api, console: web, proxy, ready } = JSON.parse(readyLine(up))
+    return { line: { admin, api, proxy, ready, web }, text: readyText(up) }
+  })
+
+describe("the word that a process is up", () => {
+  it.effect("names every listener of the whole platform, an IPv6 address in brackets", () =>
+    Effect.gen(function* () {
+      const { line, text } = yield* said(everything)
+      assert.deepStrictEqual(line, {
+        ready: true,
+        api: "http://127.0.0.1:4400",
+        web: "http://127.0.0.1:4401",
+        proxy: "[::1]:5442",
+        admin: "http://127.0.0.1:4409"
+      })
+      for (const part of ["API  ", "Console  ", "Postgres proxy  ", "project create first"]) assert.include(text, part)
+    })
+  )
+
+  it.effect("names nothing that the process does not run, and no next command without an API", () =>
+    Effect.gen(function* () {
+      const { line, text } = yield* said(["runner"])
+      assert.deepStrictEqual(line, {
+        ready: true,
+        api: undefined,
+        web: undefined,
+        proxy: undefined,
+        admin: "http://127.0.0.1:4409"
+      })
+      for (const part of ["API", "Console", "Postgres proxy", "project create"]) assert.notInclude(text, part)
+    })
+  )
+
+  it.effect("counts the proxy only where it has a token: given, or made with an embedded store", () =>
+    Effect.gen(function* () {
+      const shared = {
+        DATABASE_URL: "postgresql:///narthex",
+        NARTHEX_MASTER_SECRET: Buffer.alloc(32, 1).toString("base64url")
+      }
+      const runs = (environment: Readonly<Record<string, string>>) =>
+        Effect.map(settingsOf(environment), (settings) => rolesOf(settings, everything).includes("proxy"))
+      assert.isTrue(yield* runs({}))
+      assert.isFalse(yield* runs(shared))
+      assert.isTrue(yield* runs({ ...shared, NARTHEX_PROXY_TOKEN: "token" }))
+    })
+  )
+})

@@ -1,0 +1,77 @@
+/**
+ * `node scripts/faults.ts`: plants each fault of `test/faults/list`, and its tests must fail. Exit code 1 if one survives.
+ *
+ *   --only <text>   faults whose id, area or file contains the text; may be repeated
+ *   --sample <n>    so many of them by chance; NARTHEX_TEST_SEED repeats the choice
+ *   --list          only shows them
+ */
+import { join } from "node:path"
+import { parseArgs } from "node:util"
+import { faults } from "../test/faults/list.ts"
+import type { Fault } from "../test/faults/runner/Fault.ts"
+import { type GroupReport, runFaults, type Verdict } from "../test/faults/runner/runFaults.ts"
+import globalSetup from "../test/harness/globalSetup.ts"
+import { chosenSeed, randomFrom } from "../test/harness/seed.ts"
+
+const root = join(import.meta.dirname, "..")
+const { values } = parseArgs({
+  options: {
+    only: { type: "string", multiple: true, default: [] },
+    sample: { type: "string" },
+    list: { type: "boolean", default: false }
+  }
+})
+
+const seed = chosenSeed()
+const random = randomFrom(`${seed} faults`)
+
+const wanted = faults.filter(
+  ({ area, file, id }) =>
+    values.only.length === 0 || values.only.some((text) => [area, file, id].some((it) => it.includes(text)))
+)
+const sampled = (all: ReadonlyArray<Fault>, count: number) =>
+  all
+    .map((fault) => ({ fault, rank: random() }))
+    .sort((a, b) => a.rank - b.rank)
+    .slice(0, count)
+    .map(({ fault }) => fault)
+const chosen = values.sample === undefined ? wanted : sampled(wanted, Number(values.sample))
+
+const clock = (millis: number) => `${(millis / 1_000).toFixed(1)} s`
+
+const showGroup = ({ millis, verdicts }: GroupReport) => {
+  const caught = verdicts.filter((it) => it.caught).length
+  const [first] = verdicts
+  console.log(`${clock(millis).padStart(8)}  ${caught} of ${verdicts.length}  ${first?.fault.file}`)
+}
+
+const showFailure = (verdict: Verdict) => {
+  if (verdict.caught) return
+  const { file, find, id, put, tests, why } = verdict.fault
+  console.log(`\n✗ ${id}: ${why}\n  ${file}\n    - ${find}\n    + ${put}\n  ${verdict.reason}\n  ${tests.join("\n  ")}`)
+}
+
+if (values.list) for (const { file, id, why } of chosen) console.log(`${id}  ${file}\n  ${why}`)
+else if (chosen.length === 0) {
+  console.error("No fault has such an id, area or file.")
+  process.exitCode = 1
+} else {
+  const begun = performance.now()
+  console.log(`Planting ${chosen.length} faults, seed ${seed}.`)
+  const provided: Record<string, unknown> = { seed }
+  const provide = (name: string, value: unknown) => {
+    provided[name] = value
+  }
+  // Of a project, the set-up of the tests uses nothing but `provide`.
+  const end = await globalSetup({ provide } as Parameters<typeof globalSetup>[0])
+  const verdicts = await runFaults(chosen, { root, provided, lanes: 2, onGroup: showGroup }).finally(end)
+  const failed = verdicts.filter((it) => !it.caught)
+  for (const verdict of failed) showFailure(verdict)
+  const late = verdicts.filter((it) => it.caught && it.outcome._tag === "TimedOut")
+  if (late.length > 0) console.log(`\nNoticed by a time-out only: ${late.map(({ fault }) => fault.id).join(", ")}`)
+  console.log(
+    `\n${clock(performance.now() - begun)}\n${verdicts.length - failed.length} passed, ${failed.length} failed`
+  )
+  // Vitest has set it to 1: tests failed, as they should.
+  process.exitCode = failed.length === 0 ? 0 : 1
+}

@@ -1,0 +1,22 @@
+/**
+ * `npm test`: every test, or those of the paths given. `--long` runs the long forms. What a test needs, a build for one,
+ * is made when it asks (`test/harness/globalSetup.ts`), so one pure file runs in seconds.
+ */
+import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+
+const root = join(import.meta.dirname, "..")
+const given = process.argv.slice(2)
+const long = given.includes("--long")
+
+const { status } = spawnSync("vitest", ["run", ...given.filter((it) => it !== "--long")], {
+  cwd: root,
+  stdio: "inherit",
+  env: {
+    ...process.env,
+    // Test workers and the processes under test load the same modules again and again.
+    NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compile"),
+    ...(long ? { NARTHEX_TEST_LONG: "1" } : {})
+  }
+})
+process.exit(status ?? 1)

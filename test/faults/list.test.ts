@@ -1,0 +1,93 @@
+/** The planted faults as data, and a few of them planted; `node scripts/faults.ts` plants them all. */
+import { spawn } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, inject, it } from "@effect/vitest"
+import { within } from "../harness/eventually.ts"
+import { times } from "../harness/long.ts"
+import { note } from "../harness/note.ts"
+import { faults } from "./list.ts"
+import { planted } from "./runner/Fault.ts"
+
+const root = join(import.meta.dirname, "../..")
+
+/** What a program prints, and its exit code. It is no part of this run of Vitest, so it gets none of its variables. */
+const ran = async (...args: ReadonlyArray<string>) => {
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("VITEST")))
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"],
+    env: { ...env, NODE_ENV: undefined, NARTHEX_TEST_SEED: inject("seed") }
+  })
+  let said = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+  const closed = new Promise<number | null>((resolve) => child.on("close", resolve))
+  const code = await within("the program that plants faults", closed, runLimit).finally(() => child.kill("SIGKILL"))
+  return { code, said: said.trim() }
+}
+
+/** Milliseconds. */
+const runLimit = times(110_000, 1_800_000)
+
+describe("the planted faults", () => {
+  it("are at least two hundred, each with a name of its own", () => {
+    assert.isAtLeast(faults.length, 200)
+    assert.lengthOf(new Set(faults.map(({ id }) => id)), faults.length)
+  })
+
+  it("each change one piece of text that is there exactly once", () => {
+    const text = new Map<string, string>()
+    const unusable = faults.filter((fault) => {
+      const source = text.get(fault.file) ?? readFileSync(join(root, fault.file), "utf8")
+      text.set(fault.file, source)
+      return planted(source, fault) === undefined
+    })
+    assert.deepStrictEqual(
+      unusable.map(({ find, id }) => `${id}: ${find}`),
+      []
+    )
+  })
+
+  it("are no two the same", () => {
+    const changes = faults.map(({ file, find, put }) => JSON.stringify([file, find, put]))
+    assert.deepStrictEqual(
+      changes.filter((change, at) => changes.indexOf(change) !== at),
+      []
+    )
+  })
+
+  it("each name tests that are there, and a sentence about what breaks", () => {
+    for (const { id, tests, why } of faults) {
+      assert.isAbove(tests.length, 0, id)
+      for (const test of tests) assert.isTrue(existsSync(join(root, test)), `${id}: ${test}`)
+      assert.match(why, /^[A-Z`].+\.$/s, id)
+    }
+  })
+
+  it("are noticed: some of the pure ones, chosen by the seed of the run", async () => {
+    const pure = ["core/src/events", "core/src/allowlist/Cidr", "authorization/decide"].flatMap((it) => ["--only", it])
+    const { code, said } = await ran("scripts/faults.ts", "--sample", String(times(4, 60)), ...pure)
+    assert.strictEqual(code, 0, said)
+    note(`planted faults: ${said.split("\n").at(-1)}`)
+  })
+})
+
+describe("the runner of faults", () => {
+  it("tells a fault that is noticed from one that survives, and from one that cannot be tried", async () => {
+    const { said } = await ran("test/faults/fixture/run.ts")
+    const { "no-clean-run": noCleanRun, "no-module": noModule, "no-text": noText, ...others } = JSON.parse(said)
+    assert.deepStrictEqual(others, {
+      caught: "Failed",
+      equivalent: "no test failed",
+      endless: "TimedOut",
+      "caught-after": "Failed",
+      "not-loaded": "its tests do not load the file"
+    })
+    assert.include(noModule, "oops is not defined")
+    assert.include(noText, "is not there exactly once")
+    assert.include(noCleanRun, "Without any fault its tests do not pass")
+  })
+})

@@ -1,0 +1,55 @@
+/** Every planted fault. */
+import { allowlistRules } from "./list/allowlistRules.ts"
+import { allowlistStore } from "./list/allowlistStore.ts"
+import { authentication } from "./list/authentication.ts"
+import { decisions } from "./list/decisions.ts"
+import { eventBroker } from "./list/eventBroker.ts"
+import { eventFeed } from "./list/eventFeed.ts"
+import { eventFrames } from "./list/eventFrames.ts"
+import { eventIds } from "./list/eventIds.ts"
+import { eventLog } from "./list/eventLog.ts"
+import { eventRing } from "./list/eventRing.ts"
+import { eventRingParts } from "./list/eventRingParts.ts"
+import { eventSubscription } from "./list/eventSubscription.ts"
+import { keys } from "./list/keys.ts"
+import { operationActions } from "./list/operationActions.ts"
+import { operationChanges } from "./list/operationChanges.ts"
+import { operationRunner } from "./list/operationRunner.ts"
+import { operationStore } from "./list/operationStore.ts"
+import { postgresEvents } from "./list/postgresEvents.ts"
+import { postgresStores } from "./list/postgresStores.ts"
+import { proxyAdmission } from "./list/proxyAdmission.ts"
+import { proxyConnections } from "./list/proxyConnections.ts"
+import { proxyNetworks } from "./list/proxyNetworks.ts"
+import { proxyPackets } from "./list/proxyPackets.ts"
+import { sessions } from "./list/sessions.ts"
+import { wakes } from "./list/wakes.ts"
+import { type Fault, faultsOf } from "./runner/Fault.ts"
+
+export const faults: ReadonlyArray<Fault> = faultsOf([
+  ...allowlistRules,
+  ...allowlistStore,
+  ...authentication,
+  ...decisions,
+  ...eventBroker,
+  ...eventFeed,
+  ...eventFrames,
+  ...eventIds,
+  ...eventLog,
+  ...eventRing,
+  ...eventRingParts,
+  ...eventSubscription,
+  ...keys,
+  ...operationActions,
+  ...operationChanges,
+  ...operationRunner,
+  ...operationStore,
+  ...postgresEvents,
+  ...postgresStores,
+  ...proxyAdmission,
+  ...proxyConnections,
+  ...proxyNetworks,
+  ...proxyPackets,
+  ...sessions,
+  ...wakes
+])

@@ -1,0 +1,169 @@
+/** Who is calling, and who still follows a stream. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const authentication: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "authorization",
+    file: "packages/core/src/authorization/Authentication.ts",
+    tests: [
+      "packages/core/test/authorization/Authentication.sessions.test.ts",
+      "packages/core/test/authorization/Authentication.test.ts"
+    ],
+    faults: [
+      {
+        id: "authentication-disabled",
+        find: "if (found === undefined || found.user.disabled_at !== null) return",
+        put: "if (found === undefined) return",
+        why: "The key of a disabled account opens nothing."
+      },
+      {
+        id: "authentication-secret-over",
+        find: "DateTime.isGreaterThanOrEqualTo(now, presented.dies_at)",
+        put: "DateTime.isGreaterThan(now, presented.dies_at)",
+        why: "A rotated secret is over at its very end."
+      },
+      {
+        id: "authentication-secret",
+        find: "presented === undefined || secretIsOver || ended",
+        put: "presented === undefined || ended",
+        why: "A rotated secret opens nothing after its grace."
+      },
+      {
+        id: "authentication-revoked",
+        find: "|| ended ||",
+        put: "||",
+        why: "A revoked key opens nothing."
+      },
+      {
+        id: "authentication-expired",
+        find: "|| key.expiredAt(now))",
+        put: ")",
+        why: "An expired key opens nothing."
+      },
+      {
+        id: "authentication-departed",
+        find: 'revoked_reason === "membership_ended" ? null : found.role',
+        put: "found.role",
+        why: "Coming back does not revive the keys that the departure ended."
+      },
+      {
+        id: "authentication-use",
+        find: "          yield* uses.note(key, from)\n",
+        put: "",
+        why: "The use of a key is recorded."
+      },
+      {
+        id: "authentication-forged-user",
+        find: "user.id !== claims.sub || user.disabled_at",
+        put: "user.disabled_at",
+        why: "A token speaks for its session's own user."
+      },
+      {
+        id: "authentication-session-user",
+        find: "user.id !== claims.sub || user.disabled_at !== null",
+        put: "user.id !== claims.sub",
+        why: "The session of a disabled account is over."
+      },
+      {
+        id: "authentication-session-revoked",
+        find: "session.revoked_at !== null || DateTime",
+        put: "DateTime",
+        why: "A revoked session is over."
+      },
+      {
+        id: "authentication-window",
+        find: "session.revoked_at !== null || DateTime.isGreaterThanOrEqualTo(now, session.refreshUntil(window))",
+        put: "session.revoked_at !== null",
+        why: "A session ends with its window."
+      },
+      {
+        id: "authentication-token",
+        find: "if (DateTime.isGreaterThanOrEqualTo(now, expires_at)) return yield* new TokenExpired({})",
+        put: "",
+        why: "An expired token has to be refreshed."
+      },
+      {
+        id: "authentication-demotion",
+        find: ".filter((permission) => stored.has(permission))",
+        put: "",
+        why: "A demotion acts at once."
+      },
+      {
+        id: "authentication-promotion",
+        find: "[...permissionsOf(claims.role)].filter",
+        put: "[...stored].filter",
+        why: "A promotion acts at the next refresh."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/core/src/authorization/streamAuthority.ts",
+    tests: [
+      "packages/core/test/authorization/streamAuthority.ends.test.ts",
+      "packages/core/test/authorization/streamAuthority.test.ts"
+    ],
+    faults: [
+      {
+        id: "authority-revoked",
+        find: "row.key.revoked_at !== null ||",
+        put: "",
+        why: "The stream of a revoked key ends."
+      },
+      {
+        id: "authority-expired",
+        find: "|| row.key.expiredAt(now)) return",
+        put: ") return",
+        why: "The stream of an expired key ends."
+      },
+      {
+        id: "authority-secret",
+        find: "secret === undefined || !sameEnd",
+        put: "!sameEnd",
+        why: "The stream of a secret that was removed ends."
+      },
+      {
+        id: "authority-same-end",
+        find: "!sameEnd(secret.dies_at, principal.secret?.dies_at ?? null)",
+        put: "false",
+        why: "A rotation ends the streams that the old secret opened."
+      },
+      {
+        id: "authority-session",
+        find: "session !== undefined && session.revoked_at === null &&",
+        put: "session !== undefined &&",
+        why: "The stream of a revoked session ends."
+      },
+      {
+        id: "authority-window",
+        find: "&& DateTime.isLessThan(now, session.refreshUntil(window))",
+        put: "",
+        why: "The stream of a session ends with its window."
+      },
+      {
+        id: "authority-disabled",
+        find: "user === undefined || user.disabled_at !== null",
+        put: "user === undefined",
+        why: "The stream of a disabled account ends."
+      },
+      {
+        id: "authority-pending",
+        find: 'if (accountState(yield* AccessPolicy, user) === "pending") return false',
+        put: "",
+        why: "A pending account follows no stream."
+      },
+      {
+        id: "authority-member",
+        find: 'membership === undefined || !permissionsOf(membership.role).has("read")',
+        put: "membership === undefined",
+        why: "A member whose role may not read follows no stream."
+      },
+      {
+        id: "authority-project",
+        find: "project_id === null || Option.isSome(yield* projects.find(org_id, project_id))",
+        put: "true",
+        why: "The stream of a project that is gone ends."
+      }
+    ]
+  }
+]

@@ -1,0 +1,237 @@
+/** The feed, the opening of streams and their revocation. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const eventFeed: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "events",
+    file: "packages/core/src/events/EventFeed.ts",
+    tests: [
+      "packages/core/test/events/EventFeed.test.ts",
+      "packages/core/test/events/EventStreams.test.ts",
+      "packages/core/test/events/EventBroker.ends.test.ts"
+    ],
+    faults: [
+      {
+        id: "feed-head-back",
+        find: "cursor === undefined || head.pos < cursor",
+        put: "cursor === undefined",
+        why: "A log that went back begins again."
+      },
+      {
+        id: "feed-doubt",
+        find: "else broker.doubtAll()",
+        put: "",
+        why: "After an outage every stream's right is looked up again."
+      },
+      {
+        id: "feed-hole",
+        find: "if (hole !== undefined) broker.restart(from)",
+        put: "",
+        why: "Streams do not go on over a hole in the log."
+      },
+      {
+        id: "feed-cursor",
+        find: "pos = batch.at(-1)?.pos ?? pos\n",
+        put: "pos = batch.at(0)?.pos ?? pos\n",
+        why: "Each event is delivered once."
+      },
+      {
+        id: "feed-batches",
+        find: "if (batch.length < settings.tailBatch) break",
+        put: "break",
+        why: "A pass reads to the end of the log."
+      },
+      {
+        id: "feed-refresh",
+        find: "waiting = [...waiting, request]\n          yield* Queue.offer(hints, undefined)",
+        put: "waiting = [...waiting, request]",
+        why: "A refresh does not wait for the next poll."
+      },
+      {
+        id: "feed-trim",
+        find: "yield* log.trim(DateTime.subtractDuration(now, settings.retention), settings.ringEvents)",
+        put: "yield* log.trim(now, settings.ringEvents)",
+        why: "Events stay for the retention time."
+      }
+    ]
+  },
+  {
+    area: "events",
+    file: "packages/core/src/events/EventStreams.ts",
+    tests: [
+      "packages/core/test/events/EventStreams.behind.test.ts",
+      "packages/core/test/events/EventStreams.test.ts",
+      "packages/core/test/events/EventBroker.ends.test.ts"
+    ],
+    faults: [
+      {
+        id: "open-permits",
+        find: "if (!(yield* authority.permits(admission.access))) admission.revoke()",
+        put: "",
+        why: "A client whose right has ended gets no stream."
+      },
+      {
+        id: "open-ahead-refresh",
+        find: "yield* Effect.timeoutOption(feed.refresh, settings.freshness)\n",
+        put: "",
+        why: "An instance that is behind its client catches up first."
+      },
+      {
+        id: "open-ahead-log",
+        find: "const ahead = last.id > ring.lastId && last.id > (yield* log.headOf(org_id))",
+        put: "const ahead = last.id > ring.lastId",
+        why: "Only a position beyond the log's own head is a gap."
+      },
+      {
+        id: "open-lost-log",
+        find: "{ lost: yield* log.scopeHasBetween(org_id, project_id, last.id, ring.floor) }",
+        put: "{ lost: true }",
+        why: "Below the ring the log says whether anything was lost."
+      },
+      {
+        id: "open-lost-scope",
+        find: "log.scopeHasBetween(org_id, project_id, last.id, ring.floor)",
+        put: "log.scopeHasBetween(org_id, null, last.id, ring.floor)",
+        why: "A project's stream has no gap for what happened elsewhere."
+      },
+      {
+        id: "open-turn-over",
+        find: "if (turn !== undefined) stream.onSettled(turn.over)",
+        put: "",
+        why: "A replay that is done gives its turn to the next."
+      },
+      {
+        id: "open-cancel",
+        find: "                  turn?.over()\n                  admission.cancel()",
+        put: "                  turn?.over()",
+        why: "An interrupted opening gives its place back."
+      },
+      {
+        id: "open-draining",
+        find: "if (draining !== undefined) return turnAway(request, draining)",
+        put: "",
+        why: "A stopping instance takes no new streams."
+      }
+    ]
+  },
+  {
+    area: "events",
+    file: "packages/core/src/events/ReplayBudget.ts",
+    tests: ["packages/core/test/events/ReplayBudget.test.ts"],
+    faults: [
+      {
+        id: "budget-count",
+        find: "this.#running.size < this.#replays &&",
+        put: "this.#running.size <= this.#replays &&",
+        why: "No more replays run at a time than the setting says."
+      },
+      {
+        id: "budget-bytes",
+        find: "inFlight + request.bytes <= this.#bytes",
+        put: "true",
+        why: "Replays have no more bytes in flight together than the setting says."
+      },
+      {
+        id: "budget-over",
+        find: "        this.#running.delete(request)\n        this.#grant()",
+        put: "        this.#running.delete(request)",
+        why: "A turn that is over goes to the next."
+      },
+      {
+        id: "budget-waiting",
+        find: "        this.#waiting.delete(request)\n        this.#running",
+        put: "        this.#running",
+        why: "A client that left waits for no turn."
+      },
+      {
+        id: "budget-large",
+        find: "if (!fits && this.#running.size > 0) return",
+        put: "if (!fits) return",
+        why: "A replay larger than the whole budget runs alone."
+      }
+    ]
+  },
+  {
+    area: "events",
+    file: "packages/core/src/events/Revocations.ts",
+    tests: [
+      "packages/core/test/events/Revocations.narrow.test.ts",
+      "packages/core/test/events/Revocations.test.ts",
+      "packages/core/test/events/EventBroker.ends.test.ts"
+    ],
+    faults: [
+      {
+        id: "revocation-session",
+        find: "principal.session_id === revocation.session_id",
+        put: "principal.session_id !== revocation.session_id",
+        why: "A revoked session ends its own streams and no other."
+      },
+      {
+        id: "revocation-key",
+        find: "principal.api_key_id === revocation.api_key_id",
+        put: "principal.api_key_id !== null",
+        why: "A revoked key ends its own streams and no other key's."
+      },
+      {
+        id: "revocation-project-key",
+        find: "project_id === revocation.project_id || principal.project_id === revocation.project_id",
+        put: "project_id === revocation.project_id",
+        why: "A project's end closes streams of keys that are narrowed to it."
+      },
+      {
+        id: "revocation-project-stream",
+        find: "project_id === revocation.project_id || principal.project_id === revocation.project_id",
+        put: "principal.project_id === revocation.project_id",
+        why: "A project's end closes the project's streams."
+      },
+      {
+        id: "revocation-branch",
+        find: "principal.branch_id === revocation.branch_id",
+        put: "principal.branch_id !== null",
+        why: "A branch's end closes streams of that branch's keys only."
+      },
+      {
+        id: "revocation-membership-user",
+        find: '"user_id" in revocation && principal.user_id !== revocation.user_id) return false',
+        put: '"user_id" in revocation && principal.user_id === revocation.user_id) return false',
+        why: "The end of a membership concerns that member."
+      },
+      {
+        id: "revocation-membership-org",
+        find: 'return !("org_id" in revocation) || org_id === revocation.org_id',
+        put: "return true",
+        why: "The end of a membership concerns that organization's streams only."
+      },
+      {
+        id: "revocation-user-everywhere",
+        find: 'return !("org_id" in revocation) || org_id === revocation.org_id',
+        put: 'return "org_id" in revocation && org_id === revocation.org_id',
+        why: "A disabled account loses its streams in every organization."
+      },
+      {
+        id: "revocation-not-internal",
+        find: "event.internal && event.type === revokedType",
+        put: "event.type === revokedType",
+        why: "Only an internal event revokes."
+      },
+      {
+        id: "revocation-type",
+        find: "event.internal && event.type === revokedType ?",
+        put: "event.internal ?",
+        why: "Only a revocation revokes."
+      },
+      {
+        id: "revocation-order",
+        find: "Schema.Struct({ org_id: OrgId, user_id: UserId }),\n  Schema.Struct({ user_id: UserId }),",
+        put: "Schema.Struct({ user_id: UserId }),\n  Schema.Struct({ org_id: OrgId, user_id: UserId }),",
+        why: "A membership's revocation is not read as one of the whole account."
+      },
+      {
+        id: "revocation-membership-scope",
+        find: "internal(org_id, null, revokedType, { org_id, user_id })",
+        put: "internal(org_id, null, revokedType, { user_id })",
+        why: "The end of one membership leaves the user's others alone."
+      }
+    ]
+  }
+]

@@ -1,0 +1,150 @@
+/** A connection through the proxy. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "proxy",
+    file: "packages/proxy/src/wire/MessageWalker.ts",
+    tests: [
+      "packages/proxy/test/wire/edges.test.ts",
+      "packages/proxy/test/wire/MessageWalker.test.ts",
+      "packages/proxy/test/Relay.test.ts"
+    ],
+    faults: [
+      {
+        id: "walker-size",
+        find: "bytes.readInt32BE(at + 1) - 4",
+        put: "bytes.readInt32BE(at + 1)",
+        why: "A message's length counts itself."
+      },
+      {
+        id: "walker-negative",
+        find: "if (size < 0) {",
+        put: "if (size < -4) {",
+        why: "A length that makes no sense ends the walk."
+      },
+      {
+        id: "walker-largest",
+        find: "size <= largestBody && this",
+        put: "this",
+        why: "A body that is too large is not collected."
+      },
+      {
+        id: "walker-boundary",
+        find: "this.#skip === 0 && this.#headerBytes === 0 &&",
+        put: "this.#skip === 0 &&",
+        why: "Inside a header is no boundary."
+      },
+      {
+        id: "walker-boundary-skip",
+        find: "this.#skip === 0 && this.#headerBytes === 0 &&",
+        put: "this.#headerBytes === 0 &&",
+        why: "Inside a body is no boundary."
+      },
+      {
+        id: "walker-broken",
+        find: "&& !this.#broken\n  }",
+        put: "\n  }",
+        why: "After a length that made no sense there is no boundary."
+      },
+      {
+        id: "walker-stop",
+        find: "if (stop && this.atBoundary) return at",
+        put: "if (stop) return at",
+        why: "A walk to the boundary goes on to the end of the message."
+      },
+      {
+        id: "walker-empty-body",
+        find: "if (size === 0) this.#finish()",
+        put: "",
+        why: "A wanted message without a body is told."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/Connection.ts",
+    tests: ["packages/proxy/test/connections/handshake.test.ts"],
+    faults: [
+      {
+        id: "connection-trusted",
+        find: "shared.trusted(direct) ? yield* proxied(line, direct) : direct",
+        put: "direct",
+        why: "A trusted load balancer says whom it speaks for."
+      },
+      {
+        id: "connection-trusted-all",
+        find: "shared.trusted(direct) ? yield* proxied",
+        put: "true ? yield* proxied",
+        why: "A header from an address that is not trusted is no evidence."
+      },
+      {
+        id: "connection-header-refused",
+        find: 'if (header._tag === "Refused") return yield* new Hangup({ event: "proxy_header_refused" })\n  return header._tag === "Local" ? direct : header.source',
+        put: 'return header._tag === "Proxied" ? header.source : direct',
+        why: "A trusted peer without a header is refused."
+      },
+      {
+        id: "connection-slot",
+        find: 'if (typeof slot === "string") return yield* tooMany(slot)',
+        put: 'if (typeof slot === "string") return yield* unavailable()',
+        why: "A client over an endpoint's limit is told so."
+      },
+      {
+        id: "connection-malformed",
+        find: 'reason === "malformed"\n',
+        put: 'reason !== "malformed"\n',
+        why: "A malformed id is told as unknown, several as a contradiction."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/handshake.ts",
+    tests: ["packages/proxy/test/connections/handshake.test.ts"],
+    faults: [
+      {
+        id: "handshake-ahead",
+        find: "|| line.reader.ahead) return",
+        put: "|| false) return",
+        why: "Bytes behind an SSL request end the connection."
+      },
+      {
+        id: "handshake-asked",
+        find: "!plain || asked.has(packet._tag) ||",
+        put: "!plain ||",
+        why: "TLS is asked for once."
+      },
+      {
+        id: "handshake-required",
+        find: "plain && tls?.required ? yield* tlsRequired() : packet",
+        put: "packet",
+        why: "Where TLS is required a plain connection is refused."
+      },
+      {
+        id: "handshake-no",
+        find: '} else line.socket.write("N")',
+        put: '} else line.socket.write("S")',
+        why: "A request that is not granted is answered so."
+      },
+      {
+        id: "handshake-alpn",
+        find: 'line.socket.alpnProtocol !== "postgresql")',
+        put: 'line.socket.alpnProtocol === "postgresql")',
+        why: "Direct TLS needs the protocol's name."
+      },
+      {
+        id: "handshake-major",
+        find: 'if (packet._tag === "UnsupportedProtocol") return yield* unsupportedProtocol(packet.major, packet.minor)',
+        put: 'if (packet._tag === "UnsupportedProtocol") return yield* garbage()',
+        why: "A client of another protocol is told which is spoken."
+      },
+      {
+        id: "handshake-answerable",
+        find: "        line.answerable = true\n",
+        put: "",
+        why: "After the startup packet a refusal is a sentence."
+      }
+    ]
+  }
+]

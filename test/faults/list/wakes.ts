@@ -1,0 +1,180 @@
+/** Endpoints and their wakes. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const wakes: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "operations",
+    file: "packages/core/src/operations/OperationWaits.ts",
+    tests: ["packages/core/test/projects/Wakes.lost.test.ts", "packages/core/test/projects/Wakes.test.ts"],
+    faults: [
+      {
+        id: "waits-final",
+        find: "Option.isNone(found) || isFinal(found.value.status) || left <= 0",
+        put: "Option.isNone(found) || left <= 0",
+        why: "A wait ends when the operation does."
+      },
+      {
+        id: "waits-over",
+        find: "isFinal(found.value.status) || left <= 0",
+        put: "isFinal(found.value.status)",
+        why: "A wait ends when its time is over."
+      },
+      {
+        id: "waits-gone",
+        find: "Option.isNone(found) || isFinal(found.value.status)",
+        put: "Option.exists(found, (it) => isFinal(it.status))",
+        why: "A wait for an operation that does not exist ends at once."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/projects/Wakes.ts",
+    tests: ["packages/core/test/projects/Wakes.lost.test.ts", "packages/core/test/projects/Wakes.test.ts"],
+    faults: [
+      {
+        id: "wake-permits",
+        find: "if (!permits(rules, address, yield* DateTime.now)) return yield* new AddressNotListed({ address })",
+        put: "",
+        why: "An address that is not listed wakes nothing."
+      },
+      {
+        id: "wake-lost",
+        find: "        yield* markLost(endpoint)\n",
+        put: "",
+        why: "A compute that died is started again."
+      },
+      {
+        id: "wake-lost-active",
+        find: 'endpoint.current_state !== "active" || (yield* runs(endpoint))',
+        put: 'endpoint.current_state !== "active"',
+        why: "A compute that runs is not taken as lost."
+      },
+      {
+        id: "wake-lost-generation",
+        find: "it.endpoint_id === endpoint.id && it.generation === endpoint.generation",
+        put: "it.endpoint_id === endpoint.id",
+        why: "A compute of another generation is not the endpoint's."
+      },
+      {
+        id: "wake-lost-other",
+        find: "it.endpoint_id === endpoint.id && it.generation",
+        put: "it.generation",
+        why: "A compute of another endpoint is not this one's."
+      },
+      {
+        id: "wake-awake",
+        find: "if (operation === undefined && endpoint.address !== null)",
+        put: "if (endpoint.address !== null)",
+        why: "A wake waits for the start that is under way."
+      },
+      {
+        id: "wake-skipped",
+        find: 'settled?.status !== "finished" && settled?.status !== "skipped"',
+        put: 'settled?.status !== "finished"',
+        why: "A start that found the compute running is as good as one."
+      },
+      {
+        id: "wake-failed",
+        find: 'if (settled?.status !== "finished" && settled?.status !== "skipped")',
+        put: 'if (settled?.status === "scheduling")',
+        why: "A wake fails when the start does."
+      },
+      {
+        id: "wake-reason",
+        find: "settled?.error ?? `it is still",
+        put: "`it is still",
+        why: "A failed wake says why."
+      },
+      {
+        id: "wake-lists-gone",
+        find: "const there = yield* Effect.filter(ids, (id) => Effect.map(projects.findAnywhere(id), Option.isSome))",
+        put: "const there = ids",
+        why: "A project that is gone has no list."
+      },
+      {
+        id: "wake-disabled",
+        find: 'endpoints.head(project.value, id, "active", byProxy)',
+        put: 'endpoints.head(project.value, id, "idle", byProxy)',
+        why: "A wake starts the endpoint."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/projects/Endpoints.ts",
+    tests: [
+      "packages/core/test/projects/Wakes.lost.test.ts",
+      "packages/core/test/projects/Endpoints.test.ts",
+      "packages/core/test/projects/Wakes.test.ts"
+    ],
+    faults: [
+      {
+        id: "endpoint-disabled",
+        find: 'if (towards === "active" && endpoint.disabled)',
+        put: 'if (endpoint.disabled && towards === "idle")',
+        why: "A disabled endpoint does not start."
+      },
+      {
+        id: "endpoint-headed",
+        find: "if (state === towards) return { endpoint, operations: Option.toArray(by) }",
+        put: "if (endpoint.current_state === towards) return { endpoint, operations: [] }",
+        why: "What counts is where an endpoint is headed."
+      },
+      {
+        id: "endpoint-headed-by",
+        find: "operations: Option.toArray(by)",
+        put: "operations: []",
+        why: "A second start answers the operation of the first."
+      },
+      {
+        id: "endpoint-action",
+        find: 'towards === "active" ? "start_compute" : "suspend_compute"',
+        put: '"start_compute"',
+        why: "A suspend suspends."
+      },
+      {
+        id: "endpoint-pending",
+        find: "pending_state: towards,",
+        put: "pending_state: endpoint.pending_state,",
+        why: "An endpoint shows what it is headed for."
+      },
+      {
+        id: "endpoint-second",
+        find: 'if (!(yield* store.put(endpoint)))\n            return yield* new Conflict({ reason: "The branch has a read-write endpoint already." })',
+        put: "yield* store.put(endpoint)",
+        why: "A branch has one read-write endpoint."
+      },
+      {
+        id: "endpoint-change-disable",
+        find: "if (!disabled || endpoint.disabled) return",
+        put: "if (disabled || endpoint.disabled) return",
+        why: "Disabling an endpoint stops its compute."
+      },
+      {
+        id: "endpoint-change-keep",
+        find: "changes.disabled ?? endpoint.disabled",
+        put: "changes.disabled ?? false",
+        why: "A change leaves alone what it does not name."
+      },
+      {
+        id: "endpoint-change-timeout",
+        find: "changes.suspend_timeout_seconds ?? endpoint.suspend_timeout_seconds",
+        put: "endpoint.suspend_timeout_seconds",
+        why: "A change of the suspend timeout is stored."
+      },
+      {
+        id: "endpoint-remove",
+        find: "yield* store.markDeleted(endpoint.id, yield* DateTime.now)",
+        put: "",
+        why: "A removed endpoint is gone."
+      },
+      {
+        id: "endpoint-remove-work",
+        find: '"delete_compute", initiatorOf(caller))]',
+        put: '"suspend_compute", initiatorOf(caller))]',
+        why: "Removing an endpoint deletes its compute."
+      }
+    ]
+  }
+]

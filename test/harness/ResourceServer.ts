@@ -1,0 +1,62 @@
+/**
+ * What test files share: one Postgres server, one Chromium, one build. Each is made when the first test asks for it and
+ * ends with the run, so that a run of one pure file starts nothing.
+ *
+ * Workers ask over a Unix socket: `GET /postgres` answers JSON once the resource is there, 500 with the reason when it
+ * cannot be had. `resource.ts` is the other side.
+ */
+import { createServer, type Server } from "node:http"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { once } from "node:events"
+
+/** Makes a resource: its description for workers, and how it ends. */
+export type MakeResource = () => Promise<{ readonly description: unknown; readonly end: () => Promise<void> }>
+
+export class ResourceServer {
+  readonly socket: string
+  readonly #server: Server
+  readonly #made = new Map<string, ReturnType<MakeResource>>()
+  readonly #directory: string
+
+  private constructor(directory: string, makers: Readonly<Record<string, MakeResource>>) {
+    this.#directory = directory
+    this.socket = join(directory, "resources")
+    this.#server = createServer((request, response) => {
+      const name = request.url?.slice(1) ?? ""
+      const answer = (status: number, body: unknown) => {
+        response.writeHead(status, { "content-type": "application/json", connection: "close" })
+        response.end(JSON.stringify(body))
+      }
+      this.#resource(name, makers[name]).then(
+        ({ description }) => answer(200, description),
+        (error: unknown) => answer(500, { reason: error instanceof Error ? error.message : String(error) })
+      )
+    })
+    // A build takes longer than Node's limit on a request.
+    this.#server.requestTimeout = 0
+  }
+
+  static async start(makers: Readonly<Record<string, MakeResource>>): Promise<ResourceServer> {
+    const server = new ResourceServer(await mkdtemp(join(tmpdir(), "narthex-resources-")), makers)
+    server.#server.listen(server.socket)
+    await once(server.#server, "listening")
+    return server
+  }
+
+  /** Made once, however many ask; a failure is remembered too, so that every file fails for the same reason. */
+  #resource(name: string, make: MakeResource | undefined): ReturnType<MakeResource> {
+    const made = this.#made.get(name) ?? make?.() ?? Promise.reject(new Error(`There is no shared resource "${name}".`))
+    this.#made.set(name, made)
+    return made
+  }
+
+  /** Ends every resource that was made. */
+  async stop(): Promise<void> {
+    this.#server.close()
+    const made = await Promise.allSettled(this.#made.values())
+    await Promise.allSettled(made.map((it) => (it.status === "fulfilled" ? it.value.end() : undefined)))
+    await rm(this.#directory, { recursive: true, force: true })
+  }
+}

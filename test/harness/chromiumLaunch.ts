@@ -1,0 +1,16 @@
+/** How tests start Debian's Chromium: headless, and without the requests that it makes by itself. */
+import type { LaunchOptions } from "playwright-core"
+import { programPath } from "./requirements.ts"
+
+export const chromiumLaunch = (): LaunchOptions => ({
+  executablePath: programPath("chromium") ?? "/usr/bin/chromium",
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync"
+  ]
+})

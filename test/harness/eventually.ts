@@ -1,0 +1,65 @@
+/** Waiting with a bound: what does not come about fails the test with a sentence that says what it was. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { Effect } from "effect"
+
+/** Milliseconds, by the machine's clock also where the test controls Effect's. Generous: a loaded machine is no failure. */
+const defaultLimit = 45_000
+
+export interface Waiting {
+  readonly limit?: number
+  /** Milliseconds between looks. */
+  readonly every?: number
+}
+
+/** Looks until the answer is true; fails with `Waited … for <what>` once the limit has passed. */
+export const until = async (
+  what: string,
+  so: () => boolean | Promise<boolean>,
+  { every = 5, limit = defaultLimit }: Waiting = {}
+): Promise<void> => {
+  const deadline = performance.now() + limit
+  // A look may itself never answer.
+  while (!(await bounded(what, Promise.resolve(so()), deadline, limit))) {
+    if (performance.now() > deadline) throw waited(what, limit)
+    await sleep(every)
+  }
+}
+
+/** `until` for an effect. */
+export const eventually = <E, R>(
+  what: string,
+  so: Effect.Effect<boolean, E, R>,
+  { every = 5, limit = defaultLimit }: Waiting = {}
+): Effect.Effect<void, E, R> =>
+  Effect.gen(function* () {
+    const deadline = performance.now() + limit
+    const late = Effect.callback<never>((resume) => {
+      const timer = setTimeout(() => resume(Effect.die(waited(what, limit))), Math.max(0, deadline - performance.now()))
+      return Effect.sync(() => clearTimeout(timer))
+    })
+    while (!(yield* Effect.raceFirst(so, late))) {
+      if (performance.now() > deadline) return yield* Effect.die(waited(what, limit))
+      yield* Effect.promise(() => sleep(every))
+    }
+  })
+
+/** The value of a promise, or a failure that says what did not come within the limit. */
+export const within = <A>(what: string, promise: Promise<A>, limit = defaultLimit): Promise<A> =>
+  bounded(what, promise, performance.now() + limit, limit)
+
+const waited = (what: string, limit: number) => new Error(`Waited ${limit / 1_000} s for ${what}.`)
+
+/** The value of a promise until the deadline, by `performance.now`. */
+const bounded = async <A>(what: string, promise: Promise<A>, deadline: number, limit: number): Promise<A> => {
+  const stop = new AbortController()
+  const left = Math.max(0, deadline - performance.now())
+  const late = sleep(left, undefined, { signal: stop.signal }).then(() => {
+    throw waited(what, limit)
+  })
+  late.catch(() => undefined)
+  try {
+    return await Promise.race([promise, late])
+  } finally {
+    stop.abort()
+  }
+}

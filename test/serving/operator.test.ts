@@ -1,0 +1,188 @@
+/** Operator commands: what they print, how they end, and what the running platform makes of them. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
+import { ask, signIn } from "./support/ask.ts"
+import { operate } from "./support/operate.ts"
+import { Program, run } from "./support/Program.ts"
+import { Serving } from "./support/Serving.ts"
+
+/** Before any instance has served: the store is empty. */
+layer(Serving.layer, { excludeTestServices: true })("an operator command as a process", (it) => {
+  it.effect("`migrate` brings an empty database up to date, and once only", () =>
+    Effect.gen(function* () {
+      const { database, environment } = yield* Serving
+      const first = yield* run("server", ["migrate"], environment)
+      assert.deepStrictEqual([first.code, first.stdout], [0, ""], first.stderr)
+      assert.include(first.stderr, "0001_events")
+      const record = Effect.flatMap(PostgresServer, ({ admin }) => admin("select * from narthex_migration", database))
+      const recorded = yield* record
+      assert.deepStrictEqual(yield* operate(environment, "migrate"), { code: 0, lines: [], refusal: undefined })
+      assert.deepStrictEqual(yield* record, recorded)
+    })
+  )
+
+  it.effect("ends with 1 and one sentence on stderr when it is refused", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      const { code, stderr, stdout } = yield* run("server", ["regions", "default", "eu-typo"], environment)
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(stderr, /^narthex: There is no region "eu-typo"\.[^\n]*\n$/)
+    })
+  )
+
+  it.effect("names every mistake of the settings and touches no store", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      const wrong = { ...environment, NARTHEX_API_PORT: "many", NARTHEX_MASTER_SECRET: "short" }
+      const { code, lines, refusal } = yield* operate(wrong, "regions", "list")
+      assert.deepStrictEqual([code, lines], [1, []])
+      assert.include(refusal, "NARTHEX_API_PORT")
+      assert.include(refusal, "NARTHEX_MASTER_SECRET")
+    })
+  )
+
+  it.effect("lists the commands in its help, and ends with 1 for one that does not exist", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      const help = yield* operate(environment, "--help")
+      assert.strictEqual(help.code, 0)
+      const listed = /SUBCOMMANDS\n([\s\S]*)$/.exec(help.lines.join("\n"))?.[1]?.trim().split(/\n\s*/) ?? []
+      assert.sameMembers(
+        listed.map((line) => line.split(/\s/)[0] ?? ""),
+        ["accounts", "regions", "keys", "settings", "migrate"]
+      )
+      const unknown = yield* run("server", ["region", "list"], environment)
+      assert.strictEqual(unknown.code, 1)
+      assert.include(unknown.stderr, 'Unknown subcommand "region"')
+      assert.notInclude(unknown.stderr, "Help requested")
+    })
+  )
+})
+
+layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
+  const operated = (...args: ReadonlyArray<string>) =>
+    Effect.flatMap(Serving, ({ environment }) => operate(environment, "regions", ...args))
+  const list = Effect.map(operated("list"), ({ lines }) => lines)
+  const factsOf = (id: string) =>
+    Effect.gen(function* () {
+      const { database } = yield* Serving
+      const { admin } = yield* PostgresServer
+      return (yield* admin(
+        `select name, geo_lat, geo_long, location from region where region_id = '${id}'`,
+        database
+      ))[0]
+    })
+
+  it.effect("are those of the settings first, the first one the default", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      const { lines } = yield* operate({ ...environment, NARTHEX_REGIONS: "local,near" }, "regions", "list")
+      assert.deepStrictEqual(lines, ["local  active  default  local", "near  active  near"])
+    })
+  )
+
+  it.effect("`add` adds one with its facts, and changes only the facts that are given", () =>
+    Effect.gen(function* () {
+      const added = yield* operated(
+        "add",
+        "eu",
+        "--name",
+        "Europe",
+        "--location",
+        "Paris",
+        "--lat",
+        "48.9",
+        "--long",
+        "2.4"
+      )
+      assert.deepStrictEqual([added.code, added.lines], [0, ["Region eu is active."]])
+      const before = { name: "Europe", geo_lat: 48.9, geo_long: 2.4, location: "Paris" }
+      assert.deepStrictEqual(yield* factsOf("eu"), before)
+      yield* operated("add", "eu")
+      assert.deepStrictEqual(yield* factsOf("eu"), before)
+      yield* operated("add", "eu", "--lat", "50")
+      assert.deepStrictEqual(yield* factsOf("eu"), { ...before, geo_lat: 50 })
+    })
+  )
+
+  it.effect("`add` refuses what cannot be a label of a host name", () =>
+    Effect.gen(function* () {
+      const before = yield* list
+      for (const id of ["EU", "eu west", "-eu", "eu.west"]) {
+        const { code, refusal } = yield* operated("add", "--name", "Europe", "--", id)
+        assert.strictEqual(code, 1, id)
+        assert.include(refusal, "lower-case letters, digits and dashes")
+      }
+      assert.deepStrictEqual(yield* list, before)
+    })
+  )
+
+  it.effect("`default` moves the mark", () =>
+    Effect.gen(function* () {
+      const { code, lines } = yield* operated("default", "eu")
+      assert.deepStrictEqual([code, lines], [0, ["Region eu is the default."]])
+      assert.deepStrictEqual(yield* list, ["local  active  local", "near  active  near", "eu  active  default  Europe"])
+    })
+  )
+
+  it.effect("`default` refuses a region that does not exist and one that is retired, and changes nothing", () =>
+    Effect.gen(function* () {
+      assert.strictEqual((yield* operated("retire", "near")).code, 0)
+      const before = yield* list
+      for (const [id, sentence] of [
+        ["eu-typo", 'There is no region "eu-typo".'],
+        ["near", 'Region "near" is retired.']
+      ] as const) {
+        const { code, lines, refusal } = yield* operated("default", id)
+        assert.deepStrictEqual([code, lines], [1, []])
+        assert.include(refusal, sentence)
+        assert.deepStrictEqual(yield* list, before)
+      }
+    })
+  )
+
+  it.effect("`retire` may be repeated, and refuses a region that does not exist", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* operated("retire", "near")).lines, ["Region near takes no more projects."])
+      const { code, refusal } = yield* operated("retire", "eu-typo")
+      assert.strictEqual(code, 1)
+      assert.include(refusal, 'There is no region "eu-typo".')
+    })
+  )
+
+  it.effect("`add` adds the region that an instance misses, with that instance's own settings", () =>
+    Effect.gen(function* () {
+      const environment = { ...(yield* Serving).environment, NARTHEX_REGION: "far" }
+      const start = yield* run("server", ["--roles", "api"], environment)
+      assert.strictEqual(start.code, 1)
+      assert.include(start.stderr, "narthex-server regions add far")
+      const { code, refusal } = yield* operate(environment, "regions", "add", "far")
+      assert.strictEqual(code, 0, refusal)
+    })
+  )
+
+  it.effect("a project goes only where a region is active, from the next request on", () =>
+    Effect.gen(function* () {
+      const { environment, issuer } = yield* Serving
+      // An instance in the region that was missing.
+      const api = (yield* Program.start("server", ["--roles", "api"], {
+        ...environment,
+        NARTHEX_REGION: "far"
+      })).address("api")
+      const { token } = yield* signIn(api, issuer.idToken("ada@example.com"))
+      const create = (region: string) =>
+        Effect.map(ask(api, "POST", "/v1/projects", token, { name: region, region }), ({ status }) => status)
+      assert.strictEqual(yield* create("near"), 422)
+      assert.strictEqual((yield* operated("add", "near")).code, 0)
+      assert.strictEqual(yield* create("near"), 201)
+      const { body } = yield* ask(api, "GET", "/v1/regions", token)
+      assert.deepStrictEqual(
+        body.regions.map((region: { readonly region_id: string }) => region.region_id),
+        ["local", "near", "eu", "far"]
+      )
+      assert.strictEqual((yield* operated("retire", "near")).code, 0)
+      assert.strictEqual(yield* create("near"), 422)
+    })
+  )
+})

@@ -1,0 +1,170 @@
+/** `narthex-proxy` as a process, between a real driver, the API of another process and a real Postgres. */
+import { createServer } from "node:http"
+import { assert, layer } from "@effect/vitest"
+import { Context, Effect, Layer, Redacted } from "effect"
+import postgres from "postgres"
+import { eventually, within } from "../harness/eventually.ts"
+import { ask, signIn } from "./support/ask.ts"
+import { listening } from "./support/listening.ts"
+import { Program, run } from "./support/Program.ts"
+import { Serving } from "./support/Serving.ts"
+
+/** Where the test's Postgres listens, as `NARTHEX_STATIC_ENDPOINTS` names a server. */
+const addressOf = (database: Redacted.Redacted<string>) => {
+  const url = new URL(Redacted.value(database))
+  const directory = url.searchParams.get("host")
+  return directory === null ? `${url.hostname}:${url.port || 5432}` : `${directory}/.s.PGSQL.5432`
+}
+
+/** One connection through the proxy, one statement: its answer, or the SQLSTATE with which it was refused. */
+const selectOne = (proxy: string, endpoint: string, database: Redacted.Redacted<string>) =>
+  Effect.promise(async () => {
+    const url = new URL(Redacted.value(database))
+    const user = url.username || url.searchParams.get("user")
+    const password = url.password === "" ? "" : `:${url.password}`
+    const sql = postgres(`postgresql://${user}${password}@${proxy}${url.pathname}?options=endpoint%3D${endpoint}`, {
+      max: 1,
+      connect_timeout: 40,
+      onnotice: () => undefined
+    })
+    try {
+      return (await sql`select 1 as answer`)[0]?.["answer"]
+    } catch (error) {
+      return error instanceof postgres.PostgresError ? error.code : String(error)
+    } finally {
+      await sql.end({ timeout: 5 })
+    }
+  })
+
+class Platform extends Context.Service<
+  Platform,
+  {
+    readonly proxy: Program
+    readonly url: string
+    readonly call: (method: string, path: string, body?: unknown) => ReturnType<typeof ask>
+    readonly project: string
+    readonly endpoint: string
+  }
+>()("@narthex/test/serving/Platform") {
+  static readonly layer = Layer.effect(
+    Platform,
+    Effect.gen(function* () {
+      const { database, environment, issuer } = yield* Serving
+      const settings = { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_ENDPOINTS: addressOf(database) }
+      const server = yield* Program.start("server", ["--roles", "api,runner"], { ...environment, ...settings })
+      const url = server.address("api")
+      const proxy = yield* Program.start("proxyServer", [], { ...environment, NARTHEX_API_URL: url })
+      const { token } = yield* signIn(url, issuer.idToken("ada@example.com"))
+      const call = (method: string, path: string, body?: unknown) => ask(url, method, path, token, body)
+      const { body } = yield* call("POST", "/v1/projects", { name: "first" })
+      return { proxy, url, call, project: String(body.project.id), endpoint: String(body.endpoint.id) }
+    })
+  ).pipe(Layer.provideMerge(Serving.layer))
+}
+
+const state = Effect.gen(function* () {
+  const { call, endpoint, project } = yield* Platform
+  return String((yield* call("GET", `/v1/projects/${project}/endpoints/${endpoint}`)).body.endpoint.current_state)
+})
+
+const answer = Effect.gen(function* () {
+  const { endpoint, proxy } = yield* Platform
+  return yield* selectOne(proxy.address("proxy"), endpoint, (yield* Serving).database)
+})
+
+layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
+  it.effect("refuses an address that is not listed with 28000, and wakes nothing", () =>
+    Effect.gen(function* () {
+      const { call, project } = yield* Platform
+      yield* eventually(
+        "the endpoint to be made",
+        Effect.map(state, (it) => it === "idle")
+      )
+      const { status } = yield* call("POST", `/v1/projects/${project}/ip-allow`, { cidr: "203.0.113.0/24" })
+      assert.strictEqual(status, 201)
+      assert.strictEqual(yield* answer, "28000")
+      assert.strictEqual(yield* state, "idle")
+      const { body } = yield* call("GET", `/v1/projects/${project}/operations`)
+      assert.notInclude(JSON.stringify(body), "start_compute")
+    })
+  )
+
+  it.effect("wakes the endpoint for an address that is listed, and relays the answer of Postgres", () =>
+    Effect.gen(function* () {
+      const { call, project } = yield* Platform
+      const added = yield* call("POST", `/v1/projects/${project}/ip-allow`, { cidr: "127.0.0.1/32" })
+      assert.strictEqual(added.status, 201, JSON.stringify(added.body))
+      yield* eventually(
+        "the proxy to let the address through",
+        Effect.map(answer, (it) => it === 1),
+        { every: 50 }
+      )
+      assert.strictEqual(yield* state, "active")
+    })
+  )
+
+  it.effect("ends with 1 and a sentence when the control plane refuses its token", () =>
+    Effect.gen(function* () {
+      const { url } = yield* Platform
+      const { environment } = yield* Serving
+      const wrong = { ...environment, NARTHEX_API_URL: url, NARTHEX_PROXY_TOKEN: "another-token" }
+      const { code, stderr, stdout } = yield* run("proxyServer", [], wrong)
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(stderr, /^narthex: The control plane at \S+ refuses NARTHEX_PROXY_TOKEN\./m)
+      assert.notInclude(stderr, "another-token")
+    })
+  )
+
+  it.effect("ends with 1 and a sentence when it was given no token", () =>
+    Effect.gen(function* () {
+      const { NARTHEX_PROXY_TOKEN: _, ...environment } = (yield* Serving).environment
+      const { code, stderr, stdout } = yield* run("proxyServer", [], environment)
+      assert.deepStrictEqual([code, stdout], [1, ""])
+      assert.match(stderr, /^narthex: Set NARTHEX_PROXY_TOKEN: [^\n]*\n$/)
+    })
+  )
+
+  it.effect("listens and says that it is up only once the control plane has answered", () =>
+    Effect.gen(function* () {
+      const { environment } = yield* Serving
+      let asked = 0
+      let answers = false
+      const controlPlane = yield* listening(
+        createServer((request, response) => {
+          request.resume()
+          asked += 1
+          response.writeHead(answers ? 200 : 503, { "content-type": "application/json" }).end('{"allowlists":[]}')
+        })
+      )
+      const launched = yield* Program.launch("proxyServer", [], { ...environment, NARTHEX_API_URL: controlPlane })
+      yield* eventually(
+        "the proxy to ask twice",
+        Effect.sync(() => asked >= 2)
+      )
+      assert.strictEqual(launched.output(), "")
+      assert.deepStrictEqual(launched.listensOn(), [])
+      assert.include(launched.log(), "does not answer: status 503")
+      answers = true
+      const proxy = yield* Effect.promise(launched.up)
+      assert.deepStrictEqual(Object.keys(proxy.ready), ["ready", "proxy"])
+      assert.deepStrictEqual(proxy.listensOn, [Number(proxy.address("proxy").split(":").at(-1))])
+    })
+  )
+
+  it.effect("SIGTERM ends it with 0, and an idle session with it", () =>
+    Effect.gen(function* () {
+      const { endpoint, proxy } = yield* Platform
+      const url = new URL(Redacted.value((yield* Serving).database))
+      const user = url.username || url.searchParams.get("user")
+      const closed = Promise.withResolvers<void>()
+      const sql = postgres(
+        `postgresql://${user}@${proxy.address("proxy")}${url.pathname}?options=endpoint%3D${endpoint}`,
+        { max: 1, onclose: () => closed.resolve() }
+      )
+      yield* Effect.promise(() => sql`select 1`)
+      assert.strictEqual(yield* Effect.promise(() => proxy.stop()), 0)
+      yield* Effect.promise(() => within("the session to end", closed.promise))
+      yield* Effect.promise(() => sql.end({ timeout: 1 }))
+    })
+  )
+})

@@ -1,0 +1,150 @@
+/**
+ * The programs that operators run, as processes from `dist`: one that serves until it is stopped, and one that ends by
+ * itself.
+ *
+ * What a process writes to stderr goes to the test file's log, and into the failure when the process does not come up.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { once } from "node:events"
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { createInterface } from "node:readline"
+import { Effect } from "effect"
+import { within } from "../../harness/eventually.ts"
+
+const dist = resolve(import.meta.dirname, "../../../packages/standalone/dist")
+
+export type ProgramName = "server" | "proxyServer"
+export type Environment = Readonly<Record<string, string>>
+
+/** What a child needs of this environment; no setting of the platform comes from outside the test. */
+const inherited = ["HOME", "PATH", "LANG", "NODE_COMPILE_CACHE", "NODE_OPTIONS", "NARTHEX_TEST_CLOCK"]
+
+const environmentWith = (settings: Environment) => ({
+  ...Object.fromEntries(inherited.flatMap((name) => (name in process.env ? [[name, process.env[name]]] : []))),
+  ...settings
+})
+
+const spawned = (name: ProgramName, args: ReadonlyArray<string>, settings: Environment): ChildProcess =>
+  spawn(process.execPath, [join(dist, `${name}.js`), ...args], {
+    env: environmentWith(settings),
+    stdio: ["ignore", "pipe", "pipe"]
+  })
+
+const textOf = (child: ChildProcess, stream: "stdout" | "stderr"): (() => string) => {
+  let text = ""
+  child[stream]?.on("data", (chunk: Buffer) => {
+    text += chunk.toString()
+  })
+  return () => text
+}
+
+export interface Ended {
+  readonly code: number | null
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs to its end. */
+export const run = (name: ProgramName, args: ReadonlyArray<string>, settings: Environment): Effect.Effect<Ended> =>
+  Effect.acquireUseRelease(
+    Effect.sync(() => spawned(name, args, settings)),
+    (child) =>
+      Effect.promise(async () => {
+        const [stdout, stderr] = [textOf(child, "stdout"), textOf(child, "stderr")]
+        const [code] = await within(`${name} ${args.join(" ")} to end`, once(child, "close"))
+        return { code, stdout: stdout(), stderr: stderr() }
+      }),
+    (child) => Effect.sync(() => child.kill("SIGKILL"))
+  )
+
+/** A process that said that it is up. */
+export class Program {
+  /** Its line for programs. */
+  readonly ready: Readonly<Record<string, unknown>>
+  readonly #child: ChildProcess
+  readonly #log: () => string
+
+  private constructor(child: ChildProcess, ready: string, log: () => string) {
+    this.#child = child
+    this.ready = JSON.parse(ready)
+    this.#log = log
+  }
+
+  /** Starts it and waits for its line; the scope's end kills it if it still runs. */
+  static readonly start = (name: ProgramName, args: ReadonlyArray<string>, settings: Environment) =>
+    Effect.map(Program.launch(name, args, settings), ({ up }) => up).pipe(Effect.flatMap((up) => Effect.promise(up)))
+
+  /** Starts it without waiting. */
+  static readonly launch = (name: ProgramName, args: ReadonlyArray<string>, settings: Environment) =>
+    Effect.acquireRelease(
+      Effect.sync(() => {
+        const child = spawned(name, args, settings)
+        const log = textOf(child, "stderr")
+        child.stderr?.on("data", (chunk: Buffer) => console.info(chunk.toString().trimEnd()))
+        const line = child.stdout === null ? Promise.reject() : once(createInterface({ input: child.stdout }), "line")
+        const ended = once(child, "close").then(([code]) => {
+          throw new Error(`${name} ${args.join(" ")} ended with ${code}:\n${log()}`)
+        })
+        const first = Promise.race([line, ended])
+        first.catch(() => undefined)
+        const up = () =>
+          within(`${name} ${args.join(" ")} to be up`, first).then(([text]) => new Program(child, String(text), log))
+        return { child, log, output: textOf(child, "stdout"), listensOn: () => listenedBy(child.pid), up }
+      }),
+      ({ child }) =>
+        Effect.promise(async () => {
+          if (child.exitCode !== null || child.signalCode !== null) return
+          const gone = once(child, "exit")
+          child.kill("SIGKILL")
+          await gone
+        })
+    )
+
+  get log(): string {
+    return this.#log()
+  }
+
+  /** A member of the line that is text. */
+  address(name: string): string {
+    const value = this.ready[name]
+    if (typeof value !== "string") throw new Error(`The line has no "${name}": ${JSON.stringify(this.ready)}`)
+    return value
+  }
+
+  /** SIGTERM; the exit code. */
+  stop(): Promise<number | null> {
+    const { exitCode } = this.#child
+    if (exitCode !== null) return Promise.resolve(exitCode)
+    // `close`: what it wrote last has been read too.
+    const ended = once(this.#child, "close").then(([code]) => code)
+    this.#child.kill("SIGTERM")
+    return within("the process to end after SIGTERM", ended)
+  }
+
+  get listensOn(): ReadonlyArray<number> {
+    return listenedBy(this.#child.pid)
+  }
+}
+
+/** The TCP ports that a process listens on, as the kernel has them. */
+const listenedBy = (pid: number | undefined): ReadonlyArray<number> => {
+  const inodes = new Set(readdirSync(`/proc/${pid}/fd`).flatMap((fd) => socketOf(`/proc/${pid}/fd/${fd}`)))
+  const rows = ["tcp", "tcp6"].flatMap((table) => readFileSync(`/proc/${pid}/net/${table}`, "utf8").split("\n"))
+  const ports = rows.flatMap((row) => {
+    const [, local = "", , state, , , , , , inode = ""] = row.trim().split(/\s+/)
+    return state === listens && inodes.has(inode) ? [Number.parseInt(local.split(":")[1] ?? "", 16)] : []
+  })
+  return ports.toSorted((a, b) => a - b)
+}
+
+/** TCP_LISTEN of the kernel. */
+const listens = "0A"
+
+const socketOf = (link: string): ReadonlyArray<string> => {
+  try {
+    return /^socket:\[(\d+)\]$/.exec(readlinkSync(link))?.slice(1) ?? []
+  } catch {
+    return [] // closed since it was listed
+  }
+}

@@ -1,0 +1,127 @@
+/** A database that an older release has left: the present one brings it up to date and keeps what is in it. */
+import { createHash } from "node:crypto"
+import { readdirSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { AccountStore, RegionCatalog } from "@narthex/core"
+import { Database, migrate, PostgresStorage } from "@narthex/postgres"
+import { Effect, Layer, type Redacted } from "effect"
+import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
+import { silent } from "../../packages/postgres/test/support/silent.ts"
+
+const directory = resolve(import.meta.dirname, "../../packages/postgres/src/migrations")
+
+/** Each file exports its text and nothing else. */
+const textOf = async (file: string): Promise<string> => {
+  const exported: ReadonlyArray<unknown> = Object.values(await import(join(directory, file)))
+  if (exported.length !== 1 || typeof exported[0] !== "string") throw new Error(`${file} must export one text.`)
+  return exported[0]
+}
+
+const files = readdirSync(directory)
+  .filter((file) => file.endsWith(".ts"))
+  .sort()
+
+const migrations = await Promise.all(
+  files.map(async (file) => ({ name: file.replace(/\.ts$/, ""), text: await textOf(file) }))
+)
+
+/** A statement for each, as the driver sends one at a time. */
+const asOne = (text: string) => `do $old_block$ begin ${text} end $old_block$`
+const executed = (text: string) => asOne(`execute $old_text$${text}$old_text$;`)
+
+/** What a release with these migrations leaves behind. */
+const applied = (count: number) => [
+  "create table narthex_migration (name text primary key, checksum text not null, at timestamptz not null default now())",
+  ...migrations
+    .slice(0, count)
+    .flatMap(({ name, text }) => [
+      executed(text),
+      `insert into narthex_migration (name, checksum) select '${name}', md5($old$${text}$old$)`
+    ])
+]
+
+/** A row for every table that has none, with a value for every column by its type. */
+const filled = asOne(`
+declare
+  named record;
+begin
+  for named in
+    select it.table_name,
+      string_agg(quote_ident(it.column_name), ', ' order by it.ordinal_position) as columns,
+      string_agg(case it.data_type
+        when 'text' then '''old'''
+        when 'uuid' then '''0198f3d2-7c1a-7b44-9c55-000000000001'''
+        when 'boolean' then 'false'
+        when 'jsonb' then '''{"id":"old"}'''
+        when 'timestamp with time zone' then '''2026-01-01T00:00:00Z'''
+        else '1' end, ', ' order by it.ordinal_position) as row
+    from information_schema.columns as it
+    join information_schema.tables as t using (table_schema, table_name)
+    where it.table_schema = 'public' and t.table_type = 'BASE TABLE'
+      and it.table_name not in ('narthex_migration', 'event_head')
+      and it.is_generated = 'NEVER' and it.identity_generation is null
+    group by it.table_name order by it.table_name
+  loop
+    execute format('insert into %I (%s) values (%s)', named.table_name, named.columns, named.row);
+  end loop;
+  update event_head set pos = 1;
+end;`)
+
+const tables = `select table_name as name from information_schema.tables
+where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'narthex_migration' order by 1`
+
+/** Every row of every table, as JSON. */
+const contents = (url: Redacted.Redacted<string>) =>
+  Effect.gen(function* () {
+    const { admin } = yield* PostgresServer
+    const names = (yield* admin(tables, url)).map((row) => String(row["name"]))
+    const rows = yield* Effect.forEach(names, (name) => admin(`select to_jsonb(it) as it from "${name}" as it`, url))
+    return new Map(names.map((name, at) => [name, (rows[at] ?? []).map((row) => row["it"])]))
+  })
+
+layer(PostgresServer.layer, { excludeTestServices: true })("a database of an older release", (it) => {
+  it.effect.each(migrations.slice(0, -1).map(({ name }, at) => ({ count: at + 1, name })))(
+    "that ends with $name is brought up to date with every row kept",
+    ({ count }) =>
+      Effect.gen(function* () {
+        const { admin, database } = yield* PostgresServer
+        const url = yield* database
+        for (const statement of [...applied(count), filled]) yield* admin(statement, url)
+        const before = yield* contents(url)
+        for (const [name, rows] of before) assert.lengthOf(rows, 1, name)
+
+        const present = Layer.fresh(Database.layer({ url, maxConnections: 4, applicationName: "narthex-test" }))
+        yield* Effect.gen(function* () {
+          yield* migrate
+          const after = yield* contents(url)
+          for (const [name, [row]] of before) assert.containsSubset(after.get(name)?.[0], row ?? {}, name)
+          assert.lengthOf(yield* admin("select 1 from narthex_migration", url), migrations.length)
+
+          // The present release works with what it found.
+          assert.deepStrictEqual(yield* admin("select event_sequence(10) as moved", url), [{ moved: 1 }])
+          yield* Effect.gen(function* () {
+            const users = (yield* (yield* AccountStore).users(10)).map(({ id }) => String(id))
+            assert.deepStrictEqual(users, before.has("user_account") ? ["old"] : [])
+            const regions = (yield* (yield* RegionCatalog).all).map(({ region }) => String(region.region_id))
+            assert.deepStrictEqual(regions, before.has("region") ? ["old"] : [])
+          }).pipe(Effect.provide(PostgresStorage.layer, { local: true }))
+        }).pipe(Effect.provide(present, { local: true }), Effect.provide(silent))
+      })
+  )
+
+  it("never meets another text of a migration that has run", () => {
+    const digest = (text: string) => createHash("md5").update(text).digest("hex")
+    assert.deepStrictEqual(Object.fromEntries(migrations.map(({ name, text }) => [name, digest(text)])), released)
+  })
+})
+
+/** Databases remember these. A line is added with a migration, and never changed. */
+const released = {
+  "0001_events": "d9d7e310a42b5ef630c5bf2c1a339bc8",
+  "0002_accounts": "15112aba5ea0fc8e2596f5e5142f6cff",
+  "0003_projects": "b4f8945af458e819d5a120371fe8b36c",
+  "0004_event_floors": "0f2fece004610ab5bc430564928b6e76",
+  "0005_requests": "3461e58d59c43c95682abc80d1f66a93",
+  "0006_sequence_by_key": "a0ea2366eabf2a0befbf40382b5fc73c"
+}

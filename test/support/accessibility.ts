@@ -1,0 +1,17 @@
+/** Checks a page with axe, a library of accessibility rules. */
+import { readFileSync } from "node:fs"
+import { createRequire } from "node:module"
+import { assert } from "@effect/vitest"
+import type { Page } from "playwright-core"
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
+
+/** No violation that axe knows of; `known` are rules that a page breaks on purpose. */
+export const assertAccessible = async (page: Page, known: ReadonlyArray<string> = []): Promise<void> => {
+  await page.evaluate(axe)
+  const found: ReadonlyArray<readonly [rule: string, html: ReadonlyArray<string>]> = await page.evaluate(
+    "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]))"
+  )
+  const violations = found.filter(([rule]) => !known.includes(rule))
+  assert.deepStrictEqual(violations, [], `axe on ${page.url()}`)
+}

@@ -1,0 +1,44 @@
+/**
+ * The processes that work in a directory, by the kernel's account of their working directory.
+ *
+ * Pitfall: searching command lines for the directory. Postgres gets its data directory as a descriptor and names only
+ * its cluster, so no server would ever be found.
+ */
+import { readdirSync, readFileSync, readlinkSync } from "node:fs"
+import { until } from "../harness/eventually.ts"
+
+export interface Process {
+  readonly pid: number
+  readonly command: string
+}
+
+export const processesIn = (directory: string): ReadonlyArray<Process> =>
+  readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((pid) => {
+      try {
+        const at = readlinkSync(`/proc/${pid}/cwd`)
+        if (at !== directory && !at.startsWith(`${directory}/`)) return []
+        return [
+          { pid: Number(pid), command: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim() }
+        ]
+      } catch {
+        return [] // It ended in between, or belongs to another account, as no process of the platform does.
+      }
+    })
+
+/** Ends them. SIGQUIT first: with it a postmaster stops its backends and gives its shared memory back. */
+export const endProcessesIn = async (directory: string): Promise<void> => {
+  const signal = (name: NodeJS.Signals) => {
+    for (const { pid } of processesIn(directory))
+      try {
+        process.kill(pid, name)
+      } catch {
+        // It ended in between.
+      }
+  }
+  const gone = () => processesIn(directory).length === 0
+  signal("SIGQUIT")
+  await until("the servers of a killed platform to end", gone, { limit: 10_000 }).catch(() => signal("SIGKILL"))
+  await until("killed processes to end", gone)
+}

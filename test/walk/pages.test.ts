@@ -1,0 +1,117 @@
+/** Every shell block of the documentation names programs, scripts, commands and flags that there are. */
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { keySecret } from "../../packages/cli/test/support/keySecret.ts"
+import { freshHome, runNarthex } from "../../packages/cli/test/support/runNarthex.ts"
+import { resource } from "../harness/resource.ts"
+import { type Block, shellBlocks } from "./blocks.ts"
+import { root } from "./ground.ts"
+import { type Command, projectId, recordCommands } from "./recordCommands.ts"
+
+const pages = globSync("{*.md,docs/**/*.md,examples/*.md,bench/*.md,packages/*/*.md}", { cwd: root }).sort()
+const read = (page: string) => readFileSync(join(root, page), "utf8")
+
+/** Commands of the command line that stand in a sentence, each as a block of its own. */
+const inSentences = (page: string): ReadonlyArray<Block> =>
+  [
+    ...read(page)
+      .replace(/^(`{3,}).*\n[\s\S]*?^\1$/gm, "")
+      .matchAll(/`(narthex [^`\n]+)`/g)
+  ].map(([, text = ""]) => ({
+    at: `${page}: ${text}`,
+    heading: "",
+    lead: "",
+    text: `${text.replaceAll(/<[\w-]+>|(?<!prj-)…/g, "placeholder")}\n`
+  }))
+
+const fenced = pages.flatMap((page) => shellBlocks(page, read(page)))
+const blocks = [...fenced, ...pages.flatMap(inSentences)]
+const isBlock = new Set(fenced.map(({ at }) => at))
+
+/** How many commands of these names a block runs by its text: a recorded block must not have lost one. */
+const counted = ({ text }: Block): number =>
+  [...text.replaceAll(/(^|\s)#.*$/gm, "").matchAll(/(^|[|(;&]|[A-Z]=\S*\s)\s*(narthex|node\S*|npm|\$server) /gm)].length
+
+const commandsOf = ({ at, text }: Block): ReadonlyArray<Command> => {
+  try {
+    return recordCommands(text.replaceAll("prj-…", projectId))
+  } catch (error) {
+    throw new Error(`${at}: ${error instanceof Error ? error.message : error}`, { cause: error })
+  }
+}
+
+const recorded = blocks.map((block) => ({ block, commands: commandsOf(block) }))
+
+const cli = "packages/cli/dist/narthex.js"
+
+/** The arguments of a call of the command line, however the block spells it. */
+const cliArguments = ([program, ...args]: Command): Command | undefined => {
+  if (program === "narthex") return args
+  return program === "node" && args[0] === cli ? args.slice(1) : undefined
+}
+
+const each = <A>(choose: (command: Command) => A | undefined) =>
+  recorded.flatMap(({ block, commands }) =>
+    commands.flatMap((command) => {
+      const chosen = choose(command)
+      return chosen === undefined ? [] : [{ at: block.at, chosen }]
+    })
+  )
+
+describe("the shell blocks of the documentation", () => {
+  it("are found, and all of their commands are seen", () => {
+    assert.isAbove(blocks.length, 20)
+    const lost = recorded
+      .map(({ block, commands }) => ({
+        at: block.at,
+        seen: commands.filter(([name]) => ["narthex", "node", "npm"].includes(name ?? "")).length,
+        counted: counted(block)
+      }))
+      .filter((it) => it.seen < it.counted)
+    assert.deepStrictEqual(lost, [])
+  })
+
+  it("run only scripts that package.json has", () => {
+    const { scripts }: { scripts: Record<string, string> } = JSON.parse(read("package.json"))
+    const runs = each(([program, verb, name]) => (program === "npm" ? (verb === "run" ? name : verb) : undefined))
+    assert.isAbove(runs.length, 2)
+    assert.deepStrictEqual(
+      runs.filter(({ chosen }) => !["ci", ...Object.keys(scripts)].includes(chosen)),
+      []
+    )
+  })
+
+  it("run only programs that are there after a build", async () => {
+    await resource("build")
+    const programs = each(([program, ...args]) =>
+      program === "node" ? args.find((arg) => /^[\w.-]+\/\S+\.[jt]s$/.test(arg)) : undefined
+    )
+    assert.isAbove(programs.length, 5)
+    assert.deepStrictEqual(
+      programs.filter(({ chosen }) => !existsSync(join(root, chosen))),
+      []
+    )
+  })
+
+  it.effect("use only commands and flags that the command line has", () =>
+    Effect.gen(function* () {
+      // Signed in nowhere, and no server at that address: a command that is written well ends for one of these reasons.
+      const variables = { NARTHEX_URL: "http://127.0.0.1:1" }
+      const setting = { home: yield* freshHome, variables, stdin: keySecret() }
+      const refusals = (args: Command) =>
+        Effect.map(runNarthex(args, setting), ({ code, stderr }) => (code === 2 ? [stderr] : []))
+      // A sentence may name a command without the arguments that it takes.
+      const names = (at: string, refusal: string) => !isBlock.has(at) && refusal.includes("Missing required argument")
+      const calls = each(cliArguments)
+      assert.isAbove(calls.length, 20)
+      const wrong: Array<string> = []
+      for (const { at, chosen } of calls)
+        for (const refusal of yield* refusals(chosen))
+          if (!names(at, refusal)) wrong.push(`${at}: narthex ${chosen.join(" ")}\n${refusal}`)
+      assert.deepStrictEqual(wrong, [])
+      assert.lengthOf(yield* refusals(["ip-allow", "add", "--curent"]), 1)
+    })
+  )
+})

@@ -1,0 +1,157 @@
+/**
+ * The blocks about serving, run as they are written but for the addresses: instances against a Postgres that they share,
+ * and the operator's commands beside them.
+ */
+import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
+import { until } from "../harness/eventually.ts"
+import { resource } from "../harness/resource.ts"
+import { type Block, shellBlocks } from "./blocks.ts"
+import { inherited, root } from "./ground.ts"
+import { Guard, type Walk } from "./leftovers.ts"
+import { type Running, Shell } from "./Shell.ts"
+import { stablePorts } from "./stablePorts.ts"
+import { succeeded } from "./walk.ts"
+
+const blockOf = (page: string, beginning: string): Block => {
+  const found = shellBlocks(page, readFileSync(join(root, page), "utf8")).find(({ text }) => text.startsWith(beginning))
+  return found ?? assert.fail(`${page} has no block that begins with "${beginning}".`)
+}
+
+/** A directory that is like the root of the clone, with files of its own. */
+const directory = Effect.acquireRelease(
+  Effect.sync(() => {
+    const path = realpathSync(mkdtempSync(join(tmpdir(), "narthex-serving-")))
+    symlinkSync(join(root, "packages"), join(path, "packages"))
+    const walk: Walk = { mark: path, folders: [path] }
+    return { path, guard: new Guard(walk) }
+  }),
+  ({ guard, path }) => Effect.promise(() => guard.end().finally(() => rmSync(path, { recursive: true, force: true })))
+).pipe(Effect.map(({ path }) => path))
+
+/** With the pinned Node in front, as the page says. */
+const terminal = (cwd: string, variables: Readonly<Record<string, string>>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const { PATH, ...others } = inherited()
+      return new Shell(cwd, { ...others, PATH: `${join(root, "node_modules/.bin")}:${PATH}`, HOME: cwd, ...variables })
+    }),
+    (shell) => Effect.promise(() => shell.close())
+  )
+
+const provider = (id: string) => ({ id, name: id, issuer: `https://${id}.example`, client_ids: ["narthex"] })
+
+const replaced = (text: string, replacements: ReadonlyArray<readonly [string, string]>) =>
+  replacements.reduce((result, [from, to]) => {
+    if (!result.includes(from)) throw new Error(`The block no longer has ${from}.`)
+    return result.replaceAll(from, to)
+  }, text)
+
+/** A directory with the providers' file, settings for ports of its own, and a way to open terminals there. */
+const place = Effect.gen(function* () {
+  const folder = yield* directory
+  const [api, web, proxy, admin] = yield* Effect.promise(() => stablePorts(4))
+  writeFileSync(join(folder, "providers.json"), JSON.stringify([provider("one"), provider("two")]))
+  const variables = {
+    NARTHEX_API_PORT: String(api),
+    NARTHEX_CONSOLE_PORT: String(web),
+    NARTHEX_PROXY_PORT: String(proxy),
+    NARTHEX_ADMIN_PORT: String(admin),
+    NARTHEX_DATA_DIR: join(folder, "data")
+  }
+  return {
+    folder,
+    api: `http://127.0.0.1:${api}`,
+    console: `http://127.0.0.1:${web}`,
+    open: terminal(folder, variables)
+  }
+})
+
+/** Begins a program in a terminal and answers once it has printed its line of JSON. */
+const serve = (shell: Shell, what: string, block: string) =>
+  Effect.promise(async () => {
+    const running = shell.begin(what, block)
+    await until(`${what} to print a line`, () => running.stdout().includes("\n")).catch((error: Error) => {
+      throw new Error(`${error.message} It said:\n${running.stderr()}`)
+    })
+    if (!running.stdout().startsWith("{")) assert.fail(`${what} is not up. It said:\n${running.stderr()}`)
+    assert.strictEqual(JSON.parse(running.stdout()).ready, true)
+    return running
+  })
+
+const answers = (url: string) => Effect.promise(async () => assert.strictEqual((await fetch(url)).status, 200, url))
+
+const stops = (running: Running) =>
+  Effect.promise(async () => assert.strictEqual((await running.interrupt()).status, 0, running.stderr()))
+
+/** Milliseconds. Each wait has a limit of its own, and says what it waited for. */
+const hangGuard = 600_000
+
+describe("the blocks about serving", { timeout: hangGuard }, () => {
+  it.live("start an instance and a proxy on a shared Postgres, and the operator's commands work beside them", () =>
+    Effect.gen(function* () {
+      yield* Effect.promise(() => resource("build"))
+      const database = Redacted.value(yield* (yield* PostgresServer).database)
+      const { api, console, folder, open } = yield* place
+
+      // The secrets as the page makes them.
+      const first = yield* open
+      const run = (what: string, block: string) =>
+        Effect.map(
+          Effect.promise(() => first.run(what, block)),
+          succeeded
+        )
+      const makeSecret = blockOf("docs/operating/serving.md", "node -p")
+      for (const name of ["master", "console", "proxy"]) {
+        const secret = yield* run("node -p", makeSecret.text)
+        assert.match(secret, /^[\w-]{43}\n$/)
+        writeFileSync(join(folder, name), secret)
+      }
+
+      const block = replaced(blockOf("README.md", "export DATABASE_URL").text, [
+        ["postgresql://narthex@db.example.com/narthex", `'${database}'`],
+        ["https://api.example.com", api],
+        ["https://console.example.com", console]
+      ])
+      const lines = block.trimEnd().split("\n")
+      const settings = lines.filter((line) => line.startsWith("export ")).join("\n")
+      const programs = lines.filter((line) => !line.startsWith("export "))
+      assert.lengthOf(programs, 2)
+      // A person runs each in a terminal of its own, or on a machine of its own.
+      const running = yield* Effect.forEach(programs, (program) =>
+        Effect.flatMap(open, (shell) => serve(shell, program, `${settings}\n${program}`))
+      )
+      yield* answers(`${api}/readyz`)
+
+      const operator = blockOf("docs/operating/serving.md", "server=")
+      const printed = yield* run("the operator's commands", `${settings}\nset -e\n${operator.text}`)
+      assert.include(printed, "NARTHEX_MASTER_SECRET")
+      yield* Effect.forEach(running.toReversed(), stops)
+    }).pipe(Effect.scoped, Effect.provide(PostgresServer.layer))
+  )
+
+  it.live("start one machine with real providers", () =>
+    Effect.gen(function* () {
+      yield* Effect.promise(() => resource("build"))
+      const { api, open } = yield* place
+      // What `npm start` ends with, after it has set up and built.
+      const block = replaced(blockOf("README.md", "NARTHEX_DEV_PROVIDERS=false").text, [
+        ["npm start", "node packages/standalone/dist/main.js"]
+      ])
+      const running = yield* serve(yield* open, "npm start", block)
+      const said = JSON.parse(running.stdout())
+      assert.strictEqual(said.api, "https://api.example.com")
+      assert.include(readFileSync(`/proc/${said.pid}/cmdline`, "utf8"), "standalone/dist/main.js")
+      assert.deepStrictEqual(
+        said.providers.map(({ id }: { readonly id: string }) => id),
+        ["one", "two"]
+      )
+      yield* answers(`${api}/readyz`)
+      yield* stops(running)
+    }).pipe(Effect.scoped)
+  )
+})
