@@ -1,9 +1,11 @@
 /**
- * Organizations and their members (api.md, Organizations).
+ * Organizations and their members (docs/design/api.md, Organizations).
  *
  * The organization's row is locked by every change of its members, and under the lock the caller's own role counts, so
- * that of two owners who demote each other at once only one is demoted. What one would get wrong: removal ends the
- * person's keys there in the same transaction, for good.
+ * that of two owners who demote each other at once only one is demoted.
+ *
+ * Pitfall: removing a member without their keys. The removal ends the person's keys there in the same transaction, for
+ * good.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
@@ -18,7 +20,7 @@ import { Conflict, NotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { AccountStore } from "./AccountStore.ts"
-import { type Member, Membership } from "./Membership.ts"
+import { Member, Membership } from "./Membership.ts"
 import { Organization, OrganizationView, personalOrgId } from "./Organization.ts"
 import { checkRoleChange } from "./roleChange.ts"
 
@@ -158,11 +160,9 @@ export class Organizations extends Context.Service<
               new Membership({ org_id: caller.org_id, user_id: user, role, joined_at: member.joined_at })
             )
             if (lower) yield* emit(membershipRevoked(caller.org_id, user))
-            return { ...member, role }
+            return new Member({ ...member, role })
           })
-          const changed = yield* run(step)
-          const members = yield* accounts.members(admitted.org_id)
-          return members.find((it) => it.user_id === changed.user_id) ?? (yield* new NotFound({}))
+          return yield* run(step)
         }
       )
 

@@ -11,7 +11,17 @@ import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { Refused } from "../../src/Refusals.ts"
 import { Sessions } from "../../src/sessions/Sessions.ts"
 import { aProject } from "../../testing/records.ts"
-import { callerOf, keyCallerOf, logged, People, sessionCallerOf, signIn, tagOf } from "../memory/core.ts"
+import {
+  Boundary,
+  callerOf,
+  keyCallerOf,
+  logged,
+  MortalCore,
+  People,
+  sessionCallerOf,
+  signIn,
+  tagOf
+} from "../memory/core.ts"
 
 /** Somebody acting in this organization. */
 const actingIn = (name: string, org: OrgId) =>
@@ -59,6 +69,24 @@ describe("The members of an organization", () => {
       assert.strictEqual(yield* tagOf(organizations.changeRole(founder, stranger, "member", false)), "NotFound")
       assert.strictEqual(yield* tagOf(organizations.removeMember(founder, stranger, false)), "NotFound")
     }).pipe(Effect.provide(People))
+  )
+
+  it.effect("are answered as changed when another change removes them right after the commit", () =>
+    Effect.gen(function* () {
+      const { changeRole } = yield* Organizations
+      const { removeMembership } = yield* AccountStore
+      const boundary = yield* Boundary
+      const { founder, id, others } = yield* team("member")
+      const [member] = others
+      if (member === undefined) throw new Error("no team")
+      let crossed = 0
+      boundary.cross = Effect.suspend(() => {
+        crossed += 1
+        return crossed === 2 ? Effect.orDie(removeMembership(id, member.user.id)) : Effect.void
+      })
+      const changed = yield* changeRole(founder, member.user.id, "viewer", false)
+      assert.deepStrictEqual([changed.user_id, changed.role, crossed], [member.user.id, "viewer", 2])
+    }).pipe(Effect.provide(MortalCore))
   )
 
   it.effect("are changed by nobody who was demoted or removed since the request was let in", () =>
