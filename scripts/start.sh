@@ -4,4 +4,4 @@ set -eu
 cd "$(dirname "$0")/.."
 sh scripts/setup.sh
 node scripts/build.ts
-exec node packages/standalone/dist/main.js
+exec node packages/server/dist/main.js

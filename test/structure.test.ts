@@ -35,7 +35,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
     "preact-render-to-string",
     "node:"
   ],
-  standalone: ["effect", "effect/", "@narthex/", "@effect/platform-node/", "oidc-provider", "node:"]
+  server: ["effect", "effect/", "@narthex/", "@effect/platform-node/", "oidc-provider", "node:"]
 }
 
 const statement =

@@ -7,8 +7,8 @@ export const root = resolve(import.meta.dirname, "../..")
 
 /** The programs of the build, see the resource "build". */
 export const programs = {
-  platform: join(root, "packages/standalone/dist/main.js"),
-  server: join(root, "packages/standalone/dist/server.js"),
+  platform: join(root, "packages/server/dist/main.js"),
+  server: join(root, "packages/server/dist/server.js"),
   cli: join(root, "packages/cli/dist/narthex.js")
 }
 

@@ -30,7 +30,7 @@ import {
 import { Draining, JoseTokenSigner, layerApiServer, MasterSecret, RateLimits, ServerIdentity } from "@narthex/http"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Clock, DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
-import { layerAdmin } from "../../../packages/standalone/src/admin.ts"
+import { layerAdmin } from "../../../packages/server/src/admin.ts"
 import type { ApiOptions, Command } from "./ApiProcesses.ts"
 import { MovableClock } from "./MovableClock.ts"
 import { issuer, masterKey } from "./secrets.ts"

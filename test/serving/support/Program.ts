@@ -12,7 +12,7 @@ import { createInterface } from "node:readline"
 import { Effect } from "effect"
 import { within } from "../../harness/eventually.ts"
 
-const dist = resolve(import.meta.dirname, "../../../packages/standalone/dist")
+const dist = resolve(import.meta.dirname, "../../../packages/server/dist")
 
 export type ProgramName = "server" | "proxyServer"
 export type Environment = Readonly<Record<string, string>>

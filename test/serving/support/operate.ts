@@ -4,7 +4,7 @@ import { loadSettings } from "@narthex/http"
 import { Cause, ConfigProvider, Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
 import { silent } from "../../../packages/postgres/test/support/silent.ts"
-import { operatorCommands } from "../../../packages/standalone/src/operator.ts"
+import { operatorCommands } from "../../../packages/server/src/operator.ts"
 import type { Environment } from "./Program.ts"
 
 export interface Operated {

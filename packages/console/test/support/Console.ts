@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, type Context, Duration, Effect, Layer, Redacted, References } from "effect"
-import { DevProviders } from "../../../standalone/src/providers/DevProviders.ts"
+import { DevProviders } from "../../../server/src/providers/DevProviders.ts"
 import { callbackUrl, type ConsoleConfig, ConsoleListener, serveConsole } from "../../src/index.ts"
 import { ApiDouble } from "./ApiDouble.ts"
 

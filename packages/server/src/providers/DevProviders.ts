@@ -74,7 +74,7 @@ export class DevProviders extends Context.Service<
     /** The two issuers, listening. */
     readonly providers: ReadonlyArray<DevProvider>
   }
->()("@narthex/standalone/providers/DevProviders") {
+>()("@narthex/server/providers/DevProviders") {
   static readonly layer = (
     options: DevProvidersOptions
   ): Layer.Layer<DevProviders, DevProvidersRefused | PortUnavailable | SigningKeyUnusable> =>
