@@ -38,6 +38,29 @@ const allowed: Record<string, ReadonlyArray<string>> = {
   server: ["effect", "effect/", "@narthex/", "@effect/platform-node/", "oidc-provider", "node:"]
 }
 
+/**
+ * package → its folders and root files from the lowest up: each imports only what stands before it, types included.
+ * In `core`: words, then the records with their rules and ports, then what decides, then what acts.
+ */
+const order: Record<string, ReadonlyArray<string>> = {
+  core: [
+    ...["Entropy.ts", "Ids.ts", "StorageError.ts", "Refusals.ts", "Page.ts", "Digest.ts", "memory"],
+    ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "Transaction.ts"],
+    ...["authorization", "operations", "computes", "allowlist", "guard"],
+    ...["sign-in", "key-issuing", "cli-login", "organizations", "provisioning", "proxying", "runner"],
+    ...["memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
+  ]
+}
+
+/** Circles of files that are still there. */
+const circles: Record<string, ReadonlyArray<string>> = {
+  core: [
+    "events/EventLog.ts, events/MemoryEventLog.ts",
+    "events/OrgFanout.ts, events/StreamHost.ts, events/Subscription.ts"
+  ],
+  proxy: ["*"]
+}
+
 const statement =
   /^(?:import|export)\s(?:type\s)?[\w*{}\s,$]*?from\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm
 
@@ -48,6 +71,42 @@ const files = (pattern: string) =>
   globSync(pattern, { cwd: root }).filter((file) => !/(^|\/)(node_modules|dist)\//.test(file))
 
 const packageOf = (file: string) => file.split(sep)[1] ?? ""
+
+/** The modules of a package and what each imports of the same package, as paths below its `src`. */
+const modulesOf = (name: string) => {
+  const source = resolve(root, "packages", name, "src")
+  return new Map(
+    files(`packages/${name}/src/**/*.{ts,tsx}`).map((file) => [
+      relative(source, resolve(root, file)),
+      specifiers(readFileSync(resolve(root, file), "utf8"))
+        .filter((specifier) => specifier.startsWith("."))
+        .map((specifier) => relative(source, resolve(root, dirname(file), specifier)))
+    ])
+  )
+}
+
+/** The files from which an import leads back to themselves, in groups that reach each other. */
+const circlesOf = (modules: ReadonlyMap<string, ReadonlyArray<string>>) => {
+  const reach = (from: string) => {
+    const reached = new Set<string>()
+    const open = [from]
+    for (let next = open.pop(); next !== undefined; next = open.pop())
+      for (const target of modules.get(next) ?? [])
+        if (!reached.has(target)) {
+          reached.add(target)
+          open.push(target)
+        }
+    return reached
+  }
+  const reaches = new Map([...modules.keys()].map((file) => [file, reach(file)]))
+  const groups = [...modules.keys()]
+    .filter((file) => reaches.get(file)?.has(file))
+    .map((file) =>
+      [...modules.keys()].filter((other) => reaches.get(file)?.has(other) && reaches.get(other)?.has(file))
+    )
+    .map((group) => group.sort().join(", "))
+  return [...new Set(groups)]
+}
 
 describe("structure", () => {
   it("every source file imports only what its package may", () => {
@@ -65,6 +124,28 @@ describe("structure", () => {
       })
     })
     assert.deepStrictEqual(wrong, [])
+  })
+
+  it("a folder imports only from folders below it", () => {
+    const wrong = Object.entries(order).flatMap(([name, floors]) => {
+      const floorOf = (file: string) => floors.indexOf(file.split(sep)[0] ?? "")
+      return [...modulesOf(name)].flatMap(([file, imports]) => {
+        if (floorOf(file) < 0) return [`${name}/src/${file} has no place in the order`]
+        return imports
+          .filter((target) => floorOf(target) > floorOf(file))
+          .map((target) => `${name}/src/${file} imports ${target}, which stands above it`)
+      })
+    })
+    assert.deepStrictEqual(wrong, [])
+  })
+
+  it("no imports lead in a circle", () => {
+    const found = Object.keys(allowed).flatMap((name) =>
+      circlesOf(modulesOf(name))
+        .filter((circle) => !["*", circle].some((known) => circles[name]?.includes(known)))
+        .map((circle) => `${name}: ${circle}`)
+    )
+    assert.deepStrictEqual(found, [])
   })
 
   it("the core uses stable Effect modules and no platform", () => {

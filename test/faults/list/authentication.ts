@@ -4,10 +4,10 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const authentication: ReadonlyArray<FaultsOfFile> = [
   {
     area: "authorization",
-    file: "packages/core/src/authorization/Authentication.ts",
+    file: "packages/core/src/guard/Authentication.ts",
     tests: [
-      "packages/core/test/authorization/Authentication.sessions.test.ts",
-      "packages/core/test/authorization/Authentication.test.ts"
+      "packages/core/test/guard/Authentication.sessions.test.ts",
+      "packages/core/test/guard/Authentication.test.ts"
     ],
     faults: [
       {
@@ -98,10 +98,10 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "authorization",
-    file: "packages/core/src/authorization/streamAuthority.ts",
+    file: "packages/core/src/guard/streamAuthority.ts",
     tests: [
-      "packages/core/test/authorization/streamAuthority.ends.test.ts",
-      "packages/core/test/authorization/streamAuthority.test.ts"
+      "packages/core/test/guard/streamAuthority.ends.test.ts",
+      "packages/core/test/guard/streamAuthority.test.ts"
     ],
     faults: [
       {

@@ -155,8 +155,8 @@ export const decisions: ReadonlyArray<FaultsOfFile> = [
       "packages/core/test/authorization/decide.edges.test.ts",
       "packages/core/test/authorization/decide.test.ts",
       "packages/core/test/authorization/decide.everyCall.test.ts",
-      "packages/core/test/accounts/roleChange.test.ts",
-      "packages/core/test/accounts/Organizations.test.ts"
+      "packages/core/test/organizations/roleChange.test.ts",
+      "packages/core/test/organizations/Organizations.test.ts"
     ],
     faults: [
       {

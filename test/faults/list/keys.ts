@@ -41,8 +41,8 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/keys/ApiKeys.ts",
-    tests: ["packages/core/test/keys/ApiKeys.test.ts", "packages/core/test/keys/newSecrets.test.ts"],
+    file: "packages/core/src/key-issuing/ApiKeys.ts",
+    tests: ["packages/core/test/key-issuing/ApiKeys.test.ts", "packages/core/test/key-issuing/newSecrets.test.ts"],
     faults: [
       {
         id: "key-pending",

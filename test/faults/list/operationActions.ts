@@ -4,18 +4,18 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const operationActions: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
-    file: "packages/core/src/operations/performOperation.ts",
+    file: "packages/core/src/runner/performOperation.ts",
     tests: [
-      "packages/core/test/operations/performOperation.test.ts",
-      "packages/core/test/operations/OperationRunner.test.ts",
-      "packages/core/test/operations/OperationRunner.failures.test.ts",
-      "packages/core/test/operations/OperationRunner.order.test.ts",
-      "packages/core/test/operations/OperationRunner.crashes.test.ts",
-      "packages/core/test/projects/Endpoints.test.ts",
-      "packages/core/test/projects/Wakes.test.ts",
-      "packages/core/test/projects/Branches.test.ts",
-      "packages/core/test/projects/Housekeeping.test.ts",
-      "packages/core/test/projects/Credentials.test.ts"
+      "packages/core/test/runner/performOperation.test.ts",
+      "packages/core/test/runner/OperationRunner.test.ts",
+      "packages/core/test/runner/OperationRunner.failures.test.ts",
+      "packages/core/test/runner/OperationRunner.order.test.ts",
+      "packages/core/test/runner/OperationRunner.crashes.test.ts",
+      "packages/core/test/provisioning/Endpoints.test.ts",
+      "packages/core/test/proxying/Wakes.test.ts",
+      "packages/core/test/provisioning/Branches.test.ts",
+      "packages/core/test/runner/Housekeeping.test.ts",
+      "packages/core/test/provisioning/Credentials.test.ts"
     ],
     faults: [
       {

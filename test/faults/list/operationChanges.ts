@@ -8,9 +8,9 @@ export const operationChanges: ReadonlyArray<FaultsOfFile> = [
     tests: [
       "packages/core/test/operations/Operations.moves.test.ts",
       "packages/core/test/operations/operationUpdated.test.ts",
-      "packages/core/test/operations/OperationRunner.test.ts",
+      "packages/core/test/runner/OperationRunner.test.ts",
       "packages/core/test/operations/Operation.test.ts",
-      "packages/core/test/operations/OperationRunner.failures.test.ts"
+      "packages/core/test/runner/OperationRunner.failures.test.ts"
     ],
     faults: [
       {
@@ -96,7 +96,10 @@ export const operationChanges: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
     file: "packages/core/src/operations/Operations.ts",
-    tests: ["packages/core/test/operations/Operations.moves.test.ts", "packages/core/test/projects/Endpoints.test.ts"],
+    tests: [
+      "packages/core/test/operations/Operations.moves.test.ts",
+      "packages/core/test/provisioning/Endpoints.test.ts"
+    ],
     faults: [
       {
         id: "initiator-key",

@@ -4,14 +4,14 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const operationRunner: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
-    file: "packages/core/src/operations/OperationRunner.ts",
+    file: "packages/core/src/runner/OperationRunner.ts",
     tests: [
-      "packages/core/test/operations/OperationRunner.lease.test.ts",
-      "packages/core/test/operations/OperationRunner.test.ts",
-      "packages/core/test/operations/OperationRunner.failures.test.ts",
-      "packages/core/test/operations/OperationRunner.order.test.ts",
-      "packages/core/test/operations/OperationRunner.crashes.test.ts",
-      "packages/core/test/operations/OperationRunner.loop.test.ts"
+      "packages/core/test/runner/OperationRunner.lease.test.ts",
+      "packages/core/test/runner/OperationRunner.test.ts",
+      "packages/core/test/runner/OperationRunner.failures.test.ts",
+      "packages/core/test/runner/OperationRunner.order.test.ts",
+      "packages/core/test/runner/OperationRunner.crashes.test.ts",
+      "packages/core/test/runner/OperationRunner.loop.test.ts"
     ],
     faults: [
       {

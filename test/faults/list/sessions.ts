@@ -4,11 +4,11 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const sessions: ReadonlyArray<FaultsOfFile> = [
   {
     area: "credentials",
-    file: "packages/core/src/sessions/Sessions.ts",
+    file: "packages/core/src/sign-in/Sessions.ts",
     tests: [
-      "packages/core/test/sessions/Sessions.edges.test.ts",
-      "packages/core/test/sessions/Sessions.test.ts",
-      "packages/core/test/sessions/Sessions.ends.test.ts"
+      "packages/core/test/sign-in/Sessions.edges.test.ts",
+      "packages/core/test/sign-in/Sessions.test.ts",
+      "packages/core/test/sign-in/Sessions.ends.test.ts"
     ],
     faults: [
       {
@@ -123,11 +123,11 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/sessions/livingSession.ts",
+    file: "packages/core/src/sign-in/livingSession.ts",
     tests: [
-      "packages/core/test/sessions/Sessions.test.ts",
-      "packages/core/test/sessions/Sessions.ends.test.ts",
-      "packages/core/test/keys/newSecrets.test.ts"
+      "packages/core/test/sign-in/Sessions.test.ts",
+      "packages/core/test/sign-in/Sessions.ends.test.ts",
+      "packages/core/test/key-issuing/newSecrets.test.ts"
     ],
     faults: [
       {

@@ -5,7 +5,7 @@ export const wakes: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
     file: "packages/core/src/operations/OperationWaits.ts",
-    tests: ["packages/core/test/projects/Wakes.lost.test.ts", "packages/core/test/projects/Wakes.test.ts"],
+    tests: ["packages/core/test/proxying/Wakes.lost.test.ts", "packages/core/test/proxying/Wakes.test.ts"],
     faults: [
       {
         id: "waits-final",
@@ -29,8 +29,8 @@ export const wakes: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "operations",
-    file: "packages/core/src/projects/Wakes.ts",
-    tests: ["packages/core/test/projects/Wakes.lost.test.ts", "packages/core/test/projects/Wakes.test.ts"],
+    file: "packages/core/src/proxying/Wakes.ts",
+    tests: ["packages/core/test/proxying/Wakes.lost.test.ts", "packages/core/test/proxying/Wakes.test.ts"],
     faults: [
       {
         id: "wake-permits",
@@ -102,11 +102,11 @@ export const wakes: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "operations",
-    file: "packages/core/src/projects/Endpoints.ts",
+    file: "packages/core/src/provisioning/Endpoints.ts",
     tests: [
-      "packages/core/test/projects/Wakes.lost.test.ts",
-      "packages/core/test/projects/Endpoints.test.ts",
-      "packages/core/test/projects/Wakes.test.ts"
+      "packages/core/test/proxying/Wakes.lost.test.ts",
+      "packages/core/test/provisioning/Endpoints.test.ts",
+      "packages/core/test/proxying/Wakes.test.ts"
     ],
     faults: [
       {

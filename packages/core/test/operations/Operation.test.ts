@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option } from "effect"
 import { isFinal, mayMove, OperationStatus } from "../../src/operations/Operation.ts"
-import { retryPause } from "../../src/operations/OperationRunner.ts"
+import { retryPause } from "../../src/runner/OperationRunner.ts"
 import { headedFor } from "../../src/operations/Operations.ts"
 import { aBranchId, anEndpoint, anOperation, aProjectId } from "../../testing/records.ts"
 

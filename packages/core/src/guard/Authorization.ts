@@ -1,0 +1,176 @@
+/**
+ * Runs the order of answers for one call (docs/design/authorization.md Z6), from step 4 on. Steps 1 to 3, the route and
+ * the credential, came before.
+ *
+ * - Steps 4 to 9, `decide`, nothing is looked up: pending account, membership, kind of credential, scope by the ids in
+ *   the path, capability, role.
+ * - A replay of an idempotency key answers here.
+ * - Step 10: the object, inside the caller's organization, or 404.
+ * - Step 11, `decideTarget`: *main* and what an agent's key made.
+ *
+ * The body and the object's state, step 12, are the handler's and the service's.
+ *
+ * What was found is handed on as the call's `Target`, so that handlers need not look again. They may not reach for
+ * anything else by an id of the path.
+ */
+import { Context, Effect, Layer, Option } from "effect"
+import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, UserId } from "../Ids.ts"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import type { StoredApiKey } from "../keys/ApiKey.ts"
+import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import type { StoredOperation } from "../operations/Operation.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import type { Branch } from "../projects/Branch.ts"
+import { BranchStore } from "../projects/BranchStore.ts"
+import type { Endpoint } from "../projects/Endpoint.ts"
+import { EndpointStore } from "../projects/EndpointStore.ts"
+import type { Project } from "../projects/Project.ts"
+import { ProjectStore } from "../projects/ProjectStore.ts"
+import { NotFound, Refused } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { decide, decideTarget, type PathIds, type Refusal } from "../authorization/decide.ts"
+import type { CredentialPolicy } from "../authorization/Policy.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
+
+/** What the path named, as far as it named anything. */
+export interface Found {
+  readonly project?: Project
+  readonly branch?: Branch
+  readonly endpoint?: Endpoint
+  readonly operation?: StoredOperation
+  readonly api_key?: StoredApiKey
+}
+
+/** The objects of the running call. */
+export class Target extends Context.Service<Target, Found>()("@narthex/core/guard/Target") {
+  static readonly project = Target.use(({ project }) => required(project))
+  static readonly branch = Target.use(({ branch }) => required(branch))
+  static readonly endpoint = Target.use(({ endpoint }) => required(endpoint))
+  static readonly operation = Target.use(({ operation }) => required(operation))
+  static readonly apiKey = Target.use(({ api_key }) => required(api_key))
+}
+
+const required = <A>(found: A | undefined): Effect.Effect<A> =>
+  found === undefined
+    ? Effect.die(new Error("The policy of this endpoint names no such target."))
+    : Effect.succeed(found)
+
+export class Authorization extends Context.Service<
+  Authorization,
+  {
+    /** Steps 4 to 9: from the credential and the ids in the path alone. */
+    readonly admit: (
+      policy: CredentialPolicy,
+      caller: AnyCaller,
+      ids: PathIds
+    ) => Effect.Effect<void, Refused | StorageError>
+    /** Steps 10 and 11, after `admit`: what the path names, if the caller may do this to it. */
+    readonly find: (
+      policy: CredentialPolicy,
+      caller: AnyCaller,
+      ids: PathIds
+    ) => Effect.Effect<Found, Refused | NotFound | StorageError>
+  }
+>()("@narthex/core/guard/Authorization") {
+  static readonly layer: Layer.Layer<
+    Authorization,
+    never,
+    AccountStore | ApiKeyStore | BranchStore | EndpointStore | OperationStore | ProjectStore
+  > = Layer.effect(
+    Authorization,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const keys = yield* ApiKeyStore
+      const branches = yield* BranchStore
+      const endpoints = yield* EndpointStore
+      const operations = yield* OperationStore
+      const projects = yield* ProjectStore
+
+      const there = <A>(found: Effect.Effect<Option.Option<A>, StorageError>) =>
+        Effect.flatMap(found, (it) => Option.match(it, { onNone: () => new NotFound({}), onSome: Effect.succeed }))
+
+      const findOperation = (project: ProjectId, id: string) =>
+        there(
+          Effect.map(
+            operations.find(OperationId.make(id)),
+            Option.filter((row) => row.project_id === project)
+          )
+        )
+
+      const apiKey = Effect.fnUntraced(function* (caller: AnyCaller, id: string) {
+        const row = yield* there(keys.find(caller.org_id, ApiKeyId.make(id)))
+        const visible = row.key.created_by.id === caller.user.id || caller.permissions.has("manage_keys")
+        const own = caller.kind === "api_key" && caller.api_key_id === row.key.id
+        return row.key.revoked_at === null && (visible || own) ? { api_key: row } : yield* new NotFound({})
+      })
+
+      const lookUp = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
+        if (policy.target === "none") return {}
+        if (policy.target === "organization" || policy.target === "member") {
+          if (ids.org_id !== caller.org_id) return yield* new NotFound({})
+          if (policy.target === "member")
+            yield* there(accounts.findMembership(caller.org_id, UserId.make(ids.user_id || "-")))
+          return {}
+        }
+        if (policy.target === "api_key") return yield* apiKey(caller, ids.api_key_id || "-")
+        const project = yield* there(projects.find(caller.org_id, ProjectId.make(ids.project_id || "-")))
+        switch (policy.target) {
+          case "project":
+            return { project }
+          case "branch":
+            return { project, branch: yield* there(branches.find(project.id, BranchId.make(ids.branch_id || "-"))) }
+          case "endpoint": {
+            const endpoint = yield* there(endpoints.find(project.id, EndpointId.make(ids.endpoint_id || "-")))
+            return { project, endpoint, branch: yield* there(branches.find(project.id, endpoint.branch_id)) }
+          }
+          case "operation":
+            return { project, operation: yield* findOperation(project.id, ids.operation_id || "-") }
+        }
+      })
+
+      /**
+       * Step 7 for branch keys, as far as it needs a look: an endpoint or operation that is not in its branch is out of
+       * scope, whatever it is, and so is what reaches further on *main* when its branch is that.
+       */
+      const insideBranch = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
+        if (caller.kind === "session" || caller.scope.type !== "branch") return
+        const { branch_id, project_id } = caller.scope
+        const outside = new Refused({ code: "scope_insufficient", required: policy.reach, held: "branch" })
+        if (policy.target === "branch" && policy.reach_main === "project") {
+          const branch = yield* branches.find(project_id, branch_id)
+          if (Option.exists(branch, ({ main }) => main)) return yield* outside
+        }
+        if (policy.target !== "endpoint" && policy.target !== "operation") return
+        const found: Option.Option<{ readonly branch_id: BranchId | null }> =
+          policy.target === "endpoint"
+            ? yield* endpoints.find(project_id, EndpointId.make(ids.endpoint_id || "-"))
+            : Option.filter(
+                yield* operations.find(OperationId.make(ids.operation_id || "-")),
+                (it) => it.project_id === project_id
+              )
+        if (!Option.exists(found, (it) => it.branch_id === branch_id)) return yield* outside
+      })
+
+      const refuseIf = (refusal: Refusal | undefined) => (refusal === undefined ? Effect.void : new Refused(refusal))
+
+      return Authorization.of({
+        admit: Effect.fn("Authorization.admit")(function* (policy, caller, ids) {
+          const refusal = decide(policy, caller, ids)
+          // Steps 8 and 9 come after the whole of step 7, and the part of it that looks inside the branch is here.
+          if (
+            refusal === undefined ||
+            refusal.code === "capability_insufficient" ||
+            refusal.code === "role_insufficient"
+          )
+            yield* insideBranch(policy, caller, ids)
+          yield* refuseIf(refusal)
+        }),
+        find: Effect.fn("Authorization.find")(function* (policy, caller, ids) {
+          const found: Found = yield* lookUp(policy, caller, ids)
+          yield* refuseIf(decideTarget(policy, caller, found.branch))
+          return found
+        })
+      })
+    })
+  )
+}

@@ -1,0 +1,70 @@
+/**
+ * Port: everything that a credential stands for, in one read: key or session, its user, the organization and the role
+ * held there. It runs on every request, so an adapter makes it one indexed query.
+ */
+import { Context, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import type { Organization } from "../accounts/Organization.ts"
+import type { User } from "../accounts/User.ts"
+import type { OrgId, SessionId } from "../Ids.ts"
+import type { StoredApiKey } from "../keys/ApiKey.ts"
+import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import type { Session } from "../sessions/Session.ts"
+import { SessionStore } from "../sessions/SessionStore.ts"
+import type { StorageError } from "../StorageError.ts"
+
+export interface Standing {
+  readonly user: User
+  /** `null` when the organization is gone. */
+  readonly organization: Organization | null
+  /** `null` when the user is no longer a member. */
+  readonly role: string | null
+}
+
+export interface KeyStanding extends Standing {
+  readonly key: StoredApiKey
+}
+
+export interface SessionStanding extends Standing {
+  readonly session: Session
+}
+
+export class CredentialStore extends Context.Service<
+  CredentialStore,
+  {
+    /** By any of the digests that the secret has under the peppers in use. */
+    readonly byKeyDigest: (digests: ReadonlyArray<string>) => Effect.Effect<Option.Option<KeyStanding>, StorageError>
+    /** The session, and where its user stands in this organization. */
+    readonly bySession: (session: SessionId, org: OrgId) => Effect.Effect<Option.Option<SessionStanding>, StorageError>
+  }
+>()("@narthex/core/guard/CredentialStore") {
+  static readonly layerMemory: Layer.Layer<CredentialStore, never, AccountStore | ApiKeyStore | SessionStore> =
+    Layer.effect(
+      CredentialStore,
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const keys = yield* ApiKeyStore
+        const sessions = yield* SessionStore
+
+        const standing = Effect.fnUntraced(function* (userId: User["id"], org: OrgId) {
+          const user = yield* accounts.findUser(userId)
+          const organization = Option.getOrNull(yield* accounts.findOrganization(org))
+          const membership = Option.getOrNull(yield* accounts.findMembership(org, userId))
+          return Option.map(user, (found): Standing => ({ user: found, organization, role: membership?.role ?? null }))
+        })
+
+        return CredentialStore.of({
+          byKeyDigest: Effect.fnUntraced(function* (digests) {
+            const key = Option.getOrUndefined(yield* keys.findByDigest(digests))
+            if (key === undefined) return Option.none()
+            return Option.map(yield* standing(key.key.created_by.id, key.org_id), (found) => ({ ...found, key }))
+          }),
+          bySession: Effect.fnUntraced(function* (id, org) {
+            const session = Option.getOrUndefined(yield* sessions.lock(id))
+            if (session === undefined) return Option.none()
+            return Option.map(yield* standing(session.user_id, org), (found) => ({ ...found, session }))
+          })
+        })
+      })
+    )
+}

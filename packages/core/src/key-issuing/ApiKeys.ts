@@ -1,0 +1,264 @@
+/**
+ * Makes, lists and ends API keys (docs/design/identity.md I4, I5).
+ *
+ * A key is its creator's: the creator is read from the caller, never from a request. The secret leaves this module
+ * once, in the answer to its making.
+ *
+ * Pitfall: looking up the scope of a body outside the caller's organization. What is not there answers alike whether it
+ * is foreign, invented or malformed.
+ * Pitfall: trusting the authentication of the request. The caller may have been signed out, disabled or removed since,
+ * so a secret is made only under locks that exclude that.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
+import type { InvalidCredential, SignInRequired } from "../guard/Authentication.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import { Entropy } from "../Entropy.ts"
+import { apiKeyRevoked } from "../events/Revocations.ts"
+import { BranchId, makeApiKeyId, type OrgId, ProjectId, type SessionId, type UserId } from "../Ids.ts"
+import { BranchStore } from "../projects/BranchStore.ts"
+import { ProjectStore } from "../projects/ProjectStore.ts"
+import { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
+import { livingSession } from "../sign-in/livingSession.ts"
+import { SessionStore } from "../sessions/SessionStore.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { ApiKey, type Capability, type KeyEnd, type Scope, type StoredApiKey } from "../keys/ApiKey.ts"
+import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import { KeyDigester } from "../keys/KeyDigester.ts"
+import { hintOf, makeKeySecret } from "../keys/KeySecret.ts"
+import { KeyUses } from "../keys/KeyUses.ts"
+
+/** How many living keys one person may have in one organization (`NARTHEX_LIMIT_KEYS`). */
+export const KeyLimit = Context.Reference<number>("@narthex/core/key-issuing/KeyLimit", { defaultValue: () => 1000 })
+
+/** How long an expired key stays in lists. */
+const listedAfterExpiry = Duration.days(30)
+
+const unknown = (member: string) =>
+  new InvalidMember({ path: ["scope", member], reason: "There is no such object in this organization." })
+
+/** A scope as a caller names it: nothing of it is known to exist. */
+export type WantedScope =
+  | { readonly type: "organization" }
+  | { readonly type: "project"; readonly project_id: string }
+  | { readonly type: "branch"; readonly project_id?: string; readonly branch_id: string }
+
+export interface NewApiKey {
+  readonly name: string
+  readonly capability: Capability
+  readonly scope: Scope
+  /** `null`: the key never expires. */
+  readonly expires_in_days: number | null
+}
+
+/** A person who acts in an organization through a session. */
+export interface KeyCreator {
+  readonly session_id: SessionId
+  readonly org_id: OrgId
+  readonly user: { readonly id: UserId }
+}
+
+/** The session is over, or its person is disabled. */
+type NotSignedIn = InvalidCredential | SignInRequired
+
+export interface CreatedApiKey {
+  readonly api_key: ApiKey
+  readonly secret: Redacted.Redacted
+}
+
+export class ApiKeys extends Context.Service<
+  ApiKeys,
+  {
+    /** The scope, if everything that it names is in the organization. */
+    readonly resolveScope: (org: OrgId, scope: WantedScope) => Effect.Effect<Scope, InvalidMember | StorageError>
+    /**
+     * Makes a key of this person in this organization, if at the commit the session lives, the person is a member and
+     * enabled, and the scope is there: a removal that ends the person's keys misses none. Joins a running transaction.
+     */
+    readonly create: (
+      creator: KeyCreator,
+      wanted: NewApiKey
+    ) => Effect.Effect<CreatedApiKey, Conflict | InvalidMember | NotSignedIn | Refused | StorageError>
+    /**
+     * A new secret for the same key, unless it has expired; the old one dies after the grace. Only its creator's:
+     * anybody else's is not found.
+     */
+    readonly rotate: (
+      creator: KeyCreator,
+      key: StoredApiKey,
+      graceSeconds: number
+    ) => Effect.Effect<CreatedApiKey, Conflict | NotFound | NotSignedIn | StorageError>
+    /** What the caller may see: everybody's to those who manage keys, else their own; a narrower key itself. */
+    readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
+    readonly revoke: (org: OrgId, key: ApiKey["id"], reason: KeyEnd) => Effect.Effect<void, NotFound | StorageError>
+    /** Ends whatever key this secret opens; anything else, a secret that died in a rotation too, changes nothing. */
+    readonly report: (secret: Redacted.Redacted) => Effect.Effect<void, StorageError>
+    /** Is the key still in a list? Expired ones are, for a while. */
+    readonly isListed: (key: ApiKey) => Effect.Effect<boolean>
+    /** The key with the uses that this process has not written yet. */
+    readonly withUse: (key: ApiKey) => ApiKey
+  }
+>()("@narthex/core/key-issuing/ApiKeys") {
+  static readonly layer: Layer.Layer<
+    ApiKeys,
+    never,
+    | AccountStore
+    | ApiKeyStore
+    | BranchStore
+    | Entropy
+    | KeyDigester
+    | KeyUses
+    | ProjectStore
+    | SessionStore
+    | Transaction
+  > = Layer.effect(
+    ApiKeys,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const branches = yield* BranchStore
+      const digester = yield* KeyDigester
+      const entropy = yield* Entropy
+      const projects = yield* ProjectStore
+      const store = yield* ApiKeyStore
+      const uses = yield* KeyUses
+      const { emit, run } = yield* Transaction
+      const held = livingSession(yield* SessionStore, accounts)
+
+      const resolveScope = Effect.fn("ApiKeys.resolveScope")(function* (org: OrgId, scope: WantedScope) {
+        if (scope.type === "organization") return scope
+        if (scope.type === "project") {
+          const project = yield* projects.find(org, ProjectId.make(scope.project_id || "-"))
+          if (Option.isNone(project)) return yield* unknown("project_id")
+          return { type: "project" as const, project_id: project.value.id }
+        }
+        const branch = Option.getOrUndefined(yield* branches.findAnywhere(BranchId.make(scope.branch_id || "-")))
+        const home = branch === undefined ? Option.none() : yield* projects.find(org, branch.project_id)
+        if (branch === undefined || Option.isNone(home)) return yield* unknown("branch_id")
+        if (scope.project_id !== undefined && scope.project_id !== branch.project_id)
+          return yield* unknown("project_id")
+        return { type: "branch" as const, project_id: branch.project_id, branch_id: branch.id }
+      })
+
+      const freshSecret = Effect.gen(function* () {
+        const secret = yield* Effect.provideService(makeKeySecret, Entropy, entropy)
+        const [present] = yield* digester.digests(secret)
+        return { secret, stored: { ...present, dies_at: null } }
+      })
+
+      /** Keeps what the key reaches from ending before the key is there to end with it. */
+      const lockScope = Effect.fnUntraced(function* (org: OrgId, scope: Scope) {
+        if (scope.type === "project" && Option.isNone(yield* projects.lock(org, scope.project_id)))
+          return yield* unknown("project_id")
+        if (scope.type === "branch" && Option.isNone(yield* branches.lock(scope.project_id, scope.branch_id)))
+          return yield* unknown("branch_id")
+      })
+
+      const create = Effect.fn("ApiKeys.create")(function* (creator: KeyCreator, wanted: NewApiKey) {
+        const limit = yield* KeyLimit
+        const org = creator.org_id
+        const { secret, stored } = yield* freshSecret
+        const step = Effect.gen(function* () {
+          const { user } = yield* held(creator.session_id)
+          if (accountState(yield* AccessPolicy, user) === "pending")
+            return yield* new Refused({ code: "alpha_pending", required: "active", held: "pending" })
+          yield* lockScope(org, wanted.scope)
+          yield* accounts.lockOrganization(org)
+          if (Option.isNone(yield* accounts.findMembership(org, user.id)))
+            return yield* new Refused({ code: "not_a_member", required: "membership", held: null })
+          const now = yield* DateTime.now
+          if ((yield* store.countLive(org, user.id, now)) >= limit)
+            return yield* new Conflict({
+              reason: `You have ${limit} keys in this organization already. Revoke one first.`
+            })
+          const key = new ApiKey({
+            id: yield* Effect.provideService(makeApiKeyId, Entropy, entropy),
+            name: wanted.name.trim(),
+            hint: hintOf(secret),
+            capability: wanted.capability,
+            scope: wanted.scope,
+            created_at: now,
+            created_by: user.ref,
+            expires_at:
+              wanted.expires_in_days === null ? null : DateTime.addDuration(now, Duration.days(wanted.expires_in_days)),
+            last_used_at: null,
+            last_used_from: null,
+            revoked_at: null
+          })
+          yield* store.insert({ key, org_id: org, revoked_reason: null, secrets: [stored] })
+          return key
+        })
+        return { api_key: yield* run(step), secret }
+      })
+
+      const rotate = Effect.fn("ApiKeys.rotate")(function* (
+        creator: KeyCreator,
+        { key: { id } }: StoredApiKey,
+        grace: number
+      ) {
+        const { secret, stored } = yield* freshSecret
+        const step = Effect.gen(function* () {
+          yield* held(creator.session_id)
+          const row = Option.getOrUndefined(yield* store.lock(creator.org_id, id))
+          if (row === undefined || row.key.revoked_at !== null || row.key.created_by.id !== creator.user.id)
+            return yield* new NotFound({})
+          const now = yield* DateTime.now
+          if (row.key.expiredAt(now)) return yield* new Conflict({ reason: "The key has expired. Create a new one." })
+          const dies_at = DateTime.addDuration(now, Duration.seconds(grace))
+          const former = row.secrets
+            .filter((it) => it.dies_at === null || DateTime.isGreaterThan(it.dies_at, now))
+            .map((it) => ({ ...it, dies_at: it.dies_at === null ? dies_at : DateTime.min(it.dies_at, dies_at) }))
+          yield* store.putSecrets(id, hintOf(secret), grace === 0 ? [stored] : [stored, ...former])
+          // Streams that the old secret opened end now. Those that it opens within its grace know of its end.
+          yield* emit(apiKeyRevoked(row.org_id, id))
+          return new ApiKey({ ...row.key, hint: hintOf(secret) })
+        })
+        return { api_key: yield* run(step), secret }
+      })
+
+      const withUse = (key: ApiKey): ApiKey => {
+        const use = uses.held(key.id)
+        const newer =
+          use !== undefined && (key.last_used_at === null || DateTime.isGreaterThan(use.at, key.last_used_at))
+        return newer ? new ApiKey({ ...key, last_used_at: use.at, last_used_from: use.from }) : key
+      }
+
+      const isListed = Effect.fnUntraced(function* ({ expires_at, revoked_at }: ApiKey) {
+        const since = DateTime.subtractDuration(yield* DateTime.now, listedAfterExpiry)
+        return revoked_at === null && (expires_at === null || DateTime.isGreaterThan(expires_at, since))
+      })
+
+      const list = Effect.fn("ApiKeys.list")(function* (caller: AnyCaller) {
+        const everybody = caller.permissions.has("manage_keys")
+        const since = DateTime.subtractDuration(yield* DateTime.now, listedAfterExpiry)
+        const keys = yield* store.list(caller.org_id, everybody ? null : caller.user.id, since)
+        const narrow = caller.kind === "api_key" && caller.scope.type !== "organization" ? caller.api_key_id : undefined
+        return keys.filter((key) => narrow === undefined || key.id === narrow).map(withUse)
+      })
+
+      const revoke = Effect.fn("ApiKeys.revoke")(function* (org: OrgId, id: ApiKey["id"], reason: KeyEnd) {
+        const step = Effect.gen(function* () {
+          if (!(yield* store.revoke(org, id, reason, yield* DateTime.now))) return yield* new NotFound({})
+          yield* emit(apiKeyRevoked(org, id))
+        })
+        yield* run(step)
+      })
+
+      const report = Effect.fn("ApiKeys.report")(function* (secret: Redacted.Redacted) {
+        const digests = (yield* digester.digests(secret)).map(({ digest }) => digest)
+        const found = Option.getOrUndefined(yield* store.findByDigest(digests))
+        const now = yield* DateTime.now
+        const opens = found?.secrets.some(
+          ({ dies_at, digest }) =>
+            digests.includes(digest) && (dies_at === null || DateTime.isGreaterThan(dies_at, now))
+        )
+        if (found === undefined || !opens) return
+        yield* Effect.catchTag(revoke(found.org_id, found.key.id, "reported"), "NotFound", () => Effect.void)
+        yield* Effect.logWarning("A leaked API key was reported and revoked.", { api_key_id: found.key.id })
+      })
+
+      return ApiKeys.of({ resolveScope, create, rotate, list, revoke, report, isListed, withUse })
+    })
+  )
+}

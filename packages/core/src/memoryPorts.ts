@@ -1,0 +1,44 @@
+/** Every port of storage in memory, in one transaction: the embedded core without a database, and the tests. */
+import { Layer } from "effect"
+import { AccountStore } from "./accounts/AccountStore.ts"
+import { InvitationStore } from "./accounts/InvitationStore.ts"
+import { IpAllowlistStore } from "./allowlist/IpAllowlistStore.ts"
+import { CredentialStore } from "./guard/CredentialStore.ts"
+import { CliGrantStore } from "./cli-login/CliGrantStore.ts"
+import { EventLog } from "./events/EventLog.ts"
+import { IdempotencyStore } from "./idempotency/IdempotencyStore.ts"
+import { ApiKeyStore } from "./keys/ApiKeyStore.ts"
+import { RateLimiter } from "./limits/RateLimiter.ts"
+import { OperationStore } from "./operations/OperationStore.ts"
+import { BranchRoleStore } from "./projects/BranchRoleStore.ts"
+import { BranchStore } from "./projects/BranchStore.ts"
+import { EndpointStore } from "./projects/EndpointStore.ts"
+import { ProjectStore } from "./projects/ProjectStore.ts"
+import { RegionCatalog } from "./regions/RegionCatalog.ts"
+import { SessionStore } from "./sessions/SessionStore.ts"
+import { SigningKeyStore } from "./sessions/SigningKeyStore.ts"
+import { Transaction } from "./Transaction.ts"
+import { MemoryStorage } from "./memory/MemoryStorage.ts"
+
+const Stores = Layer.mergeAll(
+  AccountStore.layerMemory,
+  ApiKeyStore.layerMemory,
+  BranchRoleStore.layerMemory,
+  BranchStore.layerMemory,
+  CliGrantStore.layerMemory,
+  EndpointStore.layerMemory,
+  IdempotencyStore.layerMemory,
+  InvitationStore.layerMemory,
+  IpAllowlistStore.layerMemory,
+  OperationStore.layerMemory,
+  ProjectStore.layerMemory,
+  RateLimiter.layerMemory,
+  RegionCatalog.layerMemory,
+  SessionStore.layerMemory,
+  SigningKeyStore.layerMemory
+)
+
+export const layerMemoryPorts = Layer.mergeAll(CredentialStore.layerMemory, Transaction.layerMemory).pipe(
+  Layer.provideMerge(Layer.merge(Stores, EventLog.layerMemory)),
+  Layer.provide(MemoryStorage.layer)
+)

@@ -1,0 +1,53 @@
+/** What the operator does to accounts: lists, enables and disables them (`narthex-server accounts …`). */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { userRevoked } from "../events/Revocations.ts"
+import type { UserId } from "../Ids.ts"
+import { NotFound } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { User } from "../accounts/User.ts"
+
+export class OperatorAccounts extends Context.Service<
+  OperatorAccounts,
+  {
+    /** Oldest first. */
+    readonly list: (limit: number) => Effect.Effect<ReadonlyArray<User>, StorageError>
+    /** Lets a pending account in, and takes a disabled one back. */
+    readonly enable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>
+    /** Every credential of the account is refused from the next request on. */
+    readonly disable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>
+  }
+>()("@narthex/core/organizations/OperatorAccounts") {
+  static readonly layer: Layer.Layer<OperatorAccounts, never, AccountStore | Transaction> = Layer.effect(
+    OperatorAccounts,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const { emit, run } = yield* Transaction
+
+      const change = (id: UserId, edit: (user: User, now: DateTime.Utc) => User) =>
+        run(
+          Effect.gen(function* () {
+            const found = Option.getOrUndefined(yield* accounts.findUser(id))
+            const stored =
+              found === undefined
+                ? undefined
+                : Option.getOrUndefined(yield* accounts.lockUserByIdentity(found.issuer, found.subject))
+            if (stored === undefined) return yield* new NotFound({})
+            const user = edit(stored, yield* DateTime.now)
+            yield* accounts.putUser(user)
+            const [organization] = yield* accounts.organizationsOf(id)
+            if (user.disabled_at !== null && organization !== undefined) yield* emit(userRevoked(organization.id, id))
+            return user
+          })
+        )
+
+      return OperatorAccounts.of({
+        list: accounts.users,
+        enable: (id) =>
+          change(id, (user, now) => new User({ ...user, enabled_at: user.enabled_at ?? now, disabled_at: null })),
+        disable: (id) => change(id, (user, now) => new User({ ...user, disabled_at: user.disabled_at ?? now }))
+      })
+    })
+  )
+}

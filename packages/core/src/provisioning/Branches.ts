@@ -1,0 +1,267 @@
+/**
+ * Branches of a project: made as copies, reset, renamed, protected, made the default, and ended.
+ *
+ * Callers authorize first, but what depends on a branch being *main* is asked again here under its lock, because it may
+ * have become main since. A branch that becomes main loses the credentials that agents minted on it, in the same
+ * commit.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { decideTarget } from "../authorization/decide.ts"
+import type { CredentialPolicy } from "../authorization/Policy.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import { Entropy } from "../Entropy.ts"
+import { BranchId, makeBranchId, makeEndpointId } from "../Ids.ts"
+import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import type { StoredOperation } from "../operations/Operation.ts"
+import { initiatorOf, Operations } from "../operations/Operations.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import { Conflict, InvalidMember, NotFound, Refused, ResourceBusy } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { Branch } from "../projects/Branch.ts"
+import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import { BranchStore } from "../projects/BranchStore.ts"
+import { makeEndBranch } from "./endBranch.ts"
+import type { Endpoint } from "../projects/Endpoint.ts"
+import { EndpointStore } from "../projects/EndpointStore.ts"
+import { Project } from "../projects/Project.ts"
+import { newEndpoint } from "./Projects.ts"
+import { ProjectStore } from "../projects/ProjectStore.ts"
+
+export interface NewBranch {
+  /** `null`: one is made. */
+  readonly name: string | null
+  /** `null`: the default branch. */
+  readonly parent_id: string | null
+  readonly protected: boolean
+  readonly ttl_seconds: number | null
+  readonly endpoint: boolean
+}
+
+export interface BranchChanges {
+  readonly name?: string
+  readonly protected?: boolean
+  /** `null`: it never expires. */
+  readonly ttl_seconds?: number | null
+}
+
+export interface BranchWork {
+  readonly branch: Branch
+  readonly operations: ReadonlyArray<StoredOperation>
+}
+
+type Blocked = Conflict | NotFound | Refused | ResourceBusy | StorageError
+
+export class Branches extends Context.Service<
+  Branches,
+  {
+    readonly create: (
+      caller: AnyCaller,
+      project: Project,
+      wanted: NewBranch
+    ) => Effect.Effect<BranchWork & { readonly endpoint: Endpoint | null }, Conflict | InvalidMember | StorageError>
+    readonly change: (
+      caller: AnyCaller,
+      policy: CredentialPolicy,
+      branch: Branch,
+      changes: BranchChanges
+    ) => Effect.Effect<Branch, Exclude<Blocked, ResourceBusy>>
+    readonly remove: (
+      caller: AnyCaller,
+      policy: CredentialPolicy,
+      branch: Branch
+    ) => Effect.Effect<ReadonlyArray<StoredOperation>, Blocked>
+    readonly reset: (caller: AnyCaller, policy: CredentialPolicy, branch: Branch) => Effect.Effect<BranchWork, Blocked>
+    readonly setDefault: (caller: AnyCaller, branch: Branch) => Effect.Effect<BranchWork, Blocked>
+  }
+>()("@narthex/core/provisioning/Branches") {
+  static readonly layer: Layer.Layer<
+    Branches,
+    never,
+    | ApiKeyStore
+    | BranchRoleStore
+    | BranchStore
+    | EndpointStore
+    | Entropy
+    | Operations
+    | OperationStore
+    | ProjectStore
+    | Transaction
+  > = Layer.effect(
+    Branches,
+    Effect.gen(function* () {
+      const endpoints = yield* EndpointStore
+      const entropy = yield* Entropy
+      const operations = yield* Operations
+      const pending = yield* OperationStore
+      const projects = yield* ProjectStore
+      const roles = yield* BranchRoleStore
+      const store = yield* BranchStore
+      const { endBranch } = yield* makeEndBranch
+      const { run } = yield* Transaction
+      const withEntropy = Effect.provideService(Entropy, entropy)
+
+      const create: Branches["Service"]["create"] = Effect.fn("Branches.create")(function* (caller, project, wanted) {
+        const step = Effect.gen(function* () {
+          if (wanted.protected && wanted.ttl_seconds !== null) return yield* neverExpires
+          const now = yield* DateTime.now
+          const parent_id =
+            wanted.parent_id === null ? project.default_branch_id : BranchId.make(wanted.parent_id || "-")
+          const parent = yield* store.lock(project.id, parent_id)
+          if (Option.isNone(parent))
+            return yield* new InvalidMember({ path: ["parent_id"], reason: "There is no such branch in this project." })
+          const id = yield* withEntropy(makeBranchId)
+          const branch = new Branch({
+            id,
+            project_id: project.id,
+            region_id: project.region_id,
+            parent_id,
+            name: wanted.name?.trim() ?? `branch-${id.slice(-8)}`,
+            current_state: "init",
+            pending_state: "ready",
+            default: false,
+            protected: wanted.protected,
+            made_by_agent: isAgent(caller),
+            expires_at: expiry(now, wanted.ttl_seconds),
+            created_at: now,
+            updated_at: now,
+            created_by: caller.user.ref
+          })
+          if (!(yield* store.put(branch))) return yield* taken(branch.name)
+          const endpoint = wanted.endpoint
+            ? newEndpoint(branch, { id: yield* withEntropy(makeEndpointId), type: "read_write", now })
+            : null
+          if (endpoint !== null) yield* endpoints.put(endpoint)
+          const operation = yield* operations.schedule({
+            project,
+            branch_id: id,
+            endpoint_id: endpoint?.id ?? null,
+            action: "create_branch",
+            initiator: initiatorOf(caller)
+          })
+          return { branch, endpoint, operations: [operation] }
+        })
+        return yield* run(step)
+      })
+
+      /** The branch under its lock, if the caller may still do this to it. */
+      const locked = Effect.fnUntraced(function* (
+        caller: AnyCaller,
+        policy: Pick<CredentialPolicy, "agent">,
+        given: Branch
+      ) {
+        const branch = Option.getOrUndefined(yield* store.lock(given.project_id, given.id))
+        if (branch === undefined) return yield* new NotFound({})
+        const refusal = decideTarget(policy, caller, branch)
+        return refusal === undefined ? branch : yield* new Refused(refusal)
+      })
+
+      const notBusy = Effect.fnUntraced(function* (branch: Branch) {
+        const [blocking] = yield* pending.unfinished(branch.id)
+        if (blocking !== undefined) return yield* new ResourceBusy({ blocking_operation_id: blocking.id })
+      })
+
+      const projectOf = Effect.fnUntraced(function* (caller: AnyCaller, branch: Branch) {
+        const project = Option.getOrUndefined(yield* projects.lock(caller.org_id, branch.project_id))
+        return project === undefined ? yield* new NotFound({}) : project
+      })
+
+      /** What agents minted on a branch ends when it becomes main (docs/design/authorization.md Z25). */
+      const endAgentRoles = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, branch: Branch) {
+        if ((yield* roles.revokeAgentRoles(branch.id, yield* DateTime.now)) === 0) return []
+        const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
+        return [yield* operations.schedule({ ...work, action: "apply_config" })]
+      })
+
+      const change: Branches["Service"]["change"] = Effect.fn("Branches.change")(
+        function* (caller, policy, given, changes) {
+          const step = Effect.gen(function* () {
+            const branch = yield* locked(caller, policy, given)
+            const now = yield* DateTime.now
+            const changed = new Branch({
+              ...branch,
+              name: changes.name?.trim() ?? branch.name,
+              protected: changes.protected ?? branch.protected,
+              expires_at: changes.ttl_seconds === undefined ? branch.expires_at : expiry(now, changes.ttl_seconds),
+              updated_at: now
+            })
+            if (changed.main && changed.expires_at !== null) return yield* neverExpires
+            if (!(yield* store.put(changed))) return yield* taken(changed.name)
+            if (!changed.main || branch.main) return changed
+            // Not locked: `setDefault` locks the project before the branch, and the two would wait for each other.
+            const project = Option.getOrUndefined(yield* projects.find(caller.org_id, branch.project_id))
+            if (project === undefined) return yield* new NotFound({})
+            yield* endAgentRoles(caller, project, changed)
+            return changed
+          })
+          return yield* run(step)
+        }
+      )
+
+      const remove: Branches["Service"]["remove"] = Effect.fn("Branches.remove")(function* (caller, policy, given) {
+        const step = Effect.gen(function* () {
+          const project = yield* projectOf(caller, given)
+          const branch = yield* locked(caller, policy, given)
+          if (branch.default)
+            return yield* new Conflict({
+              reason: "The default branch cannot be deleted. Make another one the default first."
+            })
+          if (branch.protected) return yield* new Conflict({ reason: "The branch is protected. Unprotect it first." })
+          if (yield* store.hasChildren(branch.id))
+            return yield* new Conflict({ reason: "The branch has children. Delete them first." })
+          yield* notBusy(branch)
+          return [yield* endBranch(project, branch, initiatorOf(caller))]
+        })
+        return yield* run(step)
+      })
+
+      const reset: Branches["Service"]["reset"] = Effect.fn("Branches.reset")(function* (caller, policy, given) {
+        const step = Effect.gen(function* () {
+          const project = yield* projectOf(caller, given)
+          const branch = yield* locked(caller, policy, given)
+          if (branch.parent_id === null) return yield* new Conflict({ reason: "The branch has no parent to reset to." })
+          if (branch.protected) return yield* new Conflict({ reason: "The branch is protected. Unprotect it first." })
+          yield* notBusy(branch)
+          const resetting = new Branch({
+            ...branch,
+            current_state: "resetting",
+            pending_state: "ready",
+            updated_at: yield* DateTime.now
+          })
+          yield* store.put(resetting)
+          const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
+          return { branch: resetting, operations: [yield* operations.schedule({ ...work, action: "reset_branch" })] }
+        })
+        return yield* run(step)
+      })
+
+      const setDefault: Branches["Service"]["setDefault"] = Effect.fn("Branches.setDefault")(function* (caller, given) {
+        const step = Effect.gen(function* () {
+          const project = yield* projectOf(caller, given)
+          const branch = yield* locked(caller, { agent: "never" }, given)
+          if (branch.default) return { branch, operations: [] }
+          yield* notBusy(branch)
+          const now = yield* DateTime.now
+          const former = Option.getOrUndefined(yield* store.lock(project.id, project.default_branch_id))
+          if (former !== undefined) yield* store.put(new Branch({ ...former, default: false, updated_at: now }))
+          const made = new Branch({ ...branch, default: true, expires_at: null, updated_at: now })
+          yield* store.put(made)
+          yield* projects.update(new Project({ ...project, default_branch_id: made.id, updated_at: now }))
+          return { branch: made, operations: yield* endAgentRoles(caller, project, made) }
+        })
+        return yield* run(step)
+      })
+
+      return Branches.of({ create, change, remove, reset, setDefault })
+    })
+  )
+}
+
+const isAgent = (caller: AnyCaller) => caller.kind === "api_key" && caller.capability === "agent"
+
+const expiry = (now: DateTime.Utc, seconds: number | null) =>
+  seconds === null ? null : DateTime.addDuration(now, Duration.seconds(seconds))
+
+const neverExpires = new Conflict({ reason: "The default branch and protected branches never expire." })
+
+const taken = (name: string) => new Conflict({ reason: `Another branch of this project is called "${name}".` })

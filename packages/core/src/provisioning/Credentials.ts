@@ -1,0 +1,148 @@
+/**
+ * Mints Postgres roles for a branch (docs/design/api.md, Projects, branches, endpoints, operations). The password is
+ * shown once and never stored.
+ *
+ * Minting wakes nothing: a role for a suspended compute is applied at its next start.
+ *
+ * Pitfall: reading whether the branch is main before the transaction that mints. It is read inside, so an agent's
+ * writer can never be left on main.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { decideTarget } from "../authorization/decide.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import { Entropy } from "../Entropy.ts"
+import { initiatorOf, Operations } from "../operations/Operations.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import { OperationWaits } from "../operations/OperationWaits.ts"
+import { Conflict, NotFound, Refused } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import type { Branch } from "../projects/Branch.ts"
+import { type Access, BranchRole } from "../projects/BranchRole.ts"
+import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import { BranchStore } from "../projects/BranchStore.ts"
+import { EndpointStore } from "../projects/EndpointStore.ts"
+import type { Project } from "../projects/Project.ts"
+import { connectionUri, ProxyAddress } from "../projects/ProxyAddress.ts"
+import { makeRoleSecret } from "../projects/RoleSecret.ts"
+
+export interface MintedCredential {
+  readonly credential: { readonly role: string; readonly access: Access; readonly expires_at: DateTime.Utc | null }
+  readonly password: Redacted.Redacted
+  readonly connection_uri: Redacted.Redacted
+}
+
+/** The role is recorded, but what runs could not be told of it in time. Trying again is safe. */
+export class NotApplied extends Schema.TaggedError<NotApplied>()("NotApplied", {}) {
+  override get message() {
+    return "The branch is busy. Try again in a moment."
+  }
+}
+
+/** How long minting waits for work on the branch. */
+const patience = Duration.seconds(10)
+const agentLifetime = 3600
+
+export class Credentials extends Context.Service<
+  Credentials,
+  {
+    /** `ttl_seconds` null: an hour for agent keys, else no end. */
+    readonly mint: (
+      caller: AnyCaller,
+      project: Project,
+      branch: Branch,
+      access: Access,
+      ttl_seconds: number | null
+    ) => Effect.Effect<MintedCredential, Conflict | NotFound | Refused | NotApplied | StorageError>
+    /** The same on a branch that this call made: its making is not waited for, because its first start applies the role. */
+    readonly mintOnNew: (
+      caller: AnyCaller,
+      project: Project,
+      branch: Branch,
+      access: Access,
+      ttl_seconds: number | null
+    ) => Effect.Effect<MintedCredential, Conflict | NotFound | Refused | StorageError>
+  }
+>()("@narthex/core/provisioning/Credentials") {
+  static readonly layer: Layer.Layer<
+    Credentials,
+    never,
+    BranchRoleStore | BranchStore | EndpointStore | Entropy | Operations | OperationStore | OperationWaits | Transaction
+  > = Layer.effect(
+    Credentials,
+    Effect.gen(function* () {
+      const branches = yield* BranchStore
+      const endpoints = yield* EndpointStore
+      const entropy = yield* Entropy
+      const operations = yield* Operations
+      const pending = yield* OperationStore
+      const roles = yield* BranchRoleStore
+      const waits = yield* OperationWaits
+      const { run } = yield* Transaction
+
+      /** Records the role, and says which work has to end before Postgres knows of it. */
+      const record = Effect.fn("Credentials.record")(function* (
+        caller: AnyCaller,
+        project: Project,
+        given: Branch,
+        access: Access,
+        ttl_seconds: number | null
+      ) {
+        const proxy = yield* ProxyAddress
+        const byAgent = caller.kind === "api_key" && caller.capability === "agent"
+        const secret = yield* Effect.provideService(makeRoleSecret, Entropy, entropy)
+        const step = Effect.gen(function* () {
+          const branch = Option.getOrUndefined(yield* branches.lock(given.project_id, given.id))
+          if (branch === undefined) return yield* new NotFound({})
+          const refusal = decideTarget({ agent: access === "read_write" ? "not_main" : "any" }, caller, branch)
+          if (refusal !== undefined) return yield* new Refused(refusal)
+          const [endpoint] = (yield* endpoints.ofBranch(branch.id)).toSorted((a, b) =>
+            a.type === b.type ? (a.id < b.id ? -1 : 1) : a.type === "read_write" ? -1 : 1
+          )
+          if (endpoint === undefined)
+            return yield* new Conflict({ reason: "The branch has no endpoint to connect to. Create one first." })
+          const now = yield* DateTime.now
+          const seconds = ttl_seconds ?? (byAgent ? agentLifetime : null)
+          const role = new BranchRole({
+            role: secret.role,
+            project_id: branch.project_id,
+            branch_id: branch.id,
+            access,
+            verifier: secret.verifier,
+            minted_by_agent: byAgent,
+            created_at: now,
+            expires_at: seconds === null ? null : DateTime.addDuration(now, Duration.seconds(seconds)),
+            revoked_at: null
+          })
+          yield* roles.insert(role)
+          const unfinished = yield* pending.unfinished(branch.id)
+          const making = unfinished.find((it) => it.action === "create_timeline" || it.action === "create_branch")
+          const starting = unfinished.some((it) => it.action === "start_compute")
+          const runs = (yield* endpoints.ofBranch(branch.id)).some((it) => it.current_state === "active")
+          const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
+          const apply = runs || starting ? yield* operations.schedule({ ...work, action: "apply_config" }) : undefined
+          return { awaited: apply ?? making, endpoint, role }
+        })
+        const { awaited, endpoint, role } = yield* run(step)
+        const minted: MintedCredential = {
+          credential: { role: role.role, access, expires_at: role.expires_at },
+          password: secret.password,
+          connection_uri: connectionUri(proxy, endpoint, role.role, secret.password)
+        }
+        return { awaited, minted }
+      })
+
+      const mint: Credentials["Service"]["mint"] = Effect.fn("Credentials.mint")(function* (...asked) {
+        const { awaited, minted } = yield* record(...asked)
+        if (awaited === undefined) return minted
+        const settled = yield* waits.settled(awaited.id, patience)
+        return Option.exists(settled, (it) => it.status === "finished") ? minted : yield* new NotApplied({})
+      })
+
+      return Credentials.of({
+        mint,
+        mintOnNew: (...asked) => Effect.map(record(...asked), ({ minted }) => minted)
+      })
+    })
+  )
+}

@@ -1,0 +1,181 @@
+/**
+ * Endpoints: made, started, suspended, changed and ended by callers of the API. Waking by a connection is `Wakes`.
+ *
+ * Start and suspend say what the endpoint shall become; an empty list of operations means that it is so, or will be by
+ * an operation that was answered before.
+ *
+ * Pitfall: deciding by the present state. What counts is the desired state: a start during a suspend waits for it and
+ * then starts.
+ */
+import { Context, DateTime, Effect, Layer, Option } from "effect"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import { Entropy } from "../Entropy.ts"
+import { BranchId, makeEndpointId } from "../Ids.ts"
+import type { StoredOperation } from "../operations/Operation.ts"
+import type { Initiator } from "../operations/Operation.ts"
+import { headedFor, initiatorOf, Operations } from "../operations/Operations.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import { Conflict, InvalidMember, NotFound } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import type { Branch } from "../projects/Branch.ts"
+import { BranchStore } from "../projects/BranchStore.ts"
+import { Endpoint, type EndpointType } from "../projects/Endpoint.ts"
+import { EndpointStore } from "../projects/EndpointStore.ts"
+import type { Project } from "../projects/Project.ts"
+import { newEndpoint } from "./Projects.ts"
+
+export interface EndpointWork {
+  readonly endpoint: Endpoint
+  readonly operations: ReadonlyArray<StoredOperation>
+}
+
+export interface NewEndpoint {
+  readonly branch_id: string
+  readonly type: EndpointType
+  readonly suspend_timeout_seconds: number | null
+}
+
+export interface EndpointChanges {
+  readonly disabled?: boolean
+  readonly suspend_timeout_seconds?: number
+}
+
+type Owner = Pick<Project, "id" | "org_id">
+
+export class Endpoints extends Context.Service<
+  Endpoints,
+  {
+    /** The branch of a body, looked up inside the project. */
+    readonly branchFor: (project: Project, branch: string) => Effect.Effect<Branch, InvalidMember | StorageError>
+    readonly create: (
+      caller: AnyCaller,
+      project: Project,
+      branch: Branch,
+      wanted: NewEndpoint
+    ) => Effect.Effect<EndpointWork, Conflict | NotFound | StorageError>
+    readonly change: (
+      caller: AnyCaller,
+      project: Owner,
+      endpoint: Endpoint,
+      changes: EndpointChanges
+    ) => Effect.Effect<EndpointWork, NotFound | StorageError>
+    readonly remove: (
+      caller: AnyCaller,
+      project: Owner,
+      endpoint: Endpoint
+    ) => Effect.Effect<ReadonlyArray<StoredOperation>, NotFound | StorageError>
+    /** Brings an endpoint towards a state, within a transaction of its own or the running one. */
+    readonly head: (
+      project: Owner,
+      endpoint: Endpoint["id"],
+      towards: "active" | "idle",
+      initiator: Initiator
+    ) => Effect.Effect<EndpointWork, Conflict | NotFound | StorageError>
+  }
+>()("@narthex/core/provisioning/Endpoints") {
+  static readonly layer: Layer.Layer<
+    Endpoints,
+    never,
+    BranchStore | EndpointStore | Entropy | Operations | OperationStore | Transaction
+  > = Layer.effect(
+    Endpoints,
+    Effect.gen(function* () {
+      const branches = yield* BranchStore
+      const entropy = yield* Entropy
+      const operations = yield* Operations
+      const pending = yield* OperationStore
+      const store = yield* EndpointStore
+      const { run } = yield* Transaction
+
+      const branchFor = Effect.fnUntraced(function* (project: Project, id: string) {
+        const branch = Option.getOrUndefined(yield* branches.find(project.id, BranchId.make(id || "-")))
+        return branch === undefined
+          ? yield* new InvalidMember({ path: ["branch_id"], reason: "There is no such branch in this project." })
+          : branch
+      })
+
+      const locked = Effect.fnUntraced(function* (id: Endpoint["id"]) {
+        const endpoint = Option.getOrUndefined(yield* store.lock(id))
+        return endpoint === undefined ? yield* new NotFound({}) : endpoint
+      })
+
+      const work = (project: Owner, endpoint: Endpoint, action: StoredOperation["action"], initiator: Initiator) =>
+        operations.schedule({ project, branch_id: endpoint.branch_id, endpoint_id: endpoint.id, action, initiator })
+
+      const create: Endpoints["Service"]["create"] = Effect.fn("Endpoints.create")(function* (
+        caller,
+        project,
+        given,
+        { suspend_timeout_seconds, type }
+      ) {
+        const step = Effect.gen(function* () {
+          const branch = Option.getOrUndefined(yield* branches.lock(project.id, given.id))
+          if (branch === undefined) return yield* new NotFound({})
+          const id = yield* Effect.provideService(makeEndpointId, Entropy, entropy)
+          const now = yield* DateTime.now
+          const endpoint = newEndpoint(branch, {
+            id,
+            type,
+            now,
+            ...(suspend_timeout_seconds === null ? {} : { suspend_timeout_seconds })
+          })
+          if (!(yield* store.put(endpoint)))
+            return yield* new Conflict({ reason: "The branch has a read-write endpoint already." })
+          return { endpoint, operations: [yield* work(project, endpoint, "create_compute", initiatorOf(caller))] }
+        })
+        return yield* run(step)
+      })
+
+      const head: Endpoints["Service"]["head"] = Effect.fn("Endpoints.head")(
+        function* (project, id, towards, initiator) {
+          const step = Effect.gen(function* () {
+            const endpoint = yield* locked(id)
+            if (towards === "active" && endpoint.disabled)
+              return yield* new Conflict({ reason: "The endpoint is disabled. Enable it first." })
+            const { by, state } = headedFor(endpoint, yield* pending.unfinished(endpoint.branch_id))
+            if (state === towards) return { endpoint, operations: Option.toArray(by) }
+            const action = towards === "active" ? "start_compute" : "suspend_compute"
+            const headed = new Endpoint({ ...endpoint, pending_state: towards, updated_at: yield* DateTime.now })
+            // First the endpoint, then its work, as in `create`: in another order two of a branch wait for each other.
+            yield* store.put(headed)
+            return { endpoint: headed, operations: [yield* work(project, endpoint, action, initiator)] }
+          })
+          return yield* run(step)
+        }
+      )
+
+      const change: Endpoints["Service"]["change"] = Effect.fn("Endpoints.change")(
+        function* (caller, project, given, changes) {
+          const step = Effect.gen(function* () {
+            const endpoint = yield* locked(given.id)
+            const disabled = changes.disabled ?? endpoint.disabled
+            yield* store.put(
+              new Endpoint({
+                ...endpoint,
+                disabled,
+                suspend_timeout_seconds: changes.suspend_timeout_seconds ?? endpoint.suspend_timeout_seconds,
+                updated_at: yield* DateTime.now
+              })
+            )
+            // A disabled endpoint serves nobody, so its compute goes too.
+            if (!disabled || endpoint.disabled) return { endpoint: yield* locked(given.id), operations: [] }
+            return yield* Effect.catchTag(head(project, given.id, "idle", initiatorOf(caller)), "Conflict", Effect.die)
+          })
+          return yield* run(step)
+        }
+      )
+
+      const remove: Endpoints["Service"]["remove"] = Effect.fn("Endpoints.remove")(function* (caller, project, given) {
+        const step = Effect.gen(function* () {
+          const endpoint = yield* locked(given.id)
+          yield* store.markDeleted(endpoint.id, yield* DateTime.now)
+          return [yield* work(project, endpoint, "delete_compute", initiatorOf(caller))]
+        })
+        return yield* run(step)
+      })
+
+      return Endpoints.of({ branchFor, create, change, remove, head })
+    })
+  )
+}

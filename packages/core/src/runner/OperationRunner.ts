@@ -1,0 +1,218 @@
+/**
+ * Does the work of operations: takes one, runs it, records the end; on any number of instances at once.
+ *
+ * Assume that this process dies between any two lines: the operation stays `running` under a lease, and whoever finds
+ * the lease over runs it again. A retry stays inside `running`; after the last one it is `failed`.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
+import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import type { BranchStore } from "../projects/BranchStore.ts"
+import type { EndpointStore } from "../projects/EndpointStore.ts"
+import type { Entropy } from "../Entropy.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
+import { makeOperationId } from "../Ids.ts"
+import { isFinal, StoredOperation } from "../operations/Operation.ts"
+import { Operations } from "../operations/Operations.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import { begin, complete, giveUp, perform } from "./performOperation.ts"
+
+export interface RunnerSettings {
+  readonly lease: Duration.Duration
+  /** How many operations one instance works on at once. */
+  readonly concurrency: number
+  /** How often it looks without being told. */
+  readonly poll: Duration.Duration
+  readonly retries: number
+}
+
+export const RunnerPolicy = Context.Reference<RunnerSettings>("@narthex/core/runner/RunnerPolicy", {
+  defaultValue: () => ({ lease: Duration.seconds(30), concurrency: 8, poll: Duration.millis(500), retries: 4 })
+})
+
+/** The pause before the next try: half a second, doubling, at most half a minute. */
+export const retryPause = (failures: number): Duration.Duration =>
+  Duration.millis(Math.min(30_000, 250 * 2 ** failures))
+
+/** How long an operation is put back that has to wait for another branch. */
+const waitForParent = Duration.millis(100)
+
+type Needs =
+  | BranchRoleStore
+  | BranchStore
+  | ComputeDriver
+  | EndpointStore
+  | Entropy
+  | Operations
+  | OperationStore
+  | Transaction
+
+export class OperationRunner extends Context.Service<
+  OperationRunner,
+  {
+    /** Says that there may be something to do: a hint, which may be lost. */
+    readonly nudge: Effect.Effect<void>
+    /** Takes one due operation and runs it to its end or its next retry; `false` when nothing was due. */
+    readonly runOne: Effect.Effect<boolean, StorageError>
+  }
+>()("@narthex/core/runner/OperationRunner") {
+  /** Works as long as its scope lives. */
+  static readonly layer: Layer.Layer<OperationRunner, never, Needs> = Layer.effect(
+    OperationRunner,
+    Effect.gen(function* () {
+      const { claimOne, runOne, work } = yield* makeRunner
+      const { concurrency, poll } = yield* RunnerPolicy
+      const scope = yield* Effect.scope
+      const places = yield* Semaphore.make(concurrency)
+      const nudges = yield* Queue.sliding<void>(1)
+      const nudge = Effect.asVoid(Queue.offer(nudges, undefined))
+      // What ends may be what another operation of its branch waited for.
+      const leave = Effect.andThen(places.release(1), nudge)
+
+      const dispatch = Effect.gen(function* () {
+        yield* places.take(1)
+        const due = yield* Effect.catchCause(claimOne, (cause) =>
+          Effect.as(Effect.logError("Operations cannot be claimed.", cause), Option.none())
+        )
+        if (Option.isNone(due)) {
+          yield* places.release(1)
+          return yield* Effect.timeoutOption(Queue.take(nudges), poll)
+        }
+        yield* work(due.value).pipe(
+          Effect.catchCause((cause) => Effect.logError("An operation could not be worked on.", cause)),
+          Effect.ensuring(leave),
+          Effect.forkIn(scope)
+        )
+      })
+      yield* Effect.forkScoped(Effect.forever(dispatch))
+      return OperationRunner.of({ nudge, runOne })
+    })
+  )
+
+  /** Does nothing on its own: tests call `runOne`. */
+  static readonly layerManual: Layer.Layer<OperationRunner, never, Needs> = Layer.effect(
+    OperationRunner,
+    Effect.suspend(() => Effect.map(makeRunner, ({ runOne }) => OperationRunner.of({ nudge: Effect.void, runOne })))
+  )
+}
+
+const makeRunner = Effect.gen(function* () {
+  const context = yield* Effect.context<Needs>()
+  const store = yield* OperationStore
+  const operations = yield* Operations
+  const { run } = yield* Transaction
+  const { lease, retries } = yield* RunnerPolicy
+  const worker = yield* makeOperationId
+
+  const claim = Effect.map(DateTime.now, (now) => ({ worker, now, lease_until: DateTime.addDuration(now, lease) }))
+
+  /** The stored operation, if this worker still holds it. */
+  const held = Effect.fnUntraced(function* (operation: StoredOperation) {
+    const row = yield* store.lock(operation.id)
+    return Option.filter(row, (it) => it.lease_owner === worker && !isFinal(it.status))
+  })
+
+  /** Locks and changes the operation in one transaction, unless another worker took it over. */
+  const whileHeld = <A, E, R>(operation: StoredOperation, change: (held: StoredOperation) => Effect.Effect<A, E, R>) =>
+    run(
+      Effect.flatMap(
+        held(operation),
+        Option.match({ onNone: () => Effect.succeedNone, onSome: (row) => Effect.asSome(change(row)) })
+      )
+    )
+
+  /** Leaves it in `scheduling`, for a later look. */
+  const putBack = Effect.fnUntraced(function* (operation: StoredOperation) {
+    const retry_at = DateTime.addDuration(yield* DateTime.now, waitForParent)
+    const waiting = new StoredOperation({ ...operation, retry_at, lease_owner: null, lease_until: null })
+    yield* store.update(waiting)
+    return waiting
+  })
+
+  const start = (operation: StoredOperation) =>
+    whileHeld(
+      operation,
+      Effect.fnUntraced(function* (row) {
+        if (row.status === "running") return { operation: row, go: true } // taken over from a worker that died
+        const answer = yield* begin(row)
+        if (answer === "go") return { operation: yield* operations.move(row, "running"), go: true }
+        if (answer === "wait") return { operation: yield* putBack(row), go: false }
+        yield* giveUp(row)
+        return { operation: yield* operations.move(row, "skipped"), go: false }
+      })
+    )
+
+  const finish = (operation: StoredOperation, address: string | null) =>
+    whileHeld(operation, (row) =>
+      Effect.andThen(complete(row, address), operations.move(row, "finished", { error: null }))
+    )
+
+  const fail = (operation: StoredOperation, failure: ComputeFailed) =>
+    whileHeld(
+      operation,
+      Effect.fnUntraced(function* (row) {
+        const failures_count = row.failures_count + 1
+        if (failure.retryable && failures_count <= retries) {
+          const now = yield* DateTime.now
+          const retry_at = DateTime.addDuration(now, retryPause(failures_count))
+          yield* store.update(
+            new StoredOperation({
+              ...row,
+              failures_count,
+              retry_at,
+              error: failure.reason,
+              updated_at: now,
+              lease_until: null
+            })
+          )
+          return
+        }
+        yield* giveUp(row)
+        yield* operations.move(row, failure.retryable ? "failed" : "error", { failures_count, error: failure.reason })
+      })
+    )
+
+  /** Ends when the lease was lost, so that nobody works on beside whoever took the operation over. */
+  const keepLease = (operation: StoredOperation) =>
+    Effect.flatMap(claim, (now) => store.extend(operation.id, now)).pipe(
+      Effect.orElseSucceed(() => true), // a store that cannot be reached gave it to nobody else either
+      Effect.delay(Duration.times(lease, 1 / 3)),
+      Effect.repeat({ while: (kept) => kept })
+    )
+
+  /** A driver that dies must not hold its branch for ever: it counts like one that failed. */
+  const performed = (operation: StoredOperation) =>
+    Effect.catchDefect(perform(operation), (defect) =>
+      Effect.andThen(
+        Effect.logError(`${operation.action} ${operation.id} died.`, defect),
+        new ComputeFailed({ reason: "An internal error.", retryable: true })
+      )
+    )
+
+  const work = Effect.fn("OperationRunner.run")(function* (operation: StoredOperation) {
+    yield* Effect.annotateCurrentSpan({ operation_id: operation.id, action: operation.action })
+    const started = yield* start(operation)
+    if (Option.isNone(started) || !started.value.go) return
+    const running = started.value.operation
+    // After a lost lease `finish` finds that the operation is another's.
+    const outcome = yield* Effect.result(Effect.raceFirst(performed(running), Effect.as(keepLease(running), null)))
+    if (outcome._tag === "Success") return yield* finish(running, outcome.success)
+    if (outcome.failure._tag === "StorageError") return yield* outcome.failure
+    yield* Effect.logWarning(`${running.action} ${running.id} failed: ${outcome.failure.reason}`)
+    yield* fail(running, outcome.failure)
+  })
+
+  const claimOne = Effect.flatMap(claim, store.claim)
+  const runOne = Effect.gen(function* () {
+    const due = yield* claimOne
+    if (Option.isNone(due)) return false
+    yield* work(due.value)
+    return true
+  })
+  return {
+    claimOne,
+    work: (operation: StoredOperation) => Effect.provideContext(work(operation), context),
+    runOne: Effect.provideContext(runOne, context)
+  }
+})

@@ -1,0 +1,71 @@
+/**
+ * Port: the OpenID Connect providers that people sign in with, and whether an id token is theirs.
+ *
+ * Every refusal is one error, so that no answer can say which check failed; only a provider whose keys cannot be had
+ * is told apart, because then trying again helps.
+ */
+import { Context, type DateTime, Effect, Layer, Redacted, Schema } from "effect"
+
+/** A provider as the sign-in page offers it. */
+export class ProviderView extends Schema.Class<ProviderView>("ProviderView")({
+  id: Schema.String,
+  name: Schema.String,
+  issuer: Schema.String
+}) {}
+
+/** Who a verified id token speaks of. */
+export interface VerifiedIdentity {
+  readonly provider: string
+  readonly issuer: string
+  readonly subject: string
+  readonly email: string | null
+  readonly email_verified: boolean
+  readonly name: string | null
+  /** Digest of the token's own id, or of the token: what tells it from every other. */
+  readonly token_digest: string
+  readonly expires_at: DateTime.Utc
+}
+
+export class InvalidIdToken extends Schema.TaggedError<InvalidIdToken>()("InvalidIdToken", {
+  /** For the operator's log alone. */
+  cause: Schema.String
+}) {
+  override get message() {
+    return "The id token is not valid."
+  }
+}
+
+export class ProviderUnavailable extends Schema.TaggedError<ProviderUnavailable>()("ProviderUnavailable", {
+  provider: Schema.String
+}) {
+  override get message() {
+    return `The keys of the identity provider "${this.provider}" cannot be reached. Try again.`
+  }
+}
+
+export interface IdTokenToVerify {
+  readonly id_token: Redacted.Redacted
+  /** Left out: the token's issuer decides, and where two providers have one issuer, its audience. */
+  readonly provider: string | null
+  readonly nonce: string | null
+}
+
+export class IdentityProvider extends Context.Service<
+  IdentityProvider,
+  {
+    readonly providers: ReadonlyArray<ProviderView>
+    readonly verify: (token: IdTokenToVerify) => Effect.Effect<VerifiedIdentity, InvalidIdToken | ProviderUnavailable>
+  }
+>()("@narthex/core/sign-in/IdentityProvider") {
+  /** Knows exactly these tokens. */
+  static readonly layerMemory = (identities: ReadonlyMap<string, VerifiedIdentity>): Layer.Layer<IdentityProvider> =>
+    Layer.succeed(IdentityProvider, {
+      providers: [new ProviderView({ id: "memory", name: "Memory", issuer: "https://memory.invalid" })],
+      verify: ({ id_token }) => {
+        const identity = identities.get(Redacted.value(id_token))
+        return identity === undefined
+          ? Effect.fail(new InvalidIdToken({ cause: "unknown token" }))
+          : Effect.succeed(identity)
+      }
+    })
+}

@@ -1,0 +1,225 @@
+/**
+ * Web sessions, step by step (docs/design/identity.md I2, I21–I29):
+ *
+ * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account.
+ * 2. `refresh`: a JWT of ours, valid or expired, becomes a fresh one while the window of the sign-in lasts.
+ * 3. `switchOrg`: the session acts in another organization from now on.
+ * 4. `logout` and `end`: the session is over, on every instance, from the next request on.
+ *
+ * Pitfall: trusting the token. The row, under its lock, is authoritative: a late tab with an old token gets the
+ * session's present organization and cannot move the person back.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
+import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { personalOrgId } from "../accounts/Organization.ts"
+import { EmailNotAllowed, SignIn } from "./SignIn.ts"
+import { InvalidCredential, SignInRequired } from "../guard/Authentication.ts"
+import type { SessionCaller } from "../authorization/Principal.ts"
+import { Entropy } from "../Entropy.ts"
+import { sessionRevoked } from "../events/Revocations.ts"
+import { makeSessionId, OrgId, type SessionId, type UserId } from "../Ids.ts"
+import { NotFound } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { type IdTokenToVerify, IdentityProvider, InvalidIdToken, type ProviderUnavailable } from "./IdentityProvider.ts"
+import { type IssuedSession, issueToken } from "./issueToken.ts"
+import { livingSession } from "./livingSession.ts"
+import { Session, type SessionClaims, type SessionEnd, SessionPolicy } from "../sessions/Session.ts"
+import { SessionStore } from "../sessions/SessionStore.ts"
+import { TokenSigner } from "../sessions/TokenSigner.ts"
+
+/** The caller does not belong to the organization, or there is none of this id: nobody learns which. */
+export class NotAMember extends Schema.TaggedError<NotAMember>()("NotAMember", {}) {
+  override get message() {
+    return "You are not a member of this organization."
+  }
+}
+
+/** Where a sign-in came from, for the person's own list of sessions. */
+export interface Device {
+  readonly user_agent: string | null
+  readonly address: string | null
+}
+
+export class Sessions extends Context.Service<
+  Sessions,
+  {
+    readonly exchange: (
+      token: IdTokenToVerify,
+      device: Device
+    ) => Effect.Effect<IssuedSession, InvalidIdToken | ProviderUnavailable | EmailNotAllowed | StorageError>
+    readonly refresh: (
+      token: Redacted.Redacted
+    ) => Effect.Effect<IssuedSession, InvalidCredential | SignInRequired | EmailNotAllowed | StorageError>
+    readonly switchOrg: (
+      caller: SessionCaller,
+      org: string
+    ) => Effect.Effect<IssuedSession, NotAMember | SignInRequired | StorageError>
+    /** Takes an expired token too: an expired tab must be able to end its session. */
+    readonly logout: (
+      token: Redacted.Redacted
+    ) => Effect.Effect<void, InvalidCredential | SignInRequired | StorageError>
+    /** A person's living sessions, newest first. */
+    readonly list: (user: UserId) => Effect.Effect<ReadonlyArray<Session>, StorageError>
+    /** Ends one of the person's own sessions. */
+    readonly end: (user: UserId, session: SessionId) => Effect.Effect<void, NotFound | StorageError>
+  }
+>()("@narthex/core/sign-in/Sessions") {
+  static readonly layer: Layer.Layer<
+    Sessions,
+    never,
+    AccountStore | Entropy | IdentityProvider | SessionStore | SignIn | TokenSigner | Transaction
+  > = Layer.effect(
+    Sessions,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const entropy = yield* Entropy
+      const provider = yield* IdentityProvider
+      const store = yield* SessionStore
+      const signIn = yield* SignIn
+      const signer = yield* TokenSigner
+      const { emit, run } = yield* Transaction
+      const issue = issueToken(accounts, signer, entropy)
+
+      const exchange = Effect.fn("Sessions.exchange")(function* (token: IdTokenToVerify, device: Device) {
+        const identity = yield* provider.verify(token)
+        const { id_token_replay } = yield* SessionPolicy
+        const begin = Effect.gen(function* () {
+          const { landing, user } = yield* signIn.enter(identity)
+          const fresh =
+            id_token_replay === "reject"
+              ? yield* store.spend(identity.token_digest, identity.expires_at)
+              : !(yield* store.isSpent(identity.token_digest))
+          if (!fresh) return yield* new InvalidIdToken({ cause: "the token was used before" })
+          const now = yield* DateTime.now
+          const session = new Session({
+            id: yield* Effect.provideService(makeSessionId, Entropy, entropy),
+            user_id: user.id,
+            active_org_id: landing,
+            generation: 1,
+            refreshed_at: now,
+            signed_in_at: now,
+            revoked_at: null,
+            revoked_reason: null,
+            provider: identity.provider,
+            user_agent: device.user_agent === null ? null : device.user_agent.slice(0, 256),
+            address: device.address,
+            id_token_digest: identity.token_digest
+          })
+          yield* store.insert(session)
+          return { session, user }
+        })
+        const { session, user } = yield* run(begin)
+        return yield* issue(session, user)
+      })
+
+      const held = livingSession(store, accounts)
+
+      /** The session of a token of ours, under its lock, and its user, if both may still act. */
+      const living = Effect.fnUntraced(function* (claims: SessionClaims) {
+        const { session, user } = yield* held(claims.sid)
+        const signedIn = Math.floor(session.signed_in_at.epochMilliseconds / 1000)
+        if (session.user_id !== claims.sub || signedIn !== claims.auth_time) return yield* new InvalidCredential({})
+        return { session, user }
+      })
+
+      const verify = (token: Redacted.Redacted) =>
+        Effect.catchTag(signer.verify(token), "ForgedToken", () => new InvalidCredential({}))
+
+      const revoke = Effect.fnUntraced(function* (session: Session, reason: SessionEnd) {
+        const now = yield* DateTime.now
+        yield* store.update(new Session({ ...session, revoked_at: now, revoked_reason: reason }))
+        // An id token lives for minutes or hours; whoever signed out must not come back with it within the window.
+        yield* store.spend(session.id_token_digest, DateTime.addDuration(now, Duration.days(1)))
+        yield* emit(sessionRevoked(session.active_org_id, session.id))
+      })
+
+      /** May a token of this generation still be traded in, and if not, what becomes of its session? */
+      const reused = Effect.fnUntraced(function* (session: Session, claims: SessionClaims) {
+        if (claims.gen === session.generation) return false
+        const { reuse } = yield* SessionPolicy
+        yield* Effect.logInfo("A superseded session token was presented.", {
+          session_id: session.id,
+          generation: claims.gen
+        })
+        const age = DateTime.distance(session.refreshed_at, yield* DateTime.now)
+        return reuse === "revoke" || (reuse === "grace60" && Duration.toMillis(age) > 60_000)
+      })
+
+      const activeOrganization = Effect.fnUntraced(function* (session: Session) {
+        const membership = yield* accounts.findMembership(session.active_org_id, session.user_id)
+        return Option.isSome(membership) ? session.active_org_id : personalOrgId(session.user_id)
+      })
+
+      // A refusal that revokes must commit before it is answered, so it leaves the transaction as a value.
+      const refresh = Effect.fn("Sessions.refresh")(function* (token: Redacted.Redacted) {
+        const claims = yield* verify(token)
+        const step = Effect.gen(function* () {
+          const { session, user } = yield* living(claims)
+          if (!maySignIn(yield* AccessPolicy, user)) {
+            yield* revoke(session, "allowlist")
+            return "email_not_allowed" as const
+          }
+          if (yield* reused(session, claims)) {
+            yield* revoke(session, "reused")
+            return "reused" as const
+          }
+          yield* signIn.honourInvitations(user)
+          const refreshed = new Session({
+            ...session,
+            active_org_id: yield* activeOrganization(session),
+            generation: session.generation + 1,
+            refreshed_at: yield* DateTime.now
+          })
+          yield* store.update(refreshed)
+          return { session: refreshed, user }
+        })
+        const outcome = yield* run(step)
+        if (outcome === "email_not_allowed") return yield* new EmailNotAllowed({})
+        if (outcome === "reused") return yield* new SignInRequired({})
+        return yield* issue(outcome.session, outcome.user)
+      })
+
+      const switchOrg = Effect.fn("Sessions.switchOrg")(function* (caller: SessionCaller, org: string) {
+        const target = OrgId.make(org === "" ? "-" : org)
+        const step = Effect.gen(function* () {
+          const session = Option.getOrUndefined(yield* store.lock(caller.session_id))
+          if (session === undefined || session.revoked_at !== null) return yield* new SignInRequired({})
+          if (Option.isNone(yield* accounts.findMembership(target, caller.user.id))) return yield* new NotAMember({})
+          const switched = new Session({
+            ...session,
+            active_org_id: target,
+            generation: session.generation + 1,
+            refreshed_at: yield* DateTime.now
+          })
+          yield* store.update(switched)
+          return switched
+        })
+        return yield* issue(yield* run(step), caller.user)
+      })
+
+      const logout = Effect.fn("Sessions.logout")(function* (token: Redacted.Redacted) {
+        const claims = yield* verify(token)
+        yield* run(Effect.flatMap(living(claims), ({ session }) => revoke(session, "signed_out")))
+      })
+
+      const list = Effect.fn("Sessions.list")(function* (user: UserId) {
+        const { window } = yield* SessionPolicy
+        return yield* store.living(user, DateTime.subtractDuration(yield* DateTime.now, window))
+      })
+
+      const end = Effect.fn("Sessions.end")(function* (user: UserId, id: SessionId) {
+        const step = Effect.gen(function* () {
+          const session = Option.getOrUndefined(yield* store.lock(id))
+          if (session === undefined || session.user_id !== user || session.revoked_at !== null)
+            return yield* new NotFound({})
+          yield* revoke(session, "ended_by_owner")
+        })
+        yield* run(step)
+      })
+
+      return Sessions.of({ exchange, refresh, switchOrg, logout, list, end })
+    })
+  )
+}

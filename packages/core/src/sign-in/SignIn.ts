@@ -1,0 +1,154 @@
+/**
+ * From a verified identity to an account: the person's row, the personal organization, and the invitations that waited.
+ *
+ * It runs inside the exchange's transaction. The sign-in allowlist is asked before anything is written: who is not on
+ * it leaves no row (docs/design/identity.md I15, I18).
+ */
+import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
+import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
+import { coversRole } from "../authorization/Permission.ts"
+import { Entropy } from "../Entropy.ts"
+import { makeUserId, type OrgId } from "../Ids.ts"
+import type { VerifiedIdentity } from "./IdentityProvider.ts"
+import { InvalidIdToken } from "./IdentityProvider.ts"
+import type { StorageError } from "../StorageError.ts"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { normalizeEmail } from "../accounts/EmailAddress.ts"
+import { StoredInvitation } from "../accounts/Invitation.ts"
+import { InvitationStore } from "../accounts/InvitationStore.ts"
+import { Membership } from "../accounts/Membership.ts"
+import { Organization, personalOrgId } from "../accounts/Organization.ts"
+import { User } from "../accounts/User.ts"
+
+/** A sign-in allowlist is configured, and the account is not on it. */
+export class EmailNotAllowed extends Schema.TaggedError<EmailNotAllowed>()("EmailNotAllowed", {}) {
+  override get message() {
+    return "This address is not on the sign-in allowlist. Ask the operator to add it."
+  }
+}
+
+export interface SignedIn {
+  readonly user: User
+  /** Where the person lands: a first sign-in in the newest organization that invited them, else the personal one. */
+  readonly landing: OrgId
+}
+
+export class SignIn extends Context.Service<
+  SignIn,
+  {
+    /** Finds or makes the account. Run it in a transaction. A disabled account is refused like a token that is not valid. */
+    readonly enter: (
+      identity: VerifiedIdentity
+    ) => Effect.Effect<SignedIn, EmailNotAllowed | InvalidIdToken | StorageError>
+    /** Turns the pending invitations of a person's verified address into memberships; answers those organizations, newest first. */
+    readonly honourInvitations: (user: User) => Effect.Effect<ReadonlyArray<OrgId>, StorageError>
+  }
+>()("@narthex/core/sign-in/SignIn") {
+  static readonly layer: Layer.Layer<SignIn, never, AccountStore | InvitationStore | Entropy> = Layer.effect(
+    SignIn,
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const invitations = yield* InvitationStore
+      const entropy = yield* Entropy
+
+      const makePersonal = Effect.fnUntraced(function* (user: User) {
+        const now = yield* DateTime.now
+        const id = personalOrgId(user.id)
+        const name = personalName(user)
+        yield* accounts.putOrganization(
+          new Organization({ id, name, personal: true, created_at: now, updated_at: now })
+        )
+        yield* accounts.putMembership(new Membership({ org_id: id, user_id: user.id, role: "owner", joined_at: now }))
+        return id
+      })
+
+      /** Could the inviter still make this invitation? Otherwise it lapses (docs/design/api.md, Organizations). */
+      const stillGiven = Effect.fnUntraced(function* (invitation: StoredInvitation) {
+        const inviter = Option.getOrUndefined(
+          yield* accounts.findMembership(invitation.org_id, invitation.invited_by.id)
+        )
+        const person = Option.getOrUndefined(yield* accounts.findUser(invitation.invited_by.id))
+        return (
+          inviter !== undefined &&
+          person?.disabled_at === null &&
+          coversRole(inviter.role, "admin") &&
+          coversRole(inviter.role, invitation.role) &&
+          (invitation.role !== "owner" || inviter.role === "owner")
+        )
+      })
+
+      const honourInvitations = Effect.fn("SignIn.honourInvitations")(function* (user: User) {
+        const address = user.email === null || !user.email_verified ? undefined : normalizeEmail(user.email)
+        if (address === undefined) return []
+        const now = yield* DateTime.now
+        const joined: Array<OrgId> = []
+        for (const invitation of yield* invitations.lockPendingFor(address, now)) {
+          const given = yield* stillGiven(invitation)
+          yield* invitations.update(
+            new StoredInvitation({ ...invitation, ...(given ? { accepted_at: now } : { revoked_at: now }) })
+          )
+          if (!given) continue
+          if (Option.isNone(yield* accounts.findMembership(invitation.org_id, user.id)))
+            yield* accounts.putMembership(
+              new Membership({ org_id: invitation.org_id, user_id: user.id, role: invitation.role, joined_at: now })
+            )
+          joined.push(invitation.org_id)
+        }
+        return joined
+      })
+
+      const first = Effect.fnUntraced(function* (identity: VerifiedIdentity) {
+        const settings = yield* AccessPolicy
+        const now = yield* DateTime.now
+        const user = new User({
+          id: yield* Effect.provideService(makeUserId, Entropy, entropy),
+          ...known(identity),
+          issuer: identity.issuer,
+          subject: identity.subject,
+          created_at: now,
+          enabled_at: settings.open_signup ? now : null,
+          disabled_at: null
+        })
+        if (!(yield* accounts.putUser(user))) return Option.none()
+        const personal = yield* makePersonal(user)
+        const [invited] = yield* honourInvitations(user)
+        const bypasses = invited !== undefined && settings.invitations_bypass_gate
+        const entered = bypasses ? new User({ ...user, enabled_at: now }) : user
+        if (bypasses) yield* accounts.putUser(entered)
+        return Option.some({ user: entered, landing: invited ?? personal })
+      })
+
+      const again = Effect.fnUntraced(function* (stored: User, identity: VerifiedIdentity) {
+        if (stored.disabled_at !== null) return yield* new InvalidIdToken({ cause: "the account is disabled" })
+        const user = new User({ ...stored, ...known(identity) })
+        yield* accounts.putUser(user)
+        yield* honourInvitations(user)
+        return { user, landing: personalOrgId(user.id) }
+      })
+
+      return SignIn.of({
+        honourInvitations,
+        enter: Effect.fn("SignIn.enter")(function* (identity) {
+          if (!maySignIn(yield* AccessPolicy, identity)) return yield* new EmailNotAllowed({})
+          const stored = yield* accounts.lockUserByIdentity(identity.issuer, identity.subject)
+          if (Option.isSome(stored)) return yield* again(stored.value, identity)
+          const made = yield* first(identity)
+          if (Option.isSome(made)) return made.value
+          // Another exchange of the same person was first: it has committed, so the row is there now.
+          const theirs = yield* accounts.lockUserByIdentity(identity.issuer, identity.subject)
+          return Option.isSome(theirs)
+            ? yield* again(theirs.value, identity)
+            : yield* new InvalidIdToken({ cause: "the account could not be made" })
+        })
+      })
+    })
+  )
+}
+
+const known = ({ email, email_verified, name }: VerifiedIdentity) => ({ email, email_verified, name })
+
+/** What a personal organization is called until its person renames it. */
+const personalName = (user: User): string => {
+  const whose = (user.name ?? user.email ?? "").replace(/\p{Cc}/gu, "").trim()
+  return whose === "" ? "Personal" : `${[...whose].slice(0, 100).join("")}'s organization`
+}

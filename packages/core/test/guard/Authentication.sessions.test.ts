@@ -1,0 +1,129 @@
+/** What a session's token opens, and until when; and what is written down of a key. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { Membership } from "../../src/accounts/Membership.ts"
+import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
+import { Authentication } from "../../src/guard/Authentication.ts"
+import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
+import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
+import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
+import { aUserId } from "../../testing/records.ts"
+import { callerOf, People, sessionCallerOf, signIn, tagOf } from "../memory/core.ts"
+
+/** Ada, and her first token. */
+const ada = Effect.gen(function* () {
+  const { access_token } = yield* signIn("ada")
+  return { token: access_token, caller: yield* sessionCallerOf(access_token) }
+})
+
+const setRole = ({ org_id, user }: SessionCaller, role: string) =>
+  Effect.flatMap(AccountStore, (accounts) =>
+    accounts.putMembership(new Membership({ org_id, user_id: user.id, role, joined_at: DateTime.makeUnsafe(0) }))
+  )
+
+const aKey = (creator: SessionCaller) =>
+  Effect.flatMap(ApiKeys, (keys) =>
+    keys.create(creator, {
+      name: "ci",
+      capability: "read_write",
+      scope: { type: "organization" },
+      expires_in_days: null
+    })
+  )
+
+describe("A session's token", () => {
+  it.effect("has to be refreshed after fifteen minutes, and the sign-in repeated after twelve hours", () =>
+    Effect.gen(function* () {
+      const { token } = yield* ada
+      yield* TestClock.adjust("899 seconds")
+      yield* callerOf(token)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* tagOf(callerOf(token)), "TokenExpired")
+      yield* TestClock.adjust("12 hours")
+      assert.strictEqual(yield* tagOf(callerOf(token)), "SignInRequired")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("opens nothing after the sign-out", () =>
+    Effect.gen(function* () {
+      const { caller, token } = yield* ada
+      yield* (yield* Sessions).end(caller.user.id, caller.session_id)
+      assert.strictEqual(yield* tagOf(callerOf(token)), "SignInRequired")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("of a disabled account opens nothing", () =>
+    Effect.gen(function* () {
+      const { caller, token } = yield* ada
+      const accounts = yield* AccountStore
+      yield* (yield* OperatorAccounts).disable(caller.user.id)
+      assert.isDefined(Option.getOrThrow(yield* accounts.findUser(caller.user.id)).disabled_at)
+      assert.include(["InvalidCredential", "SignInRequired"], yield* tagOf(callerOf(token)))
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("speaks for the user of its session and for no other", () =>
+    Effect.gen(function* () {
+      const { token } = yield* ada
+      const signer = yield* TokenSigner
+      const claims = yield* signer.verify(token)
+      yield* callerOf(yield* signer.sign(claims))
+      assert.strictEqual(yield* tagOf(callerOf(yield* signer.sign({ ...claims, sub: aUserId() }))), "InvalidCredential")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("loses rights with a demotion at once, and gains those of a promotion with the next refresh", () =>
+    Effect.gen(function* () {
+      const { caller, token } = yield* ada
+      yield* setRole(caller, "viewer")
+      const demoted = yield* callerOf(token)
+      assert.strictEqual(demoted.organization.role, "viewer")
+      assert.isFalse(demoted.permissions.has("create_projects"))
+      const { access_token } = yield* (yield* Sessions).refresh(token)
+      yield* setRole(caller, "owner")
+      const promoted = yield* callerOf(access_token)
+      assert.strictEqual(promoted.organization.role, "viewer")
+      assert.isFalse(promoted.permissions.has("create_projects"))
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("A key's secret", () => {
+  it.effect("leaves its use and the address behind", () =>
+    Effect.gen(function* () {
+      const { caller } = yield* ada
+      const { api_key, secret } = yield* aKey(caller)
+      yield* (yield* Authentication).authenticate(secret, "203.0.113.9")
+      const { key } = Option.getOrThrow(yield* (yield* ApiKeyStore).find(caller.org_id, api_key.id))
+      assert.deepInclude({ ...key }, { last_used_at: yield* DateTime.now, last_used_from: "203.0.113.9" })
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("that was rotated opens nothing from the end of its grace on", () =>
+    Effect.gen(function* () {
+      const { caller } = yield* ada
+      const { api_key, secret } = yield* aKey(caller)
+      const row = Option.getOrThrow(yield* (yield* ApiKeyStore).find(caller.org_id, api_key.id))
+      const rotated = yield* (yield* ApiKeys).rotate(caller, row, 60)
+      yield* TestClock.adjust(59_999)
+      yield* callerOf(secret)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
+      yield* callerOf(rotated.secret)
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("with a wrong checksum is not looked up, even if it were stored", () =>
+    Effect.gen(function* () {
+      const { caller } = yield* ada
+      const { secret } = yield* aKey(caller)
+      const text = Redacted.value(secret)
+      const longer = Redacted.make(`${text} `)
+      assert.strictEqual(yield* tagOf(callerOf(longer)), "InvalidCredential")
+    }).pipe(Effect.provide(People))
+  )
+})

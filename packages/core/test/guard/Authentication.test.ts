@@ -1,0 +1,144 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { AccessPolicy } from "../../src/accounts/AccessPolicy.ts"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { Invitations } from "../../src/organizations/Invitations.ts"
+import { Membership } from "../../src/accounts/Membership.ts"
+import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
+import { Organizations } from "../../src/organizations/Organizations.ts"
+import { decide } from "../../src/authorization/decide.ts"
+import { reads, self } from "../../src/authorization/Policy.ts"
+import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
+import { makeKeySecret } from "../../src/keys/KeySecret.ts"
+import { callerOf, People, signedIn, signIn, tagOf } from "../memory/core.ts"
+
+const keyFor = (creator: SessionCaller, expires_in_days: number | null = null) =>
+  Effect.flatMap(ApiKeys, (keys) =>
+    keys.create(creator, {
+      name: "ci",
+      capability: "read_write",
+      scope: { type: "organization" },
+      expires_in_days
+    })
+  )
+
+const setRole = ({ org_id, user }: SessionCaller, role: string) =>
+  Effect.flatMap(AccountStore, (accounts) =>
+    accounts.putMembership(new Membership({ org_id, user_id: user.id, role, joined_at: DateTime.makeUnsafe(0) }))
+  )
+
+/** A member of Ada's organization who landed there, and Ada. */
+const adaAndBob = Effect.gen(function* () {
+  const invitations = yield* Invitations
+  const ada = yield* signedIn("ada")
+  yield* invitations.create(ada, { email: "bob@example.com", role: "member" })
+  return { ada, bob: yield* signedIn("bob") }
+})
+
+describe("A key", () => {
+  it.effect("acts as its creator, with the rights that the creator has at this moment", () =>
+    Effect.gen(function* () {
+      const ada = yield* signedIn("ada")
+      const { secret } = yield* keyFor(ada)
+      const before = yield* callerOf(secret)
+      assert.strictEqual(before.user.id, ada.user.id)
+      assert.isTrue(before.permissions.has("delete_organization"))
+      yield* setRole(ada, "viewer")
+      assert.isFalse((yield* callerOf(secret)).permissions.has("create_projects"))
+      yield* setRole(ada, "owner")
+      assert.isTrue((yield* callerOf(secret)).permissions.has("delete_organization"))
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("that was revoked, expired, never made or mistyped is refused alike", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const ada = yield* signedIn("ada")
+      const revoked = yield* keyFor(ada)
+      yield* keys.revoke(ada.org_id, revoked.api_key.id, "revoked")
+      const expiring = yield* keyFor(ada, 1)
+      yield* TestClock.adjust(86_400_000 - 1)
+      yield* callerOf(expiring.secret)
+      yield* TestClock.adjust(1)
+      const text = Redacted.value(revoked.secret)
+      const mistyped = Redacted.make(text.slice(0, -1) + (text.endsWith("a") ? "b" : "a"))
+      const errors = yield* Effect.forEach(
+        [revoked.secret, expiring.secret, yield* makeKeySecret, mistyped, Redacted.make("nsk_"), Redacted.make("")],
+        (secret) => Effect.flip(callerOf(secret))
+      )
+      for (const error of errors) assert.deepStrictEqual(error, errors[0])
+      assert.strictEqual(errors[0]?._tag, "InvalidCredential")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("that ended with its creator's membership says so, and coming back does not revive it", () =>
+    Effect.gen(function* () {
+      const invitations = yield* Invitations
+      const organizations = yield* Organizations
+      const { ada, bob } = yield* adaAndBob
+      const { secret } = yield* keyFor(bob)
+      yield* organizations.removeMember(ada, bob.user.id, false)
+      const gone = yield* callerOf(secret)
+      assert.isNull(gone.organization.role)
+      for (const policy of [self, reads("none", "branch")])
+        assert.strictEqual(decide(policy, gone, {})?.code, "not_a_member")
+      yield* invitations.create(ada, { email: "bob@example.com", role: "owner" })
+      yield* signIn("bob")
+      const still = yield* callerOf(secret)
+      assert.strictEqual(decide(self, still, {})?.code, "not_a_member")
+      assert.strictEqual(still.permissions.size, 0)
+      assert.isTrue((yield* callerOf((yield* keyFor(bob)).secret)).permissions.has("manage_owners"))
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("that was revoked by hand before its creator left stays a refused one", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const organizations = yield* Organizations
+      const { ada, bob } = yield* adaAndBob
+      const { api_key, secret } = yield* keyFor(bob)
+      yield* keys.revoke(bob.org_id, api_key.id, "revoked")
+      yield* organizations.removeMember(ada, bob.user.id, false)
+      assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("of a disabled creator is refused, of a pending one waits", () =>
+    Effect.gen(function* () {
+      const operator = yield* OperatorAccounts
+      const ada = yield* signedIn("ada")
+      const { secret } = yield* keyFor(ada)
+      yield* operator.disable(ada.user.id)
+      assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
+      const closed = { open_signup: false, sign_in_allowlist: [], invitations_bypass_gate: false }
+      const bob = yield* keyFor(yield* Effect.provideService(signedIn("bob"), AccessPolicy, closed))
+      const pending = yield* Effect.provideService(callerOf(bob.secret), AccessPolicy, closed)
+      assert.strictEqual(pending.account_state, "pending")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("is not touched by the sign-in allowlist", () =>
+    Effect.gen(function* () {
+      const { secret } = yield* keyFor(yield* signedIn("ada"))
+      yield* Effect.provideService(callerOf(secret), AccessPolicy, {
+        open_signup: true,
+        sign_in_allowlist: ["@elsewhere.example"],
+        invitations_bypass_gate: false
+      })
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("of a deleted organization is refused", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const { ada } = yield* adaAndBob
+      const { id } = yield* organizations.create(ada, "Team")
+      const { secret } = yield* keyFor({ ...ada, org_id: id })
+      yield* callerOf(secret)
+      yield* organizations.remove({ ...ada, org_id: id })
+      assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
+    }).pipe(Effect.provide(People))
+  )
+})

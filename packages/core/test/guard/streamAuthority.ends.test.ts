@@ -1,0 +1,120 @@
+/** Each fact that ends the right of a live stream, although no revocation was heard. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { AccessPolicy } from "../../src/accounts/AccessPolicy.ts"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { Membership } from "../../src/accounts/Membership.ts"
+import { User } from "../../src/accounts/User.ts"
+import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import type { StreamAccess } from "../../src/events/Revocations.ts"
+import { layerStreamAuthority } from "../../src/guard/streamAuthority.ts"
+import { StreamAuthority } from "../../src/events/StreamAuthority.ts"
+import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { aProject, aProjectId } from "../../testing/records.ts"
+import { callerOf, People, signedIn } from "../memory/core.ts"
+
+/** People and their rights, and nothing that works in the background: the clock may jump. */
+const World = Layer.provideMerge(layerStreamAuthority, People)
+
+const bySession = ({ org_id, session_id, user }: SessionCaller): StreamAccess => ({
+  org_id,
+  project_id: null,
+  principal: { session_id, api_key_id: null, secret: null, user_id: user.id, project_id: null, branch_id: null }
+})
+
+const permits = (access: StreamAccess) => Effect.flatMap(StreamAuthority, (authority) => authority.permits(access))
+
+/** Ada, whose session and whose key of one day may both follow. */
+const ada = Effect.gen(function* () {
+  const caller = yield* signedIn("ada")
+  const wanted = { name: "ci", capability: "read", scope: { type: "organization" }, expires_in_days: 1 } as const
+  const { api_key, secret } = yield* (yield* ApiKeys).create(caller, wanted)
+  const key = yield* callerOf(secret)
+  if (key.kind !== "api_key") return yield* Effect.die(new Error("A session is no key."))
+  const session = bySession(caller)
+  const principal = { ...session.principal, session_id: null, api_key_id: api_key.id, secret: key.secret }
+  const byKey: StreamAccess = { ...session, principal }
+  assert.deepStrictEqual([yield* permits(session), yield* permits(byKey)], [true, true])
+  return { api_key, byKey, caller, session }
+})
+
+const changeUser = ({ user }: SessionCaller, changes: Partial<User>) =>
+  Effect.gen(function* () {
+    const accounts = yield* AccountStore
+    const stored = Option.getOrThrow(yield* accounts.findUser(user.id))
+    yield* accounts.putUser(new User({ ...stored, ...changes }))
+  })
+
+describe("The right of a live stream is gone", () => {
+  it.effect("with its key", () =>
+    Effect.gen(function* () {
+      const { api_key, byKey, caller, session } = yield* ada
+      yield* (yield* ApiKeys).revoke(caller.org_id, api_key.id, "revoked")
+      assert.deepStrictEqual([yield* permits(byKey), yield* permits(session)], [false, true])
+    }).pipe(Effect.provide(World))
+  )
+
+  it.effect("at the end of its key's time, and at the end of its sign-in's window", () =>
+    Effect.gen(function* () {
+      const { byKey, session } = yield* ada
+      yield* TestClock.adjust(43_200_000 - 1)
+      assert.isTrue(yield* permits(session))
+      yield* TestClock.adjust(1)
+      assert.isFalse(yield* permits(session))
+      yield* TestClock.adjust(43_200_000 - 1)
+      assert.isTrue(yield* permits(byKey))
+      yield* TestClock.adjust(1)
+      assert.isFalse(yield* permits(byKey))
+    }).pipe(Effect.provide(World))
+  )
+
+  it.effect("with its session", () =>
+    Effect.gen(function* () {
+      const { byKey, caller, session } = yield* ada
+      yield* (yield* Sessions).end(caller.user.id, caller.session_id)
+      assert.deepStrictEqual([yield* permits(byKey), yield* permits(session)], [true, false])
+    }).pipe(Effect.provide(World))
+  )
+
+  it.effect("with its account", () =>
+    Effect.gen(function* () {
+      const { byKey, caller, session } = yield* ada
+      yield* changeUser(caller, { disabled_at: yield* DateTime.now })
+      assert.deepStrictEqual([yield* permits(byKey), yield* permits(session)], [false, false])
+    }).pipe(Effect.provide(World))
+  )
+
+  it.effect("while its account is pending", () => {
+    const closed = { open_signup: false, sign_in_allowlist: [], invitations_bypass_gate: false }
+    return Effect.gen(function* () {
+      const caller = yield* Effect.provideService(signedIn("bob"), AccessPolicy, closed)
+      const access = bySession(caller)
+      assert.isFalse(yield* Effect.provideService(permits(access), AccessPolicy, closed))
+      assert.isTrue(yield* permits(access))
+    }).pipe(Effect.provide(World))
+  })
+
+  it.effect("with its user's membership, or with a role that may not read", () =>
+    Effect.gen(function* () {
+      const { byKey, caller } = yield* ada
+      const accounts = yield* AccountStore
+      const joined_at = yield* DateTime.now
+      const role = "a role of a later version"
+      yield* accounts.putMembership(new Membership({ org_id: caller.org_id, user_id: caller.user.id, role, joined_at }))
+      assert.isFalse(yield* permits(byKey))
+    }).pipe(Effect.provide(World))
+  )
+
+  it.effect("with its project", () =>
+    Effect.gen(function* () {
+      const { byKey, caller } = yield* ada
+      const project = aProject({ org_id: caller.org_id })
+      yield* (yield* ProjectStore).insert(project)
+      assert.isTrue(yield* permits({ ...byKey, project_id: project.id }))
+      assert.isFalse(yield* permits({ ...byKey, project_id: aProjectId() }))
+    }).pipe(Effect.provide(World))
+  )
+})

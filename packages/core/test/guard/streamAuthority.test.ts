@@ -1,0 +1,58 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import type { KeyCaller } from "../../src/authorization/Principal.ts"
+import type { StreamAccess } from "../../src/events/Revocations.ts"
+import { StreamAuthority } from "../../src/events/StreamAuthority.ts"
+import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
+import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
+import { callerOf, Core, keyCallerOf, signedIn } from "../memory/core.ts"
+
+const accessOf = ({ api_key_id, org_id, secret, user }: KeyCaller): StreamAccess => ({
+  org_id,
+  project_id: null,
+  principal: { session_id: null, api_key_id, secret, user_id: user.id, project_id: null, branch_id: null }
+})
+
+const rotated = Effect.fnUntraced(function* (grace: number) {
+  const ada = yield* signedIn("ada")
+  const key = yield* keyCallerOf(ada, "read")
+  const keys = yield* ApiKeys
+  const store = yield* ApiKeyStore
+  const { permits } = yield* StreamAuthority
+  const before = accessOf(key)
+  assert.isTrue(yield* permits(before))
+  const row = Option.getOrThrow(yield* store.find(ada.org_id, key.api_key_id))
+  const { secret } = yield* keys.rotate(ada, row, grace)
+  const fresh = yield* callerOf(secret)
+  if (fresh.kind !== "api_key") return yield* Effect.die(new Error("A session is no key."))
+  const { secrets } = Option.getOrThrow(yield* store.find(ada.org_id, key.api_key_id))
+  return { before, fresh: accessOf(fresh), former: secrets.find(({ digest }) => digest === key.secret.digest) }
+})
+
+describe("The right of a live stream whose key was rotated", () => {
+  it.effect("is gone for the secret that ended, and there for the new one", () =>
+    Effect.gen(function* () {
+      const { before, fresh, former } = yield* rotated(0)
+      const { permits } = yield* StreamAuthority
+      assert.isUndefined(former)
+      assert.isFalse(yield* permits(before))
+      assert.isTrue(yield* permits(fresh))
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("is gone for who does not know of the grace's end, there for who does, and over with it", () =>
+    Effect.gen(function* () {
+      const { before, fresh, former } = yield* rotated(60)
+      const { permits } = yield* StreamAuthority
+      if (former === undefined) return assert.fail("the old secret has its grace")
+      const within = { ...before, principal: { ...before.principal, secret: former } }
+      yield* TestClock.adjust(59_999)
+      assert.isFalse(yield* permits(before))
+      assert.isTrue(yield* permits(within))
+      yield* TestClock.adjust(1)
+      assert.isFalse(yield* permits(within))
+      assert.isTrue(yield* permits(fresh))
+    }).pipe(Effect.provide(Core))
+  )
+})

@@ -1,0 +1,264 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { Invitations } from "../../src/organizations/Invitations.ts"
+import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import type { ApiKeyId } from "../../src/Ids.ts"
+import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
+import { ApiKeys, KeyLimit, type NewApiKey } from "../../src/key-issuing/ApiKeys.ts"
+import { hintOf, isKeySecret, makeKeySecret } from "../../src/keys/KeySecret.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { aBranch, aProject } from "../../testing/records.ts"
+import { callerOf, keyCallerOf, logged, People, signedIn, tagOf } from "../memory/core.ts"
+
+const wanted: NewApiKey = {
+  name: " ci ",
+  capability: "read_write",
+  scope: { type: "organization" },
+  expires_in_days: null
+}
+const make = (creator: SessionCaller, rest: Partial<NewApiKey> = {}) =>
+  Effect.flatMap(ApiKeys, (keys) => keys.create(creator, { ...wanted, ...rest }))
+
+const rotate = Effect.fnUntraced(function* (caller: SessionCaller, id: ApiKeyId, grace: number) {
+  const keys = yield* ApiKeys
+  const store = yield* ApiKeyStore
+  return yield* keys.rotate(caller, Option.getOrThrow(yield* store.find(caller.org_id, id)), grace)
+})
+
+describe("A new key", () => {
+  it.effect("is shown with its secret, which no listing holds again", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const ada = yield* signedIn("ada")
+      const { api_key, secret } = yield* make(ada, { expires_in_days: 90 })
+      assert.isTrue(isKeySecret(Redacted.value(secret)))
+      assert.deepInclude({ ...api_key }, { name: "ci", hint: hintOf(secret), last_used_at: null, revoked_at: null })
+      assert.strictEqual(api_key.expires_at?.epochMilliseconds, 90 * 86_400_000)
+      assert.strictEqual(api_key.created_by.id, ada.user.id)
+      const listed = yield* keys.list(ada)
+      assert.deepStrictEqual(listed, [api_key])
+      assert.notInclude(JSON.stringify(listed), "nsk_")
+      const store = yield* ApiKeyStore
+      const stored = yield* store.find(ada.org_id, api_key.id)
+      assert.notInclude(JSON.stringify(stored), Redacted.value(secret))
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("is made up to the limit and no further, also of many at once; ended and expired ones do not count", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const ada = yield* signedIn("ada")
+      const gone = yield* make(ada)
+      yield* make(ada, { expires_in_days: 1 })
+      yield* keys.revoke(ada.org_id, gone.api_key.id, "revoked")
+      yield* TestClock.adjust("1 day")
+      const again = yield* signedIn("ada")
+      const tries = yield* Effect.forEach(Array.from({ length: 60 }), () => Effect.exit(make(again)), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(tries.filter(({ _tag }) => _tag === "Success").length, 40)
+      assert.strictEqual(yield* tagOf(make(again)), "Conflict")
+      const bob = yield* signedIn("bob")
+      yield* make(bob)
+    }).pipe(Effect.provideService(KeyLimit, 40), Effect.provide(People))
+  )
+
+  it.effect("may be one of a thousand, unless the operator says otherwise", () =>
+    Effect.gen(function* () {
+      assert.strictEqual(yield* KeyLimit, 1000)
+    })
+  )
+
+  it.effect("is not made for somebody whose membership ended since the request was let in", () =>
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const store = yield* ApiKeyStore
+      const ada = yield* signedIn("ada")
+      yield* accounts.removeMembership(ada.org_id, ada.user.id)
+      const refused = yield* Effect.flip(make(ada))
+      assert.strictEqual(refused._tag === "Refused" ? refused.code : refused._tag, "not_a_member")
+      assert.strictEqual(yield* store.countLive(ada.org_id, ada.user.id, ada.user.created_at), 0)
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("The scope of a key", () => {
+  it.effect("is looked up inside the organization: foreign, invented and malformed answer alike", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const projects = yield* ProjectStore
+      const branches = yield* BranchStore
+      const [ada, eve] = [yield* signedIn("ada"), yield* signedIn("eve")]
+      const [own, foreign] = [aProject({ org_id: ada.org_id }), aProject({ org_id: eve.org_id })]
+      const [branch, away] = [aBranch(own.id), aBranch(foreign.id)]
+      for (const project of [own, foreign]) yield* projects.insert(project)
+      for (const it of [branch, away]) yield* branches.put(it)
+
+      assert.deepStrictEqual(yield* keys.resolveScope(ada.org_id, { type: "branch", branch_id: branch.id }), {
+        type: "branch",
+        project_id: own.id,
+        branch_id: branch.id
+      })
+      const refused = (scope: Parameters<typeof keys.resolveScope>[1]) =>
+        Effect.map(Effect.flip(keys.resolveScope(ada.org_id, scope)), (error) => ({ ...error }))
+      const byProject = yield* Effect.forEach([foreign.id, "prj-nope", "", "..."], (project_id) =>
+        refused({ type: "project", project_id })
+      )
+      const byBranch = yield* Effect.forEach([away.id, "br-nope", ""], (branch_id) =>
+        refused({ type: "branch", branch_id })
+      )
+      for (const answers of [byProject, byBranch]) for (const it of answers) assert.deepStrictEqual(it, answers[0])
+      yield* refused({ type: "branch", project_id: foreign.id, branch_id: branch.id })
+      yield* projects.markDeleted(own.id, own.created_at)
+      yield* refused({ type: "project", project_id: own.id })
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("A rotation", () => {
+  it.effect("without grace ends the old secret and its streams at once; the key stays itself", () =>
+    Effect.gen(function* () {
+      const ada = yield* signedIn("ada")
+      const { api_key, secret } = yield* make(ada)
+      const fresh = yield* rotate(ada, api_key.id, 0)
+      assert.strictEqual(fresh.api_key.id, api_key.id)
+      assert.strictEqual(fresh.api_key.hint, hintOf(fresh.secret))
+      assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
+      yield* callerOf(fresh.secret)
+      assert.isTrue((yield* logged).some(({ data }) => data["api_key_id"] === api_key.id))
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("is refused once the key has expired, whose new secret would be dead", () =>
+    Effect.gen(function* () {
+      const ada = yield* signedIn("ada")
+      const { api_key } = yield* make(ada, { expires_in_days: 1 })
+      yield* TestClock.adjust("1 day")
+      assert.strictEqual(yield* tagOf(rotate(yield* signedIn("ada"), api_key.id, 0)), "Conflict")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("with grace lets the old secret work exactly so long, whatever is rotated after it", () =>
+    Effect.gen(function* () {
+      const ada = yield* signedIn("ada")
+      const { api_key, secret: first } = yield* make(ada)
+      const { secret: second } = yield* rotate(ada, api_key.id, 60)
+      const { secret: third } = yield* rotate(ada, api_key.id, 3600)
+      yield* TestClock.adjust(59_999)
+      for (const secret of [first, second, third]) yield* callerOf(secret)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* tagOf(callerOf(first)), "InvalidCredential")
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* tagOf(callerOf(second)), "InvalidCredential")
+      yield* callerOf(third)
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("is its creator's alone, and of a revoked key nobody's", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const invitations = yield* Invitations
+      const ada = yield* signedIn("ada")
+      yield* invitations.create(ada, { email: "bob@example.com", role: "owner" })
+      const bob = yield* signedIn("bob")
+      const { api_key } = yield* make(ada)
+      assert.strictEqual(yield* tagOf(rotate(bob, api_key.id, 0)), "NotFound")
+      yield* keys.revoke(ada.org_id, api_key.id, "revoked")
+      assert.strictEqual(yield* tagOf(rotate(ada, api_key.id, 0)), "NotFound")
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("A report of a leaked secret", () => {
+  it.effect("ends the key that it opens, and says nothing of anything else", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const ada = yield* signedIn("ada")
+      const { secret } = yield* make(ada)
+      for (const text of [yield* makeKeySecret, Redacted.make("not a key"), Redacted.make("")]) yield* keys.report(text)
+      yield* callerOf(secret)
+      yield* keys.report(secret)
+      yield* keys.report(secret)
+      assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("of a secret that a rotation ended does not end the new one", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const ada = yield* signedIn("ada")
+      const { api_key, secret: old } = yield* make(ada)
+      const { secret } = yield* rotate(ada, api_key.id, 60)
+      yield* TestClock.adjust("60 seconds")
+      yield* keys.report(old)
+      yield* callerOf(secret)
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("within the grace ends the key, because the leaked secret opens it", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const ada = yield* signedIn("ada")
+      const { api_key, secret: old } = yield* make(ada)
+      const { secret } = yield* rotate(ada, api_key.id, 60)
+      yield* keys.report(old)
+      assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("The list of keys", () => {
+  it.effect("shows everybody's to those who manage keys, their own to others, and a narrow key itself", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const invitations = yield* Invitations
+      const projects = yield* ProjectStore
+      const ada = yield* signedIn("ada")
+      yield* invitations.create(ada, { email: "bob@example.com", role: "member" })
+      const bob = yield* signedIn("bob")
+      const project = aProject({ org_id: ada.org_id })
+      yield* projects.insert(project)
+      const { api_key: hers } = yield* make(ada)
+      const { api_key: his } = yield* make(bob)
+      const narrow = yield* keyCallerOf(bob, "read", { type: "project", project_id: project.id })
+      const idsOf = (caller: Parameters<typeof keys.list>[0]) =>
+        Effect.map(keys.list(caller), (list) => list.map(({ id }) => id))
+      assert.sameMembers(yield* idsOf(ada), [hers.id, his.id, narrow.api_key_id])
+      assert.sameMembers(yield* idsOf(bob), [his.id, narrow.api_key_id])
+      assert.sameMembers(yield* idsOf(narrow), [narrow.api_key_id])
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("keeps expired keys for thirty days more, and no revoked one", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const ada = yield* signedIn("ada")
+      const { api_key } = yield* make(ada)
+      yield* make(ada, { expires_in_days: 1 })
+      yield* keys.revoke(ada.org_id, api_key.id, "revoked")
+      yield* TestClock.adjust(31 * 86_400_000 - 1)
+      assert.strictEqual((yield* keys.list(ada)).length, 1)
+      yield* TestClock.adjust(1)
+      assert.strictEqual((yield* keys.list(ada)).length, 0)
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("Revoking a key", () => {
+  it.effect("works once, inside its organization, and touches no other key", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeys
+      const [ada, eve] = [yield* signedIn("ada"), yield* signedIn("eve")]
+      const [one, other] = [yield* make(ada), yield* make(ada)]
+      assert.strictEqual(yield* tagOf(keys.revoke(eve.org_id, one.api_key.id, "revoked")), "NotFound")
+      yield* keys.revoke(ada.org_id, one.api_key.id, "revoked")
+      assert.strictEqual(yield* tagOf(keys.revoke(ada.org_id, one.api_key.id, "revoked")), "NotFound")
+      yield* callerOf(other.secret)
+      const told = (yield* logged).filter(({ data }) => data["api_key_id"] === one.api_key.id)
+      assert.strictEqual(told.length, 1)
+    }).pipe(Effect.provide(People))
+  )
+})

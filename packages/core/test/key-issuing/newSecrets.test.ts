@@ -1,0 +1,96 @@
+/** Between the admission of a request and its transaction much can end: what that means for a secret that it asked for. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { AccessPolicy } from "../../src/accounts/AccessPolicy.ts"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { User } from "../../src/accounts/User.ts"
+import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import type { ApiKeyId } from "../../src/Ids.ts"
+import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
+import { ApiKeys, type NewApiKey } from "../../src/key-issuing/ApiKeys.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { aBranch, aProject } from "../../testing/records.ts"
+import { People, signedIn, tagOf } from "../memory/core.ts"
+
+const make = (creator: SessionCaller, scope: NewApiKey["scope"] = { type: "organization" }) =>
+  Effect.flatMap(ApiKeys, (keys) =>
+    keys.create(creator, { name: "ci", capability: "read_write", scope, expires_in_days: null })
+  )
+
+const rotate = Effect.fnUntraced(function* (creator: SessionCaller, id: ApiKeyId) {
+  const stored = yield* (yield* ApiKeyStore).find(creator.org_id, id)
+  return yield* (yield* ApiKeys).rotate(creator, Option.getOrThrow(stored), 0)
+})
+
+describe("A secret", () => {
+  /** Neither a new key nor a rotation gives one to this person. */
+  const refusedTo = (creator: SessionCaller, key: ApiKeyId) =>
+    Effect.gen(function* () {
+      const tags = [yield* tagOf(make(creator)), yield* tagOf(rotate(creator, key))]
+      const [kept] = yield* (yield* ApiKeys).list(creator)
+      assert.strictEqual(kept?.id, key)
+      return tags
+    })
+
+  it.effect("is not made for a session that ended since the request was let in", () =>
+    Effect.gen(function* () {
+      const sessions = yield* Sessions
+      const ada = yield* signedIn("ada")
+      const { api_key } = yield* make(ada)
+      yield* sessions.end(ada.user.id, ada.session_id)
+      assert.deepStrictEqual(yield* refusedTo(ada, api_key.id), ["SignInRequired", "SignInRequired"])
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("is not made beyond the window of the sign-in", () =>
+    Effect.gen(function* () {
+      const ada = yield* signedIn("ada")
+      const { api_key } = yield* make(ada)
+      yield* TestClock.adjust("12 hours")
+      assert.deepStrictEqual(yield* refusedTo(ada, api_key.id), ["SignInRequired", "SignInRequired"])
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("is not made for somebody who was disabled since, whatever became of the session", () =>
+    Effect.gen(function* () {
+      const accounts = yield* AccountStore
+      const ada = yield* signedIn("ada")
+      const { api_key } = yield* make(ada)
+      yield* accounts.putUser(new User({ ...ada.user, disabled_at: ada.user.created_at }))
+      assert.deepStrictEqual(yield* refusedTo(ada, api_key.id), ["InvalidCredential", "InvalidCredential"])
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("of a new key is not made for a pending account", () =>
+    Effect.gen(function* () {
+      const closed = { open_signup: false, sign_in_allowlist: [], invitations_bypass_gate: false }
+      const refused = yield* Effect.flatMap(signedIn("ada"), (ada) => Effect.flip(make(ada))).pipe(
+        Effect.provideService(AccessPolicy, closed)
+      )
+      assert.strictEqual(refused._tag === "Refused" ? refused.code : refused._tag, "alpha_pending")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("of a new key is not made for what has ended since it was looked up", () =>
+    Effect.gen(function* () {
+      const projects = yield* ProjectStore
+      const branches = yield* BranchStore
+      const ada = yield* signedIn("ada")
+      const project = aProject({ org_id: ada.org_id })
+      const branch = aBranch(project.id)
+      yield* projects.insert(project)
+      yield* branches.put(branch)
+      yield* branches.markDeleted(branch.id, branch.created_at)
+      yield* projects.markDeleted(project.id, project.created_at)
+      const { id: project_id } = project
+      for (const scope of [
+        { type: "project", project_id },
+        { type: "branch", project_id, branch_id: branch.id }
+      ] as const)
+        assert.strictEqual(yield* tagOf(make(ada, scope)), "InvalidMember")
+    }).pipe(Effect.provide(People))
+  )
+})

@@ -1,0 +1,274 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { Invitations } from "../../src/organizations/Invitations.ts"
+import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
+import { Organizations } from "../../src/organizations/Organizations.ts"
+import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import { type OrgId, UserId } from "../../src/Ids.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { Refused } from "../../src/Refusals.ts"
+import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { aProject } from "../../testing/records.ts"
+import {
+  Boundary,
+  callerOf,
+  keyCallerOf,
+  logged,
+  MortalCore,
+  People,
+  sessionCallerOf,
+  signIn,
+  tagOf
+} from "../memory/core.ts"
+
+/** Somebody acting in this organization. */
+const actingIn = (name: string, org: OrgId) =>
+  Effect.gen(function* () {
+    const sessions = yield* Sessions
+    const { access_token } = yield* signIn(name)
+    const moved = yield* sessions.switchOrg(yield* sessionCallerOf(access_token), org)
+    return yield* sessionCallerOf(moved.access_token)
+  })
+
+/** A team of an owner and members with these roles, each a sign-in by the name of the role. */
+const team = (...roles: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const organizations = yield* Organizations
+    const invitations = yield* Invitations
+    const { access_token } = yield* signIn("founder")
+    const { id } = yield* organizations.create(yield* sessionCallerOf(access_token), "Team")
+    const founder = yield* actingIn("founder", id)
+    const others: Array<SessionCaller> = []
+    for (const [index, role] of roles.entries()) {
+      yield* invitations.create(founder, { email: `${role}-${index}@example.com`, role })
+      yield* TestClock.adjust("1 second")
+      yield* signIn(`${role}-${index}`)
+      others.push(yield* actingIn(`${role}-${index}`, id))
+    }
+    return { founder, id, others }
+  })
+
+describe("The members of an organization", () => {
+  it.effect("are changed by those who may, to roles that those may grant", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const { founder, others } = yield* team("admin", "member", "owner")
+      const [admin, member, owner] = others
+      if (admin === undefined || member === undefined || owner === undefined) throw new Error("no team")
+      const asked = (by: SessionCaller, whom: SessionCaller, role: string) =>
+        organizations.changeRole(by, whom.user.id, role, false)
+      assert.strictEqual((yield* asked(admin, member, "admin")).role, "admin")
+      assert.strictEqual(yield* tagOf(asked(admin, member, "owner")), "Refused")
+      assert.strictEqual(yield* tagOf(asked(admin, owner, "member")), "Refused")
+      assert.strictEqual(yield* tagOf(organizations.removeMember(admin, owner.user.id, true)), "Refused")
+      assert.strictEqual((yield* asked(founder, owner, "member")).role, "member")
+      assert.strictEqual(yield* tagOf(asked(founder, owner, "future")), "Refused")
+      const stranger = UserId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10")
+      assert.strictEqual(yield* tagOf(organizations.changeRole(founder, stranger, "member", false)), "NotFound")
+      assert.strictEqual(yield* tagOf(organizations.removeMember(founder, stranger, false)), "NotFound")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("are answered as changed when another change removes them right after the commit", () =>
+    Effect.gen(function* () {
+      const { changeRole } = yield* Organizations
+      const { removeMembership } = yield* AccountStore
+      const boundary = yield* Boundary
+      const { founder, id, others } = yield* team("member")
+      const [member] = others
+      if (member === undefined) throw new Error("no team")
+      let crossed = 0
+      boundary.cross = Effect.suspend(() => {
+        crossed += 1
+        return crossed === 2 ? Effect.orDie(removeMembership(id, member.user.id)) : Effect.void
+      })
+      const changed = yield* changeRole(founder, member.user.id, "viewer", false)
+      assert.deepStrictEqual([changed.user_id, changed.role, crossed], [member.user.id, "viewer", 2])
+    }).pipe(Effect.provide(MortalCore))
+  )
+
+  it.effect("are changed by nobody who was demoted or removed since the request was let in", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const { changeRole, remove, removeMember, rename } = organizations
+      const { founder, others } = yield* team("owner", "owner", "member")
+      const [demoted, removed, member] = others
+      if (demoted === undefined || removed === undefined || member === undefined) throw new Error("no team")
+      yield* changeRole(founder, demoted.user.id, "admin", false)
+      yield* removeMember(founder, removed.user.id, false)
+      const refusal = <A, R>(call: Effect.Effect<A, { readonly _tag: string }, R>) =>
+        Effect.map(Effect.flip(call), (error) => (error instanceof Refused ? error.code : error._tag))
+      const asked = (by: SessionCaller) =>
+        Effect.all([
+          refusal(changeRole(by, founder.user.id, "member", false)),
+          refusal(removeMember(by, founder.user.id, false)),
+          refusal(changeRole(by, member.user.id, "owner", false)),
+          refusal(remove(by))
+        ])
+      assert.deepStrictEqual(
+        yield* asked(demoted),
+        Array.from({ length: 4 }, () => "role_insufficient")
+      )
+      assert.deepStrictEqual(
+        yield* asked(removed),
+        Array.from({ length: 4 }, () => "not_a_member")
+      )
+      assert.strictEqual(yield* refusal(rename(removed, "Mine")), "not_a_member")
+      assert.strictEqual(yield* refusal(removeMember(removed, removed.user.id, true)), "not_a_member")
+      // An admin is still an admin.
+      yield* rename(demoted, "Ours")
+      yield* removeMember(demoted, member.user.id, false)
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("keep a last owner, who can be neither demoted nor removed, by two at once neither", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const { founder, others } = yield* team("owner")
+      const [second] = others
+      if (second === undefined) throw new Error("no second owner")
+      const fates = yield* Effect.all(
+        [
+          Effect.exit(organizations.changeRole(founder, second.user.id, "member", false)),
+          Effect.exit(organizations.changeRole(second, founder.user.id, "member", false))
+        ],
+        { concurrency: "unbounded" }
+      )
+      assert.deepStrictEqual(fates.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
+      const members = yield* organizations.members(founder.org_id)
+      const left = members.filter(({ role }) => role === "owner")
+      assert.strictEqual(left.length, 1)
+      const last = left[0]?.user_id === founder.user.id ? founder : second
+      assert.strictEqual(yield* tagOf(organizations.changeRole(last, last.user.id, "member", true)), "Conflict")
+      assert.strictEqual(yield* tagOf(organizations.removeMember(last, last.user.id, true)), "Conflict")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("leave or demote themselves only when they say that they mean it", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const { others } = yield* team("admin", "viewer")
+      const [admin, viewer] = others
+      if (admin === undefined || viewer === undefined) throw new Error("no team")
+      assert.strictEqual(yield* tagOf(organizations.changeRole(admin, admin.user.id, "viewer", false)), "Conflict")
+      assert.strictEqual((yield* organizations.changeRole(admin, admin.user.id, "viewer", true)).role, "viewer")
+      assert.strictEqual(yield* tagOf(organizations.removeMember(viewer, viewer.user.id, false)), "Conflict")
+      yield* organizations.removeMember(viewer, viewer.user.id, true)
+      assert.strictEqual((yield* organizations.members(viewer.org_id)).length, 2)
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("cannot leave their personal organization, not even when it has another owner", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const invitations = yield* Invitations
+      const ada = yield* sessionCallerOf((yield* signIn("ada")).access_token)
+      yield* invitations.create(ada, { email: "bob@example.com", role: "owner" })
+      yield* signIn("bob")
+      const bob = yield* actingIn("bob", ada.org_id)
+      for (const by of [ada, bob])
+        assert.strictEqual(yield* tagOf(organizations.removeMember(by, ada.user.id, true)), "Conflict")
+      yield* organizations.removeMember(bob, bob.user.id, true)
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("A removal from an organization", () => {
+  it.effect("ends the person's keys there for good: coming back revives none", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const invitations = yield* Invitations
+      const { founder, others } = yield* team("member")
+      const [member] = others
+      if (member === undefined) throw new Error("no member")
+      yield* keyCallerOf(member, "read_write")
+      yield* organizations.removeMember(founder, member.user.id, false)
+      const told = yield* logged
+      assert.isTrue(told.some(({ data }) => data["api_key_id"] !== undefined))
+      assert.isTrue(told.some(({ data }) => data["user_id"] === member.user.id && data["org_id"] === founder.org_id))
+      yield* invitations.create(founder, { email: "member-0@example.com", role: "owner" })
+      yield* signIn("member-0")
+      const accounts = yield* AccountStore
+      assert.isTrue(Option.isSome(yield* accounts.findMembership(founder.org_id, member.user.id)))
+      // The key is asked about in Authentication.test.ts, by its secret.
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("Deleting an organization", () => {
+  it.effect("ends its keys and invitations, and sessions in it go home at their next refresh", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const invitations = yield* Invitations
+      const sessions = yield* Sessions
+      const { id } = yield* team()
+      const home = yield* signIn("founder")
+      const there = yield* sessions.switchOrg(yield* sessionCallerOf(home.access_token), id)
+      const acting = yield* sessionCallerOf(there.access_token)
+      yield* invitations.create(acting, { email: "late@example.com", role: "member" })
+      yield* organizations.remove(acting)
+      assert.isNull((yield* callerOf(there.access_token)).organization.role)
+      const back = yield* sessions.refresh(there.access_token)
+      assert.strictEqual(back.organization.id, home.organization.id)
+      assert.isTrue((yield* signIn("late")).organization.personal)
+      assert.strictEqual(yield* tagOf(organizations.read(acting)), "NotFound")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("is refused while it has projects, and always for a personal one", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const projects = yield* ProjectStore
+      const { founder } = yield* team()
+      yield* projects.insert(aProject({ org_id: founder.org_id }))
+      assert.strictEqual(yield* tagOf(organizations.remove(founder)), "Conflict")
+      const personal = yield* sessionCallerOf((yield* signIn("founder")).access_token)
+      assert.strictEqual(yield* tagOf(organizations.remove(personal)), "Conflict")
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("The organizations of a caller", () => {
+  it.effect("are all memberships for a session, and its own for a key", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const { founder } = yield* team()
+      assert.strictEqual((yield* organizations.list(founder)).length, 2)
+      const key = yield* keyCallerOf(founder, "read")
+      assert.deepStrictEqual(
+        (yield* organizations.list(key)).map(({ id }) => id),
+        [founder.org_id]
+      )
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("are renamed with their name trimmed", () =>
+    Effect.gen(function* () {
+      const organizations = yield* Organizations
+      const { founder } = yield* team()
+      assert.strictEqual((yield* organizations.rename(founder, "  New  ")).name, "New")
+      assert.strictEqual((yield* organizations.read(founder)).name, "New")
+    }).pipe(Effect.provide(People))
+  )
+})
+
+describe("OperatorAccounts", () => {
+  it.effect("keeps enabled and disabled as two facts", () =>
+    Effect.gen(function* () {
+      const operator = yield* OperatorAccounts
+      const { user } = yield* signIn("ada")
+      const disabled = yield* operator.disable(user.id)
+      assert.isNotNull(disabled.enabled_at)
+      assert.isNotNull(disabled.disabled_at)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual((yield* operator.disable(user.id)).disabled_at, disabled.disabled_at)
+      const back = yield* operator.enable(user.id)
+      assert.deepStrictEqual(back.enabled_at, disabled.enabled_at)
+      assert.isNull(back.disabled_at)
+      assert.strictEqual(yield* tagOf(operator.enable(UserId.make("nobody"))), "NotFound")
+      assert.strictEqual((yield* logged).filter(({ data }) => data["user_id"] === user.id).length, 2)
+    }).pipe(Effect.provide(People))
+  )
+})

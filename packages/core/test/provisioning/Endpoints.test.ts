@@ -1,0 +1,136 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { bySystem, initiatorOf } from "../../src/operations/Operations.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { Projects } from "../../src/provisioning/Projects.ts"
+import { Core, keyCallerOf, Machines, settle, signedIn, tagOf } from "../memory/core.ts"
+
+const made = Effect.gen(function* () {
+  const projects = yield* Projects
+  const ada = yield* signedIn("ada")
+  return { ada, ...(yield* projects.create(ada, { name: "shop", region: null })) }
+})
+const setting = Effect.tap(made, () => settle)
+const now = ({ endpoint }: Effect.Success<typeof made>) =>
+  Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(endpoint.id), Option.getOrThrow))
+
+describe("Starting and suspending", () => {
+  it.effect("again changes nothing: no operation when it is so, the same one while it becomes so", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* Endpoints
+      const given = yield* setting
+      const towards = (state: "active" | "idle") =>
+        Effect.map(endpoints.head(given.project, given.endpoint.id, state, bySystem), ({ operations }) =>
+          operations.map(({ id }) => id)
+        )
+      assert.deepStrictEqual(yield* towards("idle"), [])
+      const started = yield* towards("active")
+      assert.strictEqual(started.length, 1)
+      assert.deepStrictEqual(yield* towards("active"), started)
+      assert.strictEqual((yield* now(given)).pending_state, "active")
+      yield* settle
+      assert.deepStrictEqual(yield* towards("active"), [])
+      const many = yield* Effect.forEach(Array.from({ length: 20 }), () => towards("idle"), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(new Set(many.flat()).size, 1)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("are accepted while the branch is still being made, and stay pending until their turn", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* Endpoints
+      const given = yield* made
+      yield* endpoints.head(given.project, given.endpoint.id, "active", initiatorOf(given.ada))
+      const { runOne } = yield* OperationRunner
+      yield* runOne // makes the branch
+      assert.deepInclude({ ...(yield* now(given)) }, { current_state: "idle", pending_state: "active" })
+      yield* settle
+      assert.deepInclude({ ...(yield* now(given)) }, { current_state: "active", pending_state: null })
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("of a disabled endpoint is a conflict, and disabling stops what runs", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* Endpoints
+      const given = yield* setting
+      const start = endpoints.head(given.project, given.endpoint.id, "active", bySystem)
+      yield* start
+      yield* settle
+      const { endpoint, operations } = yield* endpoints.change(given.ada, given.project, given.endpoint, {
+        disabled: true
+      })
+      assert.isTrue(endpoint.disabled)
+      assert.deepStrictEqual(
+        operations.map(({ action }) => action),
+        ["suspend_compute"]
+      )
+      yield* settle
+      assert.strictEqual((yield* now(given)).current_state, "idle")
+      assert.strictEqual(yield* tagOf(start), "Conflict")
+      yield* endpoints.change(given.ada, given.project, given.endpoint, { disabled: false })
+      assert.strictEqual((yield* start).operations.length, 1)
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("A new endpoint", () => {
+  it.effect("may be the branch's second reader, never its second writer", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* Endpoints
+      const { ada, branch, project } = yield* setting
+      const wanted = { branch_id: branch.id, type: "read_only" as const, suspend_timeout_seconds: -1 }
+      for (let n = 0; n < 2; n++) {
+        const { endpoint } = yield* endpoints.create(ada, project, branch, wanted)
+        assert.deepInclude({ ...endpoint }, { type: "read_only", suspend_timeout_seconds: -1, current_state: "init" })
+      }
+      assert.strictEqual(
+        yield* tagOf(endpoints.create(ada, project, branch, { ...wanted, type: "read_write" })),
+        "Conflict"
+      )
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("names a branch of the project", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* Endpoints
+      const projects = yield* Projects
+      const { ada, branch, project } = yield* setting
+      const foreign = yield* projects.create(ada, { name: "other", region: null })
+      const answers = yield* Effect.forEach([foreign.branch.id, "br-nope", ""], (id) =>
+        Effect.flip(endpoints.branchFor(project, id))
+      )
+      for (const answer of answers) assert.deepStrictEqual(answer, answers[0])
+      assert.deepStrictEqual((yield* endpoints.branchFor(project, branch.id)).id, branch.id)
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("Removing an endpoint", () => {
+  it.effect("stops its compute, and what was still to be done for it is skipped", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const endpoints = yield* Endpoints
+      const given = yield* setting
+      yield* endpoints.head(given.project, given.endpoint.id, "active", bySystem)
+      yield* endpoints.remove(given.ada, given.project, given.endpoint)
+      yield* settle
+      assert.deepStrictEqual(machines.starts, [])
+      assert.include(machines.calls, `stop ${given.endpoint.id}`)
+      assert.strictEqual(yield* tagOf(endpoints.remove(given.ada, given.project, given.endpoint)), "NotFound")
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("Who asked for an operation", () => {
+  it.effect("is a person by their address, or a key by its name", () =>
+    Effect.gen(function* () {
+      const { ada } = yield* setting
+      assert.deepStrictEqual({ ...initiatorOf(ada) }, { type: "user", id: ada.user.id, name: "ada@example.com" })
+      const key = yield* keyCallerOf(ada, "agent")
+      assert.deepStrictEqual({ ...initiatorOf(key) }, { type: "api_key", id: key.api_key_id, name: "agent" })
+    }).pipe(Effect.provide(Core))
+  )
+})

@@ -1,0 +1,84 @@
+/** A compute that is not the endpoint's counts as none, and what a change of an endpoint leaves alone. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { EndpointId, OperationId } from "../../src/Ids.ts"
+import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
+import { OperationWaits } from "../../src/operations/OperationWaits.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { Wakes } from "../../src/proxying/Wakes.ts"
+import { Core, settle } from "../memory/core.ts"
+import { endpointNow, head, readyProject } from "../runner/story.ts"
+
+/** A project whose endpoint runs in its first generation. */
+const running = Effect.gen(function* () {
+  const given = yield* readyProject
+  yield* head(given.project, given.endpoint, "active")
+  yield* settle
+  return given
+})
+
+/** Wakes while the runner works; the generation that then runs. */
+const wakeUp = Effect.fnUntraced(function* (id: EndpointId) {
+  const waking = yield* Effect.forkChild(Effect.flatMap(Wakes, (wakes) => wakes.wake(id, "203.0.113.9")))
+  for (let turn = 0; turn < 20 && waking.pollUnsafe() === undefined; turn++) {
+    yield* settle
+    yield* TestClock.adjust("250 millis")
+  }
+  return (yield* Fiber.join(waking)).generation
+})
+
+describe("A wake", () => {
+  it.effect("starts an endpoint again whose compute runs in another generation", () =>
+    Effect.gen(function* () {
+      const { branch, endpoint } = yield* running
+      const driver = yield* ComputeDriver
+      yield* driver.start({ endpoint_id: endpoint.id, branch_id: branch.id, generation: 7, roles: [] })
+      assert.strictEqual(yield* wakeUp(endpoint.id), 2)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("starts an endpoint again of which only a neighbour's compute runs", () =>
+    Effect.gen(function* () {
+      const { branch, endpoint } = yield* running
+      const driver = yield* ComputeDriver
+      yield* driver.stop(endpoint.id)
+      const neighbour = EndpointId.make("ep-neighbour")
+      yield* driver.start({ endpoint_id: neighbour, branch_id: branch.id, generation: 1, roles: [] })
+      assert.strictEqual(yield* wakeUp(endpoint.id), 2)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("leaves an endpoint alone whose compute runs", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* running
+      assert.strictEqual(yield* wakeUp(endpoint.id), 1)
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("A wait for an operation that does not exist", () => {
+  it.effect("is over at once", () =>
+    Effect.gen(function* () {
+      const { settled } = yield* OperationWaits
+      const waiting = yield* Effect.forkChild(settled(OperationId.make("none"), Duration.seconds(30)))
+      yield* TestClock.adjust("100 millis")
+      assert.isDefined(waiting.pollUnsafe())
+      assert.isTrue(Option.isNone(yield* Fiber.join(waiting)))
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("A change of an endpoint", () => {
+  it.effect("stores what it names and leaves alone what it does not", () =>
+    Effect.gen(function* () {
+      const { ada, endpoint, project } = yield* readyProject
+      const { change } = yield* Endpoints
+      yield* change(ada, project, endpoint, { disabled: true })
+      yield* change(ada, project, endpoint, { suspend_timeout_seconds: 77 })
+      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { disabled: true, suspend_timeout_seconds: 77 })
+      yield* change(ada, project, endpoint, { disabled: false })
+      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { disabled: false, suspend_timeout_seconds: 77 })
+    }).pipe(Effect.provide(Core))
+  )
+})

@@ -1,0 +1,192 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { changes } from "../../src/authorization/Policy.ts"
+import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
+import { bySystem } from "../../src/operations/Operations.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import type { Endpoint } from "../../src/projects/Endpoint.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { Housekeeping, isIdle } from "../../src/runner/Housekeeping.ts"
+import { Projects } from "../../src/provisioning/Projects.ts"
+import { aBranchId, anEndpoint, aProjectId, at } from "../../testing/records.ts"
+import { Core, keyCallerOf, Machines, settle, signedIn } from "../memory/core.ts"
+
+const onBranch = changes("write", "change_projects", "branch")
+
+describe("isIdle", () => {
+  const active = (rest: Partial<Endpoint>) =>
+    anEndpoint(aProjectId(), aBranchId(), {
+      current_state: "active",
+      started_at: at(0),
+      last_active_at: at(100),
+      ...rest
+    })
+  it.each([
+    ["before its timeout", {}, 399.999, false],
+    ["at its timeout", {}, 400, true],
+    ["counted from the start when nobody ever connected", { last_active_at: null }, 300, true],
+    ["never when told so", { suspend_timeout_seconds: -1 }, 1e9, false],
+    ["not while something is pending", { pending_state: "idle" }, 400, false],
+    ["not when it does not run", { current_state: "idle" }, 400, false],
+    ["by its own timeout", { suspend_timeout_seconds: 1 }, 101, true]
+  ] as const)("%s", (_what, rest, seconds, expected) => {
+    assert.strictEqual(isIdle(active(rest), at(seconds)), expected)
+  })
+})
+
+/** A project whose endpoint runs. */
+const running = Effect.gen(function* () {
+  const projects = yield* Projects
+  const endpoints = yield* Endpoints
+  const ada = yield* signedIn("ada")
+  const made = yield* projects.create(ada, { name: "shop", region: null })
+  yield* endpoints.head(made.project, made.endpoint.id, "active", bySystem)
+  yield* settle
+  return { ada, ...made }
+})
+
+const endpointNow = ({ id }: Endpoint) =>
+  Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(id), Option.getOrThrow))
+
+describe("Suspending what is idle", () => {
+  it.effect("waits for the timeout, counts from the last activity, and happens once", () =>
+    Effect.gen(function* () {
+      const housekeeping = yield* Housekeeping
+      const store = yield* EndpointStore
+      const { endpoint } = yield* running
+      yield* TestClock.adjust("299 seconds")
+      assert.strictEqual(yield* housekeeping.suspendIdle, 0)
+      const last_active_at = yield* DateTime.now
+      yield* store.noteActivity([{ endpoint_id: endpoint.id, generation: 1, connections: 0, last_active_at }])
+      yield* TestClock.adjust("299 seconds")
+      assert.strictEqual(yield* housekeeping.suspendIdle, 0)
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* housekeeping.suspendIdle, 1)
+      assert.strictEqual(yield* housekeeping.suspendIdle, 0)
+      yield* settle
+      assert.strictEqual((yield* endpointNow(endpoint)).current_state, "idle")
+      assert.strictEqual((yield* (yield* ComputeDriver).running).length, 0)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("spares who comes back in the last moment", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const housekeeping = yield* Housekeeping
+      const store = yield* EndpointStore
+      const { endpoint } = yield* running
+      yield* TestClock.adjust("300 seconds")
+      yield* housekeeping.suspendIdle
+      yield* TestClock.adjust(1)
+      const last_active_at = yield* DateTime.now
+      yield* store.noteActivity([{ endpoint_id: endpoint.id, generation: 1, connections: 1, last_active_at }])
+      yield* settle
+      assert.isFalse(machines.calls.some((call) => call.startsWith("stop")))
+      assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "active", pending_state: null })
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("by several instances at once makes one operation", () =>
+    Effect.gen(function* () {
+      const housekeeping = yield* Housekeeping
+      const operations = yield* OperationStore
+      const { branch } = yield* running
+      yield* TestClock.adjust("300 seconds")
+      yield* Effect.all(
+        Array.from({ length: 10 }, () => housekeeping.suspendIdle),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual((yield* operations.unfinished(branch.id)).length, 1)
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("A branch with an end", () => {
+  const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: 60, endpoint: true }
+
+  it.effect("is gone at its end, with its endpoints, its keys and its data", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const branches = yield* Branches
+      const endpoints = yield* Endpoints
+      const housekeeping = yield* Housekeeping
+      const store = yield* BranchStore
+      const { ada, project } = yield* running
+      const { branch, endpoint } = yield* branches.create(ada, project, wanted)
+      const key = yield* keyCallerOf(ada, "read_write", { type: "branch", branch_id: branch.id })
+      if (endpoint === null) throw new Error("no endpoint")
+      yield* endpoints.head(project, endpoint.id, "active", bySystem)
+      yield* settle
+      yield* TestClock.adjust(59_999)
+      assert.strictEqual(yield* housekeeping.endExpired, 0)
+      yield* TestClock.adjust(1)
+      assert.strictEqual(yield* housekeeping.endExpired, 1)
+      assert.isTrue(Option.isNone(yield* store.find(project.id, branch.id)))
+      assert.isTrue(Option.isNone(yield* (yield* EndpointStore).findAnywhere(endpoint.id)))
+      yield* settle
+      assert.include(machines.calls, `deleteBranch ${branch.id}`)
+      assert.isFalse((yield* (yield* ComputeDriver).running).some((it) => it.branch_id === branch.id))
+      assert.strictEqual(yield* housekeeping.endExpired, 0)
+      assert.strictEqual(key.scope.type, "branch")
+      const listed = yield* Effect.flatMap(OperationStore, (it) =>
+        it.list(project.id, branch.id, { limit: 9, after: null })
+      )
+      assert.strictEqual(listed.items.find(({ action }) => action === "delete_timeline")?.initiator.type, "system")
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("that has children stays until they are gone", () =>
+    Effect.gen(function* () {
+      const branches = yield* Branches
+      const housekeeping = yield* Housekeeping
+      const { ada, project } = yield* running
+      const { branch } = yield* branches.create(ada, project, wanted)
+      const child = yield* branches.create(ada, project, { ...wanted, parent_id: branch.id, ttl_seconds: null })
+      yield* settle
+      yield* TestClock.adjust("1 second")
+      yield* settle
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* housekeeping.endExpired, 0)
+      yield* branches.remove(ada, onBranch, child.branch)
+      assert.strictEqual(yield* housekeeping.endExpired, 1)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("stays when it became the default branch, and lost its end with that", () =>
+    Effect.gen(function* () {
+      const branches = yield* Branches
+      const housekeeping = yield* Housekeeping
+      const { ada, project } = yield* running
+      const { branch } = yield* branches.create(ada, project, wanted)
+      yield* settle
+      const { branch: main } = yield* branches.setDefault(ada, branch)
+      assert.isNull(main.expires_at)
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* housekeeping.endExpired, 0)
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("Reconciling", () => {
+  it.effect("takes what does not run any more for suspended, and leaves the rest", () =>
+    Effect.gen(function* () {
+      const driver = yield* ComputeDriver
+      const endpoints = yield* Endpoints
+      const housekeeping = yield* Housekeeping
+      const projects = yield* Projects
+      const { ada, endpoint } = yield* running
+      const other = yield* projects.create(ada, { name: "other", region: null })
+      yield* endpoints.head(other.project, other.endpoint.id, "active", bySystem)
+      yield* settle
+      yield* driver.stop(endpoint.id)
+      assert.strictEqual(yield* housekeeping.reconcile, 1)
+      assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "idle", address: null })
+      assert.strictEqual((yield* endpointNow(other.endpoint)).current_state, "active")
+      assert.strictEqual(yield* housekeeping.reconcile, 0)
+    }).pipe(Effect.provide(Core))
+  )
+})

@@ -1,0 +1,156 @@
+/**
+ * Assume that a worker dies between any two lines: here it dies before and after every transaction and every call to a
+ * machine, once each, and another worker must bring the operation to the same end.
+ */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Exit, Layer, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { changes } from "../../src/authorization/Policy.ts"
+import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
+import type { StoredOperation } from "../../src/operations/Operation.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import { bySystem } from "../../src/operations/Operations.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import type { EndpointState } from "../../src/projects/Endpoint.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { Projects } from "../../src/provisioning/Projects.ts"
+import { anotherRunner, Boundary, logged, Machines, MortalCore, settle, signedIn } from "../memory/core.ts"
+
+const onBranch = changes("write", "change_projects", "branch")
+
+/** A project with a child branch whose endpoint sleeps. */
+const setting = Effect.gen(function* () {
+  const branches = yield* Branches
+  const projects = yield* Projects
+  const ada = yield* signedIn("ada")
+  const { project } = yield* projects.create(ada, { name: "shop", region: null })
+  const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: true }
+  yield* settle
+  const made = yield* branches.create(ada, project, wanted)
+  yield* settle
+  if (made.endpoint === null) throw new Error("no endpoint")
+  return { ada, project, branch: made.branch, endpoint: made.endpoint, wanted }
+})
+type Setting = Effect.Success<typeof setting>
+
+const start = Effect.fnUntraced(function* ({ endpoint, project }: Setting) {
+  return (yield* (yield* Endpoints).head(project, endpoint.id, "active", bySystem)).operations
+})
+
+/** What begins each action, and what is so once it is over. */
+const actions: Record<
+  string,
+  {
+    readonly begin: (
+      setting: Setting
+    ) => Effect.Effect<ReadonlyArray<StoredOperation>, unknown, Layer.Success<typeof MortalCore>>
+    readonly end: {
+      readonly current_state?: EndpointState
+      readonly generation?: number
+      readonly running: number
+      readonly branches?: number
+    }
+  }
+> = {
+  start_compute: { begin: start, end: { current_state: "active", generation: 1, running: 1 } },
+  suspend_compute: {
+    begin: Effect.fnUntraced(function* (setting) {
+      yield* start(setting)
+      yield* settle
+      return (yield* (yield* Endpoints).head(setting.project, setting.endpoint.id, "idle", bySystem)).operations
+    }),
+    end: { current_state: "idle", generation: 1, running: 0 }
+  },
+  create_branch: {
+    begin: Effect.fnUntraced(function* ({ ada, project, wanted }) {
+      return (yield* (yield* Branches).create(ada, project, wanted)).operations
+    }),
+    end: { current_state: "idle", running: 0, branches: 3 }
+  },
+  reset_branch: {
+    begin: Effect.fnUntraced(function* (setting) {
+      yield* start(setting)
+      yield* settle
+      return (yield* (yield* Branches).reset(setting.ada, onBranch, setting.branch)).operations
+    }),
+    end: { current_state: "idle", generation: 1, running: 0 }
+  },
+  delete_timeline: {
+    begin: Effect.fnUntraced(function* (setting) {
+      yield* start(setting)
+      yield* settle
+      return yield* (yield* Branches).remove(setting.ada, onBranch, setting.branch)
+    }),
+    end: { running: 0, branches: 1 }
+  }
+}
+
+/** Lets the worker die at boundary `fatal`; answers whether it came so far. */
+const dieAt = Effect.fnUntraced(function* (fatal: number, setting: Setting, action: keyof typeof actions) {
+  const boundary = yield* Boundary
+  const machines = yield* Machines
+  const { runOne } = yield* OperationRunner
+  const begun = yield* actions[action]?.begin(setting) ?? Effect.succeed([])
+  const [operation] = begun
+  assert.strictEqual(operation?.action, action)
+  let crossed = 0
+  const cross = Effect.suspend(() => (++crossed === fatal ? Effect.interrupt : Effect.void))
+  Object.assign(boundary, { cross })
+  Object.assign(machines, { before: () => cross, after: () => cross })
+  const fiberExit = yield* Effect.exit(runOne)
+  Object.assign(boundary, { cross: Effect.void })
+  Object.assign(machines, { before: () => Effect.void, after: () => Effect.void })
+  return { died: Exit.isFailure(fiberExit), operation }
+})
+
+describe("An operation whose worker dies", () => {
+  for (const action of Object.keys(actions))
+    it.effect(`${action}, at any boundary, is finished by another worker, once`, () =>
+      Effect.gen(function* () {
+        let deaths = 0
+        for (let fatal = 1; ; fatal++) {
+          const died = yield* Effect.gen(function* () {
+            const given = yield* setting
+            const { died, operation } = yield* dieAt(fatal, given, action)
+            if (operation === undefined) return false
+            const other = yield* anotherRunner
+            if (died) {
+              const settledAlready = yield* statusOf(operation)
+              if (settledAlready !== "finished") assert.isFalse(yield* other, "the lease still holds")
+              yield* TestClock.adjust("31 seconds")
+            }
+            while (yield* other);
+
+            assert.strictEqual(yield* statusOf(operation), "finished")
+            const told = (yield* logged).filter(({ data }) => data["operation_id"] === operation.id)
+            assert.deepStrictEqual(
+              told.map(({ data }) => data["status"]),
+              ["scheduling", "running", "finished"]
+            )
+            const { branches, running, ...end } = actions[action]?.end ?? { running: 0 }
+            assert.strictEqual((yield* (yield* ComputeDriver).running).length, running)
+            const endpoint = Option.getOrUndefined(yield* (yield* EndpointStore).findAnywhere(given.endpoint.id))
+            if (end.current_state === undefined) assert.isUndefined(endpoint)
+            else assert.deepInclude({ ...endpoint }, { ...end, pending_state: null })
+            const list = yield* (yield* BranchStore).list(given.project.id, null, { limit: 10, after: null })
+            assert.isTrue(
+              list.items.every(
+                ({ current_state, pending_state }) => current_state === "ready" && pending_state === null
+              )
+            )
+            if (branches !== undefined) assert.strictEqual(list.items.length, branches)
+            return died
+          }).pipe(Effect.scoped, Effect.provide(Layer.fresh(MortalCore)))
+          if (!died) break
+          deaths++
+        }
+        assert.isAtLeast(deaths, 6, "two transactions and a call, before and after each")
+      })
+    )
+})
+
+const statusOf = ({ id }: StoredOperation) =>
+  Effect.flatMap(OperationStore, (store) => Effect.map(store.find(id), (row) => Option.getOrThrow(row).status))

@@ -1,0 +1,130 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Deferred, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import { initiatorOf } from "../../src/operations/Operations.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { Projects } from "../../src/provisioning/Projects.ts"
+import { Core, Machines, settle } from "../memory/core.ts"
+import {
+  aTeamsProject,
+  readyProject,
+  operation,
+  endpointNow,
+  branchNow,
+  head,
+  told,
+  only,
+  readyChild
+} from "./story.ts"
+
+describe("The operations of a branch", () => {
+  it.effect("run one after another in the order of their making, and those of another branch beside them", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { ada, endpoint, project } = yield* readyProject
+      const child = yield* readyChild(ada, project)
+      const gate = yield* Deferred.make<void>()
+      machines.before = (call) => (call.startsWith(`start ${endpoint.id}`) ? Deferred.await(gate) : Effect.void)
+      const start = only((yield* head(project, endpoint, "active")).operations)
+      const suspend = only((yield* head(project, endpoint, "idle", initiatorOf(ada))).operations)
+      const elsewhere = only((yield* head(project, child.endpoint, "active")).operations)
+      const { runOne } = yield* OperationRunner
+      const held = yield* Effect.forkChild(runOne)
+      yield* TestClock.adjust(1)
+      yield* settle
+      const statuses = Effect.forEach([start, suspend, elsewhere], ({ id }) =>
+        Effect.map(operation(id), ({ status }) => status)
+      )
+      assert.deepStrictEqual(yield* statuses, ["running", "scheduling", "finished"])
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(held)
+      yield* settle
+      assert.deepStrictEqual(yield* statuses, ["finished", "finished", "finished"])
+      assert.strictEqual((yield* endpointNow(endpoint.id)).current_state, "idle")
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("wait in scheduling for the branch that theirs is to be a copy of", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const branches = yield* Branches
+      const { ada, branch, operations, project } = yield* aTeamsProject
+      const gate = yield* Deferred.make<void>()
+      machines.before = (call) => (call.startsWith(`createBranch ${branch.id}`) ? Deferred.await(gate) : Effect.void)
+      const child = yield* branches.create(ada, project, {
+        name: null,
+        parent_id: null,
+        protected: false,
+        ttl_seconds: null,
+        endpoint: false
+      })
+      const { runOne } = yield* OperationRunner
+      const held = yield* Effect.forkChild(runOne)
+      for (let n = 0; n < 5; n++) {
+        yield* TestClock.adjust("1 second")
+        yield* settle
+      }
+      const { id } = only(child.operations)
+      assert.strictEqual((yield* operation(id)).status, "scheduling")
+      assert.strictEqual((yield* operation(only(operations).id)).status, "running")
+      yield* Deferred.succeed(gate, undefined)
+      yield* Fiber.join(held)
+      yield* TestClock.adjust("1 second")
+      yield* settle
+      assert.deepStrictEqual(yield* told(id), ["scheduling", "running", "finished"])
+      assert.strictEqual((yield* branchNow(project, child.branch.id)).current_state, "ready")
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("that nobody wants any more are skipped", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const endpoints = yield* Endpoints
+      const projects = yield* Projects
+      const { ada, endpoint, project } = yield* readyProject
+      const calls = machines.calls.length
+      const start = only((yield* head(project, endpoint, "active")).operations)
+      yield* endpoints.change(ada, project, endpoint, { disabled: true })
+      yield* settle
+      assert.deepStrictEqual(yield* told(start.id), ["scheduling", "skipped"])
+      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { generation: 0, pending_state: null })
+      assert.strictEqual(machines.calls.length, calls)
+
+      const other = yield* projects.create(ada, { name: "short-lived", region: null })
+      yield* projects.remove(ada, other.project)
+      yield* settle
+      assert.deepStrictEqual(yield* told(only(other.operations).id), ["scheduling", "skipped"])
+      assert.deepStrictEqual(machines.calls.slice(calls), [`deleteBranch ${other.branch.id}`])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect(
+    "of the system are skipped when somebody used the compute meanwhile; a start after that is skipped too",
+    () =>
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        const store = yield* EndpointStore
+        const { endpoint, project } = yield* readyProject
+        yield* head(project, endpoint, "active")
+        yield* settle
+        const calls = machines.calls.length
+        const suspend = only((yield* head(project, endpoint, "idle")).operations)
+        const start = only((yield* head(project, endpoint, "active")).operations)
+        yield* TestClock.adjust("1 second")
+        yield* store.noteActivity([
+          { endpoint_id: endpoint.id, generation: 1, connections: 1, last_active_at: yield* DateTime.now }
+        ])
+        yield* settle
+        assert.deepStrictEqual(yield* told(suspend.id), ["scheduling", "skipped"])
+        assert.deepStrictEqual(yield* told(start.id), ["scheduling", "skipped"])
+        assert.deepInclude(
+          { ...(yield* endpointNow(endpoint.id)) },
+          { current_state: "active", pending_state: null, generation: 1, address: "memory.invalid:1" }
+        )
+        assert.strictEqual(machines.calls.length, calls)
+      }).pipe(Effect.provide(Core))
+  )
+})

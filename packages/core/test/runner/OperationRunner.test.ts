@@ -1,0 +1,196 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
+import type { OperationId } from "../../src/Ids.ts"
+import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
+import type { OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
+import { bySystem, Operations } from "../../src/operations/Operations.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
+import { Credentials } from "../../src/provisioning/Credentials.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { Projects } from "../../src/provisioning/Projects.ts"
+import { Transaction } from "../../src/Transaction.ts"
+import { Core, logged, Machines, settle, until } from "../memory/core.ts"
+import { onBranch, aTeamsProject, readyProject, operation, endpointNow, branchNow, head, told, only } from "./story.ts"
+
+describe("Every action", () => {
+  it.effect("goes from scheduling over running to finished, with one event a status, and reaches the machines", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const branches = yield* Branches
+      const endpoints = yield* Endpoints
+      const credentials = yield* Credentials
+      const projects = yield* Projects
+      const seen = new Map<OperationAction, StoredOperation>()
+      const finish = Effect.fnUntraced(function* (operations: ReadonlyArray<StoredOperation>) {
+        const made = only(operations)
+        yield* settle
+        seen.set(made.action, yield* operation(made.id))
+        assert.deepStrictEqual(yield* told(made.id), ["scheduling", "running", "finished"], made.action)
+      })
+
+      const { ada, branch, endpoint, operations, project } = yield* aTeamsProject
+      assert.strictEqual((yield* branchNow(project, branch.id)).current_state, "init")
+      yield* finish(operations)
+      assert.strictEqual((yield* branchNow(project, branch.id)).current_state, "ready")
+      assert.isNull((yield* branchNow(project, branch.id)).pending_state)
+      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { current_state: "idle", pending_state: null })
+
+      const child = yield* branches.create(ada, project, {
+        name: "child",
+        parent_id: null,
+        protected: false,
+        ttl_seconds: null,
+        endpoint: false
+      })
+      yield* finish(child.operations)
+      const made = yield* endpoints.create(ada, project, child.branch, {
+        branch_id: child.branch.id,
+        type: "read_write",
+        suspend_timeout_seconds: null
+      })
+      yield* finish(made.operations)
+      yield* finish((yield* head(project, made.endpoint, "active")).operations)
+      assert.deepInclude(
+        { ...(yield* endpointNow(made.endpoint.id)) },
+        { current_state: "active", pending_state: null, generation: 1, address: "memory.invalid:1", suspended_at: null }
+      )
+      const minting = yield* Effect.forkChild(credentials.mint(ada, project, child.branch, "read_write", null))
+      const store = yield* OperationStore
+      yield* until(Effect.map(store.unfinished(child.branch.id), (found) => found.length > 0))
+      yield* finish(yield* store.unfinished(child.branch.id))
+      yield* TestClock.adjust("1 second")
+      yield* Fiber.join(minting)
+      yield* finish((yield* head(project, made.endpoint, "idle")).operations)
+      const asleep = yield* endpointNow(made.endpoint.id)
+      assert.deepInclude({ ...asleep }, { current_state: "idle", pending_state: null, address: null, generation: 1 })
+      assert.isNotNull(asleep.suspended_at)
+      yield* finish((yield* branches.reset(ada, onBranch, child.branch)).operations)
+      assert.strictEqual((yield* branchNow(project, child.branch.id)).current_state, "ready")
+      yield* finish(yield* endpoints.remove(ada, project, made.endpoint))
+      yield* finish(yield* branches.remove(ada, onBranch, child.branch))
+      yield* projects.remove(ada, project)
+      yield* settle
+
+      assert.sameMembers(
+        [...seen.keys()],
+        [
+          "create_timeline",
+          "create_branch",
+          "create_compute",
+          "start_compute",
+          "apply_config",
+          "suspend_compute",
+          "reset_branch",
+          "delete_compute",
+          "delete_timeline"
+        ]
+      )
+      for (const { error, failures_count, finished_at, lease_owner, retry_at, started_at } of seen.values()) {
+        assert.deepStrictEqual(
+          { error, failures_count, lease_owner, retry_at },
+          { error: null, failures_count: 0, lease_owner: null, retry_at: null }
+        )
+        assert.isNotNull(started_at)
+        assert.isNotNull(finished_at)
+      }
+      assert.deepStrictEqual(
+        machines.calls.map((call) => call.split(" ")[0]),
+        [
+          "createBranch",
+          "createBranch",
+          "start",
+          "applyRoles",
+          "stop",
+          "resetBranch",
+          "stop",
+          "deleteBranch",
+          "deleteBranch"
+        ]
+      )
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("The events of operations", () => {
+  it.effect("name what there is, and leave out what there is not: never a null", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { ada, branch, endpoint, operations, project } = yield* readyProject
+      const [first] = (yield* logged).filter(({ data }) => data["operation_id"] === only(operations).id)
+      assert.deepStrictEqual(first?.data, {
+        operation_id: only(operations).id,
+        action: "create_timeline",
+        status: "scheduling",
+        branch_id: branch.id,
+        endpoint_id: endpoint.id,
+        initiator: { type: "user", id: ada.user.id, name: "ada@example.com" }
+      })
+      assert.strictEqual(first?.project_id, project.id)
+      assert.strictEqual(first?.source, "operations")
+
+      machines.before = () => Effect.fail(new ComputeFailed({ reason: "no disk", retryable: false }))
+      const started = only((yield* head(project, endpoint, "active")).operations)
+      yield* settle
+      const last = (yield* logged).findLast(({ data }) => data["operation_id"] === started.id)
+      assert.deepStrictEqual(last?.data, {
+        operation_id: started.id,
+        action: "start_compute",
+        status: "error",
+        branch_id: branch.id,
+        endpoint_id: endpoint.id,
+        error: "no disk",
+        initiator: { type: "system" }
+      })
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("belong to the transaction of the state: what is undone was never told", () =>
+    Effect.gen(function* () {
+      const { run } = yield* Transaction
+      const operations = yield* Operations
+      const store = yield* OperationStore
+      const { branch, project } = yield* readyProject
+      const before = yield* logged
+      const work = {
+        project,
+        branch_id: branch.id,
+        endpoint_id: null,
+        action: "apply_config",
+        initiator: bySystem
+      } as const
+      let made: OperationId | undefined
+      const undone = Effect.gen(function* () {
+        const scheduled = yield* operations.schedule(work)
+        made = scheduled.id
+        yield* operations.move(scheduled, "running")
+        return yield* Effect.fail("undone" as const)
+      })
+      assert.strictEqual(yield* Effect.flip(run(undone)), "undone")
+      assert.deepStrictEqual(yield* logged, before)
+      assert.isDefined(made)
+      if (made !== undefined) assert.isTrue(Option.isNone(yield* store.find(made)))
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("cannot be told outside of a transaction, nor of a move that is none", () =>
+    Effect.gen(function* () {
+      const { run } = yield* Transaction
+      const operations = yield* Operations
+      const { branch, project } = yield* readyProject
+      const work = {
+        project,
+        branch_id: branch.id,
+        endpoint_id: null,
+        action: "apply_config",
+        initiator: bySystem
+      } as const
+      assert.strictEqual((yield* Effect.exit(operations.schedule(work)))._tag, "Failure")
+      const scheduled = yield* run(operations.schedule(work))
+      const before = yield* logged
+      assert.strictEqual((yield* Effect.exit(run(operations.move(scheduled, "finished"))))._tag, "Failure")
+      assert.deepStrictEqual(yield* logged, before)
+    }).pipe(Effect.provide(Core))
+  )
+})

@@ -1,0 +1,63 @@
+/** A project with a sleeping endpoint, and the questions that tests of its operations ask. */
+import { Effect, Option } from "effect"
+import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import type { BranchId, EndpointId, OperationId } from "../../src/Ids.ts"
+import type { StoredOperation } from "../../src/operations/Operation.ts"
+import { bySystem } from "../../src/operations/Operations.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import type { Endpoint } from "../../src/projects/Endpoint.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import type { Project } from "../../src/projects/Project.ts"
+import { Projects } from "../../src/provisioning/Projects.ts"
+import { changes } from "../../src/authorization/Policy.ts"
+import { logged, settle, signedIn } from "../memory/core.ts"
+
+export const onBranch = changes("write", "change_projects", "branch")
+
+export const aTeamsProject = Effect.gen(function* () {
+  const projects = yield* Projects
+  const ada = yield* signedIn("ada")
+  return { ada, ...(yield* projects.create(ada, { name: "shop", region: null })) }
+})
+
+export const readyProject = Effect.tap(aTeamsProject, () => settle)
+
+export const operation = (id: OperationId) =>
+  Effect.flatMap(OperationStore, (store) => Effect.map(store.find(id), Option.getOrThrow))
+export const endpointNow = (id: EndpointId) =>
+  Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(id), Option.getOrThrow))
+export const branchNow = (project: Project, id: BranchId) =>
+  Effect.flatMap(BranchStore, (store) => Effect.map(store.find(project.id, id), Option.getOrThrow))
+export const head = (project: Project, { id }: Endpoint, towards: "active" | "idle", by = bySystem) =>
+  Effect.flatMap(Endpoints, (endpoints) => endpoints.head(project, id, towards, by))
+
+/** The statuses that were told of an operation, in order. */
+export const told = (id: OperationId) =>
+  Effect.map(logged, (events) =>
+    events.filter(({ data }) => data["operation_id"] === id).map(({ data }) => String(data["status"]))
+  )
+
+export const only = (operations: ReadonlyArray<StoredOperation>) => {
+  const [first, ...rest] = operations
+  if (first === undefined || rest.length > 0) throw new Error(`Expected one operation, not ${operations.length}.`)
+  return first
+}
+
+/** A child of main with an endpoint, ready. */
+export const readyChild = (ada: SessionCaller, project: Project) =>
+  Effect.gen(function* () {
+    const branches = yield* Branches
+    const made = yield* branches.create(ada, project, {
+      name: null,
+      parent_id: null,
+      protected: false,
+      ttl_seconds: null,
+      endpoint: true
+    })
+    yield* settle
+    if (made.endpoint === null) throw new Error("no endpoint")
+    return { ...made, endpoint: made.endpoint }
+  })

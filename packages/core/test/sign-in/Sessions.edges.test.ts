@@ -1,0 +1,28 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Organizations } from "../../src/organizations/Organizations.ts"
+import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { idTokenOf, People, signedIn, tagOf } from "../memory/core.ts"
+
+describe("A session", () => {
+  it.effect("that was ended switches to no organization", () =>
+    Effect.gen(function* () {
+      const sessions = yield* Sessions
+      const ada = yield* signedIn("ada")
+      const { id } = yield* (yield* Organizations).create(ada, "Team")
+      yield* sessions.switchOrg(ada, id)
+      yield* sessions.end(ada.user.id, ada.session_id)
+      assert.strictEqual(yield* tagOf(sessions.switchOrg(ada, id)), "SignInRequired")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("keeps no more of a user agent than a list can show", () =>
+    Effect.gen(function* () {
+      const sessions = yield* Sessions
+      yield* sessions.exchange(yield* idTokenOf({ subject: "ada" }), { user_agent: "x".repeat(1_000), address: null })
+      const { user } = yield* signedIn("ada")
+      const agents = (yield* sessions.list(user.id)).map(({ user_agent }) => user_agent)
+      assert.include(agents, "x".repeat(256))
+    }).pipe(Effect.provide(People))
+  )
+})

@@ -1,0 +1,228 @@
+/** Switching organizations, the end of sessions, and the tokens that are worth nothing. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Option, Redacted } from "effect"
+import { TestClock } from "effect/testing"
+import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
+import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { SessionStore } from "../../src/sessions/SessionStore.ts"
+import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
+import { callerOf, device, idTokenOf, logged, sessionCallerOf, signIn, tagOf } from "../memory/core.ts"
+import { under, claimsOf, team, inTest } from "./inTest.ts"
+
+describe("Switching organizations", () => {
+  it.effect("keeps the session and its sign-in time", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const { access_token } = yield* signIn("ada")
+        const before = yield* claimsOf(access_token)
+        const { id } = yield* team(access_token)
+        yield* TestClock.adjust("10 minutes")
+        const after = yield* claimsOf(
+          (yield* sessions.switchOrg(yield* sessionCallerOf(access_token), id)).access_token
+        )
+        assert.deepStrictEqual(
+          { sid: after.sid, auth_time: after.auth_time, org_id: after.org_id, gen: after.gen },
+          { sid: before.sid, auth_time: before.auth_time, org_id: id, gen: before.gen + 1 }
+        )
+      })
+    )
+  )
+
+  it.effect("refuses foreign, unknown and malformed organizations alike, and changes nothing", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const stranger = yield* signIn("eve")
+        const { access_token, organization } = yield* signIn("ada")
+        const caller = yield* sessionCallerOf(access_token)
+        for (const org of [stranger.organization.id, "0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10", "nonsense", ""])
+          assert.strictEqual(yield* tagOf(sessions.switchOrg(caller, org)), "NotAMember")
+        assert.strictEqual((yield* sessions.refresh(access_token)).organization.id, organization.id)
+      })
+    )
+  )
+})
+
+describe("The end of a session", () => {
+  it.effect("logging out ends it for every token of it, and takes an expired one", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const { access_token: old } = yield* signIn("ada")
+        const { access_token: present } = yield* sessions.refresh(old)
+        yield* TestClock.adjust("1 hour")
+        yield* sessions.logout(old)
+        for (const token of [old, present]) {
+          assert.strictEqual(yield* tagOf(sessions.refresh(token)), "SignInRequired")
+          assert.strictEqual(yield* tagOf(callerOf(token)), "SignInRequired")
+          assert.strictEqual(yield* tagOf(sessions.logout(token)), "SignInRequired")
+        }
+      })
+    )
+  )
+
+  it.effect("leaves other sessions of the person alone", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const [here, there] = [yield* signIn("ada"), yield* signIn("ada")]
+        yield* sessions.logout(here.access_token)
+        yield* callerOf(there.access_token)
+        assert.strictEqual((yield* sessions.list(there.user.id)).length, 1)
+      })
+    )
+  )
+
+  it.effect("lists the living ones, newest first, and lets their person end one", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const first = yield* signIn("ada")
+        yield* TestClock.adjust("1 minute")
+        const second = yield* signIn("ada")
+        const ids = yield* Effect.forEach([second, first], ({ access_token }) =>
+          Effect.map(claimsOf(access_token), ({ sid }) => sid)
+        )
+        const listed = yield* sessions.list(first.user.id)
+        assert.deepStrictEqual(
+          listed.map(({ id }) => id),
+          ids
+        )
+        assert.deepStrictEqual(
+          listed.map(({ address, provider, user_agent }) => ({ address, provider, user_agent })),
+          [0, 1].map(() => ({ ...device, provider: "test" }))
+        )
+        const eve = yield* signIn("eve")
+        for (const id of ids) assert.strictEqual(yield* tagOf(sessions.end(eve.user.id, id)), "NotFound")
+        for (const id of ids) yield* sessions.end(first.user.id, id)
+        for (const id of ids) assert.strictEqual(yield* tagOf(sessions.end(first.user.id, id)), "NotFound")
+        assert.strictEqual(yield* tagOf(callerOf(second.access_token)), "SignInRequired")
+        yield* TestClock.adjust("12 hours")
+        assert.deepStrictEqual(yield* sessions.list(eve.user.id), [])
+      })
+    )
+  )
+
+  it.effect("is told to the streams in the transaction that makes it", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const { access_token } = yield* signIn("ada")
+        yield* sessions.logout(access_token)
+        const { sid } = yield* claimsOf(access_token)
+        const told = (yield* logged).filter((event) => event.data["session_id"] === sid)
+        assert.strictEqual(told.length, 1)
+        assert.isTrue(told[0]?.internal)
+      })
+    )
+  )
+})
+
+describe("A disabled account", () => {
+  it.effect("is refused everywhere like a token that is not valid, and comes back when it is enabled", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const operator = yield* OperatorAccounts
+        const { access_token, user } = yield* signIn("ada")
+        yield* operator.disable(user.id)
+        assert.strictEqual(yield* tagOf(callerOf(access_token)), "InvalidCredential")
+        assert.strictEqual(yield* tagOf(sessions.refresh(access_token)), "InvalidCredential")
+        assert.strictEqual(yield* tagOf(sessions.logout(access_token)), "InvalidCredential")
+        assert.strictEqual(yield* tagOf(signIn("ada")), "InvalidIdToken")
+        yield* operator.enable(user.id)
+        yield* callerOf(access_token)
+      })
+    )
+  )
+})
+
+describe("An id token", () => {
+  it.effect("may be exchanged again while its sessions live", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const token = yield* idTokenOf({ subject: "ada" })
+        const [a, b] = [yield* sessions.exchange(token, device), yield* sessions.exchange(token, device)]
+        assert.notStrictEqual((yield* claimsOf(a.access_token)).sid, (yield* claimsOf(b.access_token)).sid)
+        assert.strictEqual(a.user.id, b.user.id)
+      })
+    )
+  )
+
+  it.effect("begins one session when replay is rejected, of many exchanges at once too", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const token = yield* idTokenOf({ subject: "ada" })
+        const tries = yield* Effect.forEach(
+          Array.from({ length: 20 }),
+          () => Effect.option(sessions.exchange(token, device)),
+          { concurrency: "unbounded" }
+        )
+        assert.strictEqual(tries.filter(Option.isSome).length, 1)
+        assert.strictEqual(yield* tagOf(sessions.exchange(token, device)), "InvalidIdToken")
+      }).pipe(under({ id_token_replay: "reject" }))
+    )
+  )
+
+  it.effect("of a session that was signed out or ended begins none, whatever the replay policy", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const [one, two] = [yield* idTokenOf({ subject: "ada" }), yield* idTokenOf({ subject: "ada" })]
+        const a = yield* sessions.exchange(one, device)
+        const b = yield* sessions.exchange(two, device)
+        yield* sessions.logout(a.access_token)
+        yield* sessions.end(b.user.id, (yield* claimsOf(b.access_token)).sid)
+        for (const token of [one, two])
+          assert.strictEqual(yield* tagOf(sessions.exchange(token, device)), "InvalidIdToken")
+      })
+    )
+  )
+
+  it.effect("that is refused leaves no session behind", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const token = yield* idTokenOf({ subject: "ada" })
+        const { access_token, user } = yield* sessions.exchange(token, device)
+        yield* sessions.logout(access_token)
+        yield* Effect.flip(sessions.exchange(token, device))
+        const store = yield* SessionStore
+        assert.deepStrictEqual(yield* store.living(user.id, DateTime.makeUnsafe(0)), [])
+      })
+    )
+  )
+})
+
+describe("A token that is none of ours", () => {
+  it.effect("is refused everywhere", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const forged = Redacted.make("a.b.c")
+        assert.strictEqual(yield* tagOf(sessions.refresh(forged)), "InvalidCredential")
+        assert.strictEqual(yield* tagOf(sessions.logout(forged)), "InvalidCredential")
+        assert.strictEqual(yield* tagOf(callerOf(forged)), "InvalidCredential")
+      })
+    )
+  )
+
+  it.effect("nor does a genuine one help whose claims are not the row's", () =>
+    inTest(
+      Effect.gen(function* () {
+        const sessions = yield* Sessions
+        const signer = yield* TokenSigner
+        const eve = yield* signIn("eve")
+        const claims = yield* claimsOf((yield* signIn("ada")).access_token)
+        for (const wrong of [{ sub: eve.user.id }, { auth_time: claims.auth_time + 1 }])
+          assert.strictEqual(
+            yield* tagOf(sessions.refresh(yield* signer.sign({ ...claims, ...wrong }))),
+            "InvalidCredential"
+          )
+      })
+    )
+  )
+})

@@ -1,0 +1,106 @@
+/** The contract of `CredentialStore`, whose answers come from what the other stores hold. Run it against every adapter. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { User } from "../../src/accounts/User.ts"
+import { CredentialStore } from "../../src/guard/CredentialStore.ts"
+import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
+import { SessionStore } from "../../src/sessions/SessionStore.ts"
+import type { Transaction } from "../../src/Transaction.ts"
+import { aMembership, anOrganization, aSession, aStoredKey, at, aText, aUser } from "../records.ts"
+import { undone } from "../together.ts"
+
+/** A member with a key and a session. */
+const settled = Effect.gen(function* () {
+  const accounts = yield* AccountStore
+  const [user, organization] = [aUser({ enabled_at: at(1) }), anOrganization()]
+  const secrets = [
+    { digest: aText("digest"), pepper_id: "p1", dies_at: null },
+    { digest: aText("digest"), pepper_id: "p2", dies_at: at(50) }
+  ]
+  const key = aStoredKey({ created_by: user.ref, expires_at: at(9) }, { org_id: organization.id, secrets })
+  const session = aSession(user.id, { active_org_id: organization.id })
+  yield* accounts.putUser(user)
+  yield* accounts.putOrganization(organization)
+  yield* accounts.putMembership(aMembership(organization.id, user.id, { role: "admin" }))
+  yield* (yield* ApiKeyStore).insert(key)
+  yield* (yield* SessionStore).insert(session)
+  return { user, organization, key, session, digest: secrets[1]?.digest ?? "" }
+})
+
+export const credentialStoreContract = <E>(
+  name: string,
+  adapter: Layer.Layer<AccountStore | ApiKeyStore | CredentialStore | SessionStore | Transaction, E>
+) =>
+  layer(adapter, { excludeTestServices: true })(`CredentialStore: ${name}`, (it) => {
+    it.effect("finds a key by any digest of its secret, with user, organization and role", () =>
+      Effect.gen(function* () {
+        const store = yield* CredentialStore
+        const { digest, key, organization, user } = yield* settled
+        assert.deepStrictEqual(
+          yield* store.byKeyDigest([aText("unknown"), digest]),
+          Option.some({ key, user, organization, role: "admin" })
+        )
+        assert.isTrue(Option.isNone(yield* store.byKeyDigest([aText("unknown")])))
+      })
+    )
+
+    it.effect("finds a session, and where its user stands in an organization", () =>
+      Effect.gen(function* () {
+        const store = yield* CredentialStore
+        const { organization, session, user } = yield* settled
+        assert.deepStrictEqual(
+          yield* store.bySession(session.id, organization.id),
+          Option.some({ session, user, organization, role: "admin" })
+        )
+        const foreign = (yield* settled).organization
+        assert.deepStrictEqual(
+          yield* store.bySession(session.id, foreign.id),
+          Option.some({ session, user, organization: foreign, role: null })
+        )
+        assert.isTrue(Option.isNone(yield* store.bySession(aSession(user.id).id, organization.id)))
+      })
+    )
+
+    it.effect("shows every change at once: demoted, removed, disabled, revoked, organization gone", () =>
+      Effect.gen(function* () {
+        const store = yield* CredentialStore
+        const accounts = yield* AccountStore
+        const { digest, key, organization, session, user } = yield* settled
+        const both = Effect.gen(function* () {
+          const byKey = yield* Effect.fromOption(yield* store.byKeyDigest([digest]))
+          const bySession = yield* Effect.fromOption(yield* store.bySession(session.id, organization.id))
+          assert.deepStrictEqual(
+            [byKey.user, byKey.organization, byKey.role],
+            [bySession.user, bySession.organization, bySession.role]
+          )
+          return byKey
+        })
+        yield* accounts.putMembership(aMembership(organization.id, user.id, { role: "viewer" }))
+        assert.strictEqual((yield* both).role, "viewer")
+        yield* accounts.removeMembership(organization.id, user.id)
+        assert.isNull((yield* both).role)
+        yield* accounts.putUser(new User({ ...user, disabled_at: at(3) }))
+        assert.deepStrictEqual((yield* both).user.disabled_at, at(3))
+        yield* (yield* ApiKeyStore).revoke(organization.id, key.key.id, "membership_ended", at(4))
+        assert.strictEqual((yield* both).key.revoked_reason, "membership_ended")
+        yield* accounts.removeOrganization(organization.id)
+        assert.isNull((yield* both).organization)
+      })
+    )
+
+    it.effect("reads within the running transaction", () =>
+      Effect.gen(function* () {
+        const store = yield* CredentialStore
+        const accounts = yield* AccountStore
+        const { digest, organization, user } = yield* settled
+        yield* undone(
+          Effect.gen(function* () {
+            yield* accounts.removeMembership(organization.id, user.id)
+            assert.isNull((yield* Effect.fromOption(yield* store.byKeyDigest([digest]))).role)
+          })
+        )
+        assert.strictEqual((yield* Effect.fromOption(yield* store.byKeyDigest([digest]))).role, "admin")
+      })
+    )
+  })
