@@ -1,6 +1,12 @@
 /** The public surface of local-postgres: re-exports, nothing else. */
-export * from "./EmbeddedPostgres.ts"
-export * as LocalComputeDriver from "./LocalComputeDriver.ts"
-export * from "./LocalPostgresError.ts"
-export type { LocalPostgresOptions } from "./openDataDirectory.ts"
-export type { Identity } from "./PostgresUser.ts"
+export * as LocalComputeDriver from "./computes/LocalComputeDriver.ts"
+export {
+  DataDirectoryLocked,
+  DataDirectoryUnusable,
+  LocalPostgresError,
+  type LocalPostgresFailure,
+  PostgresBinariesMissing
+} from "./machine/LocalPostgresError.ts"
+export type { LocalPostgresOptions } from "./machine/Machine.ts"
+export type { Identity } from "./machine/PostgresUser.ts"
+export { EmbeddedPostgres, type StoreConnection } from "./store/EmbeddedPostgres.ts"

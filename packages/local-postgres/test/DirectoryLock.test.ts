@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Option } from "effect"
-import { lockDirectory } from "../src/DirectoryLock.ts"
+import { lockDirectory } from "../src/machine/DirectoryLock.ts"
 import { closedDirectory, supervise } from "./support.ts"
 
 describe("the lock of a data directory", () => {

@@ -5,8 +5,8 @@ import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
-import { clusterAt } from "../src/Cluster.ts"
-import { processesOf } from "../src/Processes.ts"
+import { clusterAt } from "../src/cluster/Cluster.ts"
+import { processesOf } from "../src/machine/Processes.ts"
 import { closedDirectory, dataDirectory, kinds, minted, postmasterPid, session, supervise } from "./support.ts"
 
 const main = BranchId.make("br-main")

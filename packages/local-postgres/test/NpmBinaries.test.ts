@@ -2,9 +2,9 @@ import { chmod, mkdir, readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { npmBinaries } from "../src/NpmBinaries.ts"
-import { findPostgresUser } from "../src/PostgresUser.ts"
-import { runProgram } from "../src/runProgram.ts"
+import { npmBinaries } from "../src/machine/NpmBinaries.ts"
+import { findPostgresUser } from "../src/machine/PostgresUser.ts"
+import { runProgram } from "../src/machine/runProgram.ts"
 import { closedProgramDirectory } from "./support.ts"
 
 describe("the Postgres from npm", { tags: ["npm-postgres"] }, () => {

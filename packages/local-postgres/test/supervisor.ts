@@ -6,7 +6,7 @@ import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber, Option } from "effect"
-import { lockDirectory } from "../src/DirectoryLock.ts"
+import { lockDirectory } from "../src/machine/DirectoryLock.ts"
 
 export interface Task {
   readonly run: "lock" | "store" | "compute"

@@ -6,17 +6,22 @@
  * new one.
  */
 import { createHash } from "node:crypto"
+import type { Dirent } from "node:fs"
 import { mkdir, readdir, readFile, rm, stat, symlink } from "node:fs/promises"
 import { join, resolve } from "node:path"
 import { Effect } from "effect"
-import { findPostgresUser } from "../src/PostgresUser.ts"
+import { findPostgresUser } from "../src/machine/PostgresUser.ts"
 import { cacheDirectory } from "./cacheDirectory.ts"
 
 const sources = resolve(import.meta.dirname, "../src")
 
+const pathOf = (entry: Dirent) => join(entry.parentPath, entry.name)
+const byPath = (a: Dirent, b: Dirent) => (pathOf(a) < pathOf(b) ? -1 : 1)
+
 const hashOfSources = async (): Promise<string> => {
   const hash = createHash("sha256")
-  for (const name of (await readdir(sources)).sort()) hash.update(name).update(await readFile(join(sources, name)))
+  for (const entry of (await readdir(sources, { recursive: true, withFileTypes: true })).sort(byPath))
+    if (entry.isFile()) hash.update(entry.name).update(await readFile(pathOf(entry)))
   return hash.digest("hex").slice(0, 16)
 }
 

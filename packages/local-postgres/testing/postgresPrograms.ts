@@ -7,8 +7,8 @@
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
 import { Effect, Result } from "effect"
-import { findMachine } from "../src/openDataDirectory.ts"
-import type { Identity } from "../src/PostgresUser.ts"
+import { findMachine } from "../src/machine/Machine.ts"
+import type { Identity } from "../src/machine/PostgresUser.ts"
 
 const run = promisify(execFile)
 

@@ -7,7 +7,7 @@
  */
 import { EventLog, type StorageError, Transaction } from "@narthex/core"
 import { Effect, Layer, Queue } from "effect"
-import { Database } from "./Database.ts"
+import { Database } from "./database/Database.ts"
 
 /** While another instance is at it, its snapshot may be older than our commit: look again before the poll would. */
 const whenBusy = { times: 3, pause: "2 millis" } as const

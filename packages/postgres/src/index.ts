@@ -1,5 +1,5 @@
 /** The public surface of the Postgres package: re-exports, nothing else. */
-export { Database, type DatabaseOptions, uniqueViolation } from "./Database.ts"
+export { Database, type DatabaseOptions, uniqueViolation } from "./database/Database.ts"
 export type { Notice } from "./driver/listening.ts"
 export { jsonb } from "./driver/values.ts"
 export { migrate } from "./migrate.ts"

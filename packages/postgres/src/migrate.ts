@@ -10,7 +10,7 @@
  */
 import { StorageError } from "@narthex/core"
 import { Duration, Effect } from "effect"
-import { Database } from "./Database.ts"
+import { Database } from "./database/Database.ts"
 import { StatementLimit } from "./driver/transacting.ts"
 import { events } from "./migrations/0001_events.ts"
 import { accounts } from "./migrations/0002_accounts.ts"

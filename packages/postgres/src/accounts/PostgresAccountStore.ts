@@ -1,8 +1,8 @@
 /** `AccountStore` on Postgres. */
 import { AccountStore, Member, Membership, Organization, OrganizationView, User } from "@narthex/core"
 import { Effect, Layer } from "effect"
-import { Database } from "../Database.ts"
-import { reading, tableOf } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { reading, tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
   const database = yield* Database

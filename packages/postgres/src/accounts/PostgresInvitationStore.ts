@@ -1,9 +1,9 @@
 /** `InvitationStore` on Postgres. */
 import { InvitationStore, StoredInvitation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
-import { Database } from "../Database.ts"
-import { exclusively } from "../exclusively.ts"
-import { tableOf } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { exclusively } from "../database/exclusively.ts"
+import { tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
   const database = yield* Database

@@ -1,8 +1,8 @@
 /** `IpAllowlistStore` on Postgres. The version's row is what changes lock, so changes of one list take turns. */
 import { IpAllowlistStore, IpRule, ProjectId, type StorageError } from "@narthex/core"
 import { Effect, Layer, Schema } from "effect"
-import { Database } from "../Database.ts"
-import { reading, tableOf } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { reading, tableOf } from "../database/tableOf.ts"
 
 const StoredList = Schema.Struct({ project_id: ProjectId, version: Schema.Int, rules: Schema.Array(IpRule) })
 

@@ -17,8 +17,8 @@ import {
   type StorageError
 } from "@narthex/core"
 import { Clock, DateTime, Effect, Layer, Option, PubSub, Schema, Stream } from "effect"
-import { Database } from "../Database.ts"
-import { json, reading } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { json, reading } from "../database/tableOf.ts"
 import * as queries from "./eventQueries.ts"
 import { makeLogHealth } from "./logHealth.ts"
 

@@ -7,7 +7,7 @@
  */
 import { eventMetrics, makeRecorder } from "@narthex/core"
 import { Effect, Schedule } from "effect"
-import { Database } from "../Database.ts"
+import { Database } from "../database/Database.ts"
 import type { Notice } from "../driver/listening.ts"
 
 const interval = "5 seconds"

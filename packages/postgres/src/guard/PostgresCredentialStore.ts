@@ -7,9 +7,9 @@
  */
 import { CredentialStore, Organization, Session, User } from "@narthex/core"
 import { Effect, Layer, Option, Schema } from "effect"
-import { Database } from "../Database.ts"
+import { Database } from "../database/Database.ts"
 import { keyColumns, keyRowFields, storedKeyOf } from "../keys/storedApiKey.ts"
-import { reading } from "../tableOf.ts"
+import { reading } from "../database/tableOf.ts"
 
 const standing = {
   standing_user: User,

@@ -8,8 +8,8 @@ import {
   type StoredAnswer
 } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
-import { Database } from "../Database.ts"
-import { json } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { json } from "../database/tableOf.ts"
 
 interface Found {
   readonly fingerprint: string

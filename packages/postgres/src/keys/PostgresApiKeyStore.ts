@@ -1,8 +1,8 @@
 /** `ApiKeyStore` on Postgres. Secrets have a table of their own, whose primary key is what authentication looks up. */
 import { ApiKey, type ApiKeyId, ApiKeyStore, type KeysToEnd, type StoredSecret } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
-import { Database } from "../Database.ts"
-import { json, reading, tableOf } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { json, reading, tableOf } from "../database/tableOf.ts"
 import { KeyRecord, KeyRow, keyColumns, storedKeyOf } from "./storedApiKey.ts"
 
 /** Rows of `api_key_secret` from the JSON array in a parameter. */

@@ -4,7 +4,7 @@
  */
 import { countsNow, RateLimiter, restOfWindow, takenFrom, windowOf, type WindowCounts } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
-import { Database } from "../Database.ts"
+import { Database } from "../database/Database.ts"
 
 /** The row's counters as they stand in the window of the take; a window ahead, by another clock, stays. */
 const before = `case when mine."window" >= $3 then mine.taken_before when mine."window" = $3 - 1 then mine.taken else 0 end`

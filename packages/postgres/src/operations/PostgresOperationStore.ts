@@ -6,9 +6,9 @@
  */
 import { OperationStore, pageOf, StoredOperation } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
-import { Database } from "../Database.ts"
-import { exclusively } from "../exclusively.ts"
-import { tableOf } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { exclusively } from "../database/exclusively.ts"
+import { tableOf } from "../database/tableOf.ts"
 
 /** As the partial indexes have it. */
 const isOpen = (row: string) => `${row}.status in ('scheduling', 'running', 'cancelling')`

@@ -1,8 +1,8 @@
 /** `ProjectStore` on Postgres. */
 import { type OrgId, pageOf, Project, type ProjectId, ProjectStore } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
-import { Database } from "../Database.ts"
-import { tableOf } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
   const database = yield* Database

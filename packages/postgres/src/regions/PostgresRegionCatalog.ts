@@ -1,9 +1,9 @@
 /** `RegionCatalog` on Postgres. The catalog is small and the operator's: its changes take turns. */
 import { Region, RegionCatalog } from "@narthex/core"
 import { Effect, Layer, Schema } from "effect"
-import { Database } from "../Database.ts"
-import { exclusively } from "../exclusively.ts"
-import { reading, tableOf } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { exclusively } from "../database/exclusively.ts"
+import { reading, tableOf } from "../database/tableOf.ts"
 
 const Row = Schema.Struct({
   ...Region.fields,

@@ -1,9 +1,9 @@
 /** `SigningKeyStore` on Postgres. Changes take turns: there is one set of keys, and two first keys would be one too many. */
 import { SigningKeyStore } from "@narthex/core"
 import { DateTime, Effect, Layer, Schema } from "effect"
-import { Database } from "../Database.ts"
-import { exclusively } from "../exclusively.ts"
-import { tableOf } from "../tableOf.ts"
+import { Database } from "../database/Database.ts"
+import { exclusively } from "../database/exclusively.ts"
+import { tableOf } from "../database/tableOf.ts"
 
 const StoredKey = Schema.Struct({
   kid: Schema.String,

@@ -1,6 +1,6 @@
 /** The driver that we ship, through our own service. */
 import { Effect, Layer, ManagedRuntime, Redacted, Stream } from "effect"
-import { Database } from "../../src/Database.ts"
+import { Database } from "../../src/database/Database.ts"
 import { silent } from "../support/silent.ts"
 import { connections, type Driver } from "./Driver.ts"
 

@@ -1,6 +1,6 @@
 /** An empty database of its own for a block of tests, and the service `Database` on it. */
 import { Effect, Layer } from "effect"
-import { Database } from "../../src/Database.ts"
+import { Database } from "../../src/database/Database.ts"
 import { migrate } from "../../src/migrate.ts"
 import { PostgresServer } from "./PostgresServer.ts"
 import { silent } from "./silent.ts"

@@ -4,7 +4,7 @@
  * Pitfall: asking `pg_stat_activity` without the database. Other test files work on the same server.
  */
 import { Effect } from "effect"
-import { Database } from "../../src/Database.ts"
+import { Database } from "../../src/database/Database.ts"
 
 /** A table to play with: `n` unique, `v` zero. */
 export const table = (name: string) =>

@@ -14,11 +14,10 @@ import { chown, copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises
 import { join } from "node:path"
 import { Effect } from "effect"
 import { asSupervisor } from "./asSupervisor.ts"
-import { attempt } from "./attempt.ts"
 import type { Cluster } from "./Cluster.ts"
-import { LocalPostgresError } from "./LocalPostgresError.ts"
-import { ownerOf, type PostgresUser } from "./PostgresUser.ts"
-import { runProgram } from "./runProgram.ts"
+import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
+import { ownerOf, type PostgresUser } from "../machine/PostgresUser.ts"
+import { runProgram } from "../machine/runProgram.ts"
 
 /** Makes `copy` from a data directory that no server uses. */
 export const copyStopped = Effect.fn("copyStopped")(function* (data: string, copy: string) {

@@ -1,10 +1,10 @@
 /**
- * What can go wrong with Postgres on this machine, each with a sentence and what to do about it.
+ * The errors of Postgres on this machine.
  *
- * `LocalPostgresError` is the machine refusing (a file, a process, a query); the others are situations that an
- * operator can resolve, and their messages are written for that operator.
+ * `LocalPostgresError` is a failed step of the operating system or of Postgres (a file, a process, a query). The others
+ * are situations that an operator can resolve; their messages say how.
  */
-import { Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 
 /** No usable `postgres` and `initdb` where they were looked for. */
 export class PostgresBinariesMissing extends Schema.TaggedError<PostgresBinariesMissing>()("PostgresBinariesMissing", {
@@ -15,10 +15,10 @@ export class PostgresBinariesMissing extends Schema.TaggedError<PostgresBinaries
   }
 }
 
-/** Another process works in this directory. The kernel says so, and forgets it when that process ends, however it ends. */
+/** Another process holds the lock of this directory. The kernel releases the lock when that process ends for any reason. */
 export class DataDirectoryLocked extends Schema.TaggedError<DataDirectoryLocked>()("DataDirectoryLocked", {
   directory: Schema.String,
-  /** None when the holder cannot be seen from here, as in another container. */
+  /** The pid of the holder; none when it is not visible from here, as in another container. */
   holder: Schema.Option(Schema.Int)
 }) {
   override get message() {
@@ -30,7 +30,7 @@ export class DataDirectoryLocked extends Schema.TaggedError<DataDirectoryLocked>
   }
 }
 
-/** The data is there, and this process must not run Postgres on it. */
+/** The data exist, and this process must not run Postgres on them. */
 export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusable>()("DataDirectoryUnusable", {
   directory: Schema.String,
   reason: Schema.String
@@ -40,7 +40,7 @@ export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusa
   }
 }
 
-/** The machine or Postgres itself refused a step. */
+/** The operating system or Postgres refused a step. */
 export class LocalPostgresError extends Schema.TaggedError<LocalPostgresError>()("LocalPostgresError", {
   operation: Schema.String,
   reason: Schema.String
@@ -50,8 +50,23 @@ export class LocalPostgresError extends Schema.TaggedError<LocalPostgresError>()
   }
 }
 
+/** A request for a compute that this machine can never fulfil, however often it is repeated. */
+export class ImpossibleRequest extends Schema.TaggedError<ImpossibleRequest>()("ImpossibleRequest", {
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
 export type LocalPostgresFailure =
   | PostgresBinariesMissing
   | DataDirectoryLocked
   | DataDirectoryUnusable
   | LocalPostgresError
+
+/** Runs a promise of the platform; a rejection becomes the reason of a `LocalPostgresError`. */
+export const attempt = <A>(operation: string, run: (signal: AbortSignal) => Promise<A>) =>
+  Effect.tryPromise({ try: run, catch: (cause) => new LocalPostgresError({ operation, reason: reasonOf(cause) }) })
+
+const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))

@@ -11,8 +11,7 @@ import { readFile, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { DatabaseSync } from "node:sqlite"
 import { Effect, Option } from "effect"
-import { attempt } from "./attempt.ts"
-import { DataDirectoryLocked, LocalPostgresError } from "./LocalPostgresError.ts"
+import { attempt, DataDirectoryLocked, LocalPostgresError } from "./LocalPostgresError.ts"
 
 const SQLITE_BUSY = 5
 

@@ -14,9 +14,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { ComputeRole } from "@narthex/core"
 import { DateTime, Effect, Option } from "effect"
-import { impossible } from "./asComputeFailed.ts"
-import { superuser } from "./Cluster.ts"
-import { LocalPostgresError } from "./LocalPostgresError.ts"
+import { superuser } from "../cluster/Cluster.ts"
+import { ImpossibleRequest, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 
 export const writers = "narthex_writer"
 const readers = "pg_read_all_data"
@@ -53,7 +52,10 @@ export const applyRoles = Effect.fn("applyRoles")(function* (
   sql: PgClient.PgClient,
   roles: ReadonlyArray<ComputeRole>
 ) {
-  for (const role of roles) yield* check(role)
+  for (const role of roles) {
+    const reason = refusalOf(role)
+    if (reason !== undefined) return yield* new ImpossibleRequest({ reason })
+  }
   const present = yield* sql<{ readonly name: string; readonly oid: number; readonly groups: ReadonlyArray<string> }>`
     SELECT rolname AS name, oid::int8::float8 AS oid,
       ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = pg_roles.oid ORDER BY 1)
@@ -114,15 +116,12 @@ const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
 /** Postgres would hash anything else as a password, and cut a longer name so that it meets another. */
 const verifierForm = /^SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$/
 
-const check = (role: ComputeRole) => {
-  if (role.role.startsWith("pg_") || reserved.has(role.role))
-    return impossible(`The role name ${role.role} is reserved.`)
-  if (role.role === "" || role.role.includes("\0") || Buffer.byteLength(role.role) > 63) {
-    return impossible("The name of a role must have 1 to 63 bytes.")
+const refusalOf = ({ role, verifier }: ComputeRole): string | undefined => {
+  if (role.startsWith("pg_") || reserved.has(role)) return `The role name ${role} is reserved.`
+  if (role === "" || role.includes("\0") || Buffer.byteLength(role) > 63) {
+    return "The name of a role must have 1 to 63 bytes."
   }
-  return verifierForm.test(role.verifier)
-    ? Effect.void
-    : impossible(`The verifier of the role ${role.role} is not one of SCRAM-SHA-256.`)
+  return verifierForm.test(verifier) ? undefined : `The verifier of the role ${role} is not one of SCRAM-SHA-256.`
 }
 
 const reserved = new Set([superuser, writers, "postgres", "public", "none"])

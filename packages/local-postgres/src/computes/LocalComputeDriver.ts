@@ -15,22 +15,20 @@
  */
 import { mkdir, readdir } from "node:fs/promises"
 import { basename, join } from "node:path"
-import { BranchId, type Compute, ComputeDriver, type ComputeStart, EndpointId } from "@narthex/core"
+import { BranchId, type Compute, ComputeDriver, ComputeFailed, type ComputeStart, EndpointId } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
-import { asSupervisor } from "./asSupervisor.ts"
-import { asComputeFailed, impossible } from "./asComputeFailed.ts"
-import { attempt } from "./attempt.ts"
+import { asSupervisor } from "../cluster/asSupervisor.ts"
 import { branchLocks } from "./BranchLocks.ts"
-import { type Cluster, clusterAt, majorOf } from "./Cluster.ts"
-import { copyRunning, copyStopped } from "./ClusterCopy.ts"
-import { hasData, putData, removeData, sweepData } from "./ClusterData.ts"
-import { clusterTemplate } from "./ClusterTemplate.ts"
-import { lockDirectory } from "./DirectoryLock.ts"
-import type { LocalPostgresFailure } from "./LocalPostgresError.ts"
+import { type Cluster, clusterAt, majorOf } from "../cluster/Cluster.ts"
+import { copyRunning, copyStopped } from "../cluster/ClusterCopy.ts"
+import { hasData, putData, removeData, sweepData } from "../cluster/ClusterData.ts"
+import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
+import { lockDirectory } from "../machine/DirectoryLock.ts"
+import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { applyRoles, prepareAccess } from "./MintedRoles.ts"
-import { findMachine, type LocalPostgresOptions, openDataDirectory } from "./openDataDirectory.ts"
-import { findPostmaster, startPostgres, stopPostgres } from "./PostgresProcess.ts"
-import { openSocketLinks } from "./SocketLinks.ts"
+import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
+import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
+import { openSocketLinks } from "../cluster/SocketLinks.ts"
 
 /** Starts nothing by itself; adopts what an earlier process left, and stops every compute when the scope closes. */
 export const layer = (options: LocalPostgresOptions): Layer.Layer<ComputeDriver, LocalPostgresFailure> =>
@@ -39,6 +37,15 @@ export const layer = (options: LocalPostgresOptions): Layer.Layer<ComputeDriver,
 /** The domain does not check the form of an id; here it becomes a file name. */
 const plain = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 const computeName = /^([A-Za-z0-9][A-Za-z0-9_-]*)\.(\d+)$/
+
+const refuse = (reason: string) => Effect.fail(new ImpossibleRequest({ reason }))
+
+/** Failures as the port declares them. Only a failed step of the machine may succeed when it is repeated. */
+const asComputeFailed = <A, R>(effect: Effect.Effect<A, LocalPostgresFailure | ImpossibleRequest, R>) =>
+  Effect.mapError(
+    effect,
+    (error) => new ComputeFailed({ reason: error.message, retryable: error._tag === "LocalPostgresError" })
+  )
 
 const branchOf = (cluster: Cluster) => BranchId.make(basename(cluster.directory))
 
@@ -58,7 +65,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   const clusterOf = (branch: BranchId) =>
     plain.test(branch)
       ? Effect.succeed(clusterAt(join(branches, branch), "compute"))
-      : impossible(`${branch} cannot be the name of a directory.`)
+      : refuse(`${branch} cannot be the name of a directory.`)
 
   /** Every link that is a compute's; the embedded store may have one of its own beside them. */
   const computeLinks = Effect.map(links.list, (all) =>
@@ -94,11 +101,11 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   ) {
     const target = yield* clusterOf(branch)
     const source = yield* clusterOf(parent)
-    if (branch === parent) return yield* impossible(`Branch ${branch} cannot be a copy of itself.`)
+    if (branch === parent) return yield* refuse(`Branch ${branch} cannot be a copy of itself.`)
     const put = (copy: (making: string) => Effect.Effect<void, LocalPostgresFailure>) =>
       Effect.gen(function* () {
         if (!(yield* wanted(target))) return
-        if (!(yield* hasData(source))) return yield* impossible(`The parent branch ${parent} has no data.`)
+        if (!(yield* hasData(source))) return yield* refuse(`The parent branch ${parent} has no data.`)
         yield* putData(target, copy)
       })
     const fromRunning = (making: string) => copyRunning(source, making, machine.user)
@@ -141,15 +148,15 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   const start = Effect.fn("LocalComputeDriver.start")(function* (wanted: ComputeStart) {
     const { branch_id, endpoint_id, generation, roles } = wanted
     const cluster = yield* clusterOf(branch_id)
-    if (!plain.test(endpoint_id)) return yield* impossible(`${endpoint_id} cannot be part of a path.`)
+    if (!plain.test(endpoint_id)) return yield* refuse(`${endpoint_id} cannot be part of a path.`)
     const elsewhere = (yield* linksOf(endpoint_id)).some((it) => it.cluster !== cluster.directory)
     if (elsewhere) yield* stop(endpoint_id)
     const name = `${endpoint_id}.${generation}`
     const run = Effect.gen(function* () {
-      if (!(yield* hasData(cluster))) return yield* impossible(`The branch ${branch_id} has no data.`)
+      if (!(yield* hasData(cluster))) return yield* refuse(`The branch ${branch_id} has no data.`)
       const former = (yield* linksOf(endpoint_id)).filter((it) => it.name !== name)
       if (former.some((it) => it.generation > generation)) {
-        return yield* impossible(`A later generation of ${endpoint_id} than ${generation} was started.`)
+        return yield* refuse(`A later generation of ${endpoint_id} than ${generation} was started.`)
       }
       if (!(yield* isRunning(cluster))) yield* Effect.flatMap(linksTo(cluster), unlink)
       yield* startPostgres(cluster, machine)

@@ -12,8 +12,7 @@
 import { readFile, stat } from "node:fs/promises"
 import { userInfo } from "node:os"
 import { Effect } from "effect"
-import { attempt } from "./attempt.ts"
-import { DataDirectoryUnusable, LocalPostgresError } from "./LocalPostgresError.ts"
+import { attempt, DataDirectoryUnusable, LocalPostgresError } from "./LocalPostgresError.ts"
 
 export interface Identity {
   readonly uid: number

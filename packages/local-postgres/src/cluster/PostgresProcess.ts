@@ -15,24 +15,12 @@ import { closeSync, constants, openSync } from "node:fs"
 import { open, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
-import { attempt } from "./attempt.ts"
 import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
-import { DataDirectoryUnusable, LocalPostgresError } from "./LocalPostgresError.ts"
-import type { PostgresBinaries } from "./PostgresBinaries.ts"
-import { ownerOf, type PostgresUser } from "./PostgresUser.ts"
-import { belongsTo, haveEnded, processesOf, signal } from "./Processes.ts"
-import { environment } from "./runProgram.ts"
-
-export interface Machine {
-  readonly binaries: PostgresBinaries
-  readonly user: PostgresUser
-}
-
-export interface Started {
-  readonly pid: number
-  /** Was it running before? */
-  readonly adopted: boolean
-}
+import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
+import type { Machine } from "../machine/Machine.ts"
+import { ownerOf } from "../machine/PostgresUser.ts"
+import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
+import { environment } from "../machine/runProgram.ts"
 
 const readyWithin = "60 seconds"
 const largestLog = 8 * 1024 * 1024
@@ -49,7 +37,7 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
     yield* becomesReady(cluster, running.value, () => !belongsTo(running.value, cluster.name), 0)
-    return { pid: running.value, adopted: true } satisfies Started
+    return
   }
   const major = yield* majorOf(cluster.data)
   if (major !== machine.binaries.major) {
@@ -65,14 +53,13 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   yield* writeConfiguration(cluster, major, owner, machine.user)
   const logFrom = yield* prepareLog(cluster)
   // Interrupted before it is ready, the server is ended again: until it wrote `postmaster.pid` only we know of it.
-  return yield* Effect.uninterruptibleMask((restore) =>
+  yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const child = yield* spawned(() => spawnPostmaster(cluster, machine, owner))
       const hasEnded = () => child.exitCode !== null || child.signalCode !== null
       yield* restore(becomesReady(cluster, child.pid, hasEnded, logFrom)).pipe(
         Effect.onInterrupt(() => Effect.ignore(endProcess(child.pid, cluster)))
       )
-      return { pid: child.pid, adopted: false } satisfies Started
     })
   )
 })

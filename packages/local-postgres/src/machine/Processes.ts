@@ -8,8 +8,7 @@
 import { readFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { type Duration, Effect } from "effect"
-import { attempt } from "./attempt.ts"
-import { LocalPostgresError } from "./LocalPostgresError.ts"
+import { attempt, LocalPostgresError } from "./LocalPostgresError.ts"
 
 /** Does this process live and belong to the cluster? A zombie has no command line and counts as gone. */
 export const belongsTo = (pid: number, name: string) => {

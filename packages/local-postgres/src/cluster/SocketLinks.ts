@@ -11,9 +11,8 @@ import { lstat, mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/pr
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
-import { attempt } from "./attempt.ts"
 import { type Cluster, socketName } from "./Cluster.ts"
-import { LocalPostgresError } from "./LocalPostgresError.ts"
+import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 
 /** What `sun_path` holds, without the closing zero. */
 const longestPath = 107

@@ -19,9 +19,9 @@ import * as PgPool from "@effect/sql-pg/PgPool"
 import { StorageError } from "@narthex/core"
 import { Context, Effect, Layer, Redacted, type Scope, Stream } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
-import { listening, type Notice } from "./driver/listening.ts"
-import { transacting } from "./driver/transacting.ts"
-import { types } from "./driver/values.ts"
+import { listening, type Notice } from "../driver/listening.ts"
+import { transacting } from "../driver/transacting.ts"
+import { types } from "../driver/values.ts"
 
 export interface DatabaseOptions {
   /** `postgresql://…`; a Unix socket is `postgresql:///name?host=/directory&user=…`. */

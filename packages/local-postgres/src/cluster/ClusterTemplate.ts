@@ -8,11 +8,11 @@ import { constants } from "node:fs"
 import { chown, mkdir, open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Schedule } from "effect"
-import { attempt } from "./attempt.ts"
 import { majorOf, superuser } from "./Cluster.ts"
-import { lockDirectory } from "./DirectoryLock.ts"
-import type { Machine } from "./PostgresProcess.ts"
-import { runProgram } from "./runProgram.ts"
+import { lockDirectory } from "../machine/DirectoryLock.ts"
+import type { Machine } from "../machine/Machine.ts"
+import { runProgram } from "../machine/runProgram.ts"
+import { attempt } from "../machine/LocalPostgresError.ts"
 
 /** The data directory of the template, made if this is the first time. */
 export const clusterTemplate = Effect.fn("clusterTemplate")(function* (dataDir: string, machine: Machine) {

@@ -10,9 +10,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import type { SqlError } from "effect/sql"
-import { attempt } from "./attempt.ts"
 import { type Cluster, socketName, superuser } from "./Cluster.ts"
-import { LocalPostgresError } from "./LocalPostgresError.ts"
+import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 
 export const asSupervisor = <A, E, R>(
   cluster: Cluster,

@@ -13,9 +13,8 @@ import { createHash } from "node:crypto"
 import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { attempt } from "./attempt.ts"
-import { LocalPostgresError } from "./LocalPostgresError.ts"
-import type { Identity, PostgresUser } from "./PostgresUser.ts"
+import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
+import type { Identity, PostgresUser } from "../machine/PostgresUser.ts"
 
 /** The bootstrap superuser. Only we may use it, by what the kernel says about our end of the socket. */
 export const superuser = "narthex"
