@@ -49,7 +49,14 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["authorization", "operations", "computes", "allowlist", "guard"],
     ...["sign-in", "key-issuing", "cli-login", "organizations", "provisioning", "proxying", "runner"],
     ...["memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
-  ]
+  ],
+  postgres: [
+    ...["migrations", "driver", "database", "migrate.ts"],
+    ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
+    ...["operations", "allowlist", "guard", "cli-login"],
+    ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
+  ],
+  "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"]
 }
 
 /** Circles of files that are still there. */
