@@ -4,7 +4,7 @@ import { once } from "node:events"
 import { chownSync, existsSync, mkdirSync, mkdtempSync, chmodSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { AllowlistSnapshot, ControlPlane, ResolvedEndpoint, RunningCompute } from "@narthex/proxy"
+import { ControlPlane } from "@narthex/proxy"
 import { BranchId, EndpointId, ProjectId, RegionId } from "@narthex/core"
 import { DateTime, Effect, Layer, Stream } from "effect"
 
@@ -51,24 +51,22 @@ export const startCluster = async (bin: string) => {
 export const controlPlane = (address: string) =>
   Layer.succeed(ControlPlane, {
     resolve: () =>
-      Effect.succeed(
-        new ResolvedEndpoint({
-          endpoint_id,
-          project_id,
-          branch_id: BranchId.make("br-bench"),
-          region_id: RegionId.make("local"),
-          disabled: false,
-          current_state: "active",
-          address,
-          generation: 1
-        })
-      ),
+      Effect.succeed({
+        endpoint_id,
+        project_id,
+        branch_id: BranchId.make("br-bench"),
+        region_id: RegionId.make("local"),
+        disabled: false,
+        current_state: "active",
+        address,
+        generation: 1
+      }),
     allowlists: () =>
       Effect.map(DateTime.now, (now) => {
         const rules = [{ cidr: "127.0.0.0/8", expires_at: null }]
-        return [new AllowlistSnapshot({ project_id, version: 1, rules, server_now: DateTime.formatIso(now) })]
+        return [{ project_id, version: 1, rules, server_now: DateTime.formatIso(now) }]
       }),
     changes: Effect.succeed(Stream.never),
-    wake: () => Effect.succeed(new RunningCompute({ address, generation: 1 })),
+    wake: () => Effect.succeed({ address, generation: 1 }),
     activity: () => Effect.void
   })

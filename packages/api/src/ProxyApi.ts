@@ -7,7 +7,6 @@ import { endpointRules } from "./endpointRules.ts"
 import { EventStream } from "./EventsApi.ts"
 import { AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem } from "./Problems.ts"
 
-const at = Schema.DateTimeUtcFromString
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
 
 /** Where an endpoint is; `address` and `generation` are `null` while it does not run. */
@@ -21,26 +20,37 @@ export const ResolvedEndpoint = Schema.Struct({
   address: Schema.NullOr(Schema.String),
   generation: Schema.NullOr(Schema.Int)
 })
+export type ResolvedEndpoint = typeof ResolvedEndpoint.Type
 
-/** A project's rules at `server_now`. An older version never replaces a newer one. */
+/**
+ * A project's rules at `server_now`. An older version never replaces a newer one.
+ *
+ * Networks and instants (ISO 8601) stay text: a rule that a proxy cannot read invalidates that rule, not the snapshot,
+ * and a snapshot that it cannot read does not invalidate those of other projects.
+ */
 export const AllowlistSnapshot = Schema.Struct({
   project_id: ProjectId,
   version: Schema.Int,
-  rules: Schema.Array(Schema.Struct({ cidr: Schema.String, expires_at: Schema.NullOr(at) })),
-  server_now: at
+  rules: Schema.Array(Schema.Struct({ cidr: Schema.String, expires_at: Schema.NullOr(Schema.String) })),
+  server_now: Schema.String
 })
+export type AllowlistSnapshot = typeof AllowlistSnapshot.Type
 
+/** A compute that runs. An absolute path is a Unix socket, anything else is `host:port`. */
 export const RunningCompute = Schema.Struct({ address: Schema.String, generation: Schema.Int })
+export type RunningCompute = typeof RunningCompute.Type
 
 /** The data of a `change` frame: a hint to ask for the snapshot. */
 export const AllowlistChange = Schema.Struct({ project_id: ProjectId, version: Schema.Int })
+export type AllowlistChange = typeof AllowlistChange.Type
 
 export const EndpointActivity = Schema.Struct({
   endpoint_id: AnyEndpointId,
   generation: Schema.Int,
   connections: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  last_active_at: at
+  last_active_at: Schema.DateTimeUtcFromString
 })
+export type EndpointActivity = typeof EndpointActivity.Type
 
 /** So many projects a call. */
 export const maxAllowlists = 1000

@@ -6,8 +6,9 @@
  * active when its last byte passed. A compute that lost its last connection is reported until that was heard.
  */
 import { Clock, DateTime, Effect, Queue, type Scope } from "effect"
+import type { EndpointActivity } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { ControlPlane, type EndpointActivity } from "./ControlPlane.ts"
+import { ControlPlane } from "./ControlPlane.ts"
 
 /** What a session must say about itself. Milliseconds of the wall clock. */
 export interface Session {

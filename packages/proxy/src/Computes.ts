@@ -7,6 +7,7 @@
  * 4. No compute there (any DIAL): again from 2, at most five times, after 20, 40, 80, 160 and 320 ms.
  */
 import { Clock, Effect, type Scope } from "effect"
+import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
 import type { Admitted, NotListed, RulesTooOld } from "./allowlist/admit.ts"
 import type { Allowlists, RulesUnknown } from "./allowlist/Allowlists.ts"
@@ -16,7 +17,6 @@ import {
   type ControlPlaneUnreachable,
   type EndpointDisabled,
   type EndpointUnknown,
-  type RunningCompute,
   WakeTimedOut
 } from "./ControlPlane.ts"
 import { type ComputeGone, type Dialled, dial } from "./dial.ts"

@@ -17,7 +17,6 @@ import type { Allowlists } from "./allowlist/Allowlists.ts"
 import type { AuditTrail } from "./AuditTrail.ts"
 import { type CancelKeys, type CancelTarget, forwardCancel } from "./CancelKeys.ts"
 import type { Computes } from "./Computes.ts"
-import { RunningCompute } from "./ControlPlane.ts"
 import type { Endpoints } from "./Endpoints.ts"
 import { handshake, type Line, servernameOf } from "./handshake.ts"
 import type { Limits, Release } from "./Limits.ts"
@@ -154,7 +153,7 @@ const reach = Effect.fnUntraced(function* (shared: Proxying, line: Line, peer: A
   yield* keep(slot, "limit_endpoint")
 
   const { address, generation } = endpoint
-  const lastKnown = address === null || generation === null ? undefined : new RunningCompute({ address, generation })
+  const lastKnown = address === null || generation === null ? undefined : { address, generation }
   return yield* shared.computes.reach(admitted, lastKnown, encodeStartup(startup)).pipe(
     Effect.catchTags({
       AddressNotListed: () => refuse(shared, admitted),

@@ -5,14 +5,10 @@
  * would get wrong: asking only when connecting. An endpoint that is disabled must also end the connections that it has.
  */
 import { type Duration, Effect, type Scope } from "effect"
+import type { ResolvedEndpoint } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
 import { aboutEvery } from "./aboutEvery.ts"
-import {
-  ControlPlane,
-  type ControlPlaneUnreachable,
-  type EndpointUnknown,
-  type ResolvedEndpoint
-} from "./ControlPlane.ts"
+import { ControlPlane, type ControlPlaneUnreachable, type EndpointUnknown } from "./ControlPlane.ts"
 import { makeSingleFlight } from "./SingleFlight.ts"
 
 export interface Endpoints {

@@ -1,26 +1,22 @@
 /**
- * The control plane over HTTP: the five calls of the proxy, with the proxy's token.
+ * The control plane over HTTP: the five calls of `ProxyApi` through the typed client, with the proxy's token.
  *
- * Problems are told apart by status; everything unexpected is `ControlPlaneUnreachable`, which admits nobody and wakes
- * nothing.
+ * Refusals are told apart by status, because a gateway in between may answer with a body of its own; everything
+ * unexpected is `ControlPlaneUnreachable`, which admits no client and wakes nothing.
  *
  * Pitfall: trusting an open event stream. A dead connection is silent; heartbeats come every 15 s, so 40 s of silence
  * count as its end.
  */
-import { DateTime, Effect, Layer, type Redacted, Schema, Stream } from "effect"
+import { Effect, Layer, type Redacted, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
-import { FetchHttpClient, HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
-import type { EndpointId } from "@narthex/core"
+import { HttpClientError } from "effect/http"
+import { AllowlistChange, ClientHeaders, NarthexClient } from "@narthex/api"
 import {
   AddressNotListed,
-  AllowlistChange,
-  AllowlistSnapshot,
   ControlPlane,
   ControlPlaneUnreachable,
   EndpointDisabled,
   EndpointUnknown,
-  ResolvedEndpoint,
-  RunningCompute,
   WakeTimedOut
 } from "./ControlPlane.ts"
 
@@ -30,110 +26,103 @@ export interface HttpControlPlaneConfig {
   readonly token: Redacted.Redacted
 }
 
-const Allowlists = Schema.Struct({ allowlists: Schema.Array(AllowlistSnapshot) })
-const Problem = Schema.Struct({ code: Schema.String })
 const Change = Schema.fromJsonString(AllowlistChange)
 
-const make = Effect.fnUntraced(function* (config: HttpControlPlaneConfig) {
-  const client = (yield* HttpClient.HttpClient).pipe(
-    HttpClient.mapRequest((request) =>
-      request.pipe(
-        HttpClientRequest.prependUrl(config.baseUrl.replace(/\/+$/, "")),
-        HttpClientRequest.bearerToken(config.token)
+/** The status of a refusal, in the contract or not; `undefined` if there was no answer. */
+const statusOf = (error: Error): number | undefined => {
+  if (HttpClientError.isHttpClientError(error)) return error.response?.status
+  return "status" in error && typeof error.status === "number" ? error.status : undefined
+}
+
+const unreachable = (operation: string, error: Error) => {
+  const status = statusOf(error)
+  const code = "code" in error ? ` ${error.code}` : ""
+  return new ControlPlaneUnreachable({
+    operation,
+    reason: status === undefined ? error.message : `status ${status}${code}`
+  })
+}
+
+const within = (operation: string, duration: "5 seconds" | "10 seconds" | "35 seconds") =>
+  Effect.timeoutOrElse({
+    duration,
+    orElse: () => new ControlPlaneUnreachable({ operation, reason: "no answer in time" })
+  })
+
+const make = Effect.gen(function* () {
+  const { proxy } = (yield* NarthexClient).api
+
+  return ControlPlane.of({
+    resolve: Effect.fn("ControlPlane.resolve")((endpoint_id) =>
+      proxy.resolve({ payload: { endpoint_id } }).pipe(
+        Effect.mapError((error) =>
+          statusOf(error) === 404 ? new EndpointUnknown({ endpoint_id }) : unreachable("resolve", error)
+        ),
+        within("resolve", "5 seconds")
+      )
+    ),
+
+    allowlists: Effect.fn("ControlPlane.allowlists")((project_ids) =>
+      proxy.allowlists({ payload: { project_ids } }).pipe(
+        Effect.map(({ allowlists }) => allowlists),
+        Effect.mapError((error) => unreachable("allowlists", error)),
+        within("allowlists", "5 seconds")
+      )
+    ),
+
+    changes: Effect.gen(function* () {
+      const frames = yield* proxy.changes().pipe(
+        Effect.provideService(ClientHeaders, { accept: "text/event-stream" }),
+        Effect.mapError((error) => unreachable("changes", error)),
+        within("changes", "10 seconds")
+      )
+      // Opened here, so that the end of the caller's scope also ends a subscription from which nothing was read.
+      const pull = yield* Stream.toPull(frames)
+      return Stream.fromPull(Effect.succeed(pull)).pipe(
+        Stream.timeout("40 seconds"),
+        Stream.decodeText,
+        Stream.pipeThroughChannel(Sse.decode()),
+        Stream.filter(({ event }) => event === "change"),
+        Stream.mapEffect(({ data }) => Schema.decodeEffect(Change)(data)),
+        Stream.mapError((error) => new ControlPlaneUnreachable({ operation: "changes", reason: String(error) }))
+      )
+    }),
+
+    wake: Effect.fn("ControlPlane.wake")(({ client_address, endpoint_id }) =>
+      proxy.wake({ params: { endpoint_id }, payload: { client_address } }).pipe(
+        Effect.mapError((error) => {
+          switch (statusOf(error)) {
+            case 403:
+              return new AddressNotListed({ endpoint_id, client_address })
+            case 404:
+              return new EndpointUnknown({ endpoint_id })
+            case 409:
+              return new EndpointDisabled({ endpoint_id })
+            case 503:
+              return new WakeTimedOut({ endpoint_id })
+            default:
+              return unreachable("wake", error)
+          }
+        }),
+        Effect.filterOrFail(
+          ({ address }) => address !== "",
+          () => new ControlPlaneUnreachable({ operation: "wake", reason: "the address is empty" })
+        ),
+        within("wake", "35 seconds")
+      )
+    ),
+
+    activity: Effect.fn("ControlPlane.activity")((endpoints) =>
+      proxy.activity({ payload: { endpoints } }).pipe(
+        Effect.mapError((error) => unreachable("activity", error)),
+        within("activity", "5 seconds")
       )
     )
-  )
-
-  const unreachable = (operation: string, reason: string) => new ControlPlaneUnreachable({ operation, reason })
-
-  const post = (operation: string, path: string, body: unknown, patience: "5 seconds" | "35 seconds") =>
-    HttpClientRequest.post(path).pipe(
-      HttpClientRequest.bodyJsonUnsafe(body),
-      client.execute,
-      Effect.mapError((error) => unreachable(operation, error.message)),
-      Effect.timeoutOrElse({ duration: patience, orElse: () => unreachable(operation, "no answer in time") })
-    )
-
-  const read = <A, I>(operation: string, schema: Schema.Codec<A, I>, response: HttpClientResponse.HttpClientResponse) =>
-    Effect.mapError(HttpClientResponse.schemaBodyJson(schema)(response), (error) =>
-      unreachable(operation, error.message)
-    )
-
-  /** The problem's code, for what no status explains. */
-  const unexpected = (operation: string, response: HttpClientResponse.HttpClientResponse) =>
-    HttpClientResponse.schemaBodyJson(Problem)(response).pipe(
-      Effect.map(({ code }) => ` ${code}`),
-      Effect.orElseSucceed(() => ""),
-      Effect.flatMap((code) => unreachable(operation, `status ${response.status}${code}`))
-    )
-
-  const resolve = Effect.fn("ControlPlane.resolve")(function* (endpoint_id: EndpointId) {
-    const response = yield* post("resolve", "/v1/proxy/resolve", { endpoint_id }, "5 seconds")
-    if (response.status === 404) return yield* new EndpointUnknown({ endpoint_id })
-    if (response.status !== 200) return yield* unexpected("resolve", response)
-    return yield* read("resolve", ResolvedEndpoint, response)
   })
-
-  const allowlists: ControlPlane["Service"]["allowlists"] = Effect.fn("ControlPlane.allowlists")(
-    function* (project_ids) {
-      const response = yield* post("allowlists", "/v1/proxy/allowlists", { project_ids }, "5 seconds")
-      if (response.status !== 200) return yield* unexpected("allowlists", response)
-      return (yield* read("allowlists", Allowlists, response)).allowlists
-    }
-  )
-
-  const wake: ControlPlane["Service"]["wake"] = Effect.fn("ControlPlane.wake")(function* (admitted) {
-    const { client_address, endpoint_id } = admitted
-    const path = `/v1/proxy/endpoints/${encodeURIComponent(endpoint_id)}/wake`
-    const response = yield* post("wake", path, { client_address }, "35 seconds")
-    switch (response.status) {
-      case 200:
-        return yield* read("wake", RunningCompute, response)
-      case 403:
-        return yield* new AddressNotListed({ endpoint_id, client_address })
-      case 404:
-        return yield* new EndpointUnknown({ endpoint_id })
-      case 409:
-        return yield* new EndpointDisabled({ endpoint_id })
-      case 503:
-        return yield* new WakeTimedOut({ endpoint_id })
-      default:
-        return yield* unexpected("wake", response)
-    }
-  })
-
-  const activity: ControlPlane["Service"]["activity"] = Effect.fn("ControlPlane.activity")(function* (reports) {
-    const endpoints = reports.map((report) => ({
-      ...report,
-      last_active_at: DateTime.formatIso(report.last_active_at)
-    }))
-    const response = yield* post("activity", "/v1/proxy/activity", { endpoints }, "5 seconds")
-    if (response.status !== 204) return yield* unexpected("activity", response)
-  })
-
-  const changes: ControlPlane["Service"]["changes"] = Effect.gen(function* () {
-    const events = HttpClient.withScope(client)
-    const response = yield* HttpClientRequest.get("/v1/proxy/changes", { accept: "text/event-stream" }).pipe(
-      events.execute,
-      Effect.mapError((error) => unreachable("changes", error.message)),
-      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => unreachable("changes", "no answer in time") })
-    )
-    if (response.status !== 200) return yield* unexpected("changes", response)
-    return response.stream.pipe(
-      Stream.timeout("40 seconds"),
-      Stream.decodeText,
-      Stream.pipeThroughChannel(Sse.decode()),
-      Stream.filter(({ event }) => event === "change"),
-      Stream.mapEffect(({ data }) => Schema.decodeEffect(Change)(data)),
-      Stream.mapError((error) => unreachable("changes", String(error)))
-    )
-  })
-
-  return ControlPlane.of({ resolve, allowlists, changes, wake, activity })
 })
 
 /** `ControlPlane` over HTTP. */
 export const HttpControlPlane = {
-  layer: (config: HttpControlPlaneConfig): Layer.Layer<ControlPlane> =>
-    Layer.effect(ControlPlane, make(config)).pipe(Layer.provide(FetchHttpClient.layer))
+  layer: ({ baseUrl, token }: HttpControlPlaneConfig): Layer.Layer<ControlPlane> =>
+    Layer.effect(ControlPlane, make).pipe(Layer.provide(NarthexClient.layerFetch({ baseUrl, credential: token })))
 }

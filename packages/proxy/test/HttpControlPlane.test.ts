@@ -3,10 +3,11 @@ import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Redacted, Result, Stream } from "effect"
 import { EndpointId, ProjectId } from "@narthex/core"
+import { within } from "../../../test/harness/eventually.ts"
 import { parsePeer } from "../src/allowlist/Address.ts"
 import { admit } from "../src/allowlist/admit.ts"
 import { compile } from "../src/allowlist/Allowlist.ts"
-import { AllowlistSnapshot, ControlPlane } from "../src/ControlPlane.ts"
+import { ControlPlane } from "../src/ControlPlane.ts"
 import { HttpControlPlane } from "../src/HttpControlPlane.ts"
 
 const endpoint_id = EndpointId.make("ep-a")
@@ -16,6 +17,7 @@ interface Asked {
   readonly method: string
   readonly url: string
   readonly authorization: string
+  readonly accept: string
   readonly body: unknown
 }
 
@@ -29,8 +31,9 @@ const read = async (request: IncomingMessage) => {
 const answering = Effect.fnUntraced(function* (respond: (response: ServerResponse) => void) {
   const asked: Array<Asked> = []
   const server = createServer(async (request, response) => {
-    const { authorization = "", host: _ } = request.headers
-    asked.push({ method: request.method ?? "", url: request.url ?? "", authorization, body: await read(request) })
+    const { accept = "", authorization = "" } = request.headers
+    const { method = "", url = "" } = request
+    asked.push({ method, url, authorization, accept, body: await read(request) })
     respond(response)
   })
   yield* Effect.acquireRelease(
@@ -45,11 +48,19 @@ const answering = Effect.fnUntraced(function* (respond: (response: ServerRespons
 const json = (status: number, body: unknown) => (response: ServerResponse) =>
   void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
 
-const problem = (status: number, code: string) => (response: ServerResponse) =>
-  void response.writeHead(status, { "content-type": "application/problem+json" }).end(JSON.stringify({ status, code }))
+/** A problem as the API sends it. */
+const problem = (status: number, code: string) => {
+  const body = { type: `urn:narthex:problem:${code}`, title: "It is refused.", status, code, request_id: "r" }
+  return (response: ServerResponse) =>
+    void response.writeHead(status, { "content-type": "application/problem+json" }).end(JSON.stringify(body))
+}
+
+/** A refusal by something between the proxy and the API. */
+const page = (status: number) => (response: ServerResponse) =>
+  void response.writeHead(status, { "content-type": "text/html" }).end("<h1>refused</h1>")
 
 const admitted = Effect.suspend(() => {
-  const open = new AllowlistSnapshot({ project_id, version: 1, rules: [], server_now: "2026-01-01T00:00:00Z" })
+  const open = { project_id, version: 1, rules: [], server_now: "2026-01-01T00:00:00Z" }
   const [list, peer] = [compile(open, 0), parsePeer("198.51.100.7")]
   assert.isDefined(list)
   assert.isDefined(peer)
@@ -74,7 +85,7 @@ describe("HttpControlPlane", () => {
       const four = yield* answering((response) => void response.writeHead(204).end())
       const last_active_at = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
       yield* four.control.activity([{ endpoint_id, generation: 4, connections: 2, last_active_at }])
-      const call = { method: "POST", authorization: "Bearer t" }
+      const call = { method: "POST", authorization: "Bearer t", accept: "*/*" }
       const use = { endpoint_id, generation: 4, connections: 2, last_active_at: "2026-01-01T00:00:00.000Z" }
       assert.deepStrictEqual(
         [one, two, three, four].flatMap(({ asked }) => asked),
@@ -96,12 +107,15 @@ describe("HttpControlPlane", () => {
         [409, "conflict", "EndpointDisabled"],
         [503, "unavailable", "WakeTimedOut"],
         [401, "invalid_token", "ControlPlaneUnreachable"],
-        [500, "internal", "ControlPlaneUnreachable"]
+        [500, "internal", "ControlPlaneUnreachable"],
+        [503, "code_of_a_newer_server", "WakeTimedOut"],
+        [404, "region_unknown", "EndpointUnknown"]
       ] as const
-      for (const [status, code, tag] of answers) {
-        const { control } = yield* answering(problem(status, code))
-        assert.strictEqual(yield* tagOf(control.wake(yield* admitted)), tag)
-      }
+      for (const [status, code, tag] of answers)
+        for (const answer of [problem(status, code), page(status)]) {
+          const { control } = yield* answering(answer)
+          assert.strictEqual(yield* tagOf(control.wake(yield* admitted)), tag)
+        }
     })
   )
 
@@ -112,6 +126,10 @@ describe("HttpControlPlane", () => {
       const refusing = yield* answering(problem(401, "invalid_token"))
       const refused = yield* Effect.flip(refusing.control.allowlists([project_id]))
       assert.match(refused.message, /status 401 invalid_token/)
+      const gateway = yield* answering(page(502))
+      assert.match((yield* Effect.flip(gateway.control.allowlists([project_id]))).message, /status 502/)
+      const nowhere = yield* answering(json(200, { address: "", generation: 1 }))
+      assert.strictEqual(yield* tagOf(nowhere.control.wake(yield* admitted)), "ControlPlaneUnreachable")
       const silly = yield* answering(json(200, { allowlists: "all" }))
       assert.strictEqual(yield* tagOf(silly.control.allowlists([project_id])), "ControlPlaneUnreachable")
       const layer = HttpControlPlane.layer({ baseUrl: "http://127.0.0.1:1", token: Redacted.make("t") })
@@ -138,8 +156,26 @@ describe("HttpControlPlane", () => {
         [1, 2]
       )
       assert.deepStrictEqual(asked, [
-        { method: "GET", url: "/v1/proxy/changes", authorization: "Bearer t", body: undefined }
+        {
+          method: "GET",
+          url: "/v1/proxy/changes",
+          authorization: "Bearer t",
+          accept: "text/event-stream",
+          body: undefined
+        }
       ])
+    })
+  )
+
+  it.live("closes the connection of a subscription with its scope, read or not", () =>
+    Effect.gen(function* () {
+      const closed = Promise.withResolvers<void>()
+      const { control } = yield* answering((response) => {
+        response.on("close", () => closed.resolve())
+        response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+      })
+      yield* Effect.scoped(control.changes)
+      yield* Effect.promise(() => within("the server to see the end", closed.promise, 5_000))
     })
   )
 })

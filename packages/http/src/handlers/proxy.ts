@@ -43,9 +43,9 @@ export const ProxyHandlers = HttpApiBuilder.group(
               .filter((rule) => rule.inForce(server_now))
               .map(({ cidr, expires_at }) => ({
                 cidr,
-                expires_at: expires_at._tag === "Some" ? expires_at.value : null
+                expires_at: expires_at._tag === "Some" ? DateTime.formatIso(expires_at.value) : null
               })),
-            server_now
+            server_now: DateTime.formatIso(server_now)
           }))
         }
       }),

@@ -8,8 +8,8 @@
  * had lapsed by the snapshot's own clock do not count; that is the server's decision.
  */
 import { DateTime, Option } from "effect"
+import type { AllowlistSnapshot } from "@narthex/api"
 import type { ProjectId } from "@narthex/core"
-import type { AllowlistSnapshot } from "../ControlPlane.ts"
 import { type Address, parseNetwork } from "./Address.ts"
 import { NetworkTrie } from "./NetworkTrie.ts"
 

@@ -6,9 +6,10 @@
  * every reconnect the snapshots are loaded again.
  */
 import { Clock, Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"
+import { type AllowlistChange, maxAllowlists } from "@narthex/api"
 import type { ProjectId } from "@narthex/core"
 import { aboutEvery } from "../aboutEvery.ts"
-import { type AllowlistChange, ControlPlane, type ControlPlaneUnreachable } from "../ControlPlane.ts"
+import { ControlPlane, type ControlPlaneUnreachable } from "../ControlPlane.ts"
 import { count } from "../metrics.ts"
 import { makeSingleFlight } from "../SingleFlight.ts"
 import { type Admitted, admit, type Candidate, type NotListed, type RulesTooOld } from "./admit.ts"
@@ -45,7 +46,6 @@ export interface Allowlists {
 }
 
 const seenLately = Duration.toMillis(Duration.minutes(10))
-const bulk = 1_000
 
 export const makeAllowlists = (
   settings: AllowlistSettings
@@ -106,8 +106,8 @@ export const makeAllowlists = (
 
     const refresh = (projects: ReadonlyArray<ProjectId>) =>
       Effect.forEach(
-        Array.from({ length: Math.ceil(projects.length / bulk) }, (_, page) =>
-          projects.slice(page * bulk, (page + 1) * bulk)
+        Array.from({ length: Math.ceil(projects.length / maxAllowlists) }, (_, page) =>
+          projects.slice(page * maxAllowlists, (page + 1) * maxAllowlists)
         ),
         loadBatch,
         { discard: true }

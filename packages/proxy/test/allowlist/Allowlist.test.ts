@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
+import type { AllowlistSnapshot } from "@narthex/api"
 import { EndpointId, ProjectId } from "@narthex/core"
 import { parsePeer } from "../../src/allowlist/Address.ts"
 import { type Admitted, admit } from "../../src/allowlist/admit.ts"
 import { type Allowlist, compile, newer } from "../../src/allowlist/Allowlist.ts"
-import { AllowlistSnapshot } from "../../src/ControlPlane.ts"
 
 const project_id = ProjectId.make("prj-a")
 const noon = Date.parse("2026-01-01T12:00:00Z")
@@ -19,7 +19,7 @@ interface Given {
 
 /** A list asked for at 0 on our clock, answered at noon by the server's. */
 const list = ({ rules = [], server_now = at(0), version = 1 }: Given): Allowlist => {
-  const compiled = compile(new AllowlistSnapshot({ project_id, version, rules, server_now }), 0)
+  const compiled = compile({ project_id, version, rules, server_now }, 0)
   assert.isDefined(compiled)
   return compiled
 }
@@ -104,6 +104,6 @@ describe("a list", () => {
   })
 
   it("whose own clock cannot be read is no list", () => {
-    assert.isUndefined(compile(new AllowlistSnapshot({ project_id, version: 1, rules: [], server_now: "now" }), 0))
+    assert.isUndefined(compile({ project_id, version: 1, rules: [], server_now: "now" }, 0))
   })
 })

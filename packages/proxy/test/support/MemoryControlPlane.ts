@@ -4,19 +4,15 @@
  * subscribing) and counts what it was asked.
  */
 import { DateTime, Effect, Layer, PubSub, Stream } from "effect"
+import type { AllowlistChange, EndpointActivity } from "@narthex/api"
 import { BranchId, EndpointId, IpRule, parseCidr, permits, ProjectId, RegionId, UserId, UserRef } from "@narthex/core"
 import { Option, Result } from "effect"
 import {
   AddressNotListed,
-  AllowlistChange,
-  AllowlistSnapshot,
   ControlPlane,
   ControlPlaneUnreachable,
   EndpointDisabled,
   EndpointUnknown,
-  type EndpointActivity,
-  ResolvedEndpoint,
-  RunningCompute,
   WakeTimedOut
 } from "../../src/ControlPlane.ts"
 
@@ -69,7 +65,7 @@ export class MemoryControlPlane {
     return Effect.suspend(() => {
       this.rules = rules
       this.version++
-      return PubSub.publish(this.#changes, new AllowlistChange({ project_id, version: this.version }))
+      return PubSub.publish(this.#changes, { project_id, version: this.version })
     })
   }
 
@@ -89,7 +85,7 @@ export class MemoryControlPlane {
           yield* up("resolve")
           if (id !== endpoint_id || this.gone) return yield* new EndpointUnknown({ endpoint_id: id })
           const { address, generation, running } = this.#compute
-          return new ResolvedEndpoint({
+          return {
             endpoint_id,
             project_id,
             branch_id: BranchId.make("br-01k3z6v9e8q0x5m4c2b7n1r0sd"),
@@ -98,7 +94,7 @@ export class MemoryControlPlane {
             current_state: running ? "active" : "idle",
             address: running ? address : null,
             generation: running ? generation : null
-          })
+          }
         }),
       allowlists: (ids) =>
         Effect.gen({ self: this }, function* () {
@@ -106,9 +102,7 @@ export class MemoryControlPlane {
           yield* up("allowlists")
           const server_now = DateTime.formatIso(yield* this.#now)
           const { rules, version } = this
-          return ids.includes(project_id) && !this.gone
-            ? [new AllowlistSnapshot({ project_id, version, rules, server_now })]
-            : []
+          return ids.includes(project_id) && !this.gone ? [{ project_id, version, rules, server_now }] : []
         }),
       changes: Effect.gen({ self: this }, function* () {
         yield* up("changes")
@@ -126,7 +120,7 @@ export class MemoryControlPlane {
             return yield* new AddressNotListed({ endpoint_id, client_address })
           if (this.stuck) return yield* new WakeTimedOut({ endpoint_id })
           const address = yield* Effect.promise(() => this.#compute.start())
-          return new RunningCompute({ address, generation: this.#compute.generation })
+          return { address, generation: this.#compute.generation }
         }),
       activity: (reports) =>
         Effect.andThen(
