@@ -5,11 +5,14 @@
  * decides its line breaks.
  */
 import { spawnSync } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { Api, problemCatalog } from "@narthex/api"
+import { environmentTable, exitCodes } from "@narthex/cli"
 import { settingsMarkdown } from "@narthex/http"
 import { OpenApi } from "effect/http-api"
+
+const root = resolve(import.meta.dirname, "..")
 
 const made = (from: string) => `<!-- Made from ${from} by scripts/docs.ts: change it there. -->`
 
@@ -60,15 +63,40 @@ const problemsPage = () =>
     ""
   ].join("\n")
 
+const markdownTable = (heads: ReadonlyArray<string>, cells: ReadonlyArray<ReadonlyArray<string | number>>) =>
+  [heads, heads.map(() => "---"), ...cells].map((row) => `| ${row.join(" | ")} |`).join("\n")
+
+/** What stands between `<!-- name -->` and `<!-- /name -->` in the README of the command line. */
+const commandLineTables: Readonly<Record<string, string>> = {
+  environment: markdownTable(
+    ["Variable", "Default", "Meaning"],
+    environmentTable.map(({ fallback, meaning, name }) => [`\`${name}\``, fallback, meaning])
+  ),
+  "exit-codes": markdownTable(
+    ["Code", "Meaning"],
+    Object.values(exitCodes).map(({ code, meaning }) => [code, meaning])
+  )
+}
+
+const commandLinePage = () =>
+  Object.entries(commandLineTables).reduce(
+    (text, [name, table]) =>
+      text.replace(
+        new RegExp(`<!-- ${name} -->[\\s\\S]*?<!-- /${name} -->`),
+        () => `<!-- ${name} -->\n${table}\n<!-- /${name} -->`
+      ),
+    readFileSync(resolve(root, "packages/cli/README.md"), "utf8")
+  )
+
 /** file, from the root → what it must hold. */
 export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/settings.md": settingsPage,
   "docs/problems.md": problemsPage,
-  "docs/openapi.json": () => `${JSON.stringify(OpenApi.fromApi(Api), undefined, 2)}\n`
+  "docs/openapi.json": () => `${JSON.stringify(OpenApi.fromApi(Api), undefined, 2)}\n`,
+  "packages/cli/README.md": commandLinePage
 }
 
 if (import.meta.main) {
-  const root = resolve(import.meta.dirname, "..")
   for (const [file, text] of Object.entries(generatedPages)) writeFileSync(resolve(root, file), text())
   const { status } = spawnSync(
     resolve(root, "node_modules/.bin/biome"),

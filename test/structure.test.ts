@@ -56,7 +56,11 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["operations", "allowlist", "guard", "cli-login"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
-  "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"]
+  "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
+  cli: [
+    ...["failures", "environment", "output", "input", "contexts", "connection", "login", "commands"],
+    ...["narthex.ts", "runCli.ts", "main.ts", "index.ts"]
+  ]
 }
 
 /** Circles of files that are still there. */

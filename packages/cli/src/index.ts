@@ -1,8 +1,8 @@
-/** The public surface of the command line, for whoever runs it inside another process: re-exports, nothing else. */
-export * from "./Environment.ts"
-export * from "./environmentTable.ts"
-export * from "./exitCodes.ts"
-export * from "./login/Browser.ts"
-export * from "./narthex.ts"
-export * from "./runCli.ts"
-export * from "./version.ts"
+/** The public surface of the package: what runs the command line inside another process, and its reference tables. */
+export { Environment, readEnvironment, type Variables } from "./environment/Environment.ts"
+export { defaultUrl, type EnvironmentVariable, environmentTable } from "./environment/environmentTable.ts"
+export { version } from "./environment/version.ts"
+export { exitCodes } from "./failures/exitCodes.ts"
+export { Browser } from "./login/Browser.ts"
+export { narthex } from "./narthex.ts"
+export { cliLayer, runCli } from "./runCli.ts"

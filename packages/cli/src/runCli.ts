@@ -3,14 +3,13 @@ import { Cause, Effect, Layer, Logger } from "effect"
 import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
 import { Connection } from "./connection/Connection.ts"
 import { LatestVersion } from "./connection/LatestVersion.ts"
-import { Credentials } from "./credentials/Credentials.ts"
-import { CredentialsFile } from "./credentials/CredentialsFile.ts"
-import { exitCodes } from "./exitCodes.ts"
-import type { Reported } from "./failures.ts"
+import { ContextFile } from "./contexts/ContextFile.ts"
+import { exitCodes } from "./failures/exitCodes.ts"
+import type { Reported } from "./failures/LocalFailure.ts"
 import { narthex } from "./narthex.ts"
 import { Output } from "./output/Output.ts"
 import { presenter } from "./output/presenter.ts"
-import { version } from "./version.ts"
+import { version } from "./environment/version.ts"
 
 const execute = Command.runWith(narthex, { version })
 
@@ -39,8 +38,8 @@ const exitCodeOf = (failure: Reported | CliError.CliError): number => {
 
 /** Everything that `runCli` needs and that does not depend on where it runs. */
 export const cliLayer = Connection.layer.pipe(
-  Layer.provideMerge(Layer.mergeAll(Credentials.layer, LatestVersion.layer)),
-  Layer.provideMerge(CredentialsFile.layer),
+  Layer.provideMerge(LatestVersion.layer),
+  Layer.provideMerge(ContextFile.layer),
   Layer.provideMerge(Output.layer),
   Layer.provideMerge(
     Layer.mergeAll(

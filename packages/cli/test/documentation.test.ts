@@ -1,9 +1,8 @@
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { readmeTables, withTables } from "../src/documentation.ts"
-import { environmentTable } from "../src/environmentTable.ts"
-import { version } from "../src/version.ts"
+import { environmentTable } from "../src/environment/environmentTable.ts"
+import { version } from "../src/environment/version.ts"
 
 const root = join(import.meta.dirname, "..")
 const read = (path: string) => readFileSync(join(root, path), "utf8")
@@ -12,13 +11,6 @@ const sources = globSync("src/**/*.ts", { cwd: root })
 describe("the package", () => {
   it("has the version that it says", () => {
     assert.strictEqual(JSON.parse(read("package.json")).version, version)
-  })
-
-  it("has a README whose tables are the ones that the code uses", () => {
-    const readme = read("README.md")
-    for (const [name, table] of Object.entries(readmeTables))
-      assert.include(readme, `<!-- ${name} -->\n${table}\n<!-- /${name} -->`)
-    assert.strictEqual(withTables(readme), readme)
   })
 
   it("prints in output/ alone", () => {
@@ -32,8 +24,8 @@ describe("the package", () => {
 
   it("reads the environment in one file, and documents what a person sets", () => {
     const reading = sources.filter((file) => /process\.env|\bConfig(Provider)?\b/.test(read(file)))
-    assert.deepStrictEqual(reading, ["src/Environment.ts"])
-    const looked = [...read("src/Environment.ts").matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, name]) => name)
+    assert.deepStrictEqual(reading, ["src/environment/Environment.ts"])
+    const looked = [...read("src/environment/Environment.ts").matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, name]) => name)
     const found = new Set(["CI", "SSH_CONNECTION", "DISPLAY", "WAYLAND_DISPLAY"])
     const undocumented = looked.filter(
       (name = "") => !found.has(name) && !environmentTable.some((variable) => variable.name === name)

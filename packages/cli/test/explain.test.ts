@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { isProblemCode, OtherProblem, problemCatalog, problems, StreamRefused } from "@narthex/api"
-import { explain } from "../src/explain.ts"
-import { NotSignedIn, Stopped, UsageMistake } from "../src/failures.ts"
-import { hintOf } from "../src/problemHints.ts"
+import { explain } from "../src/failures/explain.ts"
+import { NotSignedIn, Stopped, UsageMistake } from "../src/failures/LocalFailure.ts"
+import { hintOf } from "../src/failures/problemHints.ts"
 
 const signedOut = ["unauthenticated", "invalid_token", "token_expired", "sign_in_required"]
 

@@ -12,7 +12,7 @@ import {
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
-import { readPrivate, removePrivate, SymbolicLink, writePrivate } from "../src/credentials/privateFiles.ts"
+import { readPrivate, removePrivate, SymbolicLink, writePrivate } from "../src/contexts/privateFiles.ts"
 
 let root = ""
 let folder = ""

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { isNewer } from "../src/connection/LatestVersion.ts"
-import { version } from "../src/version.ts"
+import { version } from "../src/environment/version.ts"
 import { signedIn } from "./support/signedIn.ts"
 
 const notice = `narthex 99.0.0 is out; this is ${version}.\n`

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { environmentTable } from "../src/environmentTable.ts"
-import { exitCodes } from "../src/exitCodes.ts"
+import { environmentTable } from "../src/environment/environmentTable.ts"
+import { exitCodes } from "../src/failures/exitCodes.ts"
 import { freshHome, runNarthex, type Setting } from "./support/runNarthex.ts"
 
 const run = (args: ReadonlyArray<string>, setting: Partial<Setting> = {}) =>

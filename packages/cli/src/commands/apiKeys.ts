@@ -2,24 +2,23 @@
 import { parseApiKeyId } from "@narthex/api"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import { Connection, type SignedIn } from "../connection/Connection.ts"
-import { CredentialsFile } from "../credentials/CredentialsFile.ts"
-import { withoutContext } from "../credentials/StoredContexts.ts"
-import { Stopped, UsageMistake } from "../failures.ts"
-import { Browser } from "../login/Browser.ts"
-import { findConsole } from "../login/findConsole.ts"
+import { everyPage, withBody } from "../connection/answers.ts"
+import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
+import { ContextFile } from "../contexts/ContextFile.ts"
+import { withoutContext } from "../contexts/StoredContexts.ts"
+import { Stopped, UsageMistake } from "../failures/LocalFailure.ts"
+import { confirm } from "../input/confirm.ts"
+import { yesFlag } from "../input/flags.ts"
+import { Browser, findConsole } from "../login/Browser.ts"
 import { Output } from "../output/Output.ts"
-import { rows } from "../output/table.ts"
-import { everyPage, instant, withBody } from "./answers.ts"
-import { confirm, yesFlag } from "./confirm.ts"
-import { reporting } from "./reporting.ts"
-import { scopeText } from "./scopeText.ts"
+import { reporting } from "../output/reporting.ts"
+import { instant, rows, scopeText } from "../output/table.ts"
 
 const list = Command.make("list", {}, () =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).signedIn
+      const { client } = yield* (yield* Connection).authenticated
       const { body, value } = yield* output.waiting(
         "Listing keys",
         everyPage("api_keys", (query) => client.api.apiKeys.list({ query, ...withBody }))
@@ -72,14 +71,14 @@ const revoke = Command.make(
             message: "Name one key, or say --self.",
             hint: "narthex api-key revoke --self"
           })
-        const signedIn = yield* (yield* Connection).signedIn
+        const authenticated = yield* (yield* Connection).authenticated
         if (Option.isSome(id)) {
           const api_key_id = id.value
           yield* confirm(`The key ${api_key_id} will stop working for good.`, yes)
-          yield* output.waiting("Revoking the key", signedIn.client.api.apiKeys.revoke({ params: { api_key_id } }))
-        } else yield* output.waiting("Revoking the key", signedIn.client.api.apiKeys.revokeSelf())
+          yield* output.waiting("Revoking the key", authenticated.client.api.apiKeys.revoke({ params: { api_key_id } }))
+        } else yield* output.waiting("Revoking the key", authenticated.client.api.apiKeys.revokeSelf())
         yield* output.note("The key is revoked.")
-        yield* dropIfOwn(signedIn, Option.getOrUndefined(id))
+        yield* dropIfOwn(authenticated, Option.getOrUndefined(id))
       })
     )
 ).pipe(
@@ -90,11 +89,11 @@ const revoke = Command.make(
 )
 
 /** The stored key that was just revoked is of no use any more. */
-const dropIfOwn = Effect.fnUntraced(function* ({ credential }: SignedIn, id: string | undefined) {
-  if (credential._tag !== "FromContext" || (id !== undefined && id !== credential.context.key.id)) return
+const dropIfOwn = Effect.fnUntraced(function* ({ bearer }: AuthenticatedApi, id: string | undefined) {
+  if (bearer._tag !== "FromContext" || (id !== undefined && id !== bearer.context.key.id)) return
   const output = yield* Output
-  yield* (yield* CredentialsFile).change((stored) => withoutContext(stored, credential.name))
-  yield* output.note(`Context "${credential.name}" is deleted with it.`)
+  yield* (yield* ContextFile).change((stored) => withoutContext(stored, bearer.name))
+  yield* output.note(`Context "${bearer.name}" is deleted with it.`)
 })
 
 const create = Command.make(
@@ -110,7 +109,7 @@ const create = Command.make(
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
-        const { client } = yield* (yield* Connection).signedIn
+        const { client } = yield* (yield* Connection).authenticated
         const { organization } = yield* client.api.auth.whoami()
         const page = `${yield* findConsole(client)}/orgs/${encodeURIComponent(organization.id)}/api-keys`
         const reason = "A key cannot create a key: keys are made by a signed-in person, in the console."

@@ -1,25 +1,21 @@
 /** `narthex context list|use|remove`: the keys of this machine, one for each organization. Nothing here needs the API. */
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
-import { CredentialsFile } from "../credentials/CredentialsFile.ts"
-import { contextNamed, isContextName } from "../credentials/StoredContexts.ts"
-import { Environment } from "../Environment.ts"
-import { NotSignedIn } from "../failures.ts"
+import { Command } from "effect/cli"
+import { ContextFile } from "../contexts/ContextFile.ts"
+import { contextArgument } from "../contexts/ContextFlag.ts"
+import { contextNamed } from "../contexts/StoredContexts.ts"
+import { Environment } from "../environment/Environment.ts"
+import { NotSignedIn } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
+import { reporting } from "../output/reporting.ts"
 import { rows, sentence } from "../output/table.ts"
-import { forgetContext } from "./logout.ts"
-import { reporting } from "./reporting.ts"
-
-const nameArgument = Argument.String("name").pipe(
-  Argument.withDescription("The name of a context"),
-  Argument.filter(isContextName, () => "Expected 1 to 64 letters, digits, dots, underscores and hyphens")
-)
+import { removeContext } from "./logout.ts"
 
 const list = Command.make("list", {}, () =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const stored = yield* (yield* CredentialsFile).read
+      const stored = yield* (yield* ContextFile).read
       const contexts = Object.entries(stored.contexts)
       yield* output.answer({
         body: {
@@ -52,7 +48,7 @@ const list = Command.make("list", {}, () =>
 
 /** Makes the context current, and says what still wins over it. */
 export const useContext = Effect.fn("useContext")(function* (name: string) {
-  const file = yield* CredentialsFile
+  const file = yield* ContextFile
   const output = yield* Output
   const { apiKey, apiKeyFile, context: variable } = yield* Environment
   const context = contextNamed(yield* file.read, name)
@@ -72,12 +68,12 @@ export const useContext = Effect.fn("useContext")(function* (name: string) {
     yield* output.warn("NARTHEX_CONTEXT is set, and wins over the current context.")
 })
 
-const use = Command.make("use", { name: nameArgument }, ({ name }) => reporting(useContext(name))).pipe(
+const use = Command.make("use", { name: contextArgument }, ({ name }) => reporting(useContext(name))).pipe(
   Command.withDescription("Make a context the current one"),
   Command.withExamples([{ command: "narthex context use acme" }])
 )
 
-const remove = Command.make("remove", { name: nameArgument }, ({ name }) => reporting(forgetContext(name))).pipe(
+const remove = Command.make("remove", { name: contextArgument }, ({ name }) => reporting(removeContext(name))).pipe(
   Command.withDescription("Revoke a context's key and delete the context"),
   Command.withExamples([{ command: "narthex context remove acme" }])
 )

@@ -8,10 +8,10 @@ import { type Envelope, EventId, type StreamItem, type StreamPath } from "@narth
 import { DateTime, Effect, Option, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Connection } from "../connection/Connection.ts"
-import { Stopped } from "../failures.ts"
+import { Stopped } from "../failures/LocalFailure.ts"
+import { projectFlag } from "../input/flags.ts"
 import { Output } from "../output/Output.ts"
-import { projectFlag } from "./projectFlag.ts"
-import { reporting } from "./reporting.ts"
+import { reporting } from "../output/reporting.ts"
 
 const tail = Command.make(
   "tail",
@@ -36,7 +36,7 @@ const tail = Command.make(
   ({ after, exitOnGap, project, types }) =>
     reporting(
       Effect.gen(function* () {
-        const { client } = yield* (yield* Connection).signedIn
+        const { client } = yield* (yield* Connection).authenticated
         const path: StreamPath = Option.isSome(project) ? `/v1/projects/${project.value}/events` : "/v1/events"
         const wanted = types.flatMap((type) => type.split(",")).filter((type) => type !== "")
         const items = client.subscribe({

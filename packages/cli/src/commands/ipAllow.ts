@@ -6,19 +6,17 @@
  *
  * Pitfall: removing the last rule without a warning. An empty list admits every address.
  */
-import type { NarthexClient, ProjectId } from "@narthex/api"
-import { type Cidr, parseCidrOrAddress } from "@narthex/api"
+import { type Cidr, type NarthexClient, parseCidrOrAddress, type ProjectId } from "@narthex/api"
 import { DateTime, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
-import { Stopped, UsageMistake } from "../failures.ts"
+import { Stopped, UsageMistake } from "../failures/LocalFailure.ts"
+import { agrees, canAsk, confirm } from "../input/confirm.ts"
+import { projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
 import { Output } from "../output/Output.ts"
-import { rows } from "../output/table.ts"
-import { answered, instant, withBody } from "./answers.ts"
-import { agrees, canAsk, confirm, yesFlag } from "./confirm.ts"
-import { projectFlag } from "./projectFlag.ts"
-import { reporting } from "./reporting.ts"
-import { parseTtl } from "./ttl.ts"
+import { reporting } from "../output/reporting.ts"
+import { instant, rows } from "../output/table.ts"
 
 const opens = "The project will accept connections from every address."
 const isOpen = "No rule is in force: the project accepts connections from every address."
@@ -38,7 +36,7 @@ const list = Command.make("list", { project: projectFlag }, ({ project: project_
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).signedIn
+      const { client } = yield* (yield* Connection).authenticated
       const { body, value } = yield* output.waiting(
         "Listing rules",
         answered(client.api.ipAllow.list({ params: { project_id }, ...withBody }))
@@ -87,12 +85,7 @@ const add = Command.make(
       Flag.withDefault(false)
     ),
     label: Flag.String("label").pipe(Flag.withDescription("Why it is listed"), Flag.optional),
-    ttl: Flag.String("ttl").pipe(
-      Flag.withMetavar("duration"),
-      Flag.withDescription("How long it is listed: 90, 30m, 8h, 7d; left out: until it is removed"),
-      Flag.filterMap(parseTtl, () => "Expected a duration such as 30m, 8h or 7d, of at most ten years"),
-      Flag.optional
-    )
+    ttl: Flag.optional(ttlFlag)
   },
   ({ cidr, current, label, project: project_id, ttl }) =>
     reporting(
@@ -104,7 +97,7 @@ const add = Command.make(
             hint: "narthex ip-allow add --help"
           })
         const given = Option.isSome(cidr) ? yield* readNetwork(cidr.value) : undefined
-        const { client } = yield* (yield* Connection).signedIn
+        const { client } = yield* (yield* Connection).authenticated
         const network = given ?? (yield* currentNetwork(client))
         const payload = {
           cidr: network,
@@ -183,7 +176,7 @@ const remove = Command.make(
       Effect.gen(function* () {
         const output = yield* Output
         const network = yield* readNetwork(cidr)
-        const { client } = yield* (yield* Connection).signedIn
+        const { client } = yield* (yield* Connection).authenticated
         const { rules } = yield* rulesOf(client, project_id)
         const isLast = rules.length === 1 && rules[0]?.cidr === network
         if (isLast && !yes && (yield* canAsk)) {
@@ -204,7 +197,7 @@ const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ p
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).signedIn
+      const { client } = yield* (yield* Connection).authenticated
       yield* confirm(`Every rule is removed. ${opens}`, yes)
       yield* output.waiting("Removing every rule", client.api.ipAllow.reset({ params: { project_id }, query: {} }))
       yield* output.note(isOpen)

@@ -6,22 +6,21 @@
 import { isKeySecret } from "@narthex/api"
 import { DateTime, Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
+import { answered, isRecord, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
-import { readServerUrl } from "../connection/serverUrl.ts"
-import { ContextFlag } from "../credentials/Credentials.ts"
-import { CredentialsFile } from "../credentials/CredentialsFile.ts"
-import { contextNamed, isContextName, type StoredContext } from "../credentials/StoredContexts.ts"
-import { Environment } from "../Environment.ts"
-import { defaultUrl } from "../environmentTable.ts"
-import { LoginEnded, UsageMistake } from "../failures.ts"
+import { ContextFile } from "../contexts/ContextFile.ts"
+import { ContextFlag } from "../contexts/ContextFlag.ts"
+import { contextNamed, isContextName, type StoredContext } from "../contexts/StoredContexts.ts"
+import { Environment } from "../environment/Environment.ts"
+import { defaultUrl } from "../environment/environmentTable.ts"
+import { readServerUrl } from "../environment/serverUrl.ts"
+import { LoginEnded, UsageMistake } from "../failures/LocalFailure.ts"
 import { authorize } from "../login/authorize.ts"
-import { defaultKeyName } from "../login/defaultKeyName.ts"
-import { findConsole } from "../login/findConsole.ts"
-import { keepKey } from "../login/keepKey.ts"
+import { findConsole } from "../login/Browser.ts"
+import { storeKey } from "../login/storedKeys.ts"
 import { Output } from "../output/Output.ts"
+import { reporting } from "../output/reporting.ts"
 import { printable, sentence } from "../output/table.ts"
-import { answered, isRecord, withBody } from "./answers.ts"
-import { reporting } from "./reporting.ts"
 
 export interface LoginOptions {
   readonly noBrowser: boolean
@@ -31,9 +30,9 @@ export interface LoginOptions {
   readonly context: string | undefined
 }
 
-export const signIn = Effect.fn("signIn")(function* (options: LoginOptions) {
+export const performLogin = Effect.fn("performLogin")(function* (options: LoginOptions) {
   const { apiKey, apiKeyFile, context: variable, url: chosen } = yield* Environment
-  const file = yield* CredentialsFile
+  const file = yield* ContextFile
   const output = yield* Output
 
   const stored = yield* file.read
@@ -63,11 +62,11 @@ export const signIn = Effect.fn("signIn")(function* (options: LoginOptions) {
 /** The key is stored before anything else can fail. */
 const throughBrowser = Effect.fnUntraced(function* (name: string, url: string, options: LoginOptions) {
   const connection = yield* Connection
-  const file = yield* CredentialsFile
+  const file = yield* ContextFile
   const client = yield* connection.anonymous(url)
   const { api_key: key, secret } = yield* Effect.scoped(
     Effect.flatMap(findConsole(client), (console) =>
-      authorize({ client, console, name: options.name ?? defaultKeyName(), noBrowser: options.noBrowser })
+      authorize({ client, console, name: options.name, noBrowser: options.noBrowser })
     )
   )
   if (secret === null) return yield* new LoginEnded({ message: "The server gave no secret.", hint: "narthex login" })
@@ -82,7 +81,7 @@ const throughBrowser = Effect.fnUntraced(function* (name: string, url: string, o
     user: { id: key.created_by.id, email: key.created_by.email },
     organization: null
   }
-  yield* keepKey(name, context)
+  yield* storeKey(name, context)
   const { body, value: who } = yield* lookAt(url, secret)
   const organization = { id: who.organization.id, name: who.organization.name }
   yield* file.change((stored) => ({
@@ -97,7 +96,7 @@ const fromStandardInput = Effect.fnUntraced(function* (name: string, url: string
   const { body, value: who } = yield* lookAt(url, secret)
   if (who.api_key === null)
     return yield* new UsageMistake({ message: "Standard input holds no API key.", hint: "the console makes keys" })
-  yield* keepKey(name, {
+  yield* storeKey(name, {
     url,
     secret,
     key: {
@@ -161,7 +160,7 @@ export const login = Command.make(
     reporting(
       Effect.gen(function* () {
         const context = yield* ContextFlag
-        yield* signIn({
+        yield* performLogin({
           noBrowser,
           withToken,
           name: Option.getOrUndefined(name),

@@ -7,19 +7,19 @@
  */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
-import { isSameServer, readServerUrl } from "../connection/serverUrl.ts"
-import { ContextFlag } from "../credentials/Credentials.ts"
-import { CredentialsFile } from "../credentials/CredentialsFile.ts"
-import { revokeKeys } from "../credentials/revokeKeys.ts"
-import { contextNamed, noContexts, type StoredContexts, withoutContext } from "../credentials/StoredContexts.ts"
-import { Environment } from "../Environment.ts"
+import { ContextFile } from "../contexts/ContextFile.ts"
+import { ContextFlag } from "../contexts/ContextFlag.ts"
+import { contextNamed, noContexts, type StoredContexts, withoutContext } from "../contexts/StoredContexts.ts"
+import { Environment } from "../environment/Environment.ts"
+import { isSameServer, readServerUrl } from "../environment/serverUrl.ts"
+import { revokeKeys } from "../login/storedKeys.ts"
 import { Output } from "../output/Output.ts"
+import { reporting } from "../output/reporting.ts"
 import { sentence } from "../output/table.ts"
-import { reporting } from "./reporting.ts"
 
 /** Everything, and the file with it. */
-const signOut = Effect.fn("signOut")(function* () {
-  const file = yield* CredentialsFile
+const removeAllContexts = Effect.fn("removeAllContexts")(function* () {
+  const file = yield* ContextFile
   const output = yield* Output
   const stored = yield* Effect.catch(file.read, (failure) => Effect.as(output.warn(failure.message), noContexts))
   yield* warnOfOtherServer(stored)
@@ -43,8 +43,8 @@ const signOut = Effect.fn("signOut")(function* () {
 })
 
 /** One context; the others stay. Also what `context remove` does. */
-export const forgetContext = Effect.fn("forgetContext")(function* (name: string) {
-  const file = yield* CredentialsFile
+export const removeContext = Effect.fn("removeContext")(function* (name: string) {
+  const file = yield* ContextFile
   const output = yield* Output
   const stored = yield* file.read
   const context = contextNamed(stored, name)
@@ -87,7 +87,7 @@ export const logout = Command.make("logout", {}, () =>
       const context = yield* ContextFlag
       const output = yield* Output
       const { apiKey, apiKeyFile } = yield* Environment
-      yield* Option.match(context, { onNone: signOut, onSome: forgetContext })
+      yield* Option.match(context, { onNone: removeAllContexts, onSome: removeContext })
       if (apiKey !== undefined || apiKeyFile !== undefined)
         yield* output.note(
           "The credential in NARTHEX_API_KEY is not touched by logout; unset the variable to stop using it."

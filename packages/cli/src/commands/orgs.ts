@@ -4,30 +4,30 @@
  */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
+import { answered, isRecord, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
-import { isSameServer } from "../connection/serverUrl.ts"
-import { CredentialsFile } from "../credentials/CredentialsFile.ts"
-import { noContexts, type StoredContexts } from "../credentials/StoredContexts.ts"
-import { NotSignedIn, UsageMistake } from "../failures.ts"
+import { ContextFile } from "../contexts/ContextFile.ts"
+import { noContexts, type StoredContexts } from "../contexts/StoredContexts.ts"
+import { isSameServer } from "../environment/serverUrl.ts"
+import { NotSignedIn, UsageMistake } from "../failures/LocalFailure.ts"
+import { agrees, canAsk } from "../input/confirm.ts"
 import { Output } from "../output/Output.ts"
+import { reporting } from "../output/reporting.ts"
 import { rows } from "../output/table.ts"
-import { answered, isRecord, withBody } from "./answers.ts"
-import { agrees, canAsk } from "./confirm.ts"
 import { useContext } from "./contexts.ts"
-import { signIn } from "./login.ts"
-import { reporting } from "./reporting.ts"
+import { performLogin } from "./login.ts"
 
 const list = Command.make("list", {}, () =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client, credential } = yield* (yield* Connection).signedIn
-      const stored = yield* Effect.orElseSucceed((yield* CredentialsFile).read, () => noContexts)
+      const { client, bearer } = yield* (yield* Connection).authenticated
+      const stored = yield* Effect.orElseSucceed((yield* ContextFile).read, () => noContexts)
       const { body, value } = yield* output.waiting(
         "Listing organizations",
         answered(client.api.orgs.list({ ...withBody }))
       )
-      const reaching = (id: unknown) => contextsOf(stored, id, credential.url)
+      const reaching = (id: unknown) => contextsOf(stored, id, bearer.url)
       yield* output.answer({
         body: { ...(isRecord(body) ? body : {}), organizations: organizationsIn(body, reaching) },
         table: rows(
@@ -64,7 +64,7 @@ const switchTo = Command.make(
   ({ organization }) =>
     reporting(
       Effect.gen(function* () {
-        const stored = yield* (yield* CredentialsFile).read
+        const stored = yield* (yield* ContextFile).read
         const [name, ...others] = reachingContexts(stored, organization)
         if (name !== undefined && others.length === 0) return yield* useContext(name)
         if (name !== undefined)
@@ -79,7 +79,7 @@ const switchTo = Command.make(
             message: none,
             hint: `narthex login --context ${context}, and choose the organization in the browser`
           })
-        return yield* signIn({ context, name: undefined, noBrowser: false, withToken: false })
+        return yield* performLogin({ context, name: undefined, noBrowser: false, withToken: false })
       })
     )
 ).pipe(

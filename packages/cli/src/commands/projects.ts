@@ -2,17 +2,17 @@
 import type { ProjectRecord } from "@narthex/api"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { Output } from "../output/Output.ts"
-import { facts, rows } from "../output/table.ts"
-import { answered, everyPage, instant, withBody } from "./answers.ts"
-import { reporting } from "./reporting.ts"
+import { reporting } from "../output/reporting.ts"
+import { facts, instant, rows } from "../output/table.ts"
 
 const list = Command.make("list", {}, () =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).signedIn
+      const { client } = yield* (yield* Connection).authenticated
       const { body, value } = yield* output.waiting(
         "Listing projects",
         everyPage("projects", (query) => client.api.projects.list({ query, ...withBody }))
@@ -53,7 +53,7 @@ const create = Command.make(
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
-        const { client } = yield* (yield* Connection).signedIn
+        const { client } = yield* (yield* Connection).authenticated
         const payload = Option.match(region, { onNone: () => ({ name }), onSome: (region) => ({ name, region }) })
         const { body, value } = yield* output.waiting(
           "Creating the project",

@@ -9,9 +9,9 @@ import { Effect, Option, Schema, Stdio, Stream } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { Connection } from "../connection/Connection.ts"
-import { UsageMistake } from "../failures.ts"
+import { UsageMistake } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
-import { reporting } from "./reporting.ts"
+import { reporting } from "../output/reporting.ts"
 
 const methods = ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"] as const
 
@@ -37,7 +37,7 @@ export const rawApi = Command.make(
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
-        const { raw } = yield* (yield* Connection).signedIn
+        const { raw } = yield* (yield* Connection).authenticated
         const verb = methods.find((known) => known === method.toUpperCase()) ?? "GET"
         const bare = HttpClientRequest.make(verb)(path)
         const request = Option.isNone(body)

@@ -1,17 +1,17 @@
 /** `narthex region list`. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
+import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { Output } from "../output/Output.ts"
+import { reporting } from "../output/reporting.ts"
 import { rows } from "../output/table.ts"
-import { answered, withBody } from "./answers.ts"
-import { reporting } from "./reporting.ts"
 
 const list = Command.make("list", {}, () =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).signedIn
+      const { client } = yield* (yield* Connection).authenticated
       const { body, value } = yield* output.waiting(
         "Listing regions",
         answered(client.api.regions.list({ ...withBody }))

@@ -2,32 +2,31 @@
 import type { Whoami } from "@narthex/api"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
+import { answered, isRecord, withBody } from "../connection/answers.ts"
+import type { Bearer } from "../connection/Bearer.ts"
 import { Connection } from "../connection/Connection.ts"
-import { CredentialsFile } from "../credentials/CredentialsFile.ts"
-import type { Credential } from "../credentials/resolveCredential.ts"
+import { ContextFile } from "../contexts/ContextFile.ts"
 import { Output } from "../output/Output.ts"
-import { facts } from "../output/table.ts"
-import { answered, instant, isRecord, withBody } from "./answers.ts"
-import { reporting } from "./reporting.ts"
-import { scopeText } from "./scopeText.ts"
+import { reporting } from "../output/reporting.ts"
+import { facts, instant, scopeText } from "../output/table.ts"
 
 export const whoami = Command.make("whoami", {}, () =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { path } = yield* CredentialsFile
-      const { client, credential } = yield* (yield* Connection).signedIn
+      const { path } = yield* ContextFile
+      const { client, bearer } = yield* (yield* Connection).authenticated
       const { body, value } = yield* output.waiting("Asking the API", answered(client.api.auth.whoami({ ...withBody })))
       yield* output.answer({
         body: {
           ...(isRecord(body) ? body : {}),
-          api_url: credential.url,
+          api_url: bearer.url,
           credential:
-            credential._tag === "FromContext"
-              ? { source: "context", context: credential.name, file: path }
-              : { source: "environment", variable: credential.variable }
+            bearer._tag === "FromContext"
+              ? { source: "context", context: bearer.name, file: path }
+              : { source: "environment", variable: bearer.variable }
         },
-        table: table(value, credential, path)
+        table: table(value, bearer, path)
       })
       if (value.account_state === "pending") yield* output.note("The account is not enabled yet.")
     })
@@ -40,7 +39,7 @@ export const whoami = Command.make("whoami", {}, () =>
   ])
 )
 
-const table = (who: Whoami, credential: Credential, path: string) =>
+const table = (who: Whoami, bearer: Bearer, path: string) =>
   facts(
     ["user", who.user.email ?? who.user.id],
     ["organization", `${who.organization.name} (${who.organization.id})`],
@@ -49,6 +48,6 @@ const table = (who: Whoami, credential: Credential, path: string) =>
     ["scope", who.scope === null ? "organization" : scopeText(who.scope)],
     ["key", who.api_key === null ? "none: a session" : `${who.api_key.name} (${who.api_key.id})`],
     ["expires", instant(who.expires_at) ?? "never"],
-    ["api", credential.url],
-    ["credential", credential._tag === "FromContext" ? `context ${credential.name} in ${path}` : credential.variable]
+    ["api", bearer.url],
+    ["credential", bearer._tag === "FromContext" ? `context ${bearer.name} in ${path}` : bearer.variable]
   )

@@ -1,17 +1,38 @@
 /**
- * Opens a web page: with `$BROWSER`, else with the system's opener. That it fails is no error, because the address was
- * printed before; no shell is involved, because the address holds `&`.
+ * The console's address, and the browser that opens its pages: `$BROWSER`, else the system's opener.
+ *
+ * Failing to open a page is no error, because the address is printed first. No shell is involved, because the address
+ * holds `&`.
  */
 import { spawn } from "node:child_process"
+import type { NarthexClient } from "@narthex/api"
 import { Context, Effect, Layer } from "effect"
-import { Environment } from "../Environment.ts"
+import { Environment } from "../environment/Environment.ts"
+import { readServerUrl } from "../environment/serverUrl.ts"
+import { LoginEnded } from "../failures/LocalFailure.ts"
+
+/**
+ * The console's origin: `NARTHEX_CONSOLE_URL`, else what the API names. Anything but a web address is refused here,
+ * because an opener would open a file, too.
+ */
+export const findConsole = Effect.fn("findConsole")(function* (client: NarthexClient["Service"]) {
+  const { consoleUrl } = yield* Environment
+  if (consoleUrl !== undefined) return yield* Effect.fromResult(readServerUrl(consoleUrl, "NARTHEX_CONSOLE_URL"))
+  const { console_url } = yield* client.api.auth.providers()
+  if (console_url === null)
+    return yield* new LoginEnded({
+      message: "This server has no console to sign in with.",
+      hint: "set NARTHEX_CONSOLE_URL, or narthex login --with-token < file"
+    })
+  return yield* Effect.fromResult(readServerUrl(console_url, "The console's address, as the API gives it,"))
+})
 
 export class Browser extends Context.Service<
   Browser,
   {
-    /** Did something take the address? It says nothing of a page being shown. */
+    /** Whether an opener started; the page may still fail to appear. */
     readonly open: (url: string) => Effect.Effect<boolean>
-    /** Nothing can be opened here that the person would see. */
+    /** A page opened here would not be visible to the person. */
     readonly isAway: boolean
   }
 >()("@narthex/cli/login/Browser") {
@@ -29,7 +50,7 @@ export class Browser extends Context.Service<
 type Invocation = readonly [command: string, ...args: Array<string>]
 
 /** `$BROWSER` may name several commands, with `%s` where the address goes. */
-export const openers = (browser: string | undefined, platform: string, url: string): ReadonlyArray<Invocation> => {
+const openers = (browser: string | undefined, platform: string, url: string): ReadonlyArray<Invocation> => {
   const own = (browser === undefined ? [] : browser.split(platform === "win32" ? ";" : ":")).flatMap((entry) => {
     const [command, ...args] = entry.trim().split(/\s+/)
     if (command === undefined || command === "") return []

@@ -7,7 +7,7 @@
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Deferred, Effect, type Scope } from "effect"
-import { LoginEnded } from "../failures.ts"
+import { LoginEnded } from "../failures/LocalFailure.ts"
 import { type Callback, callbackPath, readCallback } from "./callback.ts"
 
 export interface LoginListener {

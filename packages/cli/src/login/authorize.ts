@@ -10,8 +10,8 @@ import { createHash, randomBytes } from "node:crypto"
 import { hostname } from "node:os"
 import type { NarthexClient } from "@narthex/api"
 import { Effect, Redacted, Stdio, Stream } from "effect"
-import { Environment } from "../Environment.ts"
-import { LoginEnded } from "../failures.ts"
+import { Environment } from "../environment/Environment.ts"
+import { LoginEnded } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
 import { Browser } from "./Browser.ts"
 import { readPasted } from "./callback.ts"
@@ -21,13 +21,13 @@ export interface AuthorizeOptions {
   readonly client: NarthexClient["Service"]
   /** The console's origin. */
   readonly console: string
-  /** What the key will be called. */
-  readonly name: string
+  /** What the key will be called; left out: `cli on <this machine>`. */
+  readonly name: string | undefined
   /** Do not try to open a browser; read the address that it landed on from standard input. */
   readonly noBrowser: boolean
 }
 
-export const loginLimit = "5 minutes"
+const loginLimit = "5 minutes"
 
 export const authorize = Effect.fn("authorize")(function* (options: AuthorizeOptions) {
   const output = yield* Output
@@ -80,10 +80,13 @@ const authorizeUrl = ({ console, name }: AuthorizeOptions, { redirect, state, ve
     redirect_uri: redirect,
     code_challenge: createHash("sha256").update(verifier).digest("base64url"),
     code_challenge_method: "S256",
-    name
+    name: name ?? defaultKeyName()
   })
   return `${console}/cli/authorize?${query}`
 }
+
+/** At most 64 characters, the API's limit for the name of a key. */
+const defaultKeyName = (): string => [...`cli on ${hostname().replace(/\p{Cc}/gu, "")}`].slice(0, 64).join("").trim()
 
 const explainPasting = Effect.fnUntraced(function* ({ port }: LoginListener, remote: boolean) {
   const output = yield* Output

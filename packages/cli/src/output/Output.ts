@@ -7,7 +7,7 @@
  */
 import { Console, Context, Duration, Effect, Layer, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
-import type { Explanation } from "../explain.ts"
+import type { Explanation } from "../failures/explain.ts"
 import { type Format, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
 import { printable, renderTable, type Table } from "./table.ts"
 import { toYaml } from "./yaml.ts"

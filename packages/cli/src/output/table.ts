@@ -3,6 +3,8 @@
  *
  * Cells hold what others wrote (labels, names), so characters that steer a terminal are made visible first.
  */
+import type { Scope } from "@narthex/api"
+import { DateTime } from "effect"
 
 export type Cell = string | number | boolean | null | undefined
 
@@ -24,6 +26,21 @@ export const facts = (...pairs: ReadonlyArray<readonly [name: string, value: Cel
   facts: pairs
 })
 export const sentence = (text: string): Table => ({ _tag: "Sentence", sentence: text })
+
+/** An instant in a cell: RFC 3339, UTC. */
+export const instant = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))
+
+/** A key's scope in a cell. */
+export const scopeText = (scope: Scope): string => {
+  switch (scope.type) {
+    case "organization":
+      return "organization"
+    case "project":
+      return `project:${scope.project_id}`
+    case "branch":
+      return `branch:${scope.branch_id}`
+  }
+}
 
 /** Control characters and those that turn the direction of writing. */
 const steering = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu

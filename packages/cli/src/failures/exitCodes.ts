@@ -7,5 +7,3 @@ export const exitCodes = {
   signed_out: { code: 4, meaning: "Not signed in, or the credential was refused." },
   interrupted: { code: 130, meaning: "Interrupted, for example with Ctrl-C." }
 } as const
-
-export type ExitName = keyof typeof exitCodes

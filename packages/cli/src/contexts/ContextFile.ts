@@ -6,27 +6,27 @@
  */
 import { join } from "node:path"
 import { Context, Effect, Layer, Schema } from "effect"
-import { Environment } from "../Environment.ts"
-import { CredentialsUnusable } from "../failures.ts"
+import { Environment } from "../environment/Environment.ts"
+import { ContextFileUnusable } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
 import { readPrivate, removePrivate, SymbolicLink, writePrivate } from "./privateFiles.ts"
 import { noContexts, StoredContexts } from "./StoredContexts.ts"
 
-export class CredentialsFile extends Context.Service<
-  CredentialsFile,
+export class ContextFile extends Context.Service<
+  ContextFile,
   {
     readonly path: string
     /** No file is no contexts. */
-    readonly read: Effect.Effect<StoredContexts, CredentialsUnusable>
+    readonly read: Effect.Effect<StoredContexts, ContextFileUnusable>
     readonly change: (
       next: (stored: StoredContexts) => StoredContexts
-    ) => Effect.Effect<StoredContexts, CredentialsUnusable>
+    ) => Effect.Effect<StoredContexts, ContextFileUnusable>
     /** Was there a file? */
-    readonly remove: Effect.Effect<boolean, CredentialsUnusable>
+    readonly remove: Effect.Effect<boolean, ContextFileUnusable>
   }
->()("@narthex/cli/credentials/CredentialsFile") {
-  static readonly layer: Layer.Layer<CredentialsFile, never, Environment | Output> = Layer.effect(
-    CredentialsFile,
+>()("@narthex/cli/credentials/ContextFile") {
+  static readonly layer: Layer.Layer<ContextFile, never, Environment | Output> = Layer.effect(
+    ContextFile,
     Effect.gen(function* () {
       const { folder } = yield* Environment
       const output = yield* Output
@@ -43,7 +43,7 @@ export class CredentialsFile extends Context.Service<
         return yield* Effect.mapError(decode(found.text), () => notUnderstood(path))
       })
 
-      return CredentialsFile.of({
+      return ContextFile.of({
         path,
         read,
         change: (next) =>
@@ -65,18 +65,18 @@ const encode = Schema.encodeEffect(Text)
 
 /** Says nothing of the content: it holds secrets. */
 const notUnderstood = (path: string) =>
-  new CredentialsUnusable({
+  new ContextFileUnusable({
     message: `${path} does not hold what this version writes there.`,
     hint: "narthex logout deletes it; narthex login makes a new one"
   })
 
 const unusable = (path: string, doing: string, cause: unknown) =>
   cause instanceof SymbolicLink
-    ? new CredentialsUnusable({
+    ? new ContextFileUnusable({
         message: `${cause.message} is a symbolic link; credentials are not kept behind one.`,
         hint: "put a file or folder of your own in its place, or move it with XDG_CONFIG_HOME"
       })
-    : new CredentialsUnusable({
+    : new ContextFileUnusable({
         message: `${path} could not be ${doing}: ${cause instanceof Error ? cause.message : String(cause)}`,
         cause
       })

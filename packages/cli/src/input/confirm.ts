@@ -4,15 +4,8 @@
  */
 import { Effect, Option, Stdio, Stream } from "effect"
 import { Flag, GlobalFlag, TerminalCapabilities } from "effect/cli"
-import { Stopped, UsageMistake } from "../failures.ts"
+import { Stopped, UsageMistake } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
-
-export const yesFlag = Flag.Boolean("yes").pipe(
-  Flag.withAlias("y"),
-  Flag.withoutNegation,
-  Flag.withDescription("Answer the question with yes, so that it is not asked"),
-  Flag.withDefault(false)
-)
 
 export const NoInput = GlobalFlag.Setting("no-input")({
   flag: Flag.Boolean("no-input").pipe(

@@ -16,7 +16,7 @@ export class UsageMistake extends Schema.TaggedError<UsageMistake>()("UsageMista
 }) {}
 
 /** The credentials file cannot be used as it is. */
-export class CredentialsUnusable extends Schema.TaggedError<CredentialsUnusable>()("CredentialsUnusable", {
+export class ContextFileUnusable extends Schema.TaggedError<ContextFileUnusable>()("ContextFileUnusable", {
   message: Schema.String,
   hint,
   cause: Schema.optionalKey(Schema.Unknown)
@@ -33,4 +33,4 @@ export class Reported extends Schema.TaggedError<Reported>()("Reported", {
   exit: Schema.Literals(["failed", "usage", "signed_out"])
 }) {}
 
-export type LocalFailure = NotSignedIn | UsageMistake | CredentialsUnusable | LoginEnded | Stopped
+export type LocalFailure = NotSignedIn | UsageMistake | ContextFileUnusable | LoginEnded | Stopped

@@ -6,7 +6,7 @@
 import { type AnyProblem, type OtherProblem, problems, type StreamRefused } from "@narthex/api"
 import { Option, Schema } from "effect"
 import type { HttpClientError } from "effect/http"
-import type { LocalFailure, Reported } from "./failures.ts"
+import type { LocalFailure, Reported } from "./LocalFailure.ts"
 import { hintOf } from "./problemHints.ts"
 
 export type CommandFailure =
@@ -48,7 +48,7 @@ export const explain = (failure: CommandFailure): Explanation => {
       return local("signed_out", failure.message, failure.hint)
     case "UsageMistake":
       return local("usage", failure.message, failure.hint)
-    case "CredentialsUnusable":
+    case "ContextFileUnusable":
     case "LoginEnded":
     case "Stopped":
       return local("failed", failure.message, failure.hint)

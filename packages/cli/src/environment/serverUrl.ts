@@ -1,6 +1,6 @@
 /** Addresses of servers as people write them, and which of them may be sent a stored key. */
 import { Result } from "effect"
-import { UsageMistake } from "../failures.ts"
+import { UsageMistake } from "../failures/LocalFailure.ts"
 
 /** Without a slash at its end. */
 export const readServerUrl = (text: string, from: string): Result.Result<string, UsageMistake> => {

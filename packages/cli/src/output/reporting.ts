@@ -1,8 +1,8 @@
 /** The end of every command: its failure is printed, and what is left of it is an exit code. */
 import { Effect } from "effect"
-import { type CommandFailure, explain } from "../explain.ts"
-import { Reported } from "../failures.ts"
-import { Output } from "../output/Output.ts"
+import { type CommandFailure, explain } from "../failures/explain.ts"
+import { Reported } from "../failures/LocalFailure.ts"
+import { Output } from "./Output.ts"
 
 export const reporting = <A, E extends CommandFailure, R>(command: Effect.Effect<A, E, R>) =>
   Effect.catch(command, (failure) =>

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted, Result } from "effect"
-import { type CredentialInputs, resolveCredential } from "../src/credentials/resolveCredential.ts"
-import type { StoredContext } from "../src/credentials/StoredContexts.ts"
+import { type BearerInputs, chooseBearer } from "../src/connection/Bearer.ts"
+import type { StoredContext } from "../src/contexts/StoredContexts.ts"
 
 const home = "https://api.example"
 
@@ -13,12 +13,12 @@ const context = (secret: string, url = home): StoredContext => ({
   organization: null
 })
 
-const stored: CredentialInputs["stored"] = {
+const stored: BearerInputs["stored"] = {
   version: 1,
   current: "current",
   contexts: { current: context("of-current"), acme: context("of-acme"), team: context("of-team") }
 }
-const none: CredentialInputs = {
+const none: BearerInputs = {
   flag: undefined,
   environment: undefined,
   variable: undefined,
@@ -28,8 +28,8 @@ const none: CredentialInputs = {
 }
 const environment = { variable: "NARTHEX_API_KEY", secret: Redacted.make("of-environment") } as const
 
-const secretOf = (inputs: Partial<CredentialInputs>): string =>
-  Result.match(resolveCredential({ ...none, ...inputs }), {
+const secretOf = (inputs: Partial<BearerInputs>): string =>
+  Result.match(chooseBearer({ ...none, ...inputs }), {
     onFailure: (failure) => failure.message,
     onSuccess: ({ secret }) => Redacted.value(secret)
   })
@@ -46,7 +46,7 @@ const precedence: ReadonlyArray<readonly [flag: boolean, key: boolean, variable:
   [true, true, true, "of-acme"]
 ]
 
-describe("resolveCredential", () => {
+describe("chooseBearer", () => {
   for (const [flag, key, variable, expected] of precedence)
     it(`takes the one ${expected} with --context ${flag}, NARTHEX_API_KEY ${key}, NARTHEX_CONTEXT ${variable}`, () => {
       assert.strictEqual(
@@ -78,12 +78,12 @@ describe("resolveCredential", () => {
 
   it("takes servers on this machine for one, whatever their port", () => {
     const local = { version: 1, current: "a", contexts: { a: context("of-a", "http://127.0.0.1:4400") } } as const
-    const found = resolveCredential({ ...none, stored: local, url: "http://localhost:5500" })
+    const found = chooseBearer({ ...none, stored: local, url: "http://localhost:5500" })
     assert.strictEqual(Result.getOrThrow(found).url, "http://localhost:5500")
   })
 
   it("sends a credential from the environment to the chosen server, or to the default one", () => {
-    const urlOf = (url: string | undefined) => Result.getOrThrow(resolveCredential({ ...none, environment, url })).url
+    const urlOf = (url: string | undefined) => Result.getOrThrow(chooseBearer({ ...none, environment, url })).url
     assert.strictEqual(urlOf("https://elsewhere.example"), "https://elsewhere.example")
     assert.strictEqual(urlOf(undefined), "http://127.0.0.1:4400")
   })

@@ -1,5 +1,5 @@
 /** Answers of the API for printing: decoded for the table, and as they were sent for json and yaml. */
-import { DateTime, Effect } from "effect"
+import { Effect } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 
 /** Ask with this mode for what `answered` takes. */
@@ -58,6 +58,3 @@ const listIn = (body: unknown, name: string): ReadonlyArray<unknown> => {
 
 export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === "object" && value !== null && !Array.isArray(value)
-
-/** An instant in a table. */
-export const instant = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))

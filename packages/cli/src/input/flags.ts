@@ -1,0 +1,38 @@
+/** Flags that several commands share. Each accepts only values that can reach the API unchanged. */
+import { parseProjectId } from "@narthex/api"
+import { Option } from "effect"
+import { Flag } from "effect/cli"
+
+/** `--project <project_id>`. The id becomes part of a path, so its form is checked here. */
+export const projectFlag = Flag.String("project").pipe(
+  Flag.withMetavar("project_id"),
+  Flag.withDescription("The project, prj-…"),
+  Flag.filterMap(parseProjectId, () => "Expected an id like prj-01hzx…; narthex project list shows them")
+)
+
+const seconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** The API's limit for `ttl_seconds`. */
+const tenYears = 315_360_000
+
+/** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. */
+const parseTtl = (text: string): Option.Option<number> => {
+  const [, count, unit] = /^([1-9]\d{0,8})([smhdw]?)$/.exec(text) ?? []
+  const total = Number(count) * (seconds[unit ?? ""] ?? Number.NaN)
+  return total <= tenYears ? Option.some(total) : Option.none()
+}
+
+/** `--ttl <duration>`, in seconds. */
+export const ttlFlag = Flag.String("ttl").pipe(
+  Flag.withMetavar("duration"),
+  Flag.withDescription("How long it is listed: 90, 30m, 8h, 7d; left out: until it is removed"),
+  Flag.filterMap(parseTtl, () => "Expected a duration such as 30m, 8h or 7d, of at most ten years")
+)
+
+/** `--yes`: the question of `confirm` counts as answered. */
+export const yesFlag = Flag.Boolean("yes").pipe(
+  Flag.withAlias("y"),
+  Flag.withoutNegation,
+  Flag.withDescription("Answer the question with yes, so that it is not asked"),
+  Flag.withDefault(false)
+)

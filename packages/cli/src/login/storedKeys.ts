@@ -1,0 +1,56 @@
+/** Storing a new key, and revoking stored ones. */
+import { Effect } from "effect"
+import { Connection } from "../connection/Connection.ts"
+import { ContextFile } from "../contexts/ContextFile.ts"
+import { contextNamed, type StoredContext, withContext } from "../contexts/StoredContexts.ts"
+import { explain } from "../failures/explain.ts"
+import { Output } from "../output/Output.ts"
+
+/**
+ * Stores the context and makes it current, then revokes the key that it replaces. In this order a failure leaves the
+ * person with a working key.
+ */
+export const storeKey = Effect.fn("storeKey")(function* (name: string, context: StoredContext) {
+  const file = yield* ContextFile
+  const replaced = contextNamed(yield* file.read, name)
+  yield* file.change((stored) => withContext(stored, name, context))
+  if (replaced !== undefined && replaced.key.id !== context.key.id) yield* revokeKeys([[name, replaced]])
+})
+
+/**
+ * Asks servers to revoke stored keys: all at once, five seconds at most. Never fails, because the keys are deleted from
+ * this machine in any case; a key that is not revoked is a warning. Returns the contexts whose keys are revoked.
+ */
+export const revokeKeys = Effect.fn("revokeKeys")(function* (
+  contexts: ReadonlyArray<readonly [name: string, context: StoredContext]>
+) {
+  const connection = yield* Connection
+  const output = yield* Output
+  const revoked = yield* Effect.forEach(
+    contexts,
+    ([name, { key, secret, url }]) =>
+      Effect.gen(function* () {
+        const { api } = yield* connection.withKey(url, secret)
+        yield* api.apiKeys.revokeSelf()
+        return [name]
+      }).pipe(
+        Effect.timeoutOrElse({
+          duration: "5 seconds",
+          orElse: () => warn(name, key.id, `${url} did not answer in time.`)
+        }),
+        Effect.catchTag("InvalidTokenProblem", () =>
+          Effect.as(output.note(`The key of context "${name}" was revoked or had expired before.`), [])
+        ),
+        Effect.catch((failure) => warn(name, key.id, explain(failure).sentence))
+      ),
+    { concurrency: "unbounded" }
+  )
+  return revoked.flat()
+
+  function warn(name: string, id: string, why: string): Effect.Effect<Array<string>> {
+    return Effect.as(
+      output.warn(`The key ${id} of context "${name}" was not revoked: ${why} You can revoke it in the console.`),
+      []
+    )
+  }
+})
