@@ -98,9 +98,9 @@ export class MemoryControlPlane {
         }),
       allowlists: (ids) =>
         Effect.gen({ self: this }, function* () {
+          const server_now = DateTime.formatIso(yield* this.#now)
           this.loads++
           yield* up("allowlists")
-          const server_now = DateTime.formatIso(yield* this.#now)
           const { rules, version } = this
           return ids.includes(project_id) && !this.gone ? [{ project_id, version, rules, server_now }] : []
         }),
