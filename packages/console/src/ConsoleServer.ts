@@ -9,7 +9,7 @@ import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
-import { consoleLayer } from "./Console.ts"
+import { layerConsole } from "./Console.ts"
 import type { ConsoleConfig } from "./ConsoleConfig.ts"
 import { Relays } from "./relay/Relays.ts"
 
@@ -52,12 +52,12 @@ export class ConsoleListener extends Context.Service<
 }
 
 /** Serves the console on the bound port. Without a `console_url` it is the listener's. */
-export const serveConsole = (
+export const layerConsoleServer = (
   config: Omit<ConsoleConfig, "console_url"> & { readonly console_url: string | null }
 ): Layer.Layer<never, never, ConsoleListener> =>
   Layer.unwrap(
     Effect.map(ConsoleListener, ({ server, url }) => {
-      const served = HttpRouter.serve(consoleLayer({ ...config, console_url: config.console_url ?? url }), {
+      const served = HttpRouter.serve(layerConsole({ ...config, console_url: config.console_url ?? url }), {
         disableLogger: true,
         disableListenLog: true
       }).pipe(

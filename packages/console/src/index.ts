@@ -1,5 +1,5 @@
 /** The public surface of the console: re-exports, nothing else. */
-export { consoleLayer, consoleRoutes } from "./Console.ts"
+export { layerConsole } from "./Console.ts"
 export { callbackUrl, type ConsoleConfig, type SignInProvider } from "./ConsoleConfig.ts"
-export { ConsoleListener, type ConsoleListenerOptions, serveConsole } from "./ConsoleServer.ts"
+export { ConsoleListener, type ConsoleListenerOptions, layerConsoleServer } from "./ConsoleServer.ts"
 export { Relays } from "./relay/Relays.ts"

@@ -3,14 +3,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { fieldIn } from "./support/Browser.ts"
-import { consoleLayer } from "./support/Console.ts"
+import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 const secret = `nsk_${"s".repeat(49)}`
 const blank = { capability: "read_write", scope: "organization", expires_in_days: "" }
 
-layer(consoleLayer(), { excludeTestServices: true })("API keys", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
   it.effect("an empty list names the command", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("none@example.com")

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { Browser, type Page } from "./support/Browser.ts"
-import { consoleLayer, consoleUrl } from "./support/Console.ts"
+import { layerTestConsole, consoleUrl } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
@@ -29,7 +29,7 @@ const filled = (page: Page, action: string, more: Readonly<Record<string, string
   return { ...fields, capability: "read_write", scope: "organization", lifetime: "90", action, ...more }
 }
 
-layer(consoleLayer(), { excludeTestServices: true })("/cli/authorize", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) => {
   it.effect("signs the person in first, and comes back with everything that was asked for", () =>
     Effect.gen(function* () {
       const browser = new Browser(yield* consoleUrl)

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
-import { consoleLayer } from "./support/Console.ts"
+import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
@@ -25,7 +25,7 @@ const inTwo = Effect.fnUntraced(function* (email: string) {
   return { ...signedIn, team, foreign, asJson }
 })
 
-layer(consoleLayer(), { excludeTestServices: true })("organizations", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) => {
   it.effect("the menu offers every organization, and a form switches to the chosen one", () =>
     Effect.gen(function* () {
       const { browser, home, team } = yield* inTwo("form@example.com")

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { fieldIn } from "./support/Browser.ts"
-import { consoleLayer } from "./support/Console.ts"
+import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
@@ -19,7 +19,7 @@ const withProject = Effect.fnUntraced(function* (email: string) {
   return { ...signedIn, project, here, post, open: go(() => signedIn.browser.open(here)) }
 })
 
-layer(consoleLayer(), { excludeTestServices: true })("projects", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
   it.effect("an empty list names the command", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("empty@example.com")
@@ -118,7 +118,7 @@ layer(consoleLayer(), { excludeTestServices: true })("projects", (it) => {
   )
 })
 
-layer(consoleLayer(), { excludeTestServices: true })("IP allowlist", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) => {
   it.effect("an empty one says that the project is open, and names the command", () =>
     Effect.gen(function* () {
       const { text } = yield* (yield* withProject("open@example.com")).open

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { until as seen, within } from "../../../test/harness/eventually.ts"
 import { ApiDouble } from "./support/ApiDouble.ts"
-import { consoleLayer } from "./support/Console.ts"
+import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
@@ -36,7 +36,7 @@ const listen = (url: string, headers: Readonly<Record<string, string>>) =>
     })
   )
 
-layer(consoleLayer(), { excludeTestServices: true })("relay", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
   it.effect("passes bytes as they come, ids included, and asks for bookmarks", () =>
     Effect.gen(function* () {
       const { last, state } = yield* ApiDouble
@@ -146,7 +146,7 @@ layer(consoleLayer(), { excludeTestServices: true })("relay", (it) => {
   )
 })
 
-layer(consoleLayer({ heartbeat: Duration.millis(40) }), { excludeTestServices: true })(
+layer(layerTestConsole({ heartbeat: Duration.millis(40) }), { excludeTestServices: true })(
   "relay of a silent API",
   (it) => {
     it.effect("ends after two and a half heartbeats without a byte, so that the browser comes back", () =>

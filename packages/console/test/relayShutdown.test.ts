@@ -3,13 +3,13 @@ import { get } from "node:http"
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { within } from "../../../test/harness/eventually.ts"
-import { consoleLayer, consoleUrl } from "./support/Console.ts"
+import { layerTestConsole, consoleUrl } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 it.live("shutdown ends the streams first and does not wait for its grace", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
-    const context = yield* Layer.buildWithScope(consoleLayer({}, Duration.hours(1)), scope)
+    const context = yield* Layer.buildWithScope(layerTestConsole({}, Duration.hours(1)), scope)
     const stream = yield* Effect.gen(function* () {
       const { browser } = yield* signedInAs("open@example.com")
       const url = `${yield* consoleUrl}/api/events`

@@ -2,12 +2,12 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
-import { consoleLayer } from "./support/Console.ts"
+import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-layer(consoleLayer(), { excludeTestServices: true })("every request", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) => {
   const sources = [
     { name: "a form of our own", headers: { "sec-fetch-site": "same-origin" }, refused: false },
     { name: "an address that was typed", headers: { "sec-fetch-site": "none" }, refused: false },
@@ -111,7 +111,7 @@ layer(consoleLayer(), { excludeTestServices: true })("every request", (it) => {
   )
 })
 
-layer(consoleLayer({ api_url: "http://127.0.0.1:1" }), { excludeTestServices: true })("without an API", (it) => {
+layer(layerTestConsole({ api_url: "http://127.0.0.1:1" }), { excludeTestServices: true })("without an API", (it) => {
   it.effect("pages say so, programs get 503, and the session stays", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("alone@example.com")

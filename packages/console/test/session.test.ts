@@ -3,14 +3,14 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { Browser } from "./support/Browser.ts"
-import { consoleLayer, consoleUrl } from "./support/Console.ts"
+import { layerTestConsole, consoleUrl } from "./support/Console.ts"
 import { sealed, signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 const setCookie = (headers: Headers, name: string) =>
   headers.getSetCookie().find((line) => line.startsWith(`${name}=`)) ?? ""
 
-layer(consoleLayer(), { excludeTestServices: true })("session over plain http", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("session over plain http", (it) => {
   it.effect("its cookie is HttpOnly, Lax and for the whole host, and holds no readable token", () =>
     Effect.gen(function* () {
       const browser = new Browser(yield* consoleUrl)
@@ -140,7 +140,7 @@ layer(consoleLayer(), { excludeTestServices: true })("session over plain http", 
   )
 })
 
-layer(consoleLayer({ console_url: "https://console.example", trusted_hops: 1 }), { excludeTestServices: true })(
+layer(layerTestConsole({ console_url: "https://console.example", trusted_hops: 1 }), { excludeTestServices: true })(
   "session over https",
   (it) => {
     it.effect("its cookies are __Host- and Secure, and the answer carries HSTS", () =>

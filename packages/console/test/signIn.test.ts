@@ -3,12 +3,12 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { Browser } from "./support/Browser.ts"
-import { consoleLayer, consoleUrl } from "./support/Console.ts"
+import { layerTestConsole, consoleUrl } from "./support/Console.ts"
 
 const visitor = Effect.map(consoleUrl, (url) => new Browser(url))
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-layer(consoleLayer(), { excludeTestServices: true })("sign-in", (it) => {
+layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
   it.effect("offers both providers, and leads through each of them to the projects", () =>
     Effect.gen(function* () {
       const browser = yield* visitor

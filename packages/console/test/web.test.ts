@@ -1,6 +1,6 @@
 /** The small rules at the edge: where a person may be sent, whose form may act, whose address counts. */
 import { assert, describe, it } from "@effect/vitest"
-import { callerHeaders, clientAddress } from "../src/web/clientAddress.ts"
+import { callerHeaders, clientAddress } from "../src/api/callerHeaders.ts"
 import { returnPath, withReturn } from "../src/web/returnTo.ts"
 import { isSameOrigin } from "../src/web/sameOrigin.ts"
 import { contentSecurityPolicy, securityHeaders } from "../src/web/securityHeaders.ts"

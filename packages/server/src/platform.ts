@@ -4,7 +4,7 @@
  * What comes later is gone first. A proxy ends its sessions while the API still answers; the API ends its streams
  * while the store still runs; computes stop before the store does.
  */
-import { ConsoleListener, serveConsole } from "@narthex/console"
+import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { Entropy, layerRunner, layerServices } from "@narthex/core"
 import { Draining, layerApiServer, MasterSecret, type OpenIdProvider, type Settings } from "@narthex/http"
 import { HttpControlPlane, Proxy } from "@narthex/proxy"
@@ -42,7 +42,7 @@ const tokensOf = ({ settings }: Plan) =>
 const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens) =>
   Layer.unwrap(
     Effect.map(MasterSecret, (master) =>
-      serveConsole({
+      layerConsoleServer({
         api_url: addresses.api.url,
         console_url: addresses.console.url,
         console_token: tokens.console,

@@ -12,7 +12,6 @@ export class Relays extends Context.Service<
     readonly endSession: (sessionId: string) => Effect.Effect<void>
     /** From now on every stream ends, new ones at once. */
     readonly endAll: Effect.Effect<void>
-    readonly count: Effect.Effect<number>
   }
 >()("@narthex/console/Relays") {
   static readonly layer = Layer.effect(
@@ -43,8 +42,7 @@ export class Relays extends Context.Service<
         endAll: Effect.suspend(() => {
           closed = true
           return end(() => true)
-        }),
-        count: Effect.sync(() => streams.size)
+        })
       })
     })
   )

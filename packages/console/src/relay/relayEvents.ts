@@ -9,7 +9,7 @@
 import { Clock, Duration, Effect, Option, Redacted, Schema, Stream } from "effect"
 import { ClientHeaders } from "@narthex/api"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { ApiRefused, ApiUnreachable } from "../ApiRefusal.ts"
+import { ApiRefused, ApiUnreachable } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { ConsoleSession } from "../sessions/ConsoleSession.ts"
 import { Relays } from "./Relays.ts"

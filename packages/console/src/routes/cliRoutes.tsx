@@ -12,15 +12,15 @@
 import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AuthorizeCli } from "@narthex/api"
-import { calling, refusedWith } from "../ApiRefusal.ts"
-import { inActiveOrganization, type Visit } from "../organization.tsx"
-import { payload } from "../payload.ts"
+import { calling, refusedWith } from "../api/ApiRefusal.ts"
+import { inActiveOrganization, type Visit } from "../requests/Visit.ts"
+import { payload } from "../api/payload.ts"
 import { CliAuthorizePage, lifetimes } from "../views/CliAuthorize.tsx"
 import { MessagePage } from "../views/Landing.tsx"
 import { PlainPage } from "../views/Layout.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
-import type { ConsoleRoute } from "../web/routes.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 /** What the command line asks for, in the contract's own rules. */
 const { capability, code_challenge, code_challenge_method, name, redirect_uri, scope, state } = AuthorizeCli.fields

@@ -2,16 +2,16 @@
 import { Clock, Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AnyOrgId, SessionAnswer } from "@narthex/api"
-import { calling } from "../ApiRefusal.ts"
-import { payload } from "../payload.ts"
+import { calling } from "../api/ApiRefusal.ts"
+import { payload } from "../api/payload.ts"
 import { type ConsoleSession, sessionOf } from "../sessions/ConsoleSession.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { signedIn, withSession } from "../sessions/signedIn.ts"
 import { json, seeOther } from "../web/answer.tsx"
 import { Form, NotAForm, readJson, sendsJson } from "../web/Form.ts"
-import { pageRefusals, problemRefusals } from "../web/refusals.tsx"
+import { pageRefusals, problemRefusals } from "../requests/refusals.tsx"
 import { returnPath } from "../web/returnTo.ts"
-import type { ConsoleRoute } from "../web/routes.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 const Wish = Schema.Struct({ org_id: AnyOrgId })
 

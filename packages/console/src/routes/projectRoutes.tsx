@@ -1,56 +1,66 @@
-/** Projects: list, create, look into, wake and suspend, and a connection string. */
-import { Effect, Redacted } from "effect"
-import { ClientHeaders, CreateProject, MintCredential, parseBranchId, parseEndpointId } from "@narthex/api"
-import { type ApiRefused, calling, refusedWith } from "../ApiRefusal.ts"
-import { type Notice, withNotice } from "../notices.ts"
-import { inOrganization, onceFor, type Visit } from "../organization.tsx"
-import { payload } from "../payload.ts"
+/** The page of one project, and its forms: wake and suspend, a connection string, the IP allowlist. */
+import { Effect, Redacted, Result } from "effect"
+import {
+  AddIpRule,
+  MintCredential,
+  parseBranchId,
+  parseCidrOrAddress,
+  parseEndpointId,
+  parseProjectId
+} from "@narthex/api"
+import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
+import { callOnce, newFormToken } from "../api/formToken.ts"
+import { payload, wholeNumber } from "../api/payload.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
+import { type Notice, noticeIn, withNotice } from "../requests/notices.ts"
+import { inOrganization, type Visit } from "../requests/Visit.ts"
+import type { AllowlistDraft, AllowlistEditorProps } from "../views/Allowlist.tsx"
+import { ProjectPage } from "../views/Project.tsx"
 import { SecretPage } from "../views/Secret.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
-import type { ConsoleRoute } from "../web/routes.ts"
-import { known, newProjectPage, projectOf, projectPage, projectsPage } from "./projectPages.tsx"
 
-/** Runs a call that acts once for the form that was sent. */
-export const once =
-  (form: Form) =>
-  <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
-    Effect.flatMap(ClientHeaders, (headers) =>
-      Effect.provideService(call, ClientHeaders, { ...headers, ...onceFor(form.text("form_token")) })
-    )
+const projectOf = (visit: Visit) => idOrNotFound(parseProjectId(visit.param("project_id")))
 
-const projectErrors = (refusal: ApiRefused) => {
-  if (refusal.code === "region_required") return { region: "Choose a region: there is more than one." }
-  if (refusal.code === "region_unknown") return { region: refusal.detail }
-  const name = refusal.about("name")
-  return name === undefined ? { form: refusal.detail } : { name: `The name: ${name}.` }
+const emptyDraft: AllowlistDraft = { cidr: "", label: "", hours: "" }
+
+interface GivenToProject {
+  readonly status: number
+  readonly allowlist?: Pick<AllowlistEditorProps, "draft" | "errors">
+  readonly problem?: string
 }
 
-const correctable = refusedWith(
-  "invalid_request",
-  "region_required",
-  "region_unknown",
-  "conflict",
-  "idempotency_conflict"
-)
-
-const create = inOrganization((visit) =>
-  Effect.gen(function* () {
-    const form = yield* Form.read
-    const draft = { name: form.text("name"), region: form.text("region") }
-    return yield* Effect.gen(function* () {
-      const body = yield* payload(CreateProject, {
-        name: draft.name,
-        ...(draft.region === "" ? {} : { region: draft.region })
-      })
-      const { project } = yield* once(form)(calling((api) => api.projects.create({ payload: body })))
-      return seeOther(withNotice(`${visit.home}/projects/${project.id}`, "project-created"))
-    }).pipe(Effect.catchIf(correctable, (refusal) => newProjectPage(visit, { draft, errors: projectErrors(refusal) })))
-  })
-)
+const projectPage = Effect.fnUntraced(function* (visit: Visit, given: GivenToProject = { status: 200 }) {
+  const project_id = yield* projectOf(visit)
+  const params = { project_id }
+  const [{ project }, { branches }, { endpoints }, { operations }, allowlist] = yield* Effect.all(
+    [
+      calling((api) => api.projects.get({ params })),
+      calling((api) => api.branches.list({ params, query: {} })),
+      calling((api) => api.endpoints.list({ params, query: {} })),
+      calling((api) => api.operations.list({ params, query: { limit: 20 } })),
+      calling((api) => api.ipAllow.list({ params }))
+    ],
+    { concurrency: "unbounded" }
+  )
+  return page(
+    <ProjectPage
+      frame={visit.frame}
+      project={project}
+      branches={branches}
+      endpoints={endpoints}
+      operations={operations}
+      allowlist={{ allowlist, draft: emptyDraft, ...given.allowlist }}
+      form_token={newFormToken()}
+      notice={noticeIn(visit.query)}
+      problem={given.problem}
+    />,
+    { status: given.status }
+  )
+})
 
 /** Back to the project, or the project's page with what went wrong. */
-export const backTo = (visit: Visit, notice: Notice) =>
+const backTo = (visit: Visit, notice: Notice) =>
   seeOther(withNotice(`${visit.home}/projects/${visit.param("project_id")}`, notice))
 
 const busy = refusedWith("conflict", "resource_busy", "unavailable", "idempotency_conflict")
@@ -60,7 +70,7 @@ const switching = (verb: "start" | "suspend", notice: Notice) =>
     Effect.gen(function* () {
       const params = {
         project_id: yield* projectOf(visit),
-        endpoint_id: yield* known(parseEndpointId(visit.param("endpoint_id")))
+        endpoint_id: yield* idOrNotFound(parseEndpointId(visit.param("endpoint_id")))
       }
       return yield* calling((api) => api.endpoints[verb]({ params })).pipe(
         Effect.as(backTo(visit, notice)),
@@ -74,10 +84,10 @@ const mint = inOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
     const project_id = yield* projectOf(visit)
-    const branch_id = yield* known(parseBranchId(form.text("branch_id")))
+    const branch_id = yield* idOrNotFound(parseBranchId(form.text("branch_id")))
     const access = form.text("access") === "read_write" ? "read_write" : "read_only"
     const body = yield* payload(MintCredential, { access })
-    return yield* once(form)(
+    return yield* callOnce(form)(
       calling((api) => api.branches.mint({ params: { project_id, branch_id }, payload: body }))
     ).pipe(
       Effect.map(({ connection_uri }) =>
@@ -98,15 +108,79 @@ const mint = inOrganization((visit) =>
   })
 )
 
-const projects = "/orgs/:org_id/projects"
-const endpoint = `${projects}/:project_id/endpoints/:endpoint_id` as const
+/** The canonical network where our parser takes it; else the text as it is, for the API to refuse. */
+const network = (text: string): string => Result.getOrElse(parseCidrOrAddress(text), () => text)
+
+const ruleErrors = (refusal: ApiRefused) => {
+  if (refusal.code === "malformed_cidr" || refusal.about("cidr") !== undefined) return { cidr: refusal.detail }
+  if (refusal.about("ttl_seconds") !== undefined) return { hours: "A whole number of hours, 1 to 87600." }
+  return refusal.about("label") === undefined ? { cidr: refusal.detail } : { label: "At most 256 characters." }
+}
+
+const correctableRule = refusedWith("malformed_cidr", "invalid_request", "conflict")
+
+const addRule = inOrganization((visit) =>
+  Effect.gen(function* () {
+    const form = yield* Form.read
+    const params = { project_id: yield* projectOf(visit) }
+    const mine = form.text("use") === "client-address"
+    const cidr = mine ? (yield* calling((api) => api.auth.clientAddress({}))).address : form.text("cidr")
+    const draft: AllowlistDraft = { cidr, label: form.text("label"), hours: form.text("hours") }
+    return yield* Effect.gen(function* () {
+      const body = yield* payload(AddIpRule, {
+        cidr: network(draft.cidr),
+        label: draft.label,
+        ...(draft.hours === "" ? {} : { ttl_seconds: wholeNumber(draft.hours) * 3600 })
+      })
+      yield* calling((api) => api.ipAllow.add({ params, payload: body }))
+      return backTo(visit, "rule-added")
+    }).pipe(
+      Effect.catchIf(correctableRule, (refusal) =>
+        projectPage(visit, { status: refusal.status, allowlist: { draft, errors: ruleErrors(refusal) } })
+      )
+    )
+  })
+)
+
+/** A rule that is gone already was removed all the same. */
+const removeRule = inOrganization((visit) =>
+  Effect.gen(function* () {
+    const form = yield* Form.read
+    const project_id = yield* projectOf(visit)
+    const parsed = parseCidrOrAddress(form.text("cidr"))
+    // What no parser accepts never reaches a path.
+    if (Result.isFailure(parsed)) return yield* projectPage(visit, { status: 422, problem: parsed.failure.message })
+    return yield* calling((api) => api.ipAllow.remove({ params: { project_id, cidr: parsed.success } })).pipe(
+      Effect.catchIf(refusedWith("not_found"), () => calling((api) => api.projects.get({ params: { project_id } }))),
+      Effect.as(backTo(visit, "rule-removed"))
+    )
+  })
+)
+
+const resetRules = inOrganization((visit) =>
+  Effect.gen(function* () {
+    const params = { project_id: yield* projectOf(visit) }
+    yield* calling((api) => api.ipAllow.reset({ params, query: {} }))
+    return backTo(visit, "rules-reset")
+  })
+)
+
+const project = "/orgs/:org_id/projects/:project_id"
+const endpoint = `${project}/endpoints/:endpoint_id` as const
+const allowlist = `${project}/ip-allow` as const
+
+/** A form that came back with a mistake stands here; whoever asks for this address wants the project. */
+const showProject = inOrganization((visit) =>
+  Effect.succeed(seeOther(`${visit.home}/projects/${visit.param("project_id")}`))
+)
 
 export const projectRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path: projects, answer: inOrganization((visit) => projectsPage(visit)) },
-  { method: "POST", path: projects, answer: create },
-  { method: "GET", path: `${projects}/new`, answer: inOrganization((visit) => newProjectPage(visit)) },
-  { method: "GET", path: `${projects}/:project_id`, answer: inOrganization((visit) => projectPage(visit)) },
+  { method: "GET", path: project, answer: inOrganization((visit) => projectPage(visit)) },
   { method: "POST", path: `${endpoint}/start`, answer: switching("start", "endpoint-starting") },
   { method: "POST", path: `${endpoint}/suspend`, answer: switching("suspend", "endpoint-suspending") },
-  { method: "POST", path: `${projects}/:project_id/credentials`, answer: mint }
+  { method: "POST", path: `${project}/credentials`, answer: mint },
+  { method: "GET", path: allowlist, answer: showProject },
+  { method: "POST", path: allowlist, answer: addRule },
+  { method: "POST", path: `${allowlist}/remove`, answer: removeRule },
+  { method: "POST", path: `${allowlist}/reset`, answer: resetRules }
 ]

@@ -2,7 +2,7 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { ClientCredential } from "@narthex/api"
-import { type ApiRefused, calling } from "../ApiRefusal.ts"
+import { type ApiRefused, calling } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import { Relays } from "../relay/Relays.ts"
 import { sessionOf } from "../sessions/ConsoleSession.ts"
@@ -12,9 +12,9 @@ import { attemptLifetime, SignIn, SignInAttempt, type SignInFailed } from "../se
 import { currentSession, signedIn, withoutSession, withSession } from "../sessions/signedIn.ts"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../views/Landing.tsx"
 import { page, seeOther } from "../web/answer.tsx"
-import { emailNotAllowedPage, notFoundPage, pageRefusals } from "../web/refusals.tsx"
+import { emailNotAllowedPage, notFoundPage, pageRefusals } from "../requests/refusals.tsx"
 import { returnPath, withReturn } from "../web/returnTo.ts"
-import type { ConsoleRoute } from "../web/routes.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 const queryOf = (url: string) => url.slice(url.indexOf("?") + 1 || url.length)
 

@@ -10,7 +10,7 @@
  */
 import { Cache, Clock, Context, Effect, Fiber, Layer, Semaphore } from "effect"
 import { ClientCredential, type NarthexClient } from "@narthex/api"
-import { type ApiFailure, calling } from "../ApiRefusal.ts"
+import { type ApiFailure, calling } from "../api/ApiRefusal.ts"
 import { type ConsoleSession, needsRefresh, sessionOf } from "./ConsoleSession.ts"
 
 const rememberedSessions = 10_000

@@ -10,7 +10,7 @@
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientCredential, type NarthexClient } from "@narthex/api"
-import { type ApiFailure, type ApiRefused, ApiUnreachable, refusedWith } from "../ApiRefusal.ts"
+import { type ApiFailure, type ApiRefused, ApiUnreachable, refusedWith } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { NotAForm } from "../web/Form.ts"
 import { ConsoleSession, hasEnded, toCookie } from "./ConsoleSession.ts"

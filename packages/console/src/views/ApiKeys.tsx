@@ -1,7 +1,7 @@
 /** API keys: the list, the form in a dialog, and the one page that shows a secret. */
 import type { Frame } from "./Layout.tsx"
 import { Page } from "./Layout.tsx"
-import { Command, Confirm, Empty, Field, Notice, Select, Time, TimeOr } from "./parts.tsx"
+import { Command, Confirm, Empty, Field, Notice, Time, TimeOr } from "./parts.tsx"
 import { type ApiKeyShown, type ProjectShown, words } from "./records.ts"
 
 export const capabilities = [
@@ -77,20 +77,14 @@ const CreateDialog = (props: ApiKeysPageProps & { readonly here: string }) => {
       <form method="post" action={here}>
         <input type="hidden" name="form_token" value={form_token} />
         <Field name="name" label="Name" value={draft.name} error={errors?.name} required maxLength={64} />
-        <Select
+        <Field
           name="capability"
           label="Capability"
           choices={capabilities}
-          chosen={draft.capability}
+          value={draft.capability}
           error={errors?.capability}
         />
-        <Select
-          name="scope"
-          label="Scope"
-          choices={scopeChoices(projects)}
-          chosen={draft.scope}
-          error={errors?.scope}
-        />
+        <Field name="scope" label="Scope" choices={scopeChoices(projects)} value={draft.scope} error={errors?.scope} />
         <Field
           name="expires_in_days"
           label="Expires in (days)"

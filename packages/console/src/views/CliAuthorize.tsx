@@ -1,7 +1,7 @@
 /** The page on which a person lets a command line have a key. It never goes on by itself. */
 import { capabilities, scopeChoices } from "./ApiKeys.tsx"
 import { type Frame, Page } from "./Layout.tsx"
-import { Notice, Select } from "./parts.tsx"
+import { Field, Notice } from "./parts.tsx"
 import type { ProjectShown } from "./records.ts"
 
 export const lifetimes = [
@@ -54,15 +54,15 @@ export const CliAuthorizePage = (props: CliAuthorizePageProps) => {
               <dd>{name}</dd>
             </div>
           </dl>
-          <Select
+          <Field
             name="capability"
             label="Capability"
             choices={capabilities}
-            chosen={draft.capability}
+            value={draft.capability}
             hint="What the key may do, never more than you may yourself."
           />
-          <Select name="scope" label="Scope" choices={scopeChoices(projects)} chosen={draft.scope} />
-          <Select name="lifetime" label="Expires after" choices={lifetimes} chosen={draft.lifetime} />
+          <Field name="scope" label="Scope" choices={scopeChoices(projects)} value={draft.scope} />
+          <Field name="lifetime" label="Expires after" choices={lifetimes} value={draft.lifetime} />
           <p class="actions">
             <button type="submit" name="action" value="cancel">
               Cancel

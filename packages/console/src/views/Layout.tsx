@@ -5,7 +5,7 @@
  * has inline script or style, which the content security policy would refuse.
  */
 import type { ComponentChildren } from "preact"
-import { assetPaths } from "../Assets.ts"
+import { assetPaths } from "./Assets.ts"
 
 /** Who is signed in, and in which organization, for the header. */
 export interface Frame {

@@ -1,7 +1,7 @@
 /** The projects of an organization, what happens in it, and the form for a new one. */
 import { Activity } from "./Activity.tsx"
 import { type Frame, Page } from "./Layout.tsx"
-import { Command, Empty, Field, Notice, Select, Time } from "./parts.tsx"
+import { Command, Empty, Field, Notice, Time } from "./parts.tsx"
 import { type ProjectShown, type RegionShown, regionLabel } from "./records.ts"
 
 export interface ProjectsPageProps {
@@ -104,14 +104,14 @@ export const NewProjectPage = ({ draft, errors = {}, form_token, frame, regions 
       <form method="post" action={`/orgs/${frame.organization.id}/projects`} class="card">
         <input type="hidden" name="form_token" value={form_token} />
         <Field name="name" label="Name" value={draft.name} error={errors.name} required maxLength={128} />
-        <Select
+        <Field
           name="region"
           label="Region"
           choices={[
             { value: "", label: "Choose automatically" },
             ...regions.map((region) => ({ value: region.region_id, label: regionLabel(region) }))
           ]}
-          chosen={draft.region}
+          value={draft.region}
           hint="Fixed once the project exists. Branches and endpoints are in the same region."
           error={errors.region}
         />

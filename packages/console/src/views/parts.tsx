@@ -55,47 +55,19 @@ export const Empty = ({ children, title }: { readonly title: string; readonly ch
 /** The command line does it too. */
 export const Command = ({ children }: { readonly children: string }) => <code class="command">{children}</code>
 
-export interface FieldProps {
+interface Labelled {
   readonly name: string
   readonly label: string
-  readonly value?: string
   readonly hint?: string | undefined
   readonly error?: string | undefined
+}
+
+export interface TextFieldProps extends Labelled {
+  readonly value?: string
   readonly required?: boolean
   readonly maxLength?: number
   readonly placeholder?: string
   readonly inputMode?: "numeric" | "text"
-  readonly autoFocus?: boolean
-}
-
-/** A text field with its label, its hint, and what was wrong with it. */
-export const Field = ({ error, hint, label, name, ...input }: FieldProps) => {
-  const described = [hint === undefined ? "" : `${name}-hint`, error === undefined ? "" : `${name}-error`]
-  return (
-    <div class="field">
-      <label htmlFor={name}>{label}</label>
-      <input
-        id={name}
-        name={name}
-        type="text"
-        autocomplete="off"
-        spellcheck={false}
-        aria-invalid={error === undefined ? undefined : "true"}
-        aria-describedby={described.join(" ").trim() || undefined}
-        {...input}
-      />
-      {hint === undefined ? null : (
-        <p class="hint" id={`${name}-hint`}>
-          {hint}
-        </p>
-      )}
-      {error === undefined ? null : (
-        <p class="error" id={`${name}-error`}>
-          {error}
-        </p>
-      )}
-    </div>
-  )
 }
 
 export interface Choice {
@@ -103,32 +75,36 @@ export interface Choice {
   readonly label: string
 }
 
-export interface SelectProps {
-  readonly name: string
-  readonly label: string
+export interface ChoiceFieldProps extends Labelled {
   readonly choices: ReadonlyArray<Choice>
-  readonly chosen: string
-  readonly hint?: string
-  readonly error?: string | undefined
+  /** The choice that is selected. */
+  readonly value: string
 }
 
-export const Select = ({ choices, chosen, error, hint, label, name }: SelectProps) => {
+/** A text field, or a menu when it has `choices`, with its label, its hint, and what was wrong with it. */
+export const Field = ({ error, hint, label, ...control }: TextFieldProps | ChoiceFieldProps) => {
+  const { name } = control
   const described = [hint === undefined ? "" : `${name}-hint`, error === undefined ? "" : `${name}-error`]
+  const shared = {
+    id: name,
+    name,
+    "aria-invalid": error === undefined ? undefined : ("true" as const),
+    "aria-describedby": described.join(" ").trim() || undefined
+  }
   return (
     <div class="field">
       <label htmlFor={name}>{label}</label>
-      <select
-        id={name}
-        name={name}
-        aria-invalid={error === undefined ? undefined : "true"}
-        aria-describedby={described.join(" ").trim() || undefined}
-      >
-        {choices.map(({ label, value }) => (
-          <option key={value} value={value} selected={value === chosen}>
-            {label}
-          </option>
-        ))}
-      </select>
+      {"choices" in control ? (
+        <select {...shared}>
+          {control.choices.map(({ label, value }) => (
+            <option key={value} value={value} selected={value === control.value}>
+              {label}
+            </option>
+          ))}
+        </select>
+      ) : (
+        <input type="text" autocomplete="off" spellcheck={false} {...shared} {...control} />
+      )}
       {hint === undefined ? null : (
         <p class="hint" id={`${name}-hint`}>
           {hint}

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, type Context, Duration, Effect, Layer, Redacted, References } from "effect"
 import { DevProviders } from "../../../server/src/providers/DevProviders.ts"
-import { callbackUrl, type ConsoleConfig, ConsoleListener, serveConsole } from "../../src/index.ts"
+import { callbackUrl, type ConsoleConfig, ConsoleListener, layerConsoleServer } from "../../src/index.ts"
 import { ApiDouble } from "./ApiDouble.ts"
 
 export const cookieKey = Redacted.make(new Uint8Array(32).fill(7))
@@ -36,7 +36,7 @@ const served = (more: Partial<ConsoleConfig>) =>
       const { providers } = yield* DevProviders
       for (const { id, issuer } of providers) double.state.issuers.set(id, issuer)
       double.state.consoleToken = consoleToken
-      return serveConsole({
+      return layerConsoleServer({
         api_url: double.url,
         console_url: null,
         console_token: Redacted.make(consoleToken),
@@ -54,7 +54,7 @@ const served = (more: Partial<ConsoleConfig>) =>
   )
 
 /** Everything, on free ports. */
-export const consoleLayer = (more: Partial<ConsoleConfig> = {}, shutdown_grace = Duration.seconds(10)) =>
+export const layerTestConsole = (more: Partial<ConsoleConfig> = {}, shutdown_grace = Duration.seconds(10)) =>
   served(more).pipe(
     Layer.provideMerge(providers),
     Layer.provideMerge(

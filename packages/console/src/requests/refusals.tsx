@@ -1,11 +1,13 @@
 /** How refusals look: a page for a person, a problem for a program. */
 import { HttpServerResponse } from "effect/http"
-import { type ApiFailure, ApiRefused } from "../ApiRefusal.ts"
+import { type ApiFailure, ApiRefused } from "../api/ApiRefusal.ts"
 import type { Refusals } from "../sessions/signedIn.ts"
 import { MessagePage } from "../views/Landing.tsx"
-import { page, problem, seeOther } from "./answer.tsx"
-import { NotAForm } from "./Form.ts"
-import { returnPath, withReturn } from "./returnTo.ts"
+import type { Frame } from "../views/Layout.tsx"
+import { OtherOrganizationPage } from "../views/OtherOrganization.tsx"
+import { page, problem, seeOther } from "../web/answer.tsx"
+import { NotAForm } from "../web/Form.ts"
+import { returnPath, withReturn } from "../web/returnTo.ts"
 
 const home = { href: "/projects", label: "Go to your projects" }
 
@@ -26,6 +28,10 @@ export const notFoundPage = (signedIn: boolean) =>
     </MessagePage>,
     { status: 404 }
   )
+
+/** For a page of an organization of the person's that is not the active one. */
+export const otherOrganizationPage = (frame: Frame, to: Frame["organization"]) =>
+  page(<OtherOrganizationPage frame={frame} to={to} />, { status: 409 })
 
 const failedPage = (failure: ApiFailure | NotAForm) => {
   if (failure instanceof NotAForm)

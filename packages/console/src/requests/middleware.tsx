@@ -8,12 +8,12 @@ import { ClientHeaders } from "@narthex/api"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import { cookieName } from "../sessions/cookies.ts"
 import { MessagePage } from "../views/Landing.tsx"
-import { page, problem } from "./answer.tsx"
-import { callerHeaders, clientAddress } from "./clientAddress.ts"
-import { sendsJson } from "./Form.ts"
+import { page, problem } from "../web/answer.tsx"
+import { callerHeaders, clientAddress } from "../api/callerHeaders.ts"
+import { sendsJson } from "../web/Form.ts"
 import { notFoundPage } from "./refusals.tsx"
-import { isSameOrigin } from "./sameOrigin.ts"
-import { securityHeaders } from "./securityHeaders.ts"
+import { isSameOrigin } from "../web/sameOrigin.ts"
+import { securityHeaders } from "../web/securityHeaders.ts"
 
 type Request = HttpServerRequest.HttpServerRequest
 
@@ -44,7 +44,7 @@ const broken = (request: Request) =>
 
 const isReading = (method: string) => method === "GET" || method === "HEAD"
 
-export const everyRequest = HttpRouter.middleware(
+export const layerMiddleware = HttpRouter.middleware(
   Effect.gen(function* () {
     const { console_token, origin, secure, trusted_hops } = yield* ConsoleSettings
     const token = console_token === null ? undefined : Redacted.value(console_token)

@@ -1,17 +1,16 @@
 /** API keys: the list, making one, ending one. */
 import { Effect, Redacted } from "effect"
 import { CreateApiKey, parseApiKeyId } from "@narthex/api"
-import { type ApiRefused, calling, refusedWith } from "../ApiRefusal.ts"
-import { noticeIn, withNotice } from "../notices.ts"
-import { inOrganization, newFormToken, type Visit } from "../organization.tsx"
-import { payload, wholeNumber } from "../payload.ts"
+import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
+import { noticeIn, withNotice } from "../requests/notices.ts"
+import { inOrganization, type Visit } from "../requests/Visit.ts"
+import { callOnce, newFormToken } from "../api/formToken.ts"
+import { payload, wholeNumber } from "../api/payload.ts"
 import { ApiKeysPage, type ApiKeysPageProps, type KeyDraft } from "../views/ApiKeys.tsx"
 import { SecretPage } from "../views/Secret.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
-import type { ConsoleRoute } from "../web/routes.ts"
-import { known } from "./projectPages.tsx"
-import { once } from "./projectRoutes.tsx"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 const emptyDraft: KeyDraft = { name: "", capability: "read_write", scope: "organization", expires_in_days: "" }
 
@@ -71,7 +70,7 @@ const create = inOrganization((visit) =>
         ...(draft.scope === "" ? {} : { scope: draft.scope }),
         ...(draft.expires_in_days === "" ? {} : { expires_in_days: wholeNumber(draft.expires_in_days) })
       })
-      const { secret } = yield* once(form)(calling((api) => api.apiKeys.create({ payload: body })))
+      const { secret } = yield* callOnce(form)(calling((api) => api.apiKeys.create({ payload: body })))
       return page(
         <SecretPage
           frame={visit.frame}
@@ -94,7 +93,7 @@ const create = inOrganization((visit) =>
 /** A key that is gone already was revoked all the same. */
 const revoke = inOrganization((visit) =>
   Effect.gen(function* () {
-    const api_key_id = yield* known(parseApiKeyId(visit.param("api_key_id")))
+    const api_key_id = yield* idOrNotFound(parseApiKeyId(visit.param("api_key_id")))
     yield* calling((api) => api.apiKeys.revoke({ params: { api_key_id } }))
     return seeOther(withNotice(`${visit.home}/api-keys`, "key-revoked"))
   })
@@ -102,7 +101,7 @@ const revoke = inOrganization((visit) =>
 
 const path = "/orgs/:org_id/api-keys"
 
-export const keyRoutes: ReadonlyArray<ConsoleRoute> = [
+export const apiKeyRoutes: ReadonlyArray<ConsoleRoute> = [
   { method: "GET", path, answer: inOrganization((visit) => keysPage(visit)) },
   { method: "POST", path, answer: create },
   { method: "POST", path: `${path}/:api_key_id/revoke`, answer: revoke }

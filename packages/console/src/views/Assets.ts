@@ -4,20 +4,24 @@
  */
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
-import { Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
-import type { ConsoleRoute } from "./web/routes.ts"
 
-const directory = new URL("../assets/", import.meta.url)
+const directory = new URL("../../assets/", import.meta.url)
 
 /** Comments and layout are for those who read the files. To CSS, any white space is one space. */
 const compact = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")
 
-const read = async (name: string, type: string, parts: ReadonlyArray<string> = [name]) => {
+export interface Asset {
+  readonly path: `/assets/${string}`
+  /** The media type. */
+  readonly type: string
+  readonly content: Uint8Array
+}
+
+const read = async (name: string, type: string, parts: ReadonlyArray<string> = [name]): Promise<Asset> => {
   const texts = await Promise.all(parts.map((part) => readFile(new URL(part, directory), "utf8")))
   const content = new TextEncoder().encode(type.startsWith("text/css") ? compact(texts.join("\n")) : texts.join("\n"))
   const digest = createHash("sha256").update(content).digest("hex").slice(0, 12)
-  return { content, type, path: `/assets/${digest}/${name}` as const }
+  return { content, type, path: `/assets/${digest}/${name}` }
 }
 
 /** Without them no page is right, so a missing file stops the process at its start. */
@@ -30,13 +34,5 @@ const [style, script, icon] = await Promise.all([
 /** Where pages find them. */
 export const assetPaths = { style: style.path, script: script.path, icon: icon.path }
 
-export const assetRoutes: ReadonlyArray<ConsoleRoute> = [style, script, icon].map(({ content, path, type }) => ({
-  method: "GET",
-  path,
-  answer: Effect.succeed(
-    HttpServerResponse.uint8Array(content, {
-      contentType: type,
-      headers: { "cache-control": "public, max-age=31536000, immutable" }
-    })
-  )
-}))
+/** What is served at those addresses. */
+export const assets: ReadonlyArray<Asset> = [style, script, icon]

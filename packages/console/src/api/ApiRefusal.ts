@@ -3,7 +3,7 @@
  *
  * The typed client fails with one class for each code; pages ask for the code, so here they become one shape.
  */
-import { Effect, Schema } from "effect"
+import { Effect, type Option, Schema } from "effect"
 import { NarthexClient } from "@narthex/api"
 
 const Issue = Schema.Struct({
@@ -75,6 +75,12 @@ export const calling = <A, E, R>(
   call: (api: NarthexClient["Service"]["api"]) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, ApiFailure, R | NarthexClient> =>
   Effect.flatMap(NarthexClient, ({ api }) => Effect.mapError(call(api), toFailure))
+
+/** The id that a path holds, for a path of the API; what cannot be an id is refused as the API refuses an unknown one. */
+export const idOrNotFound = <Id>(id: Option.Option<Id>): Effect.Effect<Id, ApiRefused> =>
+  Effect.fromOption(id).pipe(
+    Effect.mapError(() => new ApiRefused({ status: 404, code: "not_found", detail: "Not found." }))
+  )
 
 /** Was it refused with one of these codes? */
 export const refusedWith =

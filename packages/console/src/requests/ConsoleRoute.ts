@@ -21,7 +21,7 @@ export interface ConsoleRoute {
 }
 
 /** The request's own context wins: the scope that was open when the routes were made is not a request's. */
-export const serveRoutes = (
+export const layerRoutes = (
   routes: ReadonlyArray<ConsoleRoute>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | Services> =>
   Layer.effectDiscard(

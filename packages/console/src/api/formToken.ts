@@ -1,0 +1,24 @@
+/**
+ * Form tokens: a form that is sent twice acts once (docs/design/console.md W15).
+ *
+ * Each rendering of a form has a token, and the console sends it on as `Idempotency-Key`.
+ */
+import { randomUUID } from "node:crypto"
+import { Effect } from "effect"
+import { ClientHeaders } from "@narthex/api"
+import type { Form } from "../web/Form.ts"
+
+/** A token for one rendering of a form. */
+export const newFormToken = (): string => `form-${randomUUID()}`
+
+const formToken = /^form-[0-9a-f-]{36}$/
+
+/** Runs the call with the form's token as its idempotency key. A token that the console did not make is left out. */
+export const callOnce =
+  (form: Form) =>
+  <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {
+    const token = form.text("form_token")
+    return formToken.test(token)
+      ? Effect.updateService(call, ClientHeaders, (headers) => ({ ...headers, "idempotency-key": token }))
+      : call
+  }

@@ -1,0 +1,27 @@
+/** The page that a tab shows when another tab has switched the organization: it names both, and offers the switch. */
+import { type Frame, Page } from "./Layout.tsx"
+
+export interface OtherOrganizationPageProps {
+  readonly frame: Frame
+  /** The organization that the address names; the active one is the frame's. */
+  readonly to: Frame["organization"]
+}
+
+export const OtherOrganizationPage = ({ frame, to }: OtherOrganizationPageProps) => (
+  <Page title="Another organization" frame={frame}>
+    <div class="narrow">
+      <h1>This page belongs to {to.name}</h1>
+      <p>You are working in {frame.organization.name}. Nothing was changed.</p>
+      <form method="post" action="/api/auth/switch-org" class="actions">
+        <input type="hidden" name="org_id" value={to.id} />
+        <input type="hidden" name="return_to" value={frame.here} />
+        <a class="button" href="/projects">
+          Stay in {frame.organization.name}
+        </a>
+        <button type="submit" class="primary">
+          Switch to {to.name}
+        </button>
+      </form>
+    </div>
+  </Page>
+)
