@@ -9,7 +9,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { Api, problemCatalog } from "@narthex/api"
 import { environmentTable, exitCodes } from "@narthex/cli"
-import { settingsMarkdown } from "@narthex/http"
+import { settingsMarkdown } from "@narthex/server"
 import { OpenApi } from "effect/http-api"
 
 const root = resolve(import.meta.dirname, "..")
@@ -18,7 +18,7 @@ const made = (from: string) => `<!-- Made from ${from} by scripts/docs.ts: chang
 
 const settingsPage = () =>
   [
-    made("packages/http/src/settings/variables.ts"),
+    made("packages/server/src/settings/variables.ts"),
     "# Settings",
     "",
     "Environment variables only. They are read once, at start, and checked together: every mistake is named in one",

@@ -35,7 +35,8 @@ const allowed: Record<string, ReadonlyArray<string>> = {
     "preact-render-to-string",
     "node:"
   ],
-  server: ["effect", "effect/", "@narthex/", "@effect/platform-node/", "oidc-provider", "node:"]
+  "dev-providers": ["effect", "@narthex/http", "oidc-provider", "node:"],
+  server: ["effect", "effect/", "@narthex/", "@effect/platform-node/", "node:"]
 }
 
 /**
@@ -175,6 +176,13 @@ describe("structure", () => {
         .map((circle) => `${name}: ${circle}`)
     )
     assert.deepStrictEqual(found, [])
+  })
+
+  it("the server does not need the development providers until it starts them", () => {
+    const needed = files("packages/server/src/**/*.ts").filter((file) =>
+      /^import (?!type )[^;]*?from "@narthex\/dev-providers"/m.test(readFileSync(resolve(root, file), "utf8"))
+    )
+    assert.deepStrictEqual(needed, [])
   })
 
   it("the core uses stable Effect modules and no platform", () => {

@@ -7,11 +7,10 @@
  * Pitfall: making a new one because the file is gone. The signing keys in the store could not be opened any more and
  * every API key would be unknown. A missing file while keys exist is an error, never a fresh start.
  */
-import { hkdfSync, randomBytes, randomUUID } from "node:crypto"
-import { constants } from "node:fs"
-import { link, mkdir, open, unlink } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import { hkdfSync, randomBytes } from "node:crypto"
+import { join } from "node:path"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
+import { codeOf, readPrivateFile, writePrivateFile } from "./privateFile.ts"
 
 /** What a derived secret is for. The words are part of the derivation: changing one changes the secret. */
 export type SecretPurpose = "signing-key-wrapping" | "console-cookie" | "console-token" | "proxy-token"
@@ -94,10 +93,11 @@ export const loadMasterSecret = Effect.fn("loadMasterSecret")(function* <E, R>(
       catch: (cause) => new MasterSecretUnusable({ path, reason: `The file system answered ${codeOf(cause)}.` })
     })
 
-  let text = yield* onDisk(() => readIfThere(path))
+  let text = yield* onDisk(() => readPrivateFile(path))
   if (text === undefined) {
     if (yield* keysExist) return yield* new MasterSecretMissing({ path })
-    text = yield* onDisk(() => write(path))
+    // On disk before any signing key is wrapped with it.
+    text = yield* onDisk(() => writePrivateFile(path, `${randomBytes(length).toString("base64url")}\n`))
   }
   const secret = readMasterSecret(text)
   if (secret === undefined) {
@@ -105,42 +105,3 @@ export const loadMasterSecret = Effect.fn("loadMasterSecret")(function* <E, R>(
   }
   return secret
 })
-
-const codeOf = (cause: unknown): string => String(cause instanceof Error && "code" in cause ? cause.code : cause)
-
-/** A symlink is not followed, and a file that others may read is tightened. */
-async function read(path: string): Promise<string> {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  try {
-    if (((await file.stat()).mode & 0o077) !== 0) await file.chmod(0o600)
-    return await file.readFile("utf8")
-  } finally {
-    await file.close()
-  }
-}
-
-const readIfThere = (path: string) =>
-  read(path).catch((cause: unknown) => {
-    if (codeOf(cause) === "ENOENT") return undefined
-    throw cause
-  })
-
-/** Whoever links first wins, and a crash leaves no half of a secret. On disk before anything is wrapped with it. */
-async function write(path: string): Promise<string> {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const draft = `${path}.${randomUUID()}`
-  const file = await open(draft, "wx", 0o600)
-  try {
-    await file.writeFile(`${randomBytes(length).toString("base64url")}\n`)
-    await file.sync()
-    await link(draft, path).catch((cause: unknown) => {
-      if (codeOf(cause) !== "EEXIST") throw cause
-    })
-  } finally {
-    await file.close()
-    await unlink(draft)
-  }
-  const directory = await open(dirname(path), "r")
-  await directory.sync().finally(() => directory.close())
-  return read(path)
-}

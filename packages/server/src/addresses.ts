@@ -2,7 +2,7 @@
  * Where everything listens, settled before anything starts: the parts know each other by address, and the API's own
  * URL is in every token that it signs.
  */
-import { type Listener, type Settings, urlOf } from "@narthex/http"
+import { type Listener, type Settings, urlOf } from "./settings/Settings.ts"
 import { Effect } from "effect"
 import { freePort } from "./freePort.ts"
 

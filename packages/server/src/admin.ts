@@ -1,7 +1,7 @@
 /** The admin port: metrics for Prometheus. Loopback unless told otherwise; there is no credential on it. */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import type { Listener } from "@narthex/http"
+import type { Listener } from "./settings/Settings.ts"
 import { Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"

@@ -1,6 +1,6 @@
 /** What runs Postgres for branches (`NARTHEX_COMPUTE`), on instances with the role `runner`. */
 import { ComputeDriver, ComputeFailed, type EndpointStore, layerMemoryComputes, type StorageError } from "@narthex/core"
-import type { Settings } from "@narthex/http"
+import type { Settings } from "./settings/Settings.ts"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
 import type { Database } from "@narthex/postgres"
 import { Effect, Layer } from "effect"

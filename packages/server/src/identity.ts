@@ -1,19 +1,11 @@
 /** Who people are and what proves it: master secret, signing keys, peppers, and the providers that sign people in. */
 import { KeyDigester } from "@narthex/core"
-import {
-  JoseTokenSigner,
-  MasterSecret,
-  type OpenIdProvider,
-  OpenIdProviders,
-  type Settings,
-  signingKeysExist
-} from "@narthex/http"
+import { JoseTokenSigner, MasterSecret, type OpenIdProvider, OpenIdProviders, signingKeysExist } from "@narthex/http"
 import type { SignInProvider } from "@narthex/console"
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import type { Addresses } from "./addresses.ts"
-import { DevProviders } from "./providers/DevProviders.ts"
-
-export const devClientId = "narthex"
+import { startDevProviders } from "./devProviders.ts"
+import type { Settings } from "./settings/Settings.ts"
 
 export const layerMasterSecret = (settings: Settings) =>
   settings.master_secret === null
@@ -28,19 +20,16 @@ export const layerSigner = (issuer: string, [present, ...others]: Settings["key_
     )
   )
 
-/** The configured providers, and the development ones where they are wanted. */
+/** The configured providers, and the development ones if the settings ask for them. */
 export const startProviders = Effect.fnUntraced(function* (settings: Settings, addresses: Addresses) {
   const configured = settings.providers
   if (addresses.dev_providers === null) return configured
-  const layer = DevProviders.layer({
+  const development = yield* startDevProviders({
     ports: addresses.dev_providers,
-    host: "127.0.0.1",
     dataDir: settings.data_dir,
-    clientId: devClientId,
-    redirectUris: [new URL("/sign-in/callback", addresses.console.url).href]
+    consoleUrl: addresses.console.url
   })
-  const { providers } = Context.get(yield* Layer.build(layer), DevProviders)
-  return [...configured, ...providers]
+  return [...configured, ...development]
 })
 
 export const layerIdentityProviders = (providers: ReadonlyArray<OpenIdProvider>) => OpenIdProviders.layer(providers)

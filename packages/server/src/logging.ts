@@ -1,5 +1,5 @@
 /** The log goes to stderr; stdout is for the one line that says where everything listens. */
-import type { Settings } from "@narthex/http"
+import type { Settings } from "./settings/Settings.ts"
 import { Layer, Logger, References } from "effect"
 
 export const layerLogging = ({ log }: Settings) =>

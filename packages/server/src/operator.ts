@@ -5,7 +5,9 @@
  * store for as long as the command takes.
  */
 import { NotFound, OperatorAccounts, type User, UserId } from "@narthex/core"
-import { rotateSigningKeys, type Settings, settingsText } from "@narthex/http"
+import { rotateSigningKeys } from "@narthex/http"
+import type { Settings } from "./settings/Settings.ts"
+import { settingsText } from "./settings/settingsTable.ts"
 import { migrate } from "@narthex/postgres"
 import { Console, DateTime, Effect, Layer, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

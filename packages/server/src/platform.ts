@@ -6,7 +6,8 @@
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { Entropy, layerRunner, layerServices } from "@narthex/core"
-import { Draining, layerApiServer, MasterSecret, type OpenIdProvider, type Settings } from "@narthex/http"
+import { Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
+import type { Settings } from "./settings/Settings.ts"
 import { HttpControlPlane, Proxy } from "@narthex/proxy"
 import { Effect, Layer } from "effect"
 import type { Addresses } from "./addresses.ts"

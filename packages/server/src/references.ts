@@ -9,7 +9,8 @@ import {
   RegionId,
   SessionPolicy
 } from "@narthex/core"
-import { RateLimits, ServerIdentity, type Settings } from "@narthex/http"
+import { RateLimits, ServerIdentity } from "@narthex/http"
+import type { Settings } from "./settings/Settings.ts"
 import { Layer, type Redacted } from "effect"
 import type { Addresses } from "./addresses.ts"
 import { version } from "./version.ts"

@@ -1,6 +1,6 @@
 /** Runs a composed platform as a process: settings, start, the word that it is up, and an orderly end. */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { type InvalidSettings, loadSettings, type Settings } from "@narthex/http"
+import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
 import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
 import { CliError } from "effect/cli"
 import { type Addresses, settleAddresses } from "./addresses.ts"

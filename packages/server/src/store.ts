@@ -2,7 +2,7 @@
  * The store of a process: the embedded Postgres, or the one that `DATABASE_URL` names; migrated, with its regions.
  */
 import { RegionCatalog, RegionId } from "@narthex/core"
-import type { Settings } from "@narthex/http"
+import type { Settings } from "./settings/Settings.ts"
 import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"

@@ -1,5 +1,5 @@
 /** Traces and metrics to an OpenTelemetry collector, where the operator names one (`OTEL_EXPORTER_OTLP_ENDPOINT`). */
-import type { Settings } from "@narthex/http"
+import type { Settings } from "./settings/Settings.ts"
 import { Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"

@@ -1,6 +1,6 @@
 /** What a process says when it is up: what it runs, and nothing that something else may run at the same address. */
 import { assert, describe, it } from "@effect/vitest"
-import { loadSettings } from "@narthex/http"
+import { loadSettings } from "../src/settings/Settings.ts"
 import { ConfigProvider, Effect } from "effect"
 import { settleAddresses } from "../src/addresses.ts"
 import { readyLine, readyText } from "../src/announce.ts"

@@ -1,6 +1,6 @@
 /** Operator commands in the test's process: what each prints, and the sentence with which it fails. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
-import { loadSettings } from "@narthex/http"
+import { loadSettings } from "@narthex/server"
 import { Cause, ConfigProvider, Console, Effect, Exit } from "effect"
 import { Command } from "effect/cli"
 import { silent } from "../../../packages/postgres/test/support/silent.ts"

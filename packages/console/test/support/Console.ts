@@ -3,8 +3,8 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, type Context, Duration, Effect, Layer, Redacted, References } from "effect"
-import { DevProviders } from "../../../server/src/providers/DevProviders.ts"
 import { callbackUrl, type ConsoleConfig, ConsoleListener, layerConsoleServer } from "../../src/index.ts"
+import { DevProviders } from "@narthex/dev-providers"
 import { ApiDouble } from "./ApiDouble.ts"
 
 export const cookieKey = Redacted.make(new Uint8Array(32).fill(7))

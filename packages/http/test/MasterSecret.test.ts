@@ -3,7 +3,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { loadMasterSecret, MasterSecret, readMasterSecret } from "../../src/MasterSecret.ts"
+import { loadMasterSecret, MasterSecret, readMasterSecret } from "../src/MasterSecret.ts"
 
 const directory = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "narthex-secret-"))),

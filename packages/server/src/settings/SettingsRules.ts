@@ -4,7 +4,7 @@
  * Pitfall: a rule that fires because another value was mistyped. A variable that is given but malformed is `undefined`
  * among the values and present among the `given`; rules about presence ask there.
  */
-import { isLoopbackHost, type OpenIdProvider } from "../sessions/OpenIdProvider.ts"
+import { isLoopbackHost, type OpenIdProvider } from "@narthex/http"
 import type { Reading, Values } from "./readVariables.ts"
 import type { variables } from "./variables.ts"
 

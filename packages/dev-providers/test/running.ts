@@ -3,7 +3,7 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { ConfigProvider, Context, Effect, Layer, References } from "effect"
-import { type DevProvider, DevProviders, type DevProvidersOptions } from "../../src/providers/DevProviders.ts"
+import { type DevProvider, DevProviders, type DevProvidersOptions } from "../src/DevProviders.ts"
 import { callback, clientId } from "./signIn.ts"
 
 export const dataDir = Effect.acquireRelease(

@@ -5,9 +5,8 @@
  */
 import { isIP } from "node:net"
 import { type Cidr, normalizeEmail, parseCidrOrAddress } from "@narthex/core"
+import { OpenIdProvider, readMasterSecret } from "@narthex/http"
 import { Duration, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
-import { readMasterSecret } from "../MasterSecret.ts"
-import { OpenIdProvider } from "../sessions/OpenIdProvider.ts"
 
 export type Form<A> = (text: string) => Result.Result<A, string>
 

@@ -74,7 +74,7 @@ export class DevProviders extends Context.Service<
     /** The two issuers, listening. */
     readonly providers: ReadonlyArray<DevProvider>
   }
->()("@narthex/server/providers/DevProviders") {
+>()("@narthex/dev-providers/DevProviders") {
   static readonly layer = (
     options: DevProvidersOptions
   ): Layer.Layer<DevProviders, DevProvidersRefused | PortUnavailable | SigningKeyUnusable> =>

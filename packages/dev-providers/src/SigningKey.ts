@@ -4,11 +4,9 @@
  * The file is PKCS#8, mode 0600; one that is looser is tightened, a symlink is not followed. A file that holds
  * something else is reported and never overwritten: it may be somebody's key.
  */
-import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject, randomUUID } from "node:crypto"
-import { constants } from "node:fs"
-import { link, mkdir, open, unlink } from "node:fs/promises"
-import { dirname } from "node:path"
+import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto"
 import { promisify } from "node:util"
+import { codeOf, readPrivateFile, writePrivateFile } from "@narthex/http"
 import { Effect, Schema } from "effect"
 
 export type SigningAlgorithm = "RS256" | "ES256"
@@ -32,10 +30,11 @@ export class SigningKeyUnusable extends Schema.TaggedError<SigningKeyUnusable>()
 
 const generate = promisify(generateKeyPair)
 
-const fresh = async (alg: SigningAlgorithm) =>
-  alg === "RS256"
-    ? (await generate("rsa", { modulusLength: 2048 })).privateKey
-    : (await generate("ec", { namedCurve: "P-256" })).privateKey
+const newPem = async (alg: SigningAlgorithm): Promise<string> => {
+  const { privateKey } =
+    alg === "RS256" ? await generate("rsa", { modulusLength: 2048 }) : await generate("ec", { namedCurve: "P-256" })
+  return privateKey.export({ format: "pem", type: "pkcs8" }).toString()
+}
 
 const fits = (key: KeyObject, alg: SigningAlgorithm) =>
   alg === "RS256"
@@ -48,48 +47,11 @@ const thumbprint = (key: KeyObject) => {
   return createHash("sha256").update(JSON.stringify({ crv, e, kty, n, x, y })).digest("base64url")
 }
 
-const codeOf = (cause: unknown) => (cause instanceof Error && "code" in cause ? cause.code : undefined)
-
-const read = async (path: string) => {
-  const file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
-  try {
-    if (((await file.stat()).mode & 0o077) !== 0) await file.chmod(0o600)
-    return await file.readFile("utf8")
-  } finally {
-    await file.close()
-  }
-}
-
-const readIfThere = (path: string) =>
-  read(path).catch((cause: unknown) => {
-    if (codeOf(cause) === "ENOENT") return undefined
-    throw cause
-  })
-
-/** Writes a new key beside `path` and links it there; whoever comes first wins, and a crash leaves no half of a key. */
-const write = async (path: string, alg: SigningAlgorithm) => {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const draft = `${path}.${randomUUID()}`
-  const file = await open(draft, "wx", 0o600)
-  try {
-    await file.writeFile((await fresh(alg)).export({ format: "pem", type: "pkcs8" }))
-    await file.sync()
-    await link(draft, path).catch((cause: unknown) => {
-      if (codeOf(cause) !== "EEXIST") throw cause
-    })
-  } finally {
-    await file.close()
-    await unlink(draft)
-  }
-  return read(path)
-}
-
 /** The key in `path`, made at the first start. */
 export const loadSigningKey = Effect.fn("loadSigningKey")(function* (path: string, alg: SigningAlgorithm) {
   const pem = yield* Effect.tryPromise({
-    try: async () => (await readIfThere(path)) ?? (await write(path, alg)),
-    catch: (cause) =>
-      new SigningKeyUnusable({ path, reason: `The file system answered ${String(codeOf(cause) ?? cause)}.` })
+    try: async () => (await readPrivateFile(path)) ?? (await writePrivateFile(path, await newPem(alg))),
+    catch: (cause) => new SigningKeyUnusable({ path, reason: `The file system answered ${codeOf(cause)}.` })
   })
   const unfit = new SigningKeyUnusable({
     path,

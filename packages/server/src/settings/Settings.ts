@@ -7,7 +7,7 @@
 import { resolve } from "node:path"
 import type { AccessSettings, Cidr, SessionSettings } from "@narthex/core"
 import { Config, Duration, Effect, type LogLevel, Option, type Redacted, Schema } from "effect"
-import type { OpenIdProvider } from "../sessions/OpenIdProvider.ts"
+import type { OpenIdProvider } from "@narthex/http"
 import { type Reading, readVariables } from "./readVariables.ts"
 import { brokenRules, type Circumstances, listensOnLoopback, wantsDevProviders } from "./SettingsRules.ts"
 import { variables } from "./variables.ts"

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Redacted } from "effect"
-import { canonicalAddress, clientAddress, clientOrigin, isToken } from "../../src/ClientAddress.ts"
+import { canonicalAddress, clientAddress, clientOrigin, isToken } from "../src/ClientAddress.ts"
 
 describe("the client address", () => {
   it.each([
