@@ -22,7 +22,7 @@ export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string
     Effect.catchDefect((defect) =>
       Effect.gen(function* () {
         yield* Effect.logDebug(Cause.pretty(Cause.die(defect)))
-        yield* output.warn("narthex itself failed; this is a mistake in it. --log-level debug shows where.")
+        yield* output.warn("narthex failed unexpectedly. This is a bug in narthex; --log-level debug shows the cause.")
         return exitCodes.failed.code
       })
     )

@@ -66,7 +66,7 @@ describe("chooseBearer", () => {
   })
 
   it("says whether nothing is stored or nothing is current", () => {
-    assert.strictEqual(secretOf({ stored: { ...stored, current: null } }), "No context is current.")
+    assert.strictEqual(secretOf({ stored: { ...stored, current: null } }), "There is no current context.")
     assert.strictEqual(secretOf({ stored: { version: 1, current: null, contexts: {} } }), "You are not signed in.")
   })
 

@@ -63,7 +63,7 @@ describe("whoami", () => {
       assert.deepStrictEqual([code, stdout], [4, ""])
       assert.strictEqual(
         stderr,
-        "error: The credential is not valid.\n  hint: narthex login, or another key in NARTHEX_API_KEY\n  code: invalid_token · request: req_test\n"
+        "error: The credential is not valid.\n  hint: narthex login, or set NARTHEX_API_KEY to another key\n  code: invalid_token · request: req_test\n"
       )
       assert.strictEqual(stored().contexts.default.secret, key.secret)
     }).pipe(Effect.scoped)
@@ -148,7 +148,7 @@ describe("project", () => {
       assert.strictEqual(code, 1)
       assert.strictEqual(
         stderr,
-        `error: The API at ${plane.url} cannot be reached.\n  hint: is it running, and is NARTHEX_URL right?\n`
+        `error: The API at ${plane.url} cannot be reached.\n  hint: check that the server is running and that NARTHEX_URL is correct\n`
       )
     }).pipe(Effect.scoped)
   )
@@ -159,7 +159,7 @@ describe("project", () => {
       plane.instead = () => ({ status: 200, body: { projects: "none" } })
       const { code, stderr } = yield* run(["project", "list"])
       assert.strictEqual(code, 1)
-      assert.match(stderr, /^error: The server's answer is not what this version expects\./)
+      assert.match(stderr, /^error: The server's response is not what this version of narthex expects\./)
     }).pipe(Effect.scoped)
   )
 })

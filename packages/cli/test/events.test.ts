@@ -89,8 +89,8 @@ describe("events tail", () => {
       assert.deepStrictEqual(
         lines.filter((line) => !line.startsWith("{")),
         [
-          "warning: Events were missed (too_old): read the state anew.",
-          "warning: This reader was too slow and missed 7 events: read the state anew."
+          "warning: Events were missed (too_old). Read the current state.",
+          "warning: This client was too slow and missed 7 events. Read the current state."
         ]
       )
     }).pipe(Effect.scoped)
@@ -140,7 +140,7 @@ describe("events tail", () => {
       })
       const onNote = (line: string) => {
         said += `${line}\n`
-        if (line === "Connected again.") back()
+        if (line === "Reconnected.") back()
       }
       let heard = () => {}
       const first = new Promise<void>((resolve) => {
@@ -152,7 +152,7 @@ describe("events tail", () => {
       yield* Effect.promise(() => within("the first event", first))
       plane.dropStreams()
       yield* Effect.promise(() => within("the second connection", again))
-      assert.match(said, /^The connection is gone \(.*\); trying again in \d\.\d s\.\nConnected again\.\n$/)
+      assert.match(said, /^Connection lost \(.*\); reconnecting in \d\.\d s\.\nReconnected\.\n$/)
       assert.strictEqual(plane.heard.at(-1)?.lastEventId, started.id)
       yield* Fiber.interrupt(running)
     }).pipe(Effect.scoped)

@@ -61,7 +61,7 @@ describe("ip-allow add", () => {
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       const { stderr } = yield* run(["ip-allow", "add", "--current", "--project", shop])
-      assert.strictEqual(stderr, "The API sees you at 198.51.100.7.\n")
+      assert.strictEqual(stderr, "Your address, as the API sees it, is 198.51.100.7.\n")
       assert.deepStrictEqual(cidrs(plane), ["198.51.100.7/32"])
       assert.strictEqual((yield* run(["ip-allow", "add", "10.0.0.0/8", "--current", "--project", shop])).code, 2)
       assert.strictEqual((yield* run(["ip-allow", "add", "--project", shop])).code, 2)
@@ -75,7 +75,7 @@ describe("ip-allow add", () => {
       plane.instead = ({ path }) =>
         path === "/v1/client-address" ? { status: 200, body: { address: "2001:db8::7" } } : undefined
       const { stderr } = yield* run(["ip-allow", "add", "--current", "--project", shop])
-      assert.match(stderr, /warning: 2001:db8::7\/128 is IPv6, and other rules are IPv4/)
+      assert.match(stderr, /warning: 2001:db8::7\/128 is IPv6, but other rules are IPv4/)
     }).pipe(Effect.scoped)
   )
 
@@ -84,7 +84,7 @@ describe("ip-allow add", () => {
       const { run } = yield* signedIn
       const { code, stderr } = yield* run(["ip-allow", "add", "203.0.113.0/24", "--project", shop])
       assert.strictEqual(code, 0)
-      assert.match(stderr, /warning: This is the first rule, and it does not hold your own address 198\.51\.100\.7/)
+      assert.match(stderr, /warning: This is the first rule, and it does not include your own address 198\.51\.100\.7/)
     }).pipe(Effect.scoped)
   )
 
@@ -92,7 +92,7 @@ describe("ip-allow add", () => {
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { stderr } = yield* run(["ip-allow", "add", "198.51.100.0/24", "--ttl", "8h", "--project", shop])
-      assert.match(stderr, /warning: The last rule lapses at 2026-11-20T18:00:00\.000Z; from then on every address/)
+      assert.match(stderr, /warning: The last rule expires at 2026-11-20T18:00:00\.000Z; after that, every address/)
       assert.strictEqual((yield* run(["ip-allow", "add", "10.0.0.0/8", "--ttl", "soon", "--project", shop])).code, 2)
     }).pipe(Effect.scoped)
   )
@@ -139,7 +139,7 @@ describe("ip-allow remove", () => {
       const remove = ["ip-allow", "remove", "10.0.0.0/8", "--project", shop]
       const no = yield* run(remove, { terminal: true, stdin: "n\n" })
       assert.strictEqual(no.code, 1)
-      assert.match(no.stderr, /The project will accept connections from every address\. Go on\? \[y\/N\]/)
+      assert.match(no.stderr, /The project will accept connections from every address\. Continue\? \[y\/N\]/)
       assert.deepStrictEqual(cidrs(plane), ["10.0.0.0/8"])
       assert.strictEqual((yield* run(remove, { terminal: true, stdin: "yes\n" })).code, 0)
       assert.deepStrictEqual(cidrs(plane), [])
@@ -154,7 +154,7 @@ describe("ip-allow reset", () => {
       plane.allowlist.list("10.0.0.0/8", "192.0.2.0/24")
       const refused = yield* run(["ip-allow", "reset", "--project", shop])
       assert.strictEqual(refused.code, 2)
-      assert.match(refused.stderr, /The project will accept connections from every address\..*\n {2}hint: --yes/)
+      assert.match(refused.stderr, /The project will accept connections from every address\..*\n {2}hint: pass --yes/)
       assert.strictEqual(cidrs(plane).length, 2)
       assert.strictEqual((yield* run(["ip-allow", "reset", "--project", shop, "--yes"])).code, 0)
       assert.deepStrictEqual(cidrs(plane), [])

@@ -40,7 +40,7 @@ describe("api-key", () => {
       const { run } = yield* signedIn
       const { code, stderr } = yield* run(["api-key", "create"])
       assert.strictEqual(code, 1)
-      assert.match(stderr, /A key cannot create a key.*\n {2}hint: http:\/\/console\.test\/orgs\//)
+      assert.match(stderr, /An API key cannot create another API key.*\n {2}hint: http:\/\/console\.test\/orgs\//)
       const opened: Array<string> = []
       const open = (url: string) => Effect.sync(() => opened.push(url) > 0)
       const second = yield* run(["api-key", "create", "--open"], { open })

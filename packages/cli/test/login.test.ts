@@ -124,7 +124,7 @@ describe("login", () => {
       yield* TestClock.adjust("1 second")
       const { code, stderr } = yield* Fiber.join(run)
       assert.strictEqual(code, 1)
-      assert.match(stderr, /Nobody authorized the login within 5 minutes\.\n {2}hint: .*--no-browser.*--with-token/)
+      assert.match(stderr, /The login was not authorized within 5 minutes\.\n {2}hint: .*--no-browser.*--with-token/)
       assert.strictEqual(plane.keys.size, 0)
     }).pipe(Effect.scoped)
   )
@@ -150,8 +150,8 @@ describe("login", () => {
         open: () => Effect.die("a browser was opened")
       })
       assert.strictEqual(run.code, 0)
-      assert.match(run.stderr, /paste the address it landed on/)
-      assert.match(run.stderr, /That is not the address/)
+      assert.match(run.stderr, /paste the URL from its address bar/)
+      assert.match(run.stderr, /This is not the expected URL/)
       assert.strictEqual(plane.keys.size, 1)
     }).pipe(Effect.scoped)
   )
@@ -204,7 +204,7 @@ describe("login", () => {
         variables: { ...setting.variables, NARTHEX_API_KEY: "x" }
       })
       assert.strictEqual(run.code, 0)
-      assert.match(run.stderr, /^warning: NARTHEX_API_KEY is set, and wins/)
+      assert.match(run.stderr, /^warning: NARTHEX_API_KEY is set and takes precedence/)
     }).pipe(Effect.scoped)
   )
 
@@ -238,7 +238,7 @@ describe("login", () => {
       opened.length = 0
       const run = yield* runNarthex(["login"], setting)
       assert.strictEqual(run.code, 1)
-      assert.match(run.stderr, /does not hold what this version writes there/)
+      assert.match(run.stderr, /is not a credentials file that this version of narthex can read/)
       assert.deepStrictEqual(opened, [])
       assert.strictEqual(readFileSync(file, "utf8"), "{ not ours")
     }).pipe(Effect.scoped)

@@ -99,7 +99,7 @@ describe("logout", () => {
       const variables = { ...setting.variables, NARTHEX_API_KEY: ci.secret }
       const { code, stderr } = yield* runNarthex(["logout"], { ...setting, variables })
       assert.strictEqual(code, 0)
-      assert.match(stderr, /NARTHEX_API_KEY is not touched/)
+      assert.match(stderr, /logout does not revoke the credential in NARTHEX_API_KEY/)
       assert.deepStrictEqual([...plane.keys.keys()], [ci.secret])
     }).pipe(Effect.scoped)
   )
@@ -124,7 +124,7 @@ describe("logout", () => {
         variables: { NARTHEX_URL: "https://elsewhere.invalid" }
       })
       assert.strictEqual(code, 0)
-      assert.match(stderr, /warning: NARTHEX_URL names https:\/\/elsewhere\.invalid/)
+      assert.match(stderr, /warning: NARTHEX_URL is https:\/\/elsewhere\.invalid/)
       assert.strictEqual(plane.keys.size, 0)
       assert.isFalse(existsSync(file))
     }).pipe(Effect.scoped)

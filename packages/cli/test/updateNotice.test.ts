@@ -5,7 +5,7 @@ import { isNewer } from "../src/connection/LatestVersion.ts"
 import { version } from "../src/environment/version.ts"
 import { signedIn } from "./support/signedIn.ts"
 
-const notice = `narthex 99.0.0 is out; this is ${version}.\n`
+const notice = `narthex 99.0.0 is available; this is ${version}.\n`
 
 describe("the notice about a newer version", () => {
   it.effect("is one line on a terminal's stderr, once a day", () =>

@@ -45,7 +45,7 @@ describe("usage", () => {
       for (const url of ["ftp://x", "http://user:password@x", "nonsense", "http://x?y"]) {
         const { code, stderr } = yield* run(["whoami"], { variables: { NARTHEX_URL: url, NARTHEX_API_KEY: "k" } })
         assert.strictEqual(code, 2)
-        assert.match(stderr, /error: NARTHEX_URL is not the address of a server\./)
+        assert.match(stderr, /error: NARTHEX_URL is not a valid server URL\./)
       }
       assert.strictEqual((yield* run(["help", "environment"], { variables: { NARTHEX_URL: "ftp://x" } })).code, 0)
     })

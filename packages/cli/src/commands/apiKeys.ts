@@ -43,7 +43,7 @@ const list = Command.make("list", {}, () =>
     })
   )
 ).pipe(
-  Command.withDescription("List API keys: those of the organization, or what the key may see of them"),
+  Command.withDescription("List the API keys that the credential can see"),
   Command.withExamples([{ command: "narthex api-key list" }])
 )
 
@@ -51,13 +51,16 @@ const revoke = Command.make(
   "revoke",
   {
     id: Argument.String("id").pipe(
-      Argument.withDescription("The key, key-…"),
-      Argument.filterMap(parseApiKeyId, () => "Expected an id like key-01hzx…; narthex api-key list shows them"),
+      Argument.withDescription("The id of the key, key-…"),
+      Argument.filterMap(
+        parseApiKeyId,
+        () => "Expected a key id such as key-01hzx…; narthex api-key list shows the ids"
+      ),
       Argument.optional
     ),
     self: Flag.Boolean("self").pipe(
       Flag.withoutNegation,
-      Flag.withDescription("The key that this command uses"),
+      Flag.withDescription("Revoke the key that this command uses"),
       Flag.withDefault(false)
     ),
     yes: yesFlag
@@ -68,13 +71,13 @@ const revoke = Command.make(
         const output = yield* Output
         if (Option.isSome(id) === self)
           return yield* new UsageMistake({
-            message: "Name one key, or say --self.",
+            message: "Give either the id of a key or --self.",
             hint: "narthex api-key revoke --self"
           })
         const authenticated = yield* (yield* Connection).authenticated
         if (Option.isSome(id)) {
           const api_key_id = id.value
-          yield* confirm(`The key ${api_key_id} will stop working for good.`, yes)
+          yield* confirm(`The key ${api_key_id} will be revoked, which cannot be undone.`, yes)
           yield* output.waiting("Revoking the key", authenticated.client.api.apiKeys.revoke({ params: { api_key_id } }))
         } else yield* output.waiting("Revoking the key", authenticated.client.api.apiKeys.revokeSelf())
         yield* output.note("The key is revoked.")
@@ -84,7 +87,7 @@ const revoke = Command.make(
 ).pipe(
   Command.withDescription("Revoke an API key; a key can revoke only itself"),
   Command.withExamples([
-    { command: "narthex api-key revoke --self", description: "The key in use; its context is deleted with it" }
+    { command: "narthex api-key revoke --self", description: "Revoke the key in use, and delete its context" }
   ])
 )
 
@@ -93,7 +96,7 @@ const dropIfOwn = Effect.fnUntraced(function* ({ bearer }: AuthenticatedApi, id:
   if (bearer._tag !== "FromContext" || (id !== undefined && id !== bearer.context.key.id)) return
   const output = yield* Output
   yield* (yield* ContextFile).change((stored) => withoutContext(stored, bearer.name))
-  yield* output.note(`Context "${bearer.name}" is deleted with it.`)
+  yield* output.note(`Context "${bearer.name}" is deleted, too.`)
 })
 
 const create = Command.make(
@@ -101,7 +104,7 @@ const create = Command.make(
   {
     open: Flag.Boolean("open").pipe(
       Flag.withoutNegation,
-      Flag.withDescription("Open the console's page for it"),
+      Flag.withDescription("Open the page in a browser"),
       Flag.withDefault(false)
     )
   },
@@ -112,16 +115,16 @@ const create = Command.make(
         const { client } = yield* (yield* Connection).authenticated
         const { organization } = yield* client.api.auth.whoami()
         const page = `${yield* findConsole(client)}/orgs/${encodeURIComponent(organization.id)}/api-keys`
-        const reason = "A key cannot create a key: keys are made by a signed-in person, in the console."
+        const reason = "An API key cannot create another API key. Keys are created in the console."
         if (!open) return yield* new Stopped({ message: reason, hint: `${page}, or narthex api-key create --open` })
         yield* output.note(reason)
         yield* output.text(page)
         if (!(yield* (yield* Browser).open(page)))
-          yield* output.note("No browser could be opened; open the address yourself.")
+          yield* output.note("No browser could be opened. Open the URL yourself.")
       })
     )
 ).pipe(
-  Command.withDescription("Say where keys are created, and open that page"),
+  Command.withDescription("Show the console page on which API keys are created"),
   Command.withExamples([{ command: "narthex api-key create --open" }])
 )
 

@@ -40,7 +40,7 @@ const list = Command.make("list", {}, () =>
             key.expires_at ?? "never"
           ])
         ),
-        empty: "There are no contexts. Make one: narthex login"
+        empty: "There are no contexts. Create one: narthex login"
       })
     })
   )
@@ -60,12 +60,12 @@ export const useContext = Effect.fn("useContext")(function* (name: string) {
   yield* file.change((stored) => ({ ...stored, current: name }))
   yield* output.answer({
     body: { context: name, url: context.url, organization: context.organization },
-    table: sentence(`Context "${name}" is current.`)
+    table: sentence(`Context "${name}" is now current.`)
   })
   if (apiKey !== undefined || apiKeyFile !== undefined)
-    yield* output.warn("NARTHEX_API_KEY or NARTHEX_API_KEY_FILE is set, and wins over the current context.")
+    yield* output.warn("NARTHEX_API_KEY or NARTHEX_API_KEY_FILE is set and takes precedence over the current context.")
   else if (variable !== undefined && variable !== name)
-    yield* output.warn("NARTHEX_CONTEXT is set, and wins over the current context.")
+    yield* output.warn("NARTHEX_CONTEXT is set and takes precedence over the current context.")
 })
 
 const use = Command.make("use", { name: contextArgument }, ({ name }) => reporting(useContext(name))).pipe(

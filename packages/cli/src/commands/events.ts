@@ -17,19 +17,16 @@ const tail = Command.make(
   "tail",
   {
     project: Flag.optional(projectFlag),
-    types: Flag.String("type").pipe(
-      Flag.withDescription("Only this type; may be given several times"),
-      Flag.atLeast(0)
-    ),
+    types: Flag.String("type").pipe(Flag.withDescription("Only events of this type; can be repeated"), Flag.atLeast(0)),
     after: Flag.String("after").pipe(
       Flag.withMetavar("event_id"),
-      Flag.withDescription("Go on after this event; left out: from now on"),
-      Flag.filter(Schema.is(EventId), () => "Expected the id of an event, 26 characters"),
+      Flag.withDescription("Resume after this event. Default: only new events"),
+      Flag.filter(Schema.is(EventId), () => "Expected an event id, 26 characters"),
       Flag.optional
     ),
     exitOnGap: Flag.Boolean("exit-on-gap").pipe(
       Flag.withoutNegation,
-      Flag.withDescription("Stop with an error once events were missed"),
+      Flag.withDescription("Exit with an error if events are missed"),
       Flag.withDefault(false)
     )
   },
@@ -52,20 +49,20 @@ const tail = Command.make(
             if (item._tag === "Connected") lost = false
             if (exitOnGap && (item._tag === "Gap" || item._tag === "Overflow"))
               return yield* new Stopped({
-                message: "Events were missed, and --exit-on-gap was given.",
-                hint: `read the state anew, then go on with --after ${item.envelope.id}`
+                message: "Events were missed, and --exit-on-gap is set.",
+                hint: `read the current state, then resume with --after ${item.envelope.id}`
               })
           })
         )
       })
     )
 ).pipe(
-  Command.withDescription("Print events as they happen, until it is interrupted"),
+  Command.withDescription("Print events as they happen, until interrupted"),
   Command.withExamples([
     { command: "narthex events tail" },
     {
       command: "narthex events tail --type operation.updated.v1 -o json | jq .data.status",
-      description: "One JSON document a line"
+      description: "One JSON document per line"
     }
   ])
 )
@@ -75,24 +72,24 @@ const show = Effect.fnUntraced(function* (item: StreamItem, lost: boolean) {
   const output = yield* Output
   switch (item._tag) {
     case "Connected":
-      if (lost) yield* output.note("Connected again.")
+      if (lost) yield* output.note("Reconnected.")
       return
     case "Reconnecting":
-      return yield* output.note(
-        `The connection is gone (${item.why}); trying again in ${(item.delay / 1000).toFixed(1)} s.`
-      )
+      return yield* output.note(`Connection lost (${item.why}); reconnecting in ${(item.delay / 1000).toFixed(1)} s.`)
     case "Bookmark":
       return
     case "Unreadable":
-      return yield* output.warn(`A ${item.event} frame is no event that this version can read.`)
+      return yield* output.warn(`A ${item.event} frame is not an event that this version of narthex can read.`)
     case "Gap":
-      yield* output.warn(`Events were missed (${item.reason}): read the state anew.`)
+      yield* output.warn(`Events were missed (${item.reason}). Read the current state.`)
       break
     case "Overflow":
-      yield* output.warn(`This reader was too slow and missed ${item.dropped ?? "some"} events: read the state anew.`)
+      yield* output.warn(
+        `This client was too slow and missed ${item.dropped ?? "some"} events. Read the current state.`
+      )
       break
     case "ProducerError":
-      yield* output.warn("An event could not be sent by its producer.")
+      yield* output.warn("The server could not send an event.")
       break
     case "Event":
       break

@@ -21,14 +21,14 @@ const exitCodesTopic = () =>
 
 const formatting = () => `-o, --output table|json|yaml, before or after the subcommand.
 
-table  for people: columns, or a line for each fact. Its form may change.
-json   what the API answered, with its member names. events tail prints one document a line.
-yaml   the same as YAML. events tail prints one document each, after a line of ---.
+table  for people: columns, or one line per member. The layout may change.
+json   the response of the API, with the same members. events tail prints one document per line.
+yaml   the same as YAML. events tail prints each document after a line of ---.
 
-Standard output holds the answer and nothing else; notes, warnings, questions and errors go to standard error.
-With -o json, an error is the API's problem object on one line of standard error.
-An empty list prints nothing on standard output in a table.
-NO_COLOR turns colour off; colour never carries a meaning alone.`
+Standard output contains only the result; notes, warnings, questions and errors go to standard error.
+With -o json, an error is the problem object of the API, on one line of standard error.
+As a table, an empty list prints nothing on standard output.
+NO_COLOR disables colour. Colour never carries a meaning on its own.`
 
 const topic = (name: string, description: string, text: () => string) =>
   Command.make(name, {}, () => Effect.flatMap(Output, (output) => output.text(text()))).pipe(
@@ -39,7 +39,7 @@ export const help = Command.make("help").pipe(
   Command.withDescription("Topics: environment, exit-codes, formatting"),
   Command.withSubcommands([
     topic("environment", "Environment variables that narthex reads", environment),
-    topic("exit-codes", "What exit codes mean", exitCodesTopic),
-    topic("formatting", "How answers are written", formatting)
+    topic("exit-codes", "Exit codes and their meaning", exitCodesTopic),
+    topic("formatting", "Output formats", formatting)
   ])
 )

@@ -19,7 +19,7 @@ import { reporting } from "../output/reporting.ts"
 import { instant, rows } from "../output/table.ts"
 
 const opens = "The project will accept connections from every address."
-const isOpen = "No rule is in force: the project accepts connections from every address."
+const isOpen = "There is no rule: the project accepts connections from every address."
 
 type Client = NarthexClient["Service"]
 type Rules = Effect.Success<ReturnType<typeof rulesOf>>
@@ -29,7 +29,7 @@ const rulesOf = ({ api }: Client, project_id: ProjectId) => api.ipAllow.list({ p
 const readNetwork = (text: string): Effect.Effect<Cidr, UsageMistake> =>
   Effect.mapError(
     Effect.fromResult(parseCidrOrAddress(text)),
-    ({ message }) => new UsageMistake({ message, hint: "write a network such as 10.0.0.0/8, or one address" })
+    ({ message }) => new UsageMistake({ message, hint: "use a network such as 10.0.0.0/8, or a single address" })
   )
 
 const list = Command.make("list", { project: projectFlag }, ({ project: project_id }) =>
@@ -59,7 +59,7 @@ const list = Command.make("list", { project: projectFlag }, ({ project: project_
     })
   )
 ).pipe(
-  Command.withDescription("List the networks that may reach a project"),
+  Command.withDescription("List the networks that may connect to a project"),
   Command.withExamples([{ command: "narthex ip-allow list --project prj-…" }])
 )
 
@@ -67,7 +67,7 @@ const sayWhenItOpens = Effect.fnUntraced(function* ({ opens_at }: Rules) {
   const output = yield* Output
   if (Option.isSome(opens_at))
     yield* output.warn(
-      `The last rule lapses at ${DateTime.formatIso(opens_at.value)}; from then on every address may connect.`
+      `The last rule expires at ${DateTime.formatIso(opens_at.value)}; after that, every address may connect.`
     )
 })
 
@@ -75,16 +75,16 @@ const add = Command.make(
   "add",
   {
     cidr: Argument.String("cidr").pipe(
-      Argument.withDescription("A network such as 10.0.0.0/8, or one address"),
+      Argument.withDescription("A network such as 10.0.0.0/8, or a single address"),
       Argument.optional
     ),
     project: projectFlag,
     current: Flag.Boolean("current").pipe(
       Flag.withoutNegation,
-      Flag.withDescription("The address that the API sees you at"),
+      Flag.withDescription("Your own address, as the API sees it"),
       Flag.withDefault(false)
     ),
-    label: Flag.String("label").pipe(Flag.withDescription("Why it is listed"), Flag.optional),
+    label: Flag.String("label").pipe(Flag.withDescription("A note about the rule"), Flag.optional),
     ttl: Flag.optional(ttlFlag)
   },
   ({ cidr, current, label, project: project_id, ttl }) =>
@@ -93,7 +93,7 @@ const add = Command.make(
         const output = yield* Output
         if (Option.isSome(cidr) === current)
           return yield* new UsageMistake({
-            message: "Name one network, or say --current.",
+            message: "Give either a network or --current.",
             hint: "narthex ip-allow add --help"
           })
         const given = Option.isSome(cidr) ? yield* readNetwork(cidr.value) : undefined
@@ -119,12 +119,12 @@ const add = Command.make(
       })
     )
 ).pipe(
-  Command.withDescription("List a network, so that it may reach a project"),
+  Command.withDescription("Allow a network to connect to a project"),
   Command.withExamples([
     { command: "narthex ip-allow add 203.0.113.0/24 --project prj-… --label office" },
     {
       command: "narthex ip-allow add --current --project prj-… --ttl 8h",
-      description: "Where you are, for a day's work"
+      description: "Your own address, for a working day"
     }
   ])
 )
@@ -133,7 +133,7 @@ const add = Command.make(
 const currentNetwork = Effect.fnUntraced(function* ({ api }: Client) {
   const output = yield* Output
   const { address } = yield* api.auth.clientAddress()
-  yield* output.note(`The API sees you at ${address}.`)
+  yield* output.note(`Your address, as the API sees it, is ${address}.`)
   return yield* readNetwork(address)
 })
 
@@ -150,15 +150,13 @@ const adviseAfterAdding = Effect.fnUntraced(
     yield* sayWhenItOpens(rules)
     const others = rules.rules.filter((rule) => rule.cidr !== network)
     if (current && network.includes(":") && others.some((rule) => !rule.cidr.includes(":")))
-      yield* output.warn(
-        `${network} is IPv6, and other rules are IPv4: connections over IPv4 need a rule of their own.`
-      )
+      yield* output.warn(`${network} is IPv6, but other rules are IPv4: connections over IPv4 need a separate rule.`)
     if (others.length > 0 || current) return
     const { address } = yield* client.api.auth.clientAddress()
     const { allowed } = yield* client.api.ipAllow.check({ params: { project_id }, query: { address } })
     if (!allowed)
       yield* output.warn(
-        `This is the first rule, and it does not hold your own address ${address}: the project refuses it now. narthex ip-allow add --current lists it.`
+        `This is the first rule, and it does not include your own address ${address}: the project now refuses it. To add it: narthex ip-allow add --current`
       )
   },
   (advice) => Effect.catch(advice, (failure) => Effect.logDebug(failure._tag))
@@ -167,7 +165,7 @@ const adviseAfterAdding = Effect.fnUntraced(
 const remove = Command.make(
   "remove",
   {
-    cidr: Argument.String("cidr").pipe(Argument.withDescription("The network, in any spelling, or one address")),
+    cidr: Argument.String("cidr").pipe(Argument.withDescription("The network, in any notation, or a single address")),
     project: projectFlag,
     yes: yesFlag
   },
@@ -184,12 +182,12 @@ const remove = Command.make(
             return yield* new Stopped({ message: "Nothing was changed." })
         }
         yield* output.waiting("Removing the rule", client.api.ipAllow.remove({ params: { project_id, cidr: network } }))
-        yield* output.note(`${network} is not listed any more.`)
+        yield* output.note(`The rule for ${network} is removed.`)
         if (isLast) yield* output.warn(`That was the last rule. ${isOpen}`)
       })
     )
 ).pipe(
-  Command.withDescription("Unlist a network"),
+  Command.withDescription("Remove the rule for a network"),
   Command.withExamples([{ command: "narthex ip-allow remove 203.0.113.0/24 --project prj-…" }])
 )
 
@@ -198,17 +196,17 @@ const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ p
     Effect.gen(function* () {
       const output = yield* Output
       const { client } = yield* (yield* Connection).authenticated
-      yield* confirm(`Every rule is removed. ${opens}`, yes)
+      yield* confirm(`This removes every rule. ${opens}`, yes)
       yield* output.waiting("Removing every rule", client.api.ipAllow.reset({ params: { project_id }, query: {} }))
       yield* output.note(isOpen)
     })
   )
 ).pipe(
-  Command.withDescription("Unlist every network, which opens the project to every address"),
+  Command.withDescription("Remove every rule, which opens the project to every address"),
   Command.withExamples([{ command: "narthex ip-allow reset --project prj-… --yes" }])
 )
 
 export const ipAllow = Command.make("ip-allow").pipe(
-  Command.withDescription("Networks that may reach a project"),
+  Command.withDescription("Networks that may connect to a project"),
   Command.withSubcommands([list, add, remove, reset])
 )

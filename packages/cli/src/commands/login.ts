@@ -37,11 +37,10 @@ export const performLogin = Effect.fn("performLogin")(function* (options: LoginO
 
   const stored = yield* file.read
   const name = options.context ?? variable ?? stored.current ?? "default"
-  if (!isContextName(name))
-    return yield* new UsageMistake({ message: "NARTHEX_CONTEXT does not hold the name of a context." })
+  if (!isContextName(name)) return yield* new UsageMistake({ message: "NARTHEX_CONTEXT is not a valid context name." })
   if (apiKey !== undefined || apiKeyFile !== undefined)
     yield* output.warn(
-      `${apiKey === undefined ? "NARTHEX_API_KEY_FILE" : "NARTHEX_API_KEY"} is set, and wins over the key that this login stores.`
+      `${apiKey === undefined ? "NARTHEX_API_KEY_FILE" : "NARTHEX_API_KEY"} is set and takes precedence over the key that this login stores.`
     )
 
   const home = contextNamed(stored, name)?.url
@@ -69,7 +68,8 @@ const throughBrowser = Effect.fnUntraced(function* (name: string, url: string, o
       authorize({ client, console, name: options.name, noBrowser: options.noBrowser })
     )
   )
-  if (secret === null) return yield* new LoginEnded({ message: "The server gave no secret.", hint: "narthex login" })
+  if (secret === null)
+    return yield* new LoginEnded({ message: "The server returned a key without its secret.", hint: "narthex login" })
   const context: StoredContext = {
     url,
     secret,
@@ -95,7 +95,10 @@ const fromStandardInput = Effect.fnUntraced(function* (name: string, url: string
   const secret = yield* readSecret
   const { body, value: who } = yield* lookAt(url, secret)
   if (who.api_key === null)
-    return yield* new UsageMistake({ message: "Standard input holds no API key.", hint: "the console makes keys" })
+    return yield* new UsageMistake({
+      message: "The credential on standard input is not an API key.",
+      hint: "create a key in the console"
+    })
   yield* storeKey(name, {
     url,
     secret,
@@ -126,8 +129,8 @@ const readSecret = Effect.gen(function* () {
   const secret = text.trim()
   if (!isKeySecret(secret))
     return yield* new UsageMistake({
-      message: "Standard input holds no API key.",
-      hint: "narthex login --with-token < file; a key is nsk_ and 49 letters and digits"
+      message: "Standard input does not contain an API key.",
+      hint: "narthex login --with-token < file; a key is nsk_ followed by 49 letters and digits"
     })
   return Redacted.make(secret, { label: "api key" })
 })
@@ -138,17 +141,17 @@ export const login = Command.make(
     noBrowser: Flag.Boolean("no-browser").pipe(
       Flag.withoutNegation,
       Flag.withDescription(
-        "Print the address only, and read the address that the browser landed on from standard input"
+        "Only print the URL, and read the URL that the browser is redirected to from standard input"
       ),
       Flag.withDefault(false)
     ),
     withToken: Flag.Boolean("with-token").pipe(
       Flag.withoutNegation,
-      Flag.withDescription("Read an API key from standard input instead"),
+      Flag.withDescription("Read an API key from standard input, without a browser"),
       Flag.withDefault(false)
     ),
     name: Flag.String("name").pipe(
-      Flag.withDescription("What the key is called; left out: cli on <this machine>"),
+      Flag.withDescription("Name of the key. Default: cli on <this machine>"),
       Flag.filter(
         (text) => [...text.trim()].length > 0 && [...text.trim()].length <= 64,
         () => "Expected 1 to 64 characters"

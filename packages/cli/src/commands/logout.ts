@@ -66,7 +66,7 @@ export const removeContext = Effect.fn("removeContext")(function* (name: string)
     table: sentence(`Context "${name}" is deleted.`)
   })
   if (stored.current === name && Object.keys(stored.contexts).length > 1)
-    yield* output.note("No context is current now: narthex context use <name>.")
+    yield* output.note("There is no current context now. Select another: narthex context use <name>")
 })
 
 /** Keys are revoked where they were made, not where `NARTHEX_URL` points. */
@@ -78,7 +78,7 @@ const warnOfOtherServer = Effect.fnUntraced(function* ({ contexts }: StoredConte
   const homes = new Set(Object.values(contexts).map((context) => context.url))
   for (const home of homes)
     if (chosen !== undefined && (!isSameServer(home, chosen) || home !== chosen))
-      yield* output.warn(`NARTHEX_URL names ${chosen}; a stored key belongs to ${home} and is revoked there.`)
+      yield* output.warn(`NARTHEX_URL is ${chosen}, but a stored key belongs to ${home} and is revoked there.`)
 })
 
 export const logout = Command.make("logout", {}, () =>
@@ -90,14 +90,12 @@ export const logout = Command.make("logout", {}, () =>
       yield* Option.match(context, { onNone: removeAllContexts, onSome: removeContext })
       if (apiKey !== undefined || apiKeyFile !== undefined)
         yield* output.note(
-          "The credential in NARTHEX_API_KEY is not touched by logout; unset the variable to stop using it."
+          "logout does not revoke the credential in NARTHEX_API_KEY. Unset the variable to stop using it."
         )
     })
   )
 ).pipe(
-  Command.withDescription(
-    "Revoke the stored keys and delete them. Signing out of the console does not: keys of the command line live on"
-  ),
+  Command.withDescription("Revoke and delete the stored keys. Signing out of the console does not revoke them"),
   Command.withExamples([
     { command: "narthex logout" },
     { command: "narthex logout --context acme", description: "One context; the others stay" }

@@ -34,12 +34,12 @@ const list = Command.make("list", {}, () =>
           ["id", "name", "role", "contexts"],
           ...value.organizations.map(({ id, name, role }) => [id, name, role, reaching(id).join(", ")])
         ),
-        empty: "The credential reaches no organization."
+        empty: "The credential has access to no organization."
       })
     })
   )
 ).pipe(
-  Command.withDescription("List your organizations, and which context reaches each"),
+  Command.withDescription("List your organizations and the contexts of each"),
   Command.withExamples([{ command: "narthex org list" }])
 )
 
@@ -59,7 +59,9 @@ const organizationsIn = (body: unknown, reaching: (id: unknown) => ReadonlyArray
 const switchTo = Command.make(
   "switch",
   {
-    organization: Argument.String("organization").pipe(Argument.withDescription("Its name or id, or a context's name"))
+    organization: Argument.String("organization").pipe(
+      Argument.withDescription("The name or id of the organization, or the name of a context")
+    )
   },
   ({ organization }) =>
     reporting(
@@ -69,12 +71,15 @@ const switchTo = Command.make(
         if (name !== undefined && others.length === 0) return yield* useContext(name)
         if (name !== undefined)
           return yield* new UsageMistake({
-            message: `Several contexts reach "${organization}": ${[name, ...others].join(", ")}.`,
+            message: `Several contexts belong to "${organization}": ${[name, ...others].join(", ")}.`,
             hint: "narthex context use <name>"
           })
         const context = contextNameFor(organization)
-        const none = `No stored key reaches "${organization}".`
-        if (!(yield* canAsk) || !(yield* agrees(`${none} A login makes one; choose the organization in the browser.`)))
+        const none = `No stored key belongs to "${organization}".`
+        if (
+          !(yield* canAsk) ||
+          !(yield* agrees(`${none} A login creates one; choose the organization in the browser.`))
+        )
           return yield* new NotSignedIn({
             message: none,
             hint: `narthex login --context ${context}, and choose the organization in the browser`

@@ -25,10 +25,10 @@ const list = Command.make("list", {}, () =>
     })
   )
 ).pipe(
-  Command.withDescription("List the projects that the credential reaches"),
+  Command.withDescription("List the projects that the credential can access"),
   Command.withExamples([
     { command: "narthex project list" },
-    { command: "narthex project list -o json | jq -r '.projects[].id'", description: "The ids alone" }
+    { command: "narthex project list -o json | jq -r '.projects[].id'", description: "Only the ids" }
   ])
 )
 
@@ -42,10 +42,10 @@ const row = (project: typeof ProjectRecord.Type) => [
 const create = Command.make(
   "create",
   {
-    name: Argument.String("name").pipe(Argument.withDescription("What it is called; names need not be unique")),
+    name: Argument.String("name").pipe(Argument.withDescription("The name of the project; it need not be unique")),
     region: Flag.String("region").pipe(
       Flag.withMetavar("region_id"),
-      Flag.withDescription("Where it lives, for good; may be left out where one region is active"),
+      Flag.withDescription("The region of the project, which cannot change. Optional if only one region is active"),
       Flag.optional
     )
   },
@@ -77,7 +77,7 @@ const create = Command.make(
   Command.withDescription("Create a project with its default branch and endpoint"),
   Command.withExamples([
     { command: "narthex project create shop" },
-    { command: "narthex project create shop --region eu-central", description: "Where several regions are active" }
+    { command: "narthex project create shop --region eu-central", description: "If several regions are active" }
   ])
 )
 

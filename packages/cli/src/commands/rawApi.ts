@@ -24,12 +24,12 @@ export const rawApi = Command.make(
       Argument.withDescription("GET, POST, PATCH, DELETE, …")
     ),
     path: Argument.String("path").pipe(
-      Argument.withDescription("With its query, for example /v1/projects?limit=5"),
-      Argument.filter(isPath, () => "Expected a path that begins with one slash")
+      Argument.withDescription("The path with its query, for example /v1/projects?limit=5"),
+      Argument.filter(isPath, () => "Expected a path that begins with a single slash")
     ),
     body: Flag.String("body").pipe(
       Flag.withMetavar("json"),
-      Flag.withDescription("What is sent: JSON, @file, or - for standard input"),
+      Flag.withDescription("The request body: JSON, @file, or - for standard input"),
       Flag.optional
     )
   },
@@ -56,7 +56,7 @@ export const rawApi = Command.make(
       })
     )
 ).pipe(
-  Command.withDescription("Call the API with the credential of this run"),
+  Command.withDescription("Send any request to the API, with the credential of the command line"),
   Command.withExamples([
     { command: "narthex api GET /v1/projects" },
     { command: `narthex api POST /v1/projects --body '{"name":"shop"}'` }

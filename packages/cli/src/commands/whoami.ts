@@ -16,7 +16,10 @@ export const whoami = Command.make("whoami", {}, () =>
       const output = yield* Output
       const { path } = yield* ContextFile
       const { client, bearer } = yield* (yield* Connection).authenticated
-      const { body, value } = yield* output.waiting("Asking the API", answered(client.api.auth.whoami({ ...withBody })))
+      const { body, value } = yield* output.waiting(
+        "Calling the API",
+        answered(client.api.auth.whoami({ ...withBody }))
+      )
       yield* output.answer({
         body: {
           ...(isRecord(body) ? body : {}),
@@ -32,7 +35,7 @@ export const whoami = Command.make("whoami", {}, () =>
     })
   )
 ).pipe(
-  Command.withDescription("Show who is calling, with what rights, and where the credential comes from"),
+  Command.withDescription("Show the user, the organization, the permissions, and the source of the credential"),
   Command.withExamples([
     { command: "narthex whoami" },
     { command: "narthex whoami -o json | jq -r .organization.id", description: "The id of the organization" }
@@ -43,10 +46,10 @@ const table = (who: Whoami, bearer: Bearer, path: string) =>
   facts(
     ["user", who.user.email ?? who.user.id],
     ["organization", `${who.organization.name} (${who.organization.id})`],
-    ["role", who.organization.role ?? "none: the membership has ended"],
-    ["capability", who.capability ?? "all of the role"],
+    ["role", who.organization.role ?? "none (not a member any more)"],
+    ["capability", who.capability ?? "everything that the role allows"],
     ["scope", who.scope === null ? "organization" : scopeText(who.scope)],
-    ["key", who.api_key === null ? "none: a session" : `${who.api_key.name} (${who.api_key.id})`],
+    ["key", who.api_key === null ? "none (a session)" : `${who.api_key.name} (${who.api_key.id})`],
     ["expires", instant(who.expires_at) ?? "never"],
     ["api", bearer.url],
     ["credential", bearer._tag === "FromContext" ? `context ${bearer.name} in ${path}` : bearer.variable]

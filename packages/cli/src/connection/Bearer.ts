@@ -86,7 +86,7 @@ const fromContext = (inputs: BearerInputs, name: string): Result.Result<Bearer, 
     ? Result.succeed({ _tag: "FromContext", name, context, secret: context.secret, url })
     : Result.fail(
         new NotSignedIn({
-          message: `The key of context "${name}" belongs to ${context.url}, and NARTHEX_URL names ${url}.`,
+          message: `The key of context "${name}" belongs to ${context.url}, but NARTHEX_URL is ${url}.`,
           hint: `unset NARTHEX_URL, or narthex login --context <another name>`
         })
       )
@@ -95,14 +95,14 @@ const fromContext = (inputs: BearerInputs, name: string): Result.Result<Bearer, 
 const signedOut = ({ stored }: BearerInputs) =>
   Object.keys(stored.contexts).length === 0
     ? new NotSignedIn({ message: "You are not signed in.", hint: "narthex login, or set NARTHEX_API_KEY" })
-    : new NotSignedIn({ message: "No context is current.", hint: "narthex context use <name>, or narthex login" })
+    : new NotSignedIn({ message: "There is no current context.", hint: "narthex context use <name>, or narthex login" })
 
 const bearerFromVariable = Effect.fnUntraced(function* ({ apiKey, apiKeyFile }: Environment["Service"]) {
   if (apiKey !== undefined) return yield* sendable("NARTHEX_API_KEY", apiKey)
   if (apiKeyFile === undefined) return undefined
   const text = yield* Effect.try({
     try: () => readFileSync(apiKeyFile, "utf8").trim(),
-    catch: () => new UsageMistake({ message: `NARTHEX_API_KEY_FILE names ${apiKeyFile}, which cannot be read.` })
+    catch: () => new UsageMistake({ message: `The file ${apiKeyFile} of NARTHEX_API_KEY_FILE cannot be read.` })
   })
   return yield* sendable("NARTHEX_API_KEY_FILE", Redacted.make(text, { label: "NARTHEX_API_KEY_FILE" }))
 })
@@ -115,5 +115,5 @@ const sendable = (
   /^[\x21-\x7e]+$/.test(Redacted.value(secret))
     ? Effect.succeed({ variable, secret })
     : Effect.fail(
-        new UsageMistake({ message: `${variable} does not hold a credential.`, hint: "a key begins with nsk_" })
+        new UsageMistake({ message: `${variable} is not a valid credential.`, hint: "an API key begins with nsk_" })
       )

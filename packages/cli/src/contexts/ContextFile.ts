@@ -39,7 +39,7 @@ export class ContextFile extends Context.Service<
         const found = yield* attempt("read", () => readPrivate(path))
         if (found === undefined) return noContexts
         if (found.wasLoose)
-          yield* output.warn(`${path} was readable by other users; only you can read it now. Consider a new login.`)
+          yield* output.warn(`${path} was readable by other users, and is now private. Replace its keys: narthex login`)
         return yield* Effect.mapError(decode(found.text), () => notUnderstood(path))
       })
 
@@ -66,15 +66,15 @@ const encode = Schema.encodeEffect(Text)
 /** Says nothing of the content: it holds secrets. */
 const notUnderstood = (path: string) =>
   new ContextFileUnusable({
-    message: `${path} does not hold what this version writes there.`,
-    hint: "narthex logout deletes it; narthex login makes a new one"
+    message: `${path} is not a credentials file that this version of narthex can read.`,
+    hint: "narthex logout deletes it; narthex login creates a new one"
   })
 
 const unusable = (path: string, doing: string, cause: unknown) =>
   cause instanceof SymbolicLink
     ? new ContextFileUnusable({
-        message: `${cause.message} is a symbolic link; credentials are not kept behind one.`,
-        hint: "put a file or folder of your own in its place, or move it with XDG_CONFIG_HOME"
+        message: `${cause.message} is a symbolic link, which is not safe for credentials.`,
+        hint: "replace the link with a file or folder, or set XDG_CONFIG_HOME"
       })
     : new ContextFileUnusable({
         message: `${path} could not be ${doing}: ${cause instanceof Error ? cause.message : String(cause)}`,

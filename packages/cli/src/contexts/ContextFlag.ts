@@ -6,7 +6,7 @@ const expected = () => "Expected 1 to 64 letters, digits, dots, underscores and 
 
 export const ContextFlag = GlobalFlag.Setting("context")({
   flag: Flag.String("context").pipe(
-    Flag.withDescription("The stored context to use; login stores its key under this name"),
+    Flag.withDescription("The stored context to use; login stores the new key under this name"),
     Flag.withMetavar("name"),
     Flag.filter(isContextName, expected),
     Flag.optional

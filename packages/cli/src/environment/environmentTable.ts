@@ -12,28 +12,32 @@ export const environmentTable: ReadonlyArray<EnvironmentVariable> = [
   {
     name: "NARTHEX_URL",
     fallback: defaultUrl,
-    meaning: "The API. A stored key goes only to the server that made it."
+    meaning: "The base URL of the API. A stored key is sent only to the server that issued it."
   },
   {
     name: "NARTHEX_API_KEY",
     fallback: "",
-    meaning: "The credential to use instead of a stored context. --context wins over it."
+    meaning: "The credential to use instead of a stored context. --context takes precedence."
   },
   {
     name: "NARTHEX_API_KEY_FILE",
     fallback: "",
-    meaning: "A file that holds the credential; NARTHEX_API_KEY wins over it."
+    meaning: "A file that contains the credential. NARTHEX_API_KEY takes precedence."
   },
   { name: "NARTHEX_CONTEXT", fallback: "the current context", meaning: "The stored context to use." },
-  { name: "NARTHEX_CONSOLE_URL", fallback: "what the API names", meaning: "The console that login opens." },
-  { name: "NARTHEX_NO_UPDATE_NOTIFIER", fallback: "", meaning: "Set to anything: no notice about newer versions." },
-  { name: "NO_UPDATE_NOTIFIER", fallback: "", meaning: "The same, as other tools know it." },
-  { name: "NO_COLOR", fallback: "", meaning: "Set to anything: no colour." },
-  { name: "FORCE_COLOR", fallback: "", meaning: "Set to anything but 0 or false: colour off a terminal too." },
-  { name: "BROWSER", fallback: "the system's", meaning: "The command that opens a web page." },
+  { name: "NARTHEX_CONSOLE_URL", fallback: "from the API", meaning: "The origin of the console that login opens." },
+  {
+    name: "NARTHEX_NO_UPDATE_NOTIFIER",
+    fallback: "",
+    meaning: "Set to any value to disable the notice about newer versions."
+  },
+  { name: "NO_UPDATE_NOTIFIER", fallback: "", meaning: "The same; other tools read it, too." },
+  { name: "NO_COLOR", fallback: "", meaning: "Set to any value to disable colour." },
+  { name: "FORCE_COLOR", fallback: "", meaning: "Set to any value but 0 or false to use colour without a terminal." },
+  { name: "BROWSER", fallback: "of the system", meaning: "The command that opens web pages." },
   {
     name: "XDG_CONFIG_HOME",
     fallback: "~/.config",
-    meaning: "Holds the folder narthex with credentials.json."
+    meaning: "The folder that contains narthex/credentials.json."
   }
 ]

@@ -15,7 +15,7 @@ export const readServerUrl = (text: string, from: string): Result.Result<string,
   return fine
     ? Result.succeed(url.href.replace(/\/+$/, ""))
     : Result.fail(
-        new UsageMistake({ message: `${from} is not the address of a server.`, hint: "http://127.0.0.1:4400" })
+        new UsageMistake({ message: `${from} is not a valid server URL.`, hint: "for example http://127.0.0.1:4400" })
       )
 }
 

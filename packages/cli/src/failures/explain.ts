@@ -35,14 +35,14 @@ export const explain = (failure: CommandFailure): Explanation => {
         ? local(
             "failed",
             `The API at ${origin(failure)} cannot be reached.`,
-            "is it running, and is NARTHEX_URL right?"
+            "check that the server is running and that NARTHEX_URL is correct"
           )
-        : local("failed", `The API at ${origin(failure)} broke off its answer.`, "run the command again")
+        : local("failed", `The response of the API at ${origin(failure)} could not be read.`, "run the command again")
     case "SchemaError":
       return local(
         "failed",
-        "The server's answer is not what this version expects.",
-        "a newer narthex may understand it; --log-level debug shows the difference"
+        "The server's response is not what this version of narthex expects.",
+        "update narthex; --log-level debug shows the difference"
       )
     case "NotSignedIn":
       return local("signed_out", failure.message, failure.hint)

@@ -10,7 +10,7 @@ import { Output } from "../output/Output.ts"
 export const NoInput = GlobalFlag.Setting("no-input")({
   flag: Flag.Boolean("no-input").pipe(
     Flag.withoutNegation,
-    Flag.withDescription("Never ask anything, on a terminal either"),
+    Flag.withDescription("Never ask questions, even on a terminal"),
     Flag.withDefault(false)
   )
 })
@@ -25,7 +25,10 @@ export const canAsk = Effect.gen(function* () {
 export const confirm = Effect.fn("confirm")(function* (effect: string, yes: boolean) {
   if (yes) return
   if (!(yield* canAsk))
-    return yield* new UsageMistake({ message: `${effect} Nobody can be asked here.`, hint: "--yes" })
+    return yield* new UsageMistake({
+      message: `${effect} Without a terminal to confirm on, --yes is required.`,
+      hint: "pass --yes"
+    })
   if (!(yield* agrees(effect))) return yield* new Stopped({ message: "Nothing was changed." })
 })
 
@@ -33,7 +36,7 @@ export const confirm = Effect.fn("confirm")(function* (effect: string, yes: bool
 export const agrees = Effect.fn("agrees")(function* (effect: string) {
   const output = yield* Output
   const { stdin } = yield* Stdio.Stdio
-  yield* output.question(`${effect} Go on? [y/N]`)
+  yield* output.question(`${effect} Continue? [y/N]`)
   const line = yield* stdin.pipe(
     Stream.decodeText(),
     Stream.splitLines,

@@ -6,8 +6,8 @@ import { Flag } from "effect/cli"
 /** `--project <project_id>`. The id becomes part of a path, so its form is checked here. */
 export const projectFlag = Flag.String("project").pipe(
   Flag.withMetavar("project_id"),
-  Flag.withDescription("The project, prj-…"),
-  Flag.filterMap(parseProjectId, () => "Expected an id like prj-01hzx…; narthex project list shows them")
+  Flag.withDescription("The id of the project, prj-…"),
+  Flag.filterMap(parseProjectId, () => "Expected a project id such as prj-01hzx…; narthex project list shows the ids")
 )
 
 const seconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
@@ -25,7 +25,7 @@ const parseTtl = (text: string): Option.Option<number> => {
 /** `--ttl <duration>`, in seconds. */
 export const ttlFlag = Flag.String("ttl").pipe(
   Flag.withMetavar("duration"),
-  Flag.withDescription("How long it is listed: 90, 30m, 8h, 7d; left out: until it is removed"),
+  Flag.withDescription("Lifetime of the rule: 90 (seconds), 30m, 8h, 7d. Default: until it is removed"),
   Flag.filterMap(parseTtl, () => "Expected a duration such as 30m, 8h or 7d, of at most ten years")
 )
 
@@ -33,6 +33,6 @@ export const ttlFlag = Flag.String("ttl").pipe(
 export const yesFlag = Flag.Boolean("yes").pipe(
   Flag.withAlias("y"),
   Flag.withoutNegation,
-  Flag.withDescription("Answer the question with yes, so that it is not asked"),
+  Flag.withDescription("Confirm without being asked"),
   Flag.withDefault(false)
 )

@@ -21,10 +21,10 @@ export const findConsole = Effect.fn("findConsole")(function* (client: NarthexCl
   const { console_url } = yield* client.api.auth.providers()
   if (console_url === null)
     return yield* new LoginEnded({
-      message: "This server has no console to sign in with.",
+      message: "This server has no console, so there is no page to open.",
       hint: "set NARTHEX_CONSOLE_URL, or narthex login --with-token < file"
     })
-  return yield* Effect.fromResult(readServerUrl(console_url, "The console's address, as the API gives it,"))
+  return yield* Effect.fromResult(readServerUrl(console_url, "The console URL from the API"))
 })
 
 export class Browser extends Context.Service<

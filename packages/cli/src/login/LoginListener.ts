@@ -25,7 +25,7 @@ export const listenForCallback = (state: string): Effect.Effect<LoginListener, L
     const port = yield* Effect.acquireRelease(
       Effect.callback<number, LoginEnded>((resume) => {
         server.once("error", (error) => {
-          const message = `No port on ${host} can be listened on: ${error.message}`
+          const message = `Cannot listen on ${host}: ${error.message}`
           resume(Effect.fail(new LoginEnded({ message, hint: "narthex login --with-token < file" })))
         })
         server.listen(0, host, () => {
@@ -70,9 +70,9 @@ const answer = (response: ServerResponse, status: number, body: string) =>
 const html = (title: string, text: string) =>
   `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`
 
-const notFound = html("Not found", "There is nothing here.")
+const notFound = html("Not found", "There is no such page.")
 
 const page = (callback: Callback) =>
   callback._tag === "Code"
-    ? html("Back to your terminal", "The command line has its answer. You can close this window.")
-    : html("Not authorized", "The command line got no key. You can close this window.")
+    ? html("Return to your terminal", "The command line is authorized. You can close this window.")
+    : html("Not authorized", "The command line did not get a key. You can close this window.")

@@ -38,12 +38,12 @@ export const authorize = Effect.fn("authorize")(function* (options: AuthorizeOpt
 
   const listener = yield* listenForCallback(state)
   const url = authorizeUrl(options, { state, verifier, redirect: listener.redirect })
-  yield* output.note("Open this address to authorize the command line:")
+  yield* output.note("Open this URL to authorize the command line:")
   yield* output.note(url)
 
   const reads = options.noBrowser || browser.isAway || remote
   if (!options.noBrowser && !browser.isAway && !(yield* browser.open(url)))
-    yield* output.note("No browser could be opened; open the address yourself.")
+    yield* output.note("No browser could be opened. Open the URL yourself.")
   if (reads) yield* explainPasting(listener, remote)
 
   const wait = reads ? Effect.raceFirst(listener.callback, pasted(listener, state)) : listener.callback
@@ -90,8 +90,9 @@ const defaultKeyName = (): string => [...`cli on ${hostname().replace(/\p{Cc}/gu
 
 const explainPasting = Effect.fnUntraced(function* ({ port }: LoginListener, remote: boolean) {
   const output = yield* Output
-  yield* output.note('If your browser shows "cannot connect", paste the address it landed on here.')
-  if (remote) yield* output.note(`Or forward the port first: ssh -L ${port}:127.0.0.1:${port} ${hostname()}`)
+  yield* output.note("If the browser cannot connect after you authorize, paste the URL from its address bar here.")
+  if (remote)
+    yield* output.note(`Or forward the port before you open the URL: ssh -L ${port}:127.0.0.1:${port} ${hostname()}`)
 })
 
 /** The first pasted line that is the answer. The end of input ends the reading, not the wait. */
@@ -105,7 +106,7 @@ const pasted = Effect.fnUntraced(function* ({ redirect }: LoginListener, state: 
     Stream.mapEffect((line) => {
       const callback = readPasted(line, redirect, state)
       return callback === undefined
-        ? Effect.as(output.note(`That is not the address: it begins with ${redirect}?`), undefined)
+        ? Effect.as(output.note(`This is not the expected URL, which begins with ${redirect}?`), undefined)
         : Effect.succeed(callback)
     }),
     Stream.filter((callback) => callback !== undefined),
@@ -117,7 +118,7 @@ const pasted = Effect.fnUntraced(function* ({ redirect }: LoginListener, state: 
 
 const tooLate = Effect.fail(
   new LoginEnded({
-    message: `Nobody authorized the login within ${loginLimit}.`,
-    hint: "narthex login --no-browser where no browser reaches this machine, or narthex login --with-token < file"
+    message: `The login was not authorized within ${loginLimit}.`,
+    hint: "narthex login --no-browser if the browser is on another machine, or narthex login --with-token < file"
   })
 )

@@ -39,7 +39,7 @@ export const revokeKeys = Effect.fn("revokeKeys")(function* (
           orElse: () => warn(name, key.id, `${url} did not answer in time.`)
         }),
         Effect.catchTag("InvalidTokenProblem", () =>
-          Effect.as(output.note(`The key of context "${name}" was revoked or had expired before.`), [])
+          Effect.as(output.note(`The key of context "${name}" had already expired or been revoked.`), [])
         ),
         Effect.catch((failure) => warn(name, key.id, explain(failure).sentence))
       ),

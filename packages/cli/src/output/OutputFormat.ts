@@ -7,7 +7,7 @@ export type Format = (typeof formats)[number]
 export const OutputFormat = GlobalFlag.Setting("output")({
   flag: Flag.Literals("output", formats).pipe(
     Flag.withAlias("o"),
-    Flag.withDescription("How the answer is written: table (default), json, yaml"),
+    Flag.withDescription("Output format: table (default), json or yaml"),
     Flag.withMetavar("table|json|yaml"),
     Flag.withDefault("table")
   )
