@@ -20,6 +20,7 @@ import { ProjectsApi } from "./ProjectsApi.ts"
 import { ProxyApi } from "./ProxyApi.ts"
 import { RegionsApi } from "./RegionsApi.ts"
 import { SandboxesApi } from "./SandboxesApi.ts"
+import { RateLimiting, ResponseHeaders } from "./endpointRules.ts"
 import { SchemaErrors } from "./SchemaErrors.ts"
 import { ServiceApi } from "./ServiceApi.ts"
 
@@ -41,6 +42,8 @@ export class Api extends HttpApi.make("narthex")
   .add(ProxyApi)
   .add(ServiceApi)
   .middleware(SchemaErrors)
+  .middleware(RateLimiting)
+  .middleware(ResponseHeaders)
   .annotate(HttpApi.ParseOptions, { errors: "all" })
   .annotate(HttpApi.HeadersParseOptions, {})
   .annotateMerge(

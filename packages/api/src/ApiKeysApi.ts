@@ -36,7 +36,12 @@ const revokes: CredentialPolicy = { ...self, target: "api_key", ex_member: false
 
 const list = { query: pageQuery, success: ApiKeyList } as const
 const create = { payload: CreateApiKey, success: createdKey, error: ConflictProblem } as const
-const createRules = { strictBody: true, showsSecret: true, locatedAt: "/v1/api-keys/{api_key.id}" } as const
+const createRules = {
+  strictBody: true,
+  showsSecret: true,
+  locatedAt: "/v1/api-keys/{api_key.id}",
+  limitedBy: "key_creation"
+} as const
 
 export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .add(
@@ -49,7 +54,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       endpointRules(creates, "Create an API key; its secret is shown once", createRules)
     ),
     HttpApiEndpoint.delete("revokeSelf", "/v1/api-keys/self", { success: HttpApiSchema.NoContent }).annotateMerge(
-      endpointRules(revokes, "Revoke the key that calls")
+      endpointRules(revokes, "Revoke the key that calls", { targetSelf: true })
     ),
     HttpApiEndpoint.get("get", "/v1/api-keys/:api_key_id", {
       params,
@@ -83,6 +88,6 @@ export class CredentialsApi extends HttpApiGroup.make("credentials")
       payload: Schema.Struct({ secret: AnySecret }),
       success: HttpApiSchema.Accepted,
       error: [RateLimitedProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(anonymous, "Report a leaked key, which revokes it"))
+    }).annotateMerge(endpointRules(anonymous, "Report a leaked key, which revokes it", { limitedBy: "reports" }))
   )
   .annotateMerge(OpenApi.annotations({ title: "Credentials", description: "Reports of leaked secrets." })) {}

@@ -73,7 +73,9 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.post("switchOrg", "/v1/auth/switch-org", {
       payload: Schema.Struct({ org_id: AnyOrgId }),
       success: SessionAnswer
-    }).annotateMerge(endpointRules(ownSessions, "Act in another organization", { showsSecret: true })),
+    }).annotateMerge(
+      endpointRules(ownSessions, "Act in another organization", { showsSecret: true, notReplayed: true })
+    ),
     HttpApiEndpoint.get("whoami", "/v1/auth/whoami", { success: Whoami }).annotateMerge(
       endpointRules(self, "Who is calling, and with what rights")
     ),
@@ -83,7 +85,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.delete("endSession", "/v1/auth/sessions/:session_id", {
       params: { session_id: SessionId },
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(ownSessions, "End one of the caller's sessions")),
+    }).annotateMerge(endpointRules(ownSessions, "End one of the caller's sessions", { notReplayed: true })),
     HttpApiEndpoint.get("clientAddress", "/v1/client-address", {
       success: Schema.Struct({ address: Schema.String })
     }).annotateMerge(endpointRules(self, "The address that an allowlist would see"))
@@ -97,11 +99,15 @@ export class AuthApi extends HttpApiGroup.make("auth")
     })
       .middleware(OwnToken)
       .annotateMerge(
-        endpointRules(ownToken, "A fresh session token for a valid or expired one", { showsSecret: true })
+        endpointRules(ownToken, "A fresh session token for a valid or expired one", {
+          showsSecret: true,
+          limitedBy: "refresh",
+          notReplayed: true
+        })
       ),
     HttpApiEndpoint.post("logout", "/v1/auth/logout", { success: HttpApiSchema.NoContent })
       .middleware(OwnToken)
-      .annotateMerge(endpointRules(ownToken, "End the session; its API keys live on")),
+      .annotateMerge(endpointRules(ownToken, "End the session; its API keys live on", { notReplayed: true })),
     HttpApiEndpoint.get("providers", "/v1/auth/providers", {
       success: Schema.Struct({
         providers: Schema.Array(ProviderView),
@@ -113,7 +119,13 @@ export class AuthApi extends HttpApiGroup.make("auth")
       payload: Exchange,
       success: SessionAnswer,
       error: [InvalidTokenProblem, EmailNotAllowedProblem, RateLimitedProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(anonymous, "Sign in with a provider's id token", { showsSecret: true })),
+    }).annotateMerge(
+      endpointRules(anonymous, "Sign in with a provider's id token", {
+        showsSecret: true,
+        limitedBy: "exchange",
+        notReplayed: true
+      })
+    ),
     HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", {
       success: KeySet,
       error: [RateLimitedProblem, UnavailableProblem]

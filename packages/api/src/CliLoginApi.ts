@@ -47,7 +47,9 @@ export class CliLoginApi extends HttpApiGroup.make("cli")
     }).annotateMerge(
       endpointRules(session({ permission: "own_keys" }), "Let a command line have a key", {
         strictBody: true,
-        showsSecret: true
+        showsSecret: true,
+        limitedBy: "key_creation",
+        notReplayed: true
       })
     )
   )
@@ -66,7 +68,11 @@ export class CliLoginApi extends HttpApiGroup.make("cli")
         UnavailableProblem
       ]
     }).annotateMerge(
-      endpointRules(anonymous, "Exchange the code of the loopback redirect for a key", { showsSecret: true })
+      endpointRules(anonymous, "Exchange the code of the loopback redirect for a key", {
+        showsSecret: true,
+        limitedBy: "cli_exchange",
+        notReplayed: true
+      })
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "CLI login", description: "The loopback login of the command line." })) {}

@@ -51,13 +51,13 @@ const project = reads("project", "project")
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("stream", "/v1/events", stream).annotateMerge(
-      endpointRules(organization, "Events of the organization as they happen")
+      endpointRules(organization, "Events of the organization as they happen", { streamsEvents: true })
     ),
     HttpApiEndpoint.get("history", "/v1/events/history", history).annotateMerge(
       endpointRules(organization, "Events of the organization from the log")
     ),
     HttpApiEndpoint.get("projectStream", "/v1/projects/:project_id/events", { ...stream, params }).annotateMerge(
-      endpointRules(project, "Events of a project as they happen")
+      endpointRules(project, "Events of a project as they happen", { streamsEvents: true })
     ),
     HttpApiEndpoint.get("projectHistory", "/v1/projects/:project_id/events/history", {
       ...history,

@@ -71,7 +71,7 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       success: Schema.Struct({ allowlists: Schema.Array(AllowlistSnapshot) })
     }).annotateMerge(endpointRules(proxyOnly, "The allowlists of projects; those that are gone are left out")),
     HttpApiEndpoint.get("changes", "/v1/proxy/changes", { success: EventStream }).annotateMerge(
-      endpointRules(proxyOnly, "Which allowlists change, as it happens")
+      endpointRules(proxyOnly, "Which allowlists change, as it happens", { streamsEvents: true })
     ),
     HttpApiEndpoint.post("wake", "/v1/proxy/endpoints/:endpoint_id/wake", {
       params: { endpoint_id: EndpointId },

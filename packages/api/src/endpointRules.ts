@@ -1,11 +1,44 @@
 /**
- * What an endpoint declares beside its path and schemas, as annotations: exactly one policy, a summary, and the few
- * rules that the server applies by looking at them.
+ * The annotations of an endpoint: exactly one policy, a summary, and every rule that the server applies to some endpoints
+ * and not to others.
+ *
+ * The server never compares paths; it reads these annotations.
  */
 import { Context } from "effect"
-import { HttpApi, type HttpApiEndpoint, OpenApi } from "effect/http-api"
+import { HttpApi, type HttpApiEndpoint, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import { type CredentialPolicy, EndpointPolicy, type Policy } from "@narthex/core"
 import { markStrict } from "./openDocument.ts"
+
+/**
+ * The rate limits of endpoints, and what each counts by: the client's address, the session of the presented token, or the
+ * caller's user. The numbers are settings of the server (docs/design/identity.md I44–I47).
+ */
+export const rateLimits = {
+  exchange: "address",
+  cli_exchange: "address",
+  reports: "address",
+  refresh: "session",
+  key_creation: "user"
+} as const satisfies Record<string, "address" | "session" | "user">
+
+export type RateLimitName = keyof typeof rateLimits
+
+/** The limit that a call of this endpoint counts against. Calls over the limit get 429 `rate_limited`. */
+export const RateLimitedBy = Context.Reference<RateLimitName | undefined>("@narthex/api/RateLimitedBy", {
+  defaultValue: () => undefined
+})
+
+/**
+ * `Idempotency-Key` is ignored: answers are neither stored nor replayed. Set on the calls that issue or end sessions and
+ * codes (docs/design/api.md, Resources, lists, retries, limits).
+ */
+export const NotReplayed = Context.Reference<boolean>("@narthex/api/NotReplayed", { defaultValue: () => false })
+
+/** The path names no id: the target is the API key that calls. A session that calls has no such key, which is 404. */
+export const TargetSelf = Context.Reference<boolean>("@narthex/api/TargetSelf", { defaultValue: () => false })
+
+/** The answer is an event stream. It carries no `Events-Cursor`, because its frames carry ids. */
+export const StreamsEvents = Context.Reference<boolean>("@narthex/api/StreamsEvents", { defaultValue: () => false })
 
 /** The answer shows a secret: `Cache-Control: no-store`, and a replay of it shows none. */
 export const ShowsSecret = Context.Reference<boolean>("@narthex/api/ShowsSecret", { defaultValue: () => false })
@@ -30,6 +63,12 @@ export const RaisedBy = Context.Reference<Raise | undefined>("@narthex/api/Raise
   defaultValue: () => undefined
 })
 
+/** Applies `RateLimitedBy` for limits by address, and counts failed authentications, which no endpoint declares. */
+export class RateLimiting extends HttpApiMiddleware.Service<RateLimiting>()("@narthex/api/RateLimiting") {}
+
+/** Applies `ShowsSecret` and `LocatedAt` to answers. */
+export class ResponseHeaders extends HttpApiMiddleware.Service<ResponseHeaders>()("@narthex/api/ResponseHeaders") {}
+
 /** Parts of `LocatedAt`, filled from the path's parameters and the answer's body. */
 export const locationOf = (template: string, params: Record<string, string | undefined>, body: unknown): string =>
   template
@@ -42,12 +81,17 @@ export const locationOf = (template: string, params: Record<string, string | und
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === "object" && value !== null
 
+/** What `endpointRules` makes annotations of; each member is documented at its annotation. */
 export interface EndpointRules {
   /** Unknown members of the body are refused, because ignoring one could grant something. */
   readonly strictBody?: true
   readonly showsSecret?: true
   readonly locatedAt?: string
   readonly raisedBy?: Raise
+  readonly limitedBy?: RateLimitName
+  readonly notReplayed?: true
+  readonly targetSelf?: true
+  readonly streamsEvents?: true
 }
 
 const strictBody = Context.make(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" }).pipe(
@@ -56,12 +100,17 @@ const strictBody = Context.make(HttpApi.PayloadParseOptions, { errors: "all", on
 
 /** The annotations of an endpoint. */
 export const endpointRules = (policy: Policy, summary: string, rules: EndpointRules = {}): Context.Context<never> => {
-  const base = Context.make(EndpointPolicy, policy).pipe(Context.add(OpenApi.Summary, summary))
-  const body = rules.strictBody ? strictBody : Context.empty()
-  const secret = rules.showsSecret ? Context.make(ShowsSecret, true) : Context.empty()
-  const located = rules.locatedAt === undefined ? Context.empty() : Context.make(LocatedAt, rules.locatedAt)
-  const raised = rules.raisedBy === undefined ? Context.empty() : Context.make(RaisedBy, rules.raisedBy)
-  return Context.mergeAll(base, body, secret, located, raised)
+  const base = Context.make(EndpointPolicy, policy).pipe(
+    Context.add(OpenApi.Summary, summary),
+    Context.add(ShowsSecret, rules.showsSecret === true),
+    Context.add(LocatedAt, rules.locatedAt),
+    Context.add(RaisedBy, rules.raisedBy),
+    Context.add(RateLimitedBy, rules.limitedBy),
+    Context.add(NotReplayed, rules.notReplayed === true),
+    Context.add(TargetSelf, rules.targetSelf === true),
+    Context.add(StreamsEvents, rules.streamsEvents === true)
+  )
+  return rules.strictBody ? Context.merge(base, strictBody) : base
 }
 
 /** The policy that holds for a body: the endpoint's own, or a stricter one that a member asks for. */

@@ -12,10 +12,12 @@ import {
   PresentedToken,
   ProxyAuthentication,
   problemOfSchemaError,
+  RateLimiting,
+  ResponseHeaders,
   SchemaErrors,
   UnauthenticatedProblem
 } from "@narthex/api"
-import { Principal, Target } from "@narthex/core"
+import { AppliedPolicy, Principal, Target } from "@narthex/core"
 import { endpointsOf } from "./endpointsOf.ts"
 
 interface Decoded {
@@ -75,9 +77,15 @@ const middlewares = Layer.mergeAll(
     Effect.gen(function* () {
       const { params } = yield* HttpRouter.RouteContext
       if (params["project_id"] === "gone") return yield* new NotFoundProblem({})
-      return yield* Effect.provideService(next, Target, {})
+      return yield* next.pipe(
+        Effect.provideService(Target, {}),
+        // No handler here asks for the policy.
+        Effect.provideService(AppliedPolicy, {} as AppliedPolicy["Service"])
+      )
     })
   ),
+  Layer.succeed(RateLimiting, (next) => next),
+  Layer.succeed(ResponseHeaders, (next) => next),
   HttpApiMiddleware.layerSchemaErrorTransform(SchemaErrors, (error) =>
     Effect.fail(problemOfSchemaError(error) ?? new InternalProblem({}))
   )

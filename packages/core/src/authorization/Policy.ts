@@ -56,6 +56,14 @@ export class EndpointPolicy extends Context.Service<EndpointPolicy, Policy>()(
   "@narthex/core/authorization/EndpointPolicy"
 ) {}
 
+/**
+ * The policy that admitted the running call: the endpoint's own, or the stricter one that its body asked for. Services
+ * decide by it again where the target may have changed since.
+ */
+export class AppliedPolicy extends Context.Service<AppliedPolicy, CredentialPolicy>()(
+  "@narthex/core/authorization/AppliedPolicy"
+) {}
+
 const base: CredentialPolicy = {
   _tag: "Credential",
   kind: "any",

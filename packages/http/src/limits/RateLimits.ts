@@ -3,6 +3,7 @@
  *
  * Without a host's word the documented ones hold.
  */
+import type { RateLimitName } from "@narthex/api"
 import { Context } from "effect"
 
 export interface RateLimitSettings {
@@ -39,6 +40,7 @@ export const quotas = {
   reports: (it: RateLimitSettings) => [it.reports_per_hour, hour],
   refresh: (it: RateLimitSettings) => [it.refresh_per_minute, minute],
   key_creation: (it: RateLimitSettings) => [it.key_creation_per_hour, hour]
-} as const satisfies Record<string, (settings: RateLimitSettings) => readonly [limit: number, seconds: number]>
+} as const satisfies Record<LimitName, (settings: RateLimitSettings) => readonly [limit: number, seconds: number]>
 
-export type LimitName = keyof typeof quotas
+/** The limits that endpoints declare, and the one on failed authentications, which counts on all of them. */
+export type LimitName = RateLimitName | "failures"

@@ -4,10 +4,20 @@
  * The header is read here and not by the framework, which knows one letter case of `Bearer` and cannot tell a missing
  * credential from an empty one.
  */
-import { Authentication, OwnToken, PresentedToken, ProxyAuthentication } from "@narthex/api"
+import {
+  Authentication,
+  InvalidTokenProblem,
+  NotAMemberProblem,
+  OwnToken,
+  PresentedToken,
+  ProxyAuthentication,
+  RateLimitedBy,
+  rateLimits,
+  SessionRequiredProblem,
+  UnauthenticatedProblem
+} from "@narthex/api"
 import { Authentication as Authenticator, Principal, TokenSigner } from "@narthex/core"
-import { InvalidTokenProblem, NotAMemberProblem, SessionRequiredProblem, UnauthenticatedProblem } from "@narthex/api"
-import { Effect, Layer, Option, Redacted } from "effect"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { isToken } from "../ClientAddress.ts"
 import { Limits } from "../limits/Limits.ts"
@@ -60,9 +70,10 @@ export const OwnTokenLive = Layer.effect(
       bearer: Effect.fnUntraced(function* (handler, { endpoint }) {
         const token = yield* credential
         if (Redacted.value(token).startsWith("nsk_")) return yield* refuseKey(token)
-        if (endpoint.path === "/v1/auth/refresh") {
+        const limit = Context.get(endpoint.annotations, RateLimitedBy)
+        if (limit !== undefined && rateLimits[limit] === "session") {
           const claims = yield* Effect.option(signer.verify(token))
-          const refused = Option.isSome(claims) ? yield* limits.take("refresh", claims.value.sid) : undefined
+          const refused = Option.isSome(claims) ? yield* limits.take(limit, claims.value.sid) : undefined
           if (refused !== undefined) return refused
         }
         return yield* Effect.provideService(handler, PresentedToken, token)

@@ -25,9 +25,11 @@ import { ProxyHandlers } from "../handlers/proxy.ts"
 import { RegionsHandlers } from "../handlers/regions.ts"
 import { ServiceHandlers } from "../handlers/service.ts"
 import { Limits } from "../limits/Limits.ts"
-import { AnswersLive } from "../middleware/Answers.ts"
 import { AuthenticationLive, OwnTokenLive, ProxyAuthenticationLive } from "../middleware/Authentication.ts"
 import { PolicyCheckLive } from "../middleware/PolicyCheck.ts"
+import { RateLimitingLive } from "../middleware/RateLimiting.ts"
+import { ResponseHeadersLive } from "../middleware/ResponseHeaders.ts"
+import { SchemaErrorsLive } from "../middleware/SchemaErrors.ts"
 import { Draining } from "./Draining.ts"
 import { Envelope } from "./Envelope.ts"
 import { withoutPolicy } from "./routeTable.ts"
@@ -72,7 +74,8 @@ const Handlers = Layer.mergeAll(
 export const ApiRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide(Handlers),
-    Layer.provide([AnswersLive, AuthenticationLive, OwnTokenLive, PolicyCheckLive, ProxyAuthenticationLive]),
+    Layer.provide([AuthenticationLive, OwnTokenLive, PolicyCheckLive, ProxyAuthenticationLive]),
+    Layer.provide([RateLimitingLive, ResponseHeadersLive, SchemaErrorsLive]),
     Layer.provide(Limits.layer)
   ),
   HttpApiScalar.layer(Api, { path: "/docs" }),

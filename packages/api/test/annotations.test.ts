@@ -1,0 +1,67 @@
+/** Which endpoints carry which rules. The server applies a rule wherever its annotation stands, and nowhere else. */
+import { assert, describe, it } from "@effect/vitest"
+import { Context } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Api, NotReplayed, policyOf, RateLimitedBy, rateLimits, StreamsEvents, TargetSelf } from "@narthex/api"
+import { endpointsOf } from "./endpointsOf.ts"
+
+const listed = endpointsOf(Api).map(({ endpoint, group }) => ({ endpoint, name: `${group}.${endpoint.identifier}` }))
+
+const named = (has: (endpoint: HttpApiEndpoint.Top) => boolean) =>
+  listed.filter(({ endpoint }) => has(endpoint)).map(({ name }) => name)
+
+describe("annotations", () => {
+  it("the rate-limited endpoints are sign-in, refresh, reports of leaked keys and whatever creates a key", () => {
+    const limits = listed.flatMap(({ endpoint, name }) => {
+      const limit = Context.get(endpoint.annotations, RateLimitedBy)
+      return limit === undefined ? [] : [[name, limit]]
+    })
+    assert.deepStrictEqual(Object.fromEntries(limits), {
+      "auth.exchange": "exchange",
+      "auth.refresh": "refresh",
+      "apiKeys.create": "key_creation",
+      "apiKeys.createBare": "key_creation",
+      "credentials.report": "reports",
+      "cli.authorize": "key_creation",
+      "cli.exchange": "cli_exchange"
+    })
+  })
+
+  it("a limit counts by what its endpoint knows of the caller", () => {
+    const countsBy = { Anonymous: "address", OwnToken: "session", Credential: "user", Proxy: undefined }
+    for (const { endpoint, name } of listed) {
+      const limit = Context.get(endpoint.annotations, RateLimitedBy)
+      if (limit !== undefined)
+        assert.strictEqual(rateLimits[limit], countsBy[policyOf(endpoint)?._tag ?? "Proxy"], name)
+    }
+  })
+
+  it("the endpoints that ignore Idempotency-Key are those that issue or end sessions and codes", () => {
+    assert.sameMembers(
+      named(({ annotations }) => Context.get(annotations, NotReplayed)),
+      [
+        "auth.switchOrg",
+        "auth.endSession",
+        "auth.refresh",
+        "auth.logout",
+        "auth.exchange",
+        "cli.authorize",
+        "cli.exchange"
+      ]
+    )
+  })
+
+  it("DELETE /v1/api-keys/self is the only endpoint whose target is the credential itself", () => {
+    assert.deepStrictEqual(
+      named(({ annotations }) => Context.get(annotations, TargetSelf)),
+      ["apiKeys.revokeSelf"]
+    )
+  })
+
+  it("every endpoint that answers an event stream says so", () => {
+    assert.sameMembers(
+      named(({ annotations }) => Context.get(annotations, StreamsEvents)),
+      ["events.stream", "events.projectStream", "proxy.changes"]
+    )
+  })
+})

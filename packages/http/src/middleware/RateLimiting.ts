@@ -1,0 +1,45 @@
+/**
+ * Counts calls against the limits that are kept by client address: those that an endpoint declares, and failed
+ * authentications of every endpoint.
+ *
+ * Limits by session are counted where the session token is read (`Authentication`), limits by user where the caller has
+ * been authorized (`PolicyCheck`).
+ *
+ * Pitfall: checking the limit on failures before the credential. A client could lock out every other client behind the
+ * same address; a credential that verifies always passes (docs/design/identity.md I45).
+ */
+import { InvalidTokenProblem, policyOf, RateLimitedBy, RateLimiting, rateLimits } from "@narthex/api"
+import { Context, Effect, Layer } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
+import { Limits } from "../limits/Limits.ts"
+import type { LimitName } from "../limits/RateLimits.ts"
+import { requestOrigin } from "./origin.ts"
+
+/** An expired session token is `token_expired`, not `invalid_token`, and so does not count as a failure. */
+const failedAuthentication = (endpoint: HttpApiEndpoint.Top, error: unknown) =>
+  error instanceof InvalidTokenProblem && policyOf(endpoint)?._tag !== "Anonymous"
+
+export const RateLimitingLive = Layer.effect(
+  RateLimiting,
+  Effect.gen(function* () {
+    const limits = yield* Limits
+    const takePerAddress = (limit: LimitName) =>
+      Effect.flatMap(requestOrigin, ({ address }) => limits.take(limit, address ?? "unknown"))
+
+    return RateLimiting.of(
+      Effect.fnUntraced(function* (handler, { endpoint }) {
+        const limit = Context.get(endpoint.annotations, RateLimitedBy)
+        const refused =
+          limit !== undefined && rateLimits[limit] === "address" ? yield* takePerAddress(limit) : undefined
+        if (refused !== undefined) return refused
+        return yield* Effect.catchIf(
+          handler,
+          (error) => failedAuthentication(endpoint, error),
+          Effect.fnUntraced(function* (error) {
+            return (yield* takePerAddress("failures")) ?? (yield* Effect.fail(error))
+          })
+        )
+      })
+    )
+  })
+)

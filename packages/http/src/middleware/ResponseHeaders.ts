@@ -1,0 +1,26 @@
+/** Adds the headers that annotations ask for: `Cache-Control: no-store` with a secret, `Location` with a 201. */
+import { LocatedAt, locationOf, ResponseHeaders, ShowsSecret } from "@narthex/api"
+import { Context, Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+
+const jsonBody = (response: HttpServerResponse.HttpServerResponse): unknown =>
+  response.body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(response.body.body)) : undefined
+
+export const ResponseHeadersLive = Layer.succeed(
+  ResponseHeaders,
+  ResponseHeaders.of(
+    Effect.fnUntraced(function* (handler, { endpoint }) {
+      const response = yield* handler
+      const template = Context.get(endpoint.annotations, LocatedAt)
+      const { params } = yield* HttpRouter.RouteContext
+      // A replay has its `Location` already, from the first answer.
+      const located =
+        template === undefined || response.status !== 201 || response.headers["location"] !== undefined
+          ? response
+          : HttpServerResponse.setHeader(response, "location", locationOf(template, params, jsonBody(response)))
+      return Context.get(endpoint.annotations, ShowsSecret)
+        ? HttpServerResponse.setHeader(located, "cache-control", "no-store")
+        : located
+    })
+  )
+)
