@@ -210,6 +210,29 @@ describe("structure", () => {
     assert.deepStrictEqual(barrels, [])
   })
 
+  it("handlers import no store: services read and write for them", () => {
+    const stores = files("packages/http/src/handlers/**/*.ts").flatMap((file) =>
+      [...readFileSync(resolve(root, file), "utf8").matchAll(/^import\s[^;]*?from\s*"@narthex\/core"/gm)].flatMap(
+        ([statement]) => (statement.match(/\b\w+Store\b/g) ?? []).map((name) => `${file} imports ${name}`)
+      )
+    )
+    assert.deepStrictEqual(stores, [])
+  })
+
+  it("middleware and authorization compare no paths: what an endpoint needs is annotated in the contract", () => {
+    const comparison =
+      /["'`^]\\?\/v1\b|\bpath\s*[!=]==|\bpath\.(endsWith|startsWith|includes|match)|\.(has|test)\([\w.]*path\)/
+    const guards = files("packages/{http/src/middleware,core/src/{authorization,guard}}/**/*.ts")
+    assert.isAbove(guards.length, 5)
+    const paths = guards.flatMap((file) =>
+      readFileSync(resolve(root, file), "utf8")
+        .split("\n")
+        .filter((line) => !/^\s*(\*|\/\*|\/\/)/.test(line) && comparison.test(line))
+        .map((line) => `${file}: ${line.trim()}`)
+    )
+    assert.deepStrictEqual(paths, [])
+  })
+
   it("runs on the pinned Node", () => {
     assert.match(process.version, /^v2[46]\./)
   })

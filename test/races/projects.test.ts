@@ -25,7 +25,7 @@ const projectOf = (owner: SessionCaller) =>
       makeBranches: Effect.flatMap(makeBranch, (made) =>
         branches.create(owner, project, { ...wanted, parent_id: made.branch.id })
       ),
-      makeEndpoint: endpoints.create(owner, project, branch, { ...another, branch_id: branch.id })
+      makeEndpoint: endpoints.create(owner, project, { ...another, branch_id: branch.id })
     }
   })
 

@@ -15,17 +15,21 @@ export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { reaso
   }
 }
 
-/** The caller may not do this. The code and what was needed are in `refusal`. */
+/** Why a caller may not do something. Each code is also the code of a problem of the API. */
+export const RefusalCode = Schema.Literals([
+  "alpha_pending",
+  "not_a_member",
+  "session_required",
+  "key_self_only",
+  "scope_insufficient",
+  "capability_insufficient",
+  "role_insufficient"
+])
+export type RefusalCode = typeof RefusalCode.Type
+
+/** The caller may not do this. `required` and `held` say what the call needs and what the credential has. */
 export class Refused extends Schema.TaggedError<Refused>()("Refused", {
-  code: Schema.Literals([
-    "alpha_pending",
-    "not_a_member",
-    "session_required",
-    "key_self_only",
-    "scope_insufficient",
-    "capability_insufficient",
-    "role_insufficient"
-  ]),
+  code: RefusalCode,
   required: Schema.NullOr(Schema.String),
   held: Schema.NullOr(Schema.String)
 }) {

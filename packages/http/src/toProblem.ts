@@ -27,14 +27,11 @@ import type {
 } from "@narthex/core"
 import {
   AddressNotListedProblem,
-  AlphaPendingProblem,
-  CapabilityInsufficientProblem,
   ConflictProblem,
   EmailNotAllowedProblem,
   InvalidCodeProblem,
   InvalidRequestProblem,
   InvalidTokenProblem,
-  KeySelfOnlyProblem,
   MalformedCidrProblem,
   MalformedRequestProblem,
   NotAMemberProblem,
@@ -43,24 +40,12 @@ import {
   RegionRequiredProblem,
   RegionUnknownProblem,
   ResourceBusyProblem,
-  RoleInsufficientProblem,
-  ScopeInsufficientProblem,
-  SessionRequiredProblem,
   SignInRequiredProblem,
   TokenExpiredProblem,
+  problems as problemClasses,
   UnavailableProblem
 } from "@narthex/api"
 import { Effect } from "effect"
-
-const refusals = {
-  alpha_pending: AlphaPendingProblem,
-  not_a_member: NotAMemberProblem,
-  session_required: SessionRequiredProblem,
-  key_self_only: KeySelfOnlyProblem,
-  scope_insufficient: ScopeInsufficientProblem,
-  capability_insufficient: CapabilityInsufficientProblem,
-  role_insufficient: RoleInsufficientProblem
-} as const
 
 const retrySoon = 1000
 
@@ -84,7 +69,7 @@ const answers = {
   NotStarted: (error: NotStarted) => new UnavailableProblem({ detail: error.message, retry_after_ms: retrySoon }),
   ProviderUnavailable: (error: ProviderUnavailable) =>
     new UnavailableProblem({ detail: error.message, retry_after_ms: 5000 }),
-  Refused: ({ code, held, required }: Refused) => new refusals[code]({ held, required }),
+  Refused: ({ code, held, required }: Refused) => new problemClasses[code]({ held, required }),
   RegionRequired: (error: RegionRequired) => new RegionRequiredProblem({ detail: error.message }),
   RegionUnknown: (error: RegionUnknown) => new RegionUnknownProblem({ detail: error.message }),
   ResourceBusy: (error: ResourceBusy) =>

@@ -4,10 +4,10 @@
  *
  * A key acts with its creator's identity, so both kinds have a user, an organization and that user's role in it.
  */
-import { Context, type DateTime } from "effect"
+import { Context, type DateTime, Effect } from "effect"
 import type { ActiveOrganization } from "../accounts/Organization.ts"
 import type { AccountState, User } from "../accounts/User.ts"
-import type { ApiKeyId, OrgId, SessionId } from "../Ids.ts"
+import type { ApiKeyId, BranchId, OrgId, SessionId } from "../Ids.ts"
 import type { Capability, Scope, StoredSecret } from "../keys/ApiKey.ts"
 import type { Permission } from "./Permission.ts"
 
@@ -40,4 +40,15 @@ export interface KeyCaller extends Caller {
 
 export type AnyCaller = SessionCaller | KeyCaller
 
-export class Principal extends Context.Service<Principal, AnyCaller>()("@narthex/core/authorization/Principal") {}
+export class Principal extends Context.Service<Principal, AnyCaller>()("@narthex/core/authorization/Principal") {
+  /** The caller of a call whose policy admits sessions only; a key there is a defect. */
+  static readonly session = Principal.use((caller) =>
+    caller.kind === "session"
+      ? Effect.succeed(caller)
+      : Effect.die(new Error("An API key passed a policy that admits sessions only."))
+  )
+}
+
+/** The branch that a key is narrowed to; `null` for every other caller. Lists inside a project show that branch alone. */
+export const branchScopeOf = (caller: AnyCaller): BranchId | null =>
+  caller.kind === "api_key" && caller.scope.type === "branch" ? caller.scope.branch_id : null

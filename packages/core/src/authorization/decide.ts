@@ -6,18 +6,10 @@
  */
 import type { Branch } from "../projects/Branch.ts"
 import type { Capability } from "../keys/ApiKey.ts"
+import type { RefusalCode } from "../Refusals.ts"
 import type { Permission } from "./Permission.ts"
 import type { AgentRule, CallEffect, CredentialPolicy } from "./Policy.ts"
 import type { AnyCaller, KeyCaller } from "./Principal.ts"
-
-export type RefusalCode =
-  | "alpha_pending"
-  | "not_a_member"
-  | "session_required"
-  | "key_self_only"
-  | "scope_insufficient"
-  | "capability_insufficient"
-  | "role_insufficient"
 
 /** A refusal, and what would have been needed. It never says what exists elsewhere. */
 export interface Refusal {

@@ -10,12 +10,42 @@ import { DateTime, Effect, Layer, Option } from "effect"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import type { StreamAccess } from "../events/Revocations.ts"
+import type { ProjectId } from "../Ids.ts"
 import { StreamAuthority } from "../events/StreamAuthority.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { SessionPolicy } from "../sessions/Session.ts"
 import { SessionStore } from "../sessions/SessionStore.ts"
 import { permissionsOf } from "../authorization/Permission.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
+
+export interface StreamRight {
+  readonly access: StreamAccess
+  /** When the right ends by itself; `null`: only by a revocation. */
+  readonly expires_at: DateTime.Utc | null
+}
+
+/**
+ * The right by which a caller follows a stream of its organization, or of one project. A key's right ends with the secret
+ * that was presented, if that ends before the key.
+ */
+export const streamRightOf = (caller: AnyCaller, project_id: ProjectId | null): StreamRight => {
+  const key = caller.kind === "api_key" ? caller : undefined
+  const scope = key === undefined || key.scope.type === "organization" ? undefined : key.scope
+  const principal = {
+    session_id: caller.kind === "session" ? caller.session_id : null,
+    api_key_id: key?.api_key_id ?? null,
+    secret: key === undefined ? null : { digest: key.secret.digest, dies_at: key.secret.dies_at },
+    user_id: caller.user.id,
+    project_id: scope?.project_id ?? null,
+    branch_id: scope?.type === "branch" ? scope.branch_id : null
+  }
+  const ends = [caller.expires_at, key?.secret.dies_at ?? null].filter((end) => end !== null)
+  return {
+    access: { org_id: caller.org_id, project_id, principal },
+    expires_at: ends.length === 0 ? null : ends.reduce((a, b) => DateTime.min(a, b))
+  }
+}
 
 const sameEnd = (a: DateTime.Utc | null, b: DateTime.Utc | null) =>
   a === null || b === null ? a === b : DateTime.Equivalence(a, b)

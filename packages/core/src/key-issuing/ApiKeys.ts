@@ -60,6 +60,9 @@ export interface KeyCreator {
   readonly user: { readonly id: UserId }
 }
 
+/** A caller that ends a key: a person, or the key itself. */
+type Revoker = Pick<AnyCaller, "kind" | "org_id">
+
 /** The session is over, or its person is disabled. */
 type NotSignedIn = InvalidCredential | SignInRequired
 
@@ -92,11 +95,12 @@ export class ApiKeys extends Context.Service<
     ) => Effect.Effect<CreatedApiKey, Conflict | NotFound | NotSignedIn | StorageError>
     /** What the caller may see: everybody's to those who manage keys, else their own; a narrower key itself. */
     readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
-    readonly revoke: (org: OrgId, key: ApiKey["id"], reason: KeyEnd) => Effect.Effect<void, NotFound | StorageError>
+    /** Ends a key that the caller may end. It records whether the key ended itself. */
+    readonly revoke: (caller: Revoker, key: ApiKey["id"]) => Effect.Effect<void, NotFound | StorageError>
     /** Ends whatever key this secret opens; anything else, a secret that died in a rotation too, changes nothing. */
     readonly report: (secret: Redacted.Redacted) => Effect.Effect<void, StorageError>
-    /** Is the key still in a list? Expired ones are, for a while. */
-    readonly isListed: (key: ApiKey) => Effect.Effect<boolean>
+    /** The key as a list shows it; `NotFound` once lists no longer do, which is 30 days after its expiry. */
+    readonly read: (key: ApiKey) => Effect.Effect<ApiKey, NotFound>
     /** The key with the uses that this process has not written yet. */
     readonly withUse: (key: ApiKey) => ApiKey
   }
@@ -224,9 +228,11 @@ export class ApiKeys extends Context.Service<
         return newer ? new ApiKey({ ...key, last_used_at: use.at, last_used_from: use.from }) : key
       }
 
-      const isListed = Effect.fnUntraced(function* ({ expires_at, revoked_at }: ApiKey) {
+      const read = Effect.fn("ApiKeys.read")(function* (key: ApiKey) {
+        const { expires_at, revoked_at } = key
         const since = DateTime.subtractDuration(yield* DateTime.now, listedAfterExpiry)
-        return revoked_at === null && (expires_at === null || DateTime.isGreaterThan(expires_at, since))
+        const listed = revoked_at === null && (expires_at === null || DateTime.isGreaterThan(expires_at, since))
+        return listed ? withUse(key) : yield* new NotFound({})
       })
 
       const list = Effect.fn("ApiKeys.list")(function* (caller: AnyCaller) {
@@ -237,13 +243,17 @@ export class ApiKeys extends Context.Service<
         return keys.filter((key) => narrow === undefined || key.id === narrow).map(withUse)
       })
 
-      const revoke = Effect.fn("ApiKeys.revoke")(function* (org: OrgId, id: ApiKey["id"], reason: KeyEnd) {
+      const end = Effect.fnUntraced(function* (org: OrgId, id: ApiKey["id"], reason: KeyEnd) {
         const step = Effect.gen(function* () {
           if (!(yield* store.revoke(org, id, reason, yield* DateTime.now))) return yield* new NotFound({})
           yield* emit(apiKeyRevoked(org, id))
         })
         yield* run(step)
       })
+
+      const revoke = Effect.fn("ApiKeys.revoke")(({ kind, org_id }: Revoker, id: ApiKey["id"]) =>
+        end(org_id, id, kind === "api_key" ? "self_revoked" : "revoked")
+      )
 
       const report = Effect.fn("ApiKeys.report")(function* (secret: Redacted.Redacted) {
         const digests = (yield* digester.digests(secret)).map(({ digest }) => digest)
@@ -254,11 +264,11 @@ export class ApiKeys extends Context.Service<
             digests.includes(digest) && (dies_at === null || DateTime.isGreaterThan(dies_at, now))
         )
         if (found === undefined || !opens) return
-        yield* Effect.catchTag(revoke(found.org_id, found.key.id, "reported"), "NotFound", () => Effect.void)
+        yield* Effect.catchTag(end(found.org_id, found.key.id, "reported"), "NotFound", () => Effect.void)
         yield* Effect.logWarning("A leaked API key was reported and revoked.", { api_key_id: found.key.id })
       })
 
-      return ApiKeys.of({ resolveScope, create, rotate, list, revoke, report, isListed, withUse })
+      return ApiKeys.of({ resolveScope, create, rotate, list, read, revoke, report, withUse })
     })
   )
 }

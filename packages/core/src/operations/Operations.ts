@@ -5,11 +5,12 @@
  * It stops at the record: doing the work is the runner's.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import type { AnyCaller } from "../authorization/Principal.ts"
+import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import type { EventData } from "../events/Envelope.ts"
 import type { BranchId, EndpointId } from "../Ids.ts"
 import { makeOperationId } from "../Ids.ts"
 import { Entropy } from "../Entropy.ts"
+import type { Page, PageRequest } from "../Page.ts"
 import type { Project } from "../projects/Project.ts"
 import { Transaction } from "../Transaction.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -27,6 +28,12 @@ export interface Work {
 export class Operations extends Context.Service<
   Operations,
   {
+    /** The project's operations, newest first; a branch key sees those of its branch. */
+    readonly list: (
+      caller: AnyCaller,
+      project: Pick<Project, "id">,
+      page: PageRequest
+    ) => Effect.Effect<Page<StoredOperation>, StorageError>
     /** Records work to do, within the running transaction. */
     readonly schedule: (work: Work) => Effect.Effect<StoredOperation, StorageError>
     /** Moves an operation to another status, within the running transaction. An illegal move is a defect. */
@@ -53,6 +60,10 @@ export class Operations extends Context.Service<
           internal: false,
           data: eventData(operation)
         })
+
+      const list: Operations["Service"]["list"] = Effect.fn("Operations.list")((caller, { id }, page) =>
+        store.list(id, branchScopeOf(caller), page)
+      )
 
       const schedule = Effect.fn("Operations.schedule")(function* (work: Work) {
         const now = yield* DateTime.now
@@ -106,7 +117,7 @@ export class Operations extends Context.Service<
         return moved
       })
 
-      return Operations.of({ schedule, move })
+      return Operations.of({ list, schedule, move })
     })
   )
 }

@@ -8,13 +8,14 @@
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
-import type { AnyCaller } from "../authorization/Principal.ts"
+import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { Entropy } from "../Entropy.ts"
 import { BranchId, makeBranchId, makeEndpointId } from "../Ids.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
+import type { Page, PageRequest } from "../Page.ts"
 import { Conflict, InvalidMember, NotFound, Refused, ResourceBusy } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
@@ -55,6 +56,12 @@ type Blocked = Conflict | NotFound | Refused | ResourceBusy | StorageError
 export class Branches extends Context.Service<
   Branches,
   {
+    /** The project's branches, newest first; a branch key sees its branch alone. */
+    readonly list: (
+      caller: AnyCaller,
+      project: Pick<Project, "id">,
+      page: PageRequest
+    ) => Effect.Effect<Page<Branch>, StorageError>
     readonly create: (
       caller: AnyCaller,
       project: Project,
@@ -100,6 +107,10 @@ export class Branches extends Context.Service<
       const { endBranch } = yield* makeEndBranch
       const { run } = yield* Transaction
       const withEntropy = Effect.provideService(Entropy, entropy)
+
+      const list: Branches["Service"]["list"] = Effect.fn("Branches.list")((caller, { id }, page) =>
+        store.list(id, branchScopeOf(caller), page)
+      )
 
       const create: Branches["Service"]["create"] = Effect.fn("Branches.create")(function* (caller, project, wanted) {
         const step = Effect.gen(function* () {
@@ -252,7 +263,7 @@ export class Branches extends Context.Service<
         return yield* run(step)
       })
 
-      return Branches.of({ create, change, remove, reset, setDefault })
+      return Branches.of({ list, create, change, remove, reset, setDefault })
     })
   )
 }

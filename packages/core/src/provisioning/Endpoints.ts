@@ -8,17 +8,18 @@
  * then starts.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import type { AnyCaller } from "../authorization/Principal.ts"
+import { decideTarget } from "../authorization/decide.ts"
+import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { Entropy } from "../Entropy.ts"
 import { BranchId, makeEndpointId } from "../Ids.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import type { Initiator } from "../operations/Operation.ts"
 import { headedFor, initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
-import { Conflict, InvalidMember, NotFound } from "../Refusals.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-import type { Branch } from "../projects/Branch.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { Endpoint, type EndpointType } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
@@ -46,14 +47,18 @@ type Owner = Pick<Project, "id" | "org_id">
 export class Endpoints extends Context.Service<
   Endpoints,
   {
-    /** The branch of a body, looked up inside the project. */
-    readonly branchFor: (project: Project, branch: string) => Effect.Effect<Branch, InvalidMember | StorageError>
+    /** The project's endpoints, newest first; a branch key sees those of its branch. */
+    readonly list: (
+      caller: AnyCaller,
+      project: Pick<Project, "id">,
+      page: PageRequest
+    ) => Effect.Effect<Page<Endpoint>, StorageError>
+    /** Looks the branch up inside the project. Agent keys add no endpoint to a main branch. */
     readonly create: (
       caller: AnyCaller,
       project: Project,
-      branch: Branch,
       wanted: NewEndpoint
-    ) => Effect.Effect<EndpointWork, Conflict | NotFound | StorageError>
+    ) => Effect.Effect<EndpointWork, Conflict | InvalidMember | NotFound | Refused | StorageError>
     readonly change: (
       caller: AnyCaller,
       project: Owner,
@@ -88,11 +93,17 @@ export class Endpoints extends Context.Service<
       const store = yield* EndpointStore
       const { run } = yield* Transaction
 
-      const branchFor = Effect.fnUntraced(function* (project: Project, id: string) {
+      const list: Endpoints["Service"]["list"] = Effect.fn("Endpoints.list")((caller, { id }, page) =>
+        store.list(id, branchScopeOf(caller), page)
+      )
+
+      /** The branch that a body names, if the caller may add an endpoint to it. */
+      const branchFor = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, id: string) {
         const branch = Option.getOrUndefined(yield* branches.find(project.id, BranchId.make(id || "-")))
-        return branch === undefined
-          ? yield* new InvalidMember({ path: ["branch_id"], reason: "There is no such branch in this project." })
-          : branch
+        if (branch === undefined)
+          return yield* new InvalidMember({ path: ["branch_id"], reason: "There is no such branch in this project." })
+        const refusal = decideTarget({ agent: "not_main" }, caller, branch)
+        return refusal === undefined ? branch : yield* new Refused(refusal)
       })
 
       const locked = Effect.fnUntraced(function* (id: Endpoint["id"]) {
@@ -106,9 +117,9 @@ export class Endpoints extends Context.Service<
       const create: Endpoints["Service"]["create"] = Effect.fn("Endpoints.create")(function* (
         caller,
         project,
-        given,
-        { suspend_timeout_seconds, type }
+        { branch_id, suspend_timeout_seconds, type }
       ) {
+        const given = yield* branchFor(caller, project, branch_id)
         const step = Effect.gen(function* () {
           const branch = Option.getOrUndefined(yield* branches.lock(project.id, given.id))
           if (branch === undefined) return yield* new NotFound({})
@@ -175,7 +186,7 @@ export class Endpoints extends Context.Service<
         return yield* run(step)
       })
 
-      return Endpoints.of({ branchFor, create, change, remove, head })
+      return Endpoints.of({ list, create, change, remove, head })
     })
   )
 }

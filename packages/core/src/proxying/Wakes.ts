@@ -6,7 +6,7 @@
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { permits } from "../allowlist/IpRule.ts"
-import { IpAllowlistStore, type StoredAllowlist } from "../allowlist/IpAllowlistStore.ts"
+import { IpAllowlistStore } from "../allowlist/IpAllowlistStore.ts"
 import type { EndpointId, ProjectId } from "../Ids.ts"
 import { ComputeDriver } from "../computes/ComputeDriver.ts"
 import { byProxy } from "../operations/Operations.ts"
@@ -41,17 +41,37 @@ export interface Awake {
   readonly generation: number
 }
 
+/** Where an endpoint is; `address` and `generation` are `null` unless its compute runs and is to go on running. */
+export interface EndpointLocation {
+  readonly endpoint_id: EndpointId
+  readonly project_id: Endpoint["project_id"]
+  readonly branch_id: Endpoint["branch_id"]
+  readonly region_id: Endpoint["region_id"]
+  readonly disabled: boolean
+  readonly current_state: Endpoint["current_state"]
+  readonly address: string | null
+  readonly generation: number | null
+}
+
+/** A project's rules in force at `server_now`. */
+export interface AllowlistInForce {
+  readonly project_id: ProjectId
+  readonly version: number
+  readonly rules: ReadonlyArray<{ readonly cidr: string; readonly expires_at: DateTime.Utc | null }>
+  readonly server_now: DateTime.Utc
+}
+
 /** How long a connection waits for its endpoint. */
 const patience = Duration.seconds(30)
 
 export class Wakes extends Context.Service<
   Wakes,
   {
-    readonly resolve: (endpoint: EndpointId) => Effect.Effect<Endpoint, NotFound | StorageError>
-    /** The lists of the projects that are there. */
+    readonly resolve: (endpoint: EndpointId) => Effect.Effect<EndpointLocation, NotFound | StorageError>
+    /** The rules in force of the projects that exist; others are left out. */
     readonly allowlists: (
       projects: ReadonlyArray<ProjectId>
-    ) => Effect.Effect<ReadonlyArray<StoredAllowlist>, StorageError>
+    ) => Effect.Effect<ReadonlyArray<AllowlistInForce>, StorageError>
     /** Answers once the endpoint runs. */
     readonly wake: (
       endpoint: EndpointId,
@@ -75,10 +95,12 @@ export class Wakes extends Context.Service<
       const waits = yield* OperationWaits
       const { run } = yield* Transaction
 
-      const resolve = Effect.fn("Wakes.resolve")(function* (id: EndpointId) {
+      const find = Effect.fnUntraced(function* (id: EndpointId) {
         const endpoint = Option.getOrUndefined(yield* store.findAnywhere(id))
         return endpoint === undefined ? yield* new NotFound({}) : endpoint
       })
+
+      const resolve = Effect.fn("Wakes.resolve")((id: EndpointId) => Effect.map(find(id), locationOf))
 
       /** Does the compute that the record names really run? A machine that restarted lost them all. */
       const runs = (endpoint: Endpoint) =>
@@ -124,7 +146,7 @@ export class Wakes extends Context.Service<
           if (settled?.status !== "finished" && settled?.status !== "skipped")
             return yield* new NotStarted({ reason: settled?.error ?? `it is still ${settled?.status ?? "unknown"}.` })
         }
-        const awake = yield* resolve(id)
+        const awake = yield* find(id)
         return awake.address === null
           ? yield* new NotStarted({ reason: "it was suspended again." })
           : { address: awake.address, generation: awake.generation }
@@ -132,10 +154,33 @@ export class Wakes extends Context.Service<
 
       const allowlists = Effect.fn("Wakes.allowlists")(function* (ids: ReadonlyArray<ProjectId>) {
         const there = yield* Effect.filter(ids, (id) => Effect.map(projects.findAnywhere(id), Option.isSome))
-        return yield* allowlist.lists(there)
+        const lists = yield* allowlist.lists(there)
+        const server_now = yield* DateTime.now
+        return lists.map(({ project_id, rules, version }) => ({
+          project_id,
+          version,
+          rules: rules
+            .filter((rule) => rule.inForce(server_now))
+            .map(({ cidr, expires_at }) => ({ cidr, expires_at: Option.getOrNull(expires_at) })),
+          server_now
+        }))
       })
 
       return Wakes.of({ resolve, allowlists, wake, noteActivity: store.noteActivity })
     })
   )
+}
+
+const locationOf = (endpoint: Endpoint): EndpointLocation => {
+  const runs = endpoint.current_state === "active" && endpoint.pending_state !== "idle"
+  return {
+    endpoint_id: endpoint.id,
+    project_id: endpoint.project_id,
+    branch_id: endpoint.branch_id,
+    region_id: endpoint.region_id,
+    disabled: endpoint.disabled,
+    current_state: endpoint.current_state,
+    address: runs ? endpoint.address : null,
+    generation: runs ? endpoint.generation : null
+  }
 }

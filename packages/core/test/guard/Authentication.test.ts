@@ -57,7 +57,7 @@ describe("A key", () => {
       const keys = yield* ApiKeys
       const ada = yield* signedIn("ada")
       const revoked = yield* keyFor(ada)
-      yield* keys.revoke(ada.org_id, revoked.api_key.id, "revoked")
+      yield* keys.revoke(ada, revoked.api_key.id)
       const expiring = yield* keyFor(ada, 1)
       yield* TestClock.adjust(86_400_000 - 1)
       yield* callerOf(expiring.secret)
@@ -99,7 +99,7 @@ describe("A key", () => {
       const organizations = yield* Organizations
       const { ada, bob } = yield* adaAndBob
       const { api_key, secret } = yield* keyFor(bob)
-      yield* keys.revoke(bob.org_id, api_key.id, "revoked")
+      yield* keys.revoke(bob, api_key.id)
       yield* organizations.removeMember(ada, bob.user.id, false)
       assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
     }).pipe(Effect.provide(People))

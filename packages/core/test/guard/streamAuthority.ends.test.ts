@@ -52,7 +52,7 @@ describe("The right of a live stream is gone", () => {
   it.effect("with its key", () =>
     Effect.gen(function* () {
       const { api_key, byKey, caller, session } = yield* ada
-      yield* (yield* ApiKeys).revoke(caller.org_id, api_key.id, "revoked")
+      yield* (yield* ApiKeys).revoke(caller, api_key.id)
       assert.deepStrictEqual([yield* permits(byKey), yield* permits(session)], [false, true])
     }).pipe(Effect.provide(World))
   )

@@ -53,7 +53,7 @@ describe("A new key", () => {
       const ada = yield* signedIn("ada")
       const gone = yield* make(ada)
       yield* make(ada, { expires_in_days: 1 })
-      yield* keys.revoke(ada.org_id, gone.api_key.id, "revoked")
+      yield* keys.revoke(ada, gone.api_key.id)
       yield* TestClock.adjust("1 day")
       const again = yield* signedIn("ada")
       const tries = yield* Effect.forEach(Array.from({ length: 60 }), () => Effect.exit(make(again)), {
@@ -166,7 +166,7 @@ describe("A rotation", () => {
       const bob = yield* signedIn("bob")
       const { api_key } = yield* make(ada)
       assert.strictEqual(yield* tagOf(rotate(bob, api_key.id, 0)), "NotFound")
-      yield* keys.revoke(ada.org_id, api_key.id, "revoked")
+      yield* keys.revoke(ada, api_key.id)
       assert.strictEqual(yield* tagOf(rotate(ada, api_key.id, 0)), "NotFound")
     }).pipe(Effect.provide(People))
   )
@@ -238,7 +238,7 @@ describe("The list of keys", () => {
       const ada = yield* signedIn("ada")
       const { api_key } = yield* make(ada)
       yield* make(ada, { expires_in_days: 1 })
-      yield* keys.revoke(ada.org_id, api_key.id, "revoked")
+      yield* keys.revoke(ada, api_key.id)
       yield* TestClock.adjust(31 * 86_400_000 - 1)
       assert.strictEqual((yield* keys.list(ada)).length, 1)
       yield* TestClock.adjust(1)
@@ -253,9 +253,9 @@ describe("Revoking a key", () => {
       const keys = yield* ApiKeys
       const [ada, eve] = [yield* signedIn("ada"), yield* signedIn("eve")]
       const [one, other] = [yield* make(ada), yield* make(ada)]
-      assert.strictEqual(yield* tagOf(keys.revoke(eve.org_id, one.api_key.id, "revoked")), "NotFound")
-      yield* keys.revoke(ada.org_id, one.api_key.id, "revoked")
-      assert.strictEqual(yield* tagOf(keys.revoke(ada.org_id, one.api_key.id, "revoked")), "NotFound")
+      assert.strictEqual(yield* tagOf(keys.revoke(eve, one.api_key.id)), "NotFound")
+      yield* keys.revoke(ada, one.api_key.id)
+      assert.strictEqual(yield* tagOf(keys.revoke(ada, one.api_key.id)), "NotFound")
       yield* callerOf(other.secret)
       const told = (yield* logged).filter(({ data }) => data["api_key_id"] === one.api_key.id)
       assert.strictEqual(told.length, 1)

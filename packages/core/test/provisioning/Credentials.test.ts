@@ -145,7 +145,7 @@ describe("Minting", () => {
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const { ada, child, childEndpoint, project } = yield* setting
-      yield* endpoints.create(ada, project, child, {
+      yield* endpoints.create(ada, project, {
         branch_id: child.id,
         type: "read_only",
         suspend_timeout_seconds: null

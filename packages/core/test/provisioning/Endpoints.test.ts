@@ -83,13 +83,10 @@ describe("A new endpoint", () => {
       const { ada, branch, project } = yield* setting
       const wanted = { branch_id: branch.id, type: "read_only" as const, suspend_timeout_seconds: -1 }
       for (let n = 0; n < 2; n++) {
-        const { endpoint } = yield* endpoints.create(ada, project, branch, wanted)
+        const { endpoint } = yield* endpoints.create(ada, project, wanted)
         assert.deepInclude({ ...endpoint }, { type: "read_only", suspend_timeout_seconds: -1, current_state: "init" })
       }
-      assert.strictEqual(
-        yield* tagOf(endpoints.create(ada, project, branch, { ...wanted, type: "read_write" })),
-        "Conflict"
-      )
+      assert.strictEqual(yield* tagOf(endpoints.create(ada, project, { ...wanted, type: "read_write" })), "Conflict")
     }).pipe(Effect.provide(Core))
   )
 
@@ -97,13 +94,13 @@ describe("A new endpoint", () => {
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const projects = yield* Projects
-      const { ada, branch, project } = yield* setting
+      const { ada, project } = yield* setting
       const foreign = yield* projects.create(ada, { name: "other", region: null })
       const answers = yield* Effect.forEach([foreign.branch.id, "br-nope", ""], (id) =>
-        Effect.flip(endpoints.branchFor(project, id))
+        Effect.flip(endpoints.create(ada, project, { branch_id: id, type: "read_only", suspend_timeout_seconds: null }))
       )
+      assert.strictEqual(answers[0]?._tag, "InvalidMember")
       for (const answer of answers) assert.deepStrictEqual(answer, answers[0])
-      assert.deepStrictEqual((yield* endpoints.branchFor(project, branch.id)).id, branch.id)
     }).pipe(Effect.provide(Core))
   )
 })

@@ -239,4 +239,17 @@ describe("The allowlists that proxies ask for", () => {
       assert.isAbove(after?.version ?? 0, before?.version ?? 0)
     }).pipe(Effect.provide(Core))
   )
+
+  it.effect("hold the rules in force only, with the instant at which they were read", () =>
+    Effect.gen(function* () {
+      const wakes = yield* Wakes
+      const given = yield* asleep
+      yield* allow(given, "203.0.113.0/24", 60)
+      yield* allow(given, "198.51.100.0/24")
+      yield* TestClock.adjust("1 minute")
+      const [list] = yield* wakes.allowlists([given.project.id])
+      assert.deepStrictEqual(list?.rules, [{ cidr: "198.51.100.0/24", expires_at: null }])
+      assert.deepStrictEqual(list?.server_now, yield* DateTime.now)
+    }).pipe(Effect.provide(Core))
+  )
 })

@@ -45,7 +45,7 @@ describe("Every action", () => {
         endpoint: false
       })
       yield* finish(child.operations)
-      const made = yield* endpoints.create(ada, project, child.branch, {
+      const made = yield* endpoints.create(ada, project, {
         branch_id: child.branch.id,
         type: "read_write",
         suspend_timeout_seconds: null

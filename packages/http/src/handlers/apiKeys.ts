@@ -1,10 +1,9 @@
 /** Serves `ApiKeysApi` and the report of leaked keys from the core. */
 import { Api, type CreateApiKey, pageRequest, type PageQuery } from "@narthex/api"
-import { ApiKeys, NotFound, pageOfAll, Principal, Target } from "@narthex/core"
+import { ApiKeys, pageOfAll, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
-import { sessionCaller } from "./sessionCaller.ts"
 
 export const ApiKeysHandlers = HttpApiBuilder.group(
   Api,
@@ -19,18 +18,15 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
     })
 
     const create = Effect.fnUntraced(function* ({ payload }: { readonly payload: CreateApiKey }) {
-      const caller = yield* sessionCaller
+      const caller = yield* Principal.session
       const scope = yield* problems(keys.resolveScope(caller.org_id, payload.scope ?? { type: "organization" }))
       const { capability = "read_write", expires_in_days = null, name } = payload
       return yield* problems(keys.create(caller, { name, capability, scope, expires_in_days }))
     })
 
-    /** A key ends itself; a session its person's keys, or anybody's when it manages keys. */
     const revoke = Effect.fnUntraced(function* () {
-      const caller = yield* Principal
       const { key } = yield* Target.apiKey
-      const reason = caller.kind === "api_key" ? "self_revoked" : "revoked"
-      return yield* problems(keys.revoke(caller.org_id, key.id, reason))
+      return yield* problems(keys.revoke(yield* Principal, key.id))
     })
 
     return handlers.handleAll({
@@ -40,17 +36,14 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
       createBare: create,
       get: Effect.fnUntraced(function* () {
         const { key } = yield* Target.apiKey
-        return (yield* keys.isListed(key)) ? { api_key: keys.withUse(key) } : yield* problems(new NotFound({}))
+        return { api_key: yield* problems(keys.read(key)) }
       }),
       rotate: Effect.fnUntraced(function* ({ payload }) {
-        const caller = yield* sessionCaller
+        const caller = yield* Principal.session
         return yield* problems(keys.rotate(caller, yield* Target.apiKey, payload.grace_seconds ?? 0))
       }),
       revoke,
-      revokeSelf: Effect.fnUntraced(function* () {
-        const { kind } = yield* Principal
-        return kind === "session" ? yield* problems(new NotFound({})) : yield* revoke()
-      })
+      revokeSelf: revoke
     })
   })
 )

@@ -14,7 +14,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { requestOrigin } from "../middleware/origin.ts"
 import { ServerIdentity } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
-import { sessionCaller } from "./sessionCaller.ts"
 
 const answer = (session: IssuedSession) => ({ ...session, token_type: "Bearer" as const })
 
@@ -51,11 +50,11 @@ export const AuthHandlers = HttpApiBuilder.group(
       refresh: () => Effect.flatMap(PresentedToken, (token) => Effect.map(problems(sessions.refresh(token)), answer)),
       logout: () => Effect.flatMap(PresentedToken, (token) => problems(sessions.logout(token))),
       switchOrg: Effect.fnUntraced(function* ({ payload }) {
-        return answer(yield* problems(sessions.switchOrg(yield* sessionCaller, payload.org_id)))
+        return answer(yield* problems(sessions.switchOrg(yield* Principal.session, payload.org_id)))
       }),
       whoami: () => whoami,
       sessions: Effect.fnUntraced(function* () {
-        const { session_id, user } = yield* sessionCaller
+        const { session_id, user } = yield* Principal.session
         const list = yield* problems(sessions.list(user.id))
         return {
           sessions: list.map((session) => ({
@@ -70,7 +69,7 @@ export const AuthHandlers = HttpApiBuilder.group(
         }
       }),
       endSession: ({ params }) =>
-        Effect.flatMap(sessionCaller, ({ user }) => problems(sessions.end(user.id, params.session_id))),
+        Effect.flatMap(Principal.session, ({ user }) => problems(sessions.end(user.id, params.session_id))),
       clientAddress: Effect.fnUntraced(function* () {
         const { address } = yield* requestOrigin
         return address === null ? yield* problems(new NotFound({})) : { address }

@@ -1,31 +1,10 @@
 /** Serves `BranchesApi` and `SandboxesApi` from the core. */
-import { Api, pageRequest, policyOf } from "@narthex/api"
-import {
-  type AnyCaller,
-  Branches,
-  BranchStore,
-  Credentials,
-  type CredentialPolicy,
-  Principal,
-  Sandboxes,
-  Target
-} from "@narthex/core"
+import { Api, pageRequest } from "@narthex/api"
+import { AppliedPolicy, Branches, Credentials, Principal, Sandboxes, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
 import { shown, views } from "./views.ts"
-
-/** What a branch key may see of a list. */
-const onlyBranch = (caller: AnyCaller) =>
-  caller.kind === "api_key" && caller.scope.type === "branch" ? caller.scope.branch_id : null
-
-/** The policy that let the call through, for the second look under the branch's lock. */
-const ruleOf = (endpoint: "change" | "delete" | "reset"): Effect.Effect<CredentialPolicy> => {
-  const policy = policyOf(Api.groups.branches.endpoints[endpoint])
-  return policy?._tag === "Credential"
-    ? Effect.succeed(policy)
-    : Effect.die(new Error(`The branch call "${endpoint}" has no credential policy.`))
-}
 
 export const BranchesHandlers = HttpApiBuilder.group(
   Api,
@@ -33,12 +12,10 @@ export const BranchesHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const branches = yield* Branches
     const credentials = yield* Credentials
-    const store = yield* BranchStore
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* problems(Effect.fromResult(pageRequest(query)))
-        const { id } = yield* Target.project
-        const { items, next_cursor } = yield* problems(store.list(id, onlyBranch(yield* Principal), page))
+        const { items, next_cursor } = yield* problems(branches.list(yield* Principal, yield* Target.project, page))
         return { branches: items, pagination: { next_cursor } }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
@@ -58,16 +35,16 @@ export const BranchesHandlers = HttpApiBuilder.group(
       get: () => Effect.map(Target.branch, (branch) => ({ branch })),
       change: Effect.fnUntraced(function* ({ payload }) {
         const caller = yield* Principal
-        const rule = yield* ruleOf("change")
-        return { branch: yield* problems(branches.change(caller, rule, yield* Target.branch, payload)) }
+        const policy = yield* AppliedPolicy
+        return { branch: yield* problems(branches.change(caller, policy, yield* Target.branch, payload)) }
       }),
       delete: Effect.fnUntraced(function* () {
-        const rule = yield* ruleOf("delete")
-        return { operations: views(yield* problems(branches.remove(yield* Principal, rule, yield* Target.branch))) }
+        const policy = yield* AppliedPolicy
+        return { operations: views(yield* problems(branches.remove(yield* Principal, policy, yield* Target.branch))) }
       }),
       reset: Effect.fnUntraced(function* () {
-        const rule = yield* ruleOf("reset")
-        const { branch, operations } = yield* problems(branches.reset(yield* Principal, rule, yield* Target.branch))
+        const policy = yield* AppliedPolicy
+        const { branch, operations } = yield* problems(branches.reset(yield* Principal, policy, yield* Target.branch))
         return { branch, operations: views(operations) }
       }),
       setDefault: Effect.fnUntraced(function* () {

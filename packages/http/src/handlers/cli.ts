@@ -1,10 +1,9 @@
 /** Serves `CliLoginApi` from the core. */
 import { Api } from "@narthex/api"
-import { ApiKeys, CliLogin, InvalidCode } from "@narthex/core"
+import { ApiKeys, CliLogin, InvalidCode, Principal } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
-import { sessionCaller } from "./sessionCaller.ts"
 
 export const CliHandlers = HttpApiBuilder.group(
   Api,
@@ -14,7 +13,7 @@ export const CliHandlers = HttpApiBuilder.group(
     const login = yield* CliLogin
     return handlers.handleAll({
       authorize: Effect.fnUntraced(function* ({ payload }) {
-        const caller = yield* sessionCaller
+        const caller = yield* Principal.session
         const scope = yield* problems(keys.resolveScope(caller.org_id, payload.scope ?? { type: "organization" }))
         const { capability = "read_write", code_challenge, expires_in_days = null, name, redirect_uri, state } = payload
         return yield* problems(

@@ -1,32 +1,16 @@
 /** Serves `EndpointsApi` and `OperationsApi` from the core. */
 import { Api, pageRequest } from "@narthex/api"
-import {
-  decideTarget,
-  Endpoints,
-  EndpointStore,
-  initiatorOf,
-  NotFound,
-  OperationStore,
-  OperationWaits,
-  Principal,
-  Refused,
-  Target
-} from "@narthex/core"
+import { Endpoints, initiatorOf, NotFound, Operations, OperationWaits, Principal, Target } from "@narthex/core"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
 import { shown, views, worked } from "./views.ts"
-
-const branchScope = Effect.map(Principal, (caller) =>
-  caller.kind === "api_key" && caller.scope.type === "branch" ? caller.scope.branch_id : null
-)
 
 export const EndpointsHandlers = HttpApiBuilder.group(
   Api,
   "endpoints",
   Effect.fn(function* (handlers) {
     const endpoints = yield* Endpoints
-    const store = yield* EndpointStore
 
     const head = Effect.fnUntraced(function* (towards: "active" | "idle") {
       const endpoint = yield* Target.endpoint
@@ -37,22 +21,16 @@ export const EndpointsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* problems(Effect.fromResult(pageRequest(query)))
-        const { id } = yield* Target.project
-        const { items, next_cursor } = yield* problems(store.list(id, yield* branchScope, page))
+        const { items, next_cursor } = yield* problems(endpoints.list(yield* Principal, yield* Target.project, page))
         return { endpoints: yield* Effect.forEach(items, shown), pagination: { next_cursor } }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
-        const caller = yield* Principal
-        const project = yield* Target.project
-        const branch = yield* problems(endpoints.branchFor(project, payload.branch_id))
-        const refusal = decideTarget({ agent: "not_main" }, caller, branch)
-        if (refusal !== undefined) return yield* problems(new Refused(refusal))
         const wanted = {
           branch_id: payload.branch_id,
           type: payload.type ?? ("read_only" as const),
           suspend_timeout_seconds: payload.suspend_timeout_seconds ?? null
         }
-        return yield* worked(yield* problems(endpoints.create(caller, project, branch, wanted)))
+        return yield* worked(yield* problems(endpoints.create(yield* Principal, yield* Target.project, wanted)))
       }),
       get: () => Effect.flatMap(Target.endpoint, (it) => Effect.map(shown(it), (endpoint) => ({ endpoint }))),
       change: Effect.fnUntraced(function* ({ payload }) {
@@ -73,13 +51,12 @@ export const OperationsHandlers = HttpApiBuilder.group(
   Api,
   "operations",
   Effect.fn(function* (handlers) {
-    const store = yield* OperationStore
+    const operations = yield* Operations
     const waits = yield* OperationWaits
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* problems(Effect.fromResult(pageRequest(query)))
-        const { id } = yield* Target.project
-        const { items, next_cursor } = yield* problems(store.list(id, yield* branchScope, page))
+        const { items, next_cursor } = yield* problems(operations.list(yield* Principal, yield* Target.project, page))
         return { operations: views(items), pagination: { next_cursor } }
       }),
       get: Effect.fnUntraced(function* ({ query: { wait } }) {

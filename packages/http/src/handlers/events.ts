@@ -4,22 +4,22 @@
  */
 import { Api, NotAcceptableProblem, pageRequest } from "@narthex/api"
 import {
-  type AnyCaller,
   defaultPageSize,
   EventLog,
   EventSettings,
   EventStreams,
+  encodeCursor,
   noEvent,
   type OrgId,
   Principal,
   type ProjectId,
+  streamRightOf,
   Target,
   toEnvelope,
   type TooManyStreams
 } from "@narthex/core"
-import { encodeCursor } from "@narthex/core"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { DateTime, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { acceptsEventStream, eventStreamHeaders, openSink } from "../events/responseSink.ts"
@@ -36,26 +36,6 @@ interface HistoryQuery {
   readonly after?: string
   readonly cursor?: string
   readonly limit?: number
-}
-
-const streamPrincipal = (caller: AnyCaller) => {
-  const key = caller.kind === "api_key" ? caller : undefined
-  const scope = key === undefined || key.scope.type === "organization" ? undefined : key.scope
-  return {
-    session_id: caller.kind === "session" ? caller.session_id : null,
-    api_key_id: key?.api_key_id ?? null,
-    secret: key === undefined ? null : { digest: key.secret.digest, dies_at: key.secret.dies_at },
-    user_id: caller.user.id,
-    project_id: scope?.project_id ?? null,
-    branch_id: scope?.type === "branch" ? scope.branch_id : null
-  }
-}
-
-/** A key's stream ends with the secret that opened it, if that ends first. */
-const endOf = (caller: AnyCaller): DateTime.Utc | null => {
-  const dies_at = caller.kind === "api_key" ? caller.secret.dies_at : null
-  if (dies_at === null || caller.expires_at === null) return dies_at ?? caller.expires_at
-  return DateTime.min(dies_at, caller.expires_at)
 }
 
 /** The limit that a stream ran into, in the headers of every other limit. */
@@ -78,15 +58,13 @@ export const EventsHandlers = HttpApiBuilder.group(
     const streams = yield* EventStreams
 
     const stream = Effect.fnUntraced(function* (project_id: ProjectId | null, { headers, query, request }: StreamCall) {
-      const caller = yield* Principal
       if (!acceptsEventStream(request.headers["accept"])) return yield* new NotAcceptableProblem({})
       if (request.method === "HEAD") return HttpServerResponse.empty({ status: 200, headers: eventStreamHeaders })
       const response = NodeHttpServerRequest.toServerResponse(request)
       const open = yield* problems(
         streams
           .subscribe({
-            access: { org_id: caller.org_id, project_id, principal: streamPrincipal(caller) },
-            expires_at: endOf(caller),
+            ...streamRightOf(yield* Principal, project_id),
             types: (query.types ?? "").split(",").filter((type) => type !== ""),
             bookmarks: query.bookmarks === "1",
             last_event_id: headers["last-event-id"],

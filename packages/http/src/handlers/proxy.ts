@@ -17,34 +17,17 @@ export const ProxyHandlers = HttpApiBuilder.group(
     const feed = yield* EventFeed
     const wakes = yield* Wakes
     return handlers.handleAll({
-      resolve: Effect.fnUntraced(function* ({ payload }) {
-        const endpoint = yield* problems(wakes.resolve(payload.endpoint_id))
-        const runs = endpoint.current_state === "active" && endpoint.pending_state !== "idle"
-        return {
-          endpoint_id: endpoint.id,
-          project_id: endpoint.project_id,
-          branch_id: endpoint.branch_id,
-          region_id: endpoint.region_id,
-          disabled: endpoint.disabled,
-          current_state: endpoint.current_state,
-          address: runs ? endpoint.address : null,
-          generation: runs ? endpoint.generation : null
-        }
-      }),
+      resolve: ({ payload }) => problems(wakes.resolve(payload.endpoint_id)),
       allowlists: Effect.fnUntraced(function* ({ payload }) {
         const ids = payload.project_ids.filter((id) => id !== "").map((id) => ProjectId.make(id))
         const lists = yield* problems(wakes.allowlists(ids))
-        const server_now = yield* DateTime.now
         return {
-          allowlists: lists.map(({ project_id, rules, version }) => ({
-            project_id,
-            version,
-            rules: rules
-              .filter((rule) => rule.inForce(server_now))
-              .map(({ cidr, expires_at }) => ({
-                cidr,
-                expires_at: expires_at._tag === "Some" ? DateTime.formatIso(expires_at.value) : null
-              })),
+          allowlists: lists.map(({ rules, server_now, ...list }) => ({
+            ...list,
+            rules: rules.map(({ cidr, expires_at }) => ({
+              cidr,
+              expires_at: expires_at === null ? null : DateTime.formatIso(expires_at)
+            })),
             server_now: DateTime.formatIso(server_now)
           }))
         }

@@ -1,6 +1,6 @@
 /** Serves `ServiceApi`: is the process alive, is it ready? */
 import { Api, UnavailableProblem } from "@narthex/api"
-import { RegionCatalog } from "@narthex/core"
+import { Regions } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { Draining } from "../server/Draining.ts"
@@ -10,13 +10,13 @@ export const ServiceHandlers = HttpApiBuilder.group(
   "service",
   Effect.fn(function* (handlers) {
     const draining = yield* Draining
-    const catalog = yield* RegionCatalog
+    const regions = yield* Regions
     return handlers.handleAll({
       livez: () => Effect.succeed({ status: "ok" }),
       readyz: Effect.fnUntraced(function* () {
         if (draining.begun()) return yield* new UnavailableProblem({ detail: "The server is stopping." })
         // One read through the schema: it fails while storage cannot be reached or is not migrated.
-        yield* Effect.mapError(catalog.active, () => new UnavailableProblem({ detail: "Storage cannot be reached." }))
+        yield* Effect.mapError(regions.list, () => new UnavailableProblem({ detail: "Storage cannot be reached." }))
         return { status: "ready" }
       })
     })
