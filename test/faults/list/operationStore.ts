@@ -51,10 +51,7 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
     file: "packages/core/src/operations/OperationStore.ts",
-    tests: [
-      "packages/core/test/operations/OperationStore.due.test.ts",
-      "packages/core/test/operations/OperationStore.test.ts"
-    ],
+    tests: ["packages/core/test/operations/OperationStore.test.ts"],
     faults: [
       {
         id: "store-claim-leased",
@@ -145,24 +142,6 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
         find: "open(rows).filter((row) => row.branch_id === branch)",
         put: "rows.filter((row) => row.branch_id === branch)",
         why: "Final operations are not among the unfinished."
-      },
-      {
-        id: "store-next-due-future",
-        find: "DateTime.isGreaterThan(instant, now)",
-        put: "DateTime.isLessThan(instant, now)",
-        why: "The next due instant is in the future."
-      },
-      {
-        id: "store-next-due-earliest",
-        find: "DateTime.min(a, b)",
-        put: "DateTime.max(a, b)",
-        why: "The next due instant is the earliest."
-      },
-      {
-        id: "store-next-due-lease",
-        find: "[row.retry_at, row.lease_until]",
-        put: "[row.retry_at]",
-        why: "The end of a lease is due as well as a retry."
       }
     ]
   }

@@ -75,12 +75,6 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
         why: "Unfinished operations are listed oldest first."
       },
       {
-        id: "pg-next-due",
-        find: "and instant > $1",
-        put: "and instant >= $1",
-        why: "The next due instant is in the future."
-      },
-      {
         id: "pg-lock",
         find: "where id = $1 for update",
         put: "where id = $1",

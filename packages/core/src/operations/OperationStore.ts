@@ -41,8 +41,6 @@ export class OperationStore extends Context.Service<
     ) => Effect.Effect<Page<StoredOperation>, StorageError>
     /** The unfinished operations of a branch, oldest first. */
     readonly unfinished: (branch: BranchId) => Effect.Effect<ReadonlyArray<StoredOperation>, StorageError>
-    /** When the earliest retry or lease end after `now` comes, if there is one. */
-    readonly nextDue: (now: DateTime.Utc) => Effect.Effect<Option.Option<DateTime.Utc>, StorageError>
   }
 >()("@narthex/core/operations/OperationStore") {
   static readonly layerMemory: Layer.Layer<OperationStore, never, MemoryStorage> = Layer.effect(
@@ -102,15 +100,7 @@ export class OperationStore extends Context.Service<
               page
             )
           ),
-        unfinished: (branch) => Effect.map(inOrder, (rows) => open(rows).filter((row) => row.branch_id === branch)),
-        nextDue: (now) =>
-          Effect.map(operations.all, (rows) => {
-            const instants = open(rows)
-              .flatMap((row) => [row.retry_at, row.lease_until])
-              .filter((instant) => instant !== null)
-              .filter((instant) => DateTime.isGreaterThan(instant, now))
-            return instants.length === 0 ? Option.none() : Option.some(instants.reduce((a, b) => DateTime.min(a, b)))
-          })
+        unfinished: (branch) => Effect.map(inOrder, (rows) => open(rows).filter((row) => row.branch_id === branch))
       })
     })
   )

@@ -5,7 +5,7 @@
  * between its look and its lock no longer matches and is left alone.
  */
 import { OperationStore, pageOf, StoredOperation } from "@narthex/core"
-import { DateTime, Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
 import { tableOf } from "../database/tableOf.ts"
@@ -79,17 +79,6 @@ const make = Effect.gen(function* () {
         "OperationStore.unfinished",
         `select o.* from operation o where o.branch_id = $1 and ${isOpen("o")} order by o.position`,
         [branch]
-      ),
-    nextDue: (now) =>
-      Effect.map(
-        database.query<{ readonly at: Date | null }>(
-          "OperationStore.nextDue",
-          `select min(instant) as at
-           from operation o cross join lateral (values (o.retry_at), (o.lease_until)) as it(instant)
-           where ${isOpen("o")} and instant > $1`,
-          [DateTime.toDateUtc(now)]
-        ),
-        (rows) => Option.map(Option.fromNullishOr(rows[0]?.at), (at) => DateTime.fromDateUnsafe(at))
       )
   })
 })

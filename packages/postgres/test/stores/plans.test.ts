@@ -100,7 +100,6 @@ const asks = Effect.gen(function* () {
   yield* operations.list(project, null, page)
   yield* operations.list(project, branch, page)
   yield* operations.unfinished(branch)
-  yield* operations.nextDue(at(0))
   yield* log.tail(rows - 10, 100)
   yield* log.headOf(eventOrg)
   yield* log.window(eventOrg, 100)
