@@ -1,14 +1,11 @@
 /**
- * Who is calling, as far as it can be known: the address that limits, sessions, keys and allowlists speak of.
+ * Who is calling: the address and the agent of a request, or those that the console reports for its browser.
  *
- * Every proxy appends to `X-Forwarded-For` what it saw, so only the last entries are written by machines of ours; the
- * rest is whatever the caller typed. Hence the count from the right.
- *
- * Pitfall: reading the first entry. The caller may have written it.
+ * How an address is read behind proxies is `clientAddress` of the contract, which the console uses too.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
-import { parseCidrOrAddress } from "@narthex/core"
-import { Redacted, Result } from "effect"
+import { canonicalAddress, clientAddress } from "@narthex/api"
+import { Redacted } from "effect"
 
 export interface ClientOrigin {
   /** Canonical: equal addresses are equal strings. `null` when nothing readable was there. */
@@ -45,39 +42,10 @@ export const clientOrigin = (request: IncomingOrigin, rules: OriginRules): Clien
   }
 }
 
-/** Walks back from the socket over at most `trustedHops` entries; one that cannot be read ends the walk. */
-export const clientAddress = (
-  socket: string | undefined,
-  forwardedFor: string | undefined,
-  trustedHops: number
-): string | null => {
-  let client = canonicalAddress(socket)
-  const believed = trustedHops === 0 ? [] : (forwardedFor ?? "").split(",").slice(-trustedHops)
-  for (const entry of believed.toReversed()) {
-    const address = canonicalAddress(entry)
-    if (address === null) return client
-    client = address
-  }
-  return client
-}
-
-/** One spelling for each address: no zone, no port, IPv4-mapped IPv6 as IPv4. `null` when it is none. */
-export const canonicalAddress = (text: string | undefined): string | null => {
-  const host = withoutPort((text ?? "").trim()).replace(/%.*$/, "")
-  // Most requests came through no proxy, and the parser refuses an empty text by an exception.
-  if (host === "" || host.includes("/")) return null
-  const network = Result.getOrNull(parseCidrOrAddress(host))
-  return network === null ? null : network.slice(0, network.indexOf("/"))
-}
-
 /** Is this the token? Compared by hash, so that time tells nothing about it. Without a token nothing is. */
 export const isToken = (presented: string | undefined, token: Redacted.Redacted | null): boolean =>
   presented !== undefined && token !== null && timingSafeEqual(digest(presented), digest(Redacted.value(token)))
 
 const digest = (text: string) => createHash("sha256").update(text).digest()
-
-/** Some proxies append the port: `192.0.2.1:443`, `[2001:db8::1]:443`. */
-const withoutPort = (text: string) =>
-  /^\[([^\]]+)\](?::\d+)?$/.exec(text)?.[1] ?? /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text)?.[1] ?? text
 
 const shortened = (text: string | undefined) => (text === undefined || text === "" ? null : text.slice(0, longestAgent))

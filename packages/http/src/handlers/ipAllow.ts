@@ -1,9 +1,8 @@
 /** Serves `IpAllowlistApi` from the core. Nothing is decided here. */
-import { Api, ReplacedIpRule } from "@narthex/api"
+import { canonicalAddress, Api, ReplacedIpRule } from "@narthex/api"
 import { IpAllowlist, IpRuleNotFound, NewIpRule, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { canonicalAddress } from "../ClientAddress.ts"
 import { InvalidMember } from "@narthex/core"
 import { problems } from "../toProblem.ts"
 

@@ -1,11 +1,10 @@
 /** Serves `ProxyApi` from the core: what proxies ask of the control plane. */
-import { Api } from "@narthex/api"
+import { canonicalAddress, Api } from "@narthex/api"
 import { EventFeed, InvalidMember, ProjectId, Wakes } from "@narthex/core"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { canonicalAddress } from "../ClientAddress.ts"
 import { streamChanges } from "../events/proxyChanges.ts"
 import { ServerIdentity } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
