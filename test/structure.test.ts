@@ -57,6 +57,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["operations", "allowlist", "guard", "cli-login"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
+  proxy: ["networks", "wire", "outcomes", "allowlist", "control-plane", "connection", "Proxy.ts", "index.ts"],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login", "commands"],
@@ -76,8 +77,7 @@ const circles: Record<string, ReadonlyArray<string>> = {
   core: [
     "events/EventLog.ts, events/MemoryEventLog.ts",
     "events/OrgFanout.ts, events/StreamHost.ts, events/Subscription.ts"
-  ],
-  proxy: ["*"]
+  ]
 }
 
 const statement =

@@ -6,19 +6,19 @@
  */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
 import { Context, Data, Deferred, Duration, Effect, FiberSet, Layer, type Scope } from "effect"
-import { makeActivity } from "./Activity.ts"
-import { AuditTrail } from "./AuditTrail.ts"
-import { type Address, parseNetwork } from "./allowlist/Address.ts"
-import { makeAllowlists } from "./allowlist/Allowlists.ts"
-import { NetworkTrie } from "./allowlist/NetworkTrie.ts"
-import { CancelKeys } from "./CancelKeys.ts"
-import { makeComputes } from "./Computes.ts"
-import { type Proxying, serveConnection } from "./Connection.ts"
-import type { ControlPlane } from "./ControlPlane.ts"
-import { makeEndpoints } from "./Endpoints.ts"
-import { defaultLimits, Limits, type LimitSettings } from "./Limits.ts"
-import { cuts } from "./Refusal.ts"
-import { makeTls, type TlsFiles, type UnusableCertificate } from "./Tls.ts"
+import { makeActivityReports } from "./control-plane/ActivityReports.ts"
+import { AuditTrail } from "./outcomes/AuditTrail.ts"
+import { type Address, parseNetwork } from "./networks/Address.ts"
+import { makeAllowlistCache } from "./control-plane/AllowlistCache.ts"
+import { NetworkTrie } from "./networks/NetworkTrie.ts"
+import { CancelKeys } from "./connection/CancelKeys.ts"
+import { makeComputes } from "./connection/Computes.ts"
+import { type SharedState, serveConnection } from "./connection/Connection.ts"
+import type { ControlPlane } from "./control-plane/ControlPlane.ts"
+import { makeEndpointCache } from "./control-plane/EndpointCache.ts"
+import { ConnectionLimiter, defaultConnectionLimits, type ConnectionLimits } from "./connection/ConnectionLimiter.ts"
+import { cuts } from "./outcomes/Refusal.ts"
+import { makeTls, type TlsFiles, type UnusableCertificate } from "./connection/Tls.ts"
 import { encodeFatal } from "./wire/ErrorResponse.ts"
 
 export interface ProxyConfig {
@@ -30,13 +30,17 @@ export interface ProxyConfig {
   readonly tls?: TlsFiles | undefined
   /** Networks whose PROXY protocol v2 header is believed, and required. */
   readonly trusted?: ReadonlyArray<string> | undefined
-  /** How often allowlists are asked for: 30 seconds unless said. */
-  readonly allowlistRefresh?: Duration.Input | undefined
-  /** How long projects with rules stay reachable without a control plane: 10 minutes unless said. */
-  readonly allowlistMaxStale?: Duration.Input | undefined
-  /** How long sessions may finish their transactions at the end: 10 seconds unless said. */
-  readonly grace?: Duration.Input | undefined
-  readonly limits?: Partial<LimitSettings> | undefined
+  readonly allowlist?:
+    | {
+        /** How often allowlists and endpoints are refreshed. Default: 30 seconds. */
+        readonly refresh?: Duration.Input | undefined
+        /** How long projects with rules accept connections without a control plane. Default: 10 minutes. */
+        readonly max_stale?: Duration.Input | undefined
+      }
+    | undefined
+  /** How long sessions may finish their transactions when the proxy drains. Default: 10 seconds. */
+  readonly shutdown_grace?: Duration.Input | undefined
+  readonly limits?: Partial<ConnectionLimits> | undefined
 }
 
 /** The proxy cannot listen where it was told to. */
@@ -78,18 +82,18 @@ export const runProxy = (
   Effect.gen(function* () {
     const trusted = yield* trustedPeers(config.trusted ?? [])
     const tls = config.tls === undefined ? undefined : yield* makeTls(config.tls)
-    const refresh = Duration.fromInputUnsafe(config.allowlistRefresh ?? "30 seconds")
-    const maxStale = Duration.fromInputUnsafe(config.allowlistMaxStale ?? "10 minutes")
-    const allowlists = yield* makeAllowlists({ refresh, maxStale })
-    const shared: Proxying = {
+    const refresh = Duration.fromInputUnsafe(config.allowlist?.refresh ?? "30 seconds")
+    const max_stale = Duration.fromInputUnsafe(config.allowlist?.max_stale ?? "10 minutes")
+    const allowlists = yield* makeAllowlistCache({ refresh, max_stale })
+    const shared: SharedState = {
       domain: config.domain,
       tls,
       trusted,
-      limits: new Limits({ ...defaultLimits, ...config.limits }),
+      limits: new ConnectionLimiter({ ...defaultConnectionLimits, ...config.limits }),
       allowlists,
-      endpoints: yield* makeEndpoints(refresh),
+      endpoints: yield* makeEndpointCache(refresh),
       computes: yield* makeComputes(allowlists),
-      activity: yield* makeActivity,
+      activity: yield* makeActivityReports,
       cancelKeys: new CancelKeys(),
       audit: new AuditTrail(),
       relays: new Set(),
@@ -108,7 +112,7 @@ export const runProxy = (
       for (const relay of shared.relays) relay.cutWhenIdle(encodeFatal(cuts.drain))
       const empty = FiberSet.awaitEmpty(connections)
       yield* Effect.timeoutOrElse(empty, {
-        duration: config.grace ?? "10 seconds",
+        duration: config.shutdown_grace ?? "10 seconds",
         orElse: () => Effect.andThen(cutAll, Effect.timeoutOption(empty, "3 seconds"))
       })
       yield* shared.activity.report

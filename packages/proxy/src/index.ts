@@ -1,7 +1,7 @@
 /** The public surface of the proxy: re-exports, nothing else. */
-export type { Admitted } from "./allowlist/admit.ts"
-export * from "./ControlPlane.ts"
-export * from "./HttpControlPlane.ts"
-export { defaultLimits, type LimitSettings } from "./Limits.ts"
+export type { Admitted } from "./allowlist/checkAllowlist.ts"
+export * from "./control-plane/ControlPlane.ts"
+export * from "./control-plane/HttpControlPlane.ts"
+export { defaultConnectionLimits, type ConnectionLimits } from "./connection/ConnectionLimiter.ts"
 export * from "./Proxy.ts"
-export { type TlsFiles, UnusableCertificate } from "./Tls.ts"
+export { type TlsFiles, UnusableCertificate } from "./connection/Tls.ts"

@@ -71,11 +71,10 @@ export const layerProxy = ({ addresses, settings }: Pick<Plan, "addresses" | "se
         port: addresses.proxy.port,
         domain: settings.proxy.domain,
         trusted: settings.proxy.trusted,
-        allowlistRefresh: settings.allowlist.refresh,
-        allowlistMaxStale: settings.allowlist.max_stale,
-        grace: settings.shutdown_grace,
+        allowlist: settings.allowlist,
+        shutdown_grace: settings.shutdown_grace,
         ...(settings.proxy.tls === null ? {} : { tls: settings.proxy.tls })
-      }).pipe(Layer.provide(HttpControlPlane.layer({ baseUrl: addresses.api.url, token })))
+      }).pipe(Layer.provide(HttpControlPlane.layer({ api_url: addresses.api.url, token })))
 
 const when = <A, E, R>(wanted: boolean, layer: Layer.Layer<A, E, R>): Layer.Layer<never, E, R> =>
   wanted ? Layer.effectDiscard(Effect.asVoid(Layer.build(layer))) : Layer.empty

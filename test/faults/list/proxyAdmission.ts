@@ -8,7 +8,7 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
     tests: [
       "packages/proxy/test/allowlist/edges.test.ts",
       "packages/proxy/test/allowlist/Allowlist.test.ts",
-      "packages/proxy/test/allowlist/Allowlists.test.ts"
+      "packages/proxy/test/control-plane/AllowlistCache.test.ts"
     ],
     faults: [
       {
@@ -111,8 +111,11 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/allowlist/admit.ts",
-    tests: ["packages/proxy/test/allowlist/Allowlist.test.ts", "packages/proxy/test/allowlist/Allowlists.test.ts"],
+    file: "packages/proxy/src/allowlist/checkAllowlist.ts",
+    tests: [
+      "packages/proxy/test/allowlist/Allowlist.test.ts",
+      "packages/proxy/test/control-plane/AllowlistCache.test.ts"
+    ],
     faults: [
       {
         id: "admit-stale",
@@ -148,10 +151,10 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/allowlist/Allowlists.ts",
+    file: "packages/proxy/src/control-plane/AllowlistCache.ts",
     tests: [
-      "packages/proxy/test/allowlist/Allowlists.edges.test.ts",
-      "packages/proxy/test/allowlist/Allowlists.test.ts"
+      "packages/proxy/test/control-plane/AllowlistCache.edges.test.ts",
+      "packages/proxy/test/control-plane/AllowlistCache.test.ts"
     ],
     faults: [
       {

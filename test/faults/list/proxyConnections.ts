@@ -8,7 +8,7 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
     tests: [
       "packages/proxy/test/wire/edges.test.ts",
       "packages/proxy/test/wire/MessageWalker.test.ts",
-      "packages/proxy/test/Relay.test.ts"
+      "packages/proxy/test/connection/Relay.test.ts"
     ],
     faults: [
       {
@@ -63,12 +63,12 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/Connection.ts",
-    tests: ["packages/proxy/test/connections/handshake.test.ts"],
+    file: "packages/proxy/src/connection/Connection.ts",
+    tests: ["packages/proxy/test/end-to-end/handshake.test.ts"],
     faults: [
       {
         id: "connection-trusted",
-        find: "shared.trusted(direct) ? yield* proxied(line, direct) : direct",
+        find: "shared.trusted(direct) ? yield* proxied(client, direct) : direct",
         put: "direct",
         why: "A trusted load balancer says whom it speaks for."
       },
@@ -100,12 +100,12 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/handshake.ts",
-    tests: ["packages/proxy/test/connections/handshake.test.ts"],
+    file: "packages/proxy/src/connection/handshake.ts",
+    tests: ["packages/proxy/test/end-to-end/handshake.test.ts"],
     faults: [
       {
         id: "handshake-ahead",
-        find: "|| line.reader.ahead) return",
+        find: "|| client.reader.ahead) return",
         put: "|| false) return",
         why: "Bytes behind an SSL request end the connection."
       },
@@ -123,14 +123,14 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "handshake-no",
-        find: '} else line.socket.write("N")',
-        put: '} else line.socket.write("S")',
+        find: '} else client.socket.write("N")',
+        put: '} else client.socket.write("S")',
         why: "A request that is not granted is answered so."
       },
       {
         id: "handshake-alpn",
-        find: 'line.socket.alpnProtocol !== "postgresql")',
-        put: 'line.socket.alpnProtocol === "postgresql")',
+        find: 'client.socket.alpnProtocol !== "postgresql")',
+        put: 'client.socket.alpnProtocol === "postgresql")',
         why: "Direct TLS needs the protocol's name."
       },
       {
@@ -141,7 +141,7 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "handshake-answerable",
-        find: "        line.answerable = true\n",
+        find: "        client.answerable = true\n",
         put: "",
         why: "After the startup packet a refusal is a sentence."
       }

@@ -4,8 +4,8 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
-    file: "packages/proxy/src/allowlist/NetworkTrie.ts",
-    tests: ["packages/proxy/test/allowlist/NetworkTrie.test.ts", "packages/proxy/test/allowlist/edges.test.ts"],
+    file: "packages/proxy/src/networks/NetworkTrie.ts",
+    tests: ["packages/proxy/test/networks/NetworkTrie.test.ts", "packages/proxy/test/allowlist/edges.test.ts"],
     faults: [
       {
         id: "trie-prefix",
@@ -59,11 +59,11 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/allowlist/Address.ts",
+    file: "packages/proxy/src/networks/Address.ts",
     tests: [
-      "packages/proxy/test/allowlist/NetworkTrie.test.ts",
+      "packages/proxy/test/networks/NetworkTrie.test.ts",
       "packages/proxy/test/allowlist/Allowlist.test.ts",
-      "packages/proxy/test/Limits.test.ts",
+      "packages/proxy/test/connection/ConnectionLimiter.test.ts",
       "packages/proxy/test/wire/ProxyHeader.test.ts"
     ],
     faults: [
@@ -107,8 +107,8 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/route.ts",
-    tests: ["packages/proxy/test/allowlist/edges.test.ts", "packages/proxy/test/route.test.ts"],
+    file: "packages/proxy/src/connection/route.ts",
+    tests: ["packages/proxy/test/allowlist/edges.test.ts", "packages/proxy/test/connection/route.test.ts"],
     faults: [
       {
         id: "route-contradiction",

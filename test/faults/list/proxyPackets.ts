@@ -4,8 +4,8 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
   {
     area: "proxy",
-    file: "packages/proxy/src/Limits.ts",
-    tests: ["packages/proxy/test/Limits.test.ts"],
+    file: "packages/proxy/src/connection/ConnectionLimiter.ts",
+    tests: ["packages/proxy/test/connection/ConnectionLimiter.test.ts"],
     faults: [
       {
         id: "limits-slots",

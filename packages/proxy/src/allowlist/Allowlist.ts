@@ -10,8 +10,8 @@
 import { DateTime, Option } from "effect"
 import type { AllowlistSnapshot } from "@narthex/api"
 import type { ProjectId } from "@narthex/core"
-import { type Address, parseNetwork } from "./Address.ts"
-import { NetworkTrie } from "./NetworkTrie.ts"
+import { type Address, parseNetwork } from "../networks/Address.ts"
+import { NetworkTrie } from "../networks/NetworkTrie.ts"
 
 export interface Allowlist {
   readonly project_id: ProjectId

@@ -4,7 +4,7 @@
  * Pure. It is read from configured peers alone, and required of them: a header that anybody may send is no evidence,
  * and a missing one would judge the client by the load balancer's address.
  */
-import { type Address, parsePeer } from "../allowlist/Address.ts"
+import { type Address, parsePeer } from "../networks/Address.ts"
 import type { ByteQueue } from "./ByteQueue.ts"
 
 export type ProxyHeader =

@@ -2,8 +2,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Result } from "effect"
 import type { AllowlistSnapshot } from "@narthex/api"
 import { EndpointId, ProjectId } from "@narthex/core"
-import { parsePeer } from "../../src/allowlist/Address.ts"
-import { type Admitted, admit } from "../../src/allowlist/admit.ts"
+import { parsePeer } from "../../src/networks/Address.ts"
+import { type Admitted, checkAllowlist } from "../../src/allowlist/checkAllowlist.ts"
 import { type Allowlist, compile, newer } from "../../src/allowlist/Allowlist.ts"
 
 const project_id = ProjectId.make("prj-a")
@@ -29,7 +29,7 @@ const rule = (cidr: string, expires_at: string | null = null) => ({ cidr, expire
 const verdict = (allowlist: Allowlist, address: string, now = 0) => {
   const peer = parsePeer(address)
   assert.isDefined(peer)
-  const result = admit(allowlist, { endpoint_id: EndpointId.make("ep-a"), project_id, peer }, now, maxStale)
+  const result = checkAllowlist(allowlist, { endpoint_id: EndpointId.make("ep-a"), project_id, peer }, now, maxStale)
   return Result.isSuccess(result) ? result.success.client_address : result.failure._tag
 }
 
@@ -90,7 +90,7 @@ describe("a list", () => {
     const peer = parsePeer("198.51.100.1")
     assert.isDefined(peer)
     const other = { endpoint_id: EndpointId.make("ep-a"), project_id: ProjectId.make("prj-b"), peer }
-    assert.isTrue(Result.isFailure(admit(list({}), other, 0, maxStale)))
+    assert.isTrue(Result.isFailure(checkAllowlist(list({}), other, 0, maxStale)))
   })
 
   it("is never replaced by an older version, nor by an older answer of the same version", () => {

@@ -14,7 +14,7 @@ import {
   EndpointDisabled,
   EndpointUnknown,
   WakeTimedOut
-} from "../../src/ControlPlane.ts"
+} from "../../src/control-plane/ControlPlane.ts"
 
 export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
 export const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")

@@ -10,7 +10,7 @@ import { Proxy, type ProxyConfig } from "../../src/Proxy.ts"
 import { encodeFatal } from "../../src/wire/ErrorResponse.ts"
 import { MemoryControlPlane, type Startable } from "./MemoryControlPlane.ts"
 
-const config: ProxyConfig = { host: "127.0.0.1", port: 0, domain: "db.test", grace: "1 second" }
+const config: ProxyConfig = { host: "127.0.0.1", port: 0, domain: "db.test", shutdown_grace: "1 second" }
 
 /** The control plane, and the proxy that asks it and hears of its changes. Both end with the test. */
 export const harness = Effect.fnUntraced(function* (compute: Startable, overrides: Partial<ProxyConfig> = {}) {

@@ -1,0 +1,270 @@
+/**
+ * One connection, from ACCEPT to its end. The steps carry the names of docs/design/proxy.md P12; each either goes on or
+ * ends the connection with a `Refusal` (a sentence that the client can read) or a `Hangup` (nothing).
+ *
+ * The order is the point: ALLOW comes before everything that could touch a compute, and what follows takes the
+ * `Admitted` that it answered.
+ *
+ * Pitfall: answering too early. Until the startup packet is there, a client does not understand an ErrorResponse, so
+ * every earlier end is silent.
+ */
+import type { Socket } from "node:net"
+import { Clock, Deferred, Effect, Metric, Result } from "effect"
+import type { ActivityReports } from "../control-plane/ActivityReports.ts"
+import { type Address, parsePeer } from "../networks/Address.ts"
+import type { Admitted, Candidate } from "../allowlist/checkAllowlist.ts"
+import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
+import type { AuditTrail } from "../outcomes/AuditTrail.ts"
+import { type CancelKeys, type CancelTarget, forwardCancel } from "./CancelKeys.ts"
+import type { Computes } from "./Computes.ts"
+import type { EndpointCache } from "../control-plane/EndpointCache.ts"
+import { handshake, type Client, servernameOf } from "./handshake.ts"
+import type { ConnectionLimiter, Release } from "./ConnectionLimiter.ts"
+import { count, relayed } from "../outcomes/AuditTrail.ts"
+import {
+  contradictoryEndpoints,
+  cuts,
+  disabledEndpoint,
+  Hangup,
+  noEndpoint,
+  notListed,
+  type Refusal,
+  restarting,
+  rulesUnknown,
+  tooMany,
+  unavailable,
+  unknownEndpoint,
+  wakeTimedOut
+} from "../outcomes/Refusal.ts"
+import { Relay } from "./Relay.ts"
+import { type NoRoute, route } from "./route.ts"
+import { SocketReader } from "./SocketReader.ts"
+import type { Tls } from "./Tls.ts"
+import { encodeFatal } from "../wire/ErrorResponse.ts"
+import { takeProxyHeader } from "../wire/ProxyHeader.ts"
+import { encodeStartup, type Startup } from "../wire/startup.ts"
+
+/**
+ * What all connections of a proxy share. `runProxy` makes it once and hands it to each connection.
+ *
+ * It is a record rather than services of a `Context`: its parts live exactly as long as the listener, no embedder
+ * replaces one, and reading a member costs no look-up.
+ */
+export interface SharedState {
+  readonly domain: string
+  readonly tls: Tls | undefined
+  readonly limits: ConnectionLimiter
+  readonly allowlists: AllowlistCache
+  readonly endpoints: EndpointCache
+  readonly computes: Computes
+  readonly activity: ActivityReports
+  readonly cancelKeys: CancelKeys
+  readonly audit: AuditTrail
+  readonly relays: Set<Relay>
+  /** Must this peer send a PROXY header that names the client? */
+  readonly trusted: (peer: Address) => boolean
+  /** Done when draining begins. */
+  readonly draining: Deferred.Deferred<void>
+}
+
+const until = { handshake: "10 seconds", farewell: "1 second" } as const
+
+/** Serves an accepted, paused socket until it is closed. Never fails. */
+export const serveConnection = Effect.fnUntraced(function* (shared: SharedState, socket: Socket) {
+  const client: Client = { socket, reader: new SocketReader(socket), answerable: false }
+  yield* Effect.addFinalizer(() =>
+    Effect.sync(() => {
+      client.socket.destroy()
+      socket.destroy()
+    })
+  )
+  yield* session(shared, client).pipe(
+    Effect.catchTags({
+      Refusal: (refusal) =>
+        Effect.andThen(count(refusal.event), client.answerable ? farewell(client, encodeFatal(refusal)) : Effect.void),
+      Hangup: (hangup) => count(hangup.event)
+    }),
+    // A mistake of ours ends this connection and no other.
+    Effect.catchDefect((defect) => Effect.andThen(count("defect"), Effect.logError("a connection failed", defect)))
+  )
+}, Effect.scoped)
+
+const session = Effect.fnUntraced(function* (shared: SharedState, client: Client) {
+  const opening = accept(shared, client).pipe(
+    Effect.flatMap(({ releaseHandshake, peer }) =>
+      Effect.map(handshake(client, shared.tls), (opened) => ({ releaseHandshake, opened, peer }))
+    ),
+    Effect.timeoutOrElse({ duration: until.handshake, orElse: () => new Hangup({ event: "too_slow" }) })
+  )
+  const drained = Effect.flatMap(Deferred.await(shared.draining), () => restarting())
+  const { releaseHandshake, opened, peer } = yield* Effect.raceFirst(opening, drained)
+  if (opened._tag === "CancelRequest") return yield* cancel(shared, client, peer, opened.key, opened.packet)
+
+  const reached = yield* Effect.raceFirst(
+    Effect.raceFirst(reach(shared, client, peer, opened), client.reader.gone),
+    drained
+  )
+  releaseHandshake()
+  yield* relay(shared, client, reached)
+})
+
+/** ACCEPT: who the peer is, and whether it may open one more connection. */
+const accept = Effect.fnUntraced(function* (shared: SharedState, client: Client) {
+  const clock = yield* Clock.Clock
+  const direct = parsePeer(client.socket.remoteAddress ?? "")
+  if (direct === undefined) return yield* new Hangup({ event: "client_left" })
+  yield* keep(shared.limits.connection(), "limit_connections")
+  const peer = shared.trusted(direct) ? yield* proxied(client, direct) : direct
+  const releaseHandshake = yield* keep(
+    shared.limits.handshake(peer, clock.currentTimeMillisUnsafe()),
+    "limit_handshakes"
+  )
+  yield* count("accepted")
+  return { peer, releaseHandshake }
+})
+
+const proxied = Effect.fnUntraced(function* (client: Client, direct: Address) {
+  const header = yield* client.reader.read(takeProxyHeader)
+  if (header._tag === "Refused") return yield* new Hangup({ event: "proxy_header_refused" })
+  return header._tag === "Local" ? direct : header.source
+})
+
+/** Keeps a slot until the connection ends, or until the answered release is called. */
+const keep = Effect.fnUntraced(function* (slot: Release | undefined, event: string) {
+  if (slot === undefined) return yield* new Hangup({ event })
+  let held = true
+  const release = () => {
+    if (held) slot()
+    held = false
+  }
+  yield* Effect.addFinalizer(() => Effect.sync(release))
+  return release
+})
+
+/** ROUTE, ALLOW, LIMIT, WAKE and DIAL. */
+const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, peer: Address, opened: Startup) {
+  const routed = route(opened, servernameOf(client.socket), shared.domain)
+  if (Result.isFailure(routed)) return yield* unroutable(routed.failure)
+  const { endpoint_id, startup } = routed.success
+  const endpoint = yield* shared.endpoints.resolve(endpoint_id).pipe(
+    Effect.catchTags({
+      EndpointUnknown: () => unknownEndpoint(endpoint_id),
+      ControlPlaneUnreachable: () => unavailable()
+    })
+  )
+  const admitted = yield* allow(shared, { endpoint_id, project_id: endpoint.project_id, peer })
+  if (endpoint.disabled) return yield* disabledEndpoint(endpoint_id)
+
+  const clock = yield* Clock.Clock
+  const slot = shared.limits.endpoint(endpoint_id, clock.currentTimeMillisUnsafe())
+  if (typeof slot === "string") return yield* tooMany(slot)
+  yield* keep(slot, "limit_endpoint")
+
+  const { address, generation } = endpoint
+  const lastKnown = address === null || generation === null ? undefined : { address, generation }
+  return yield* shared.computes.reach(admitted, lastKnown, encodeStartup(startup)).pipe(
+    Effect.catchTags({
+      AddressNotListed: () => refuse(shared, admitted),
+      NotListed: () => refuse(shared, admitted),
+      RulesTooOld: () => rulesUnknown(),
+      RulesUnknown: () => rulesUnknown(),
+      EndpointUnknown: () => unknownEndpoint(endpoint_id),
+      EndpointDisabled: () => disabledEndpoint(endpoint_id),
+      WakeTimedOut: () => wakeTimedOut(),
+      ControlPlaneUnreachable: () => unavailable(),
+      ComputeGone: () => wakeTimedOut()
+    })
+  )
+})
+
+const unroutable = ({ named, reason }: NoRoute): Refusal =>
+  reason === "none"
+    ? noEndpoint()
+    : reason === "malformed"
+      ? unknownEndpoint(named[0] ?? "")
+      : contradictoryEndpoints(named)
+
+/** ALLOW. */
+const allow = (shared: SharedState, candidate: Candidate): Effect.Effect<Admitted, Refusal> =>
+  shared.allowlists.check(candidate).pipe(
+    Effect.catchTags({
+      NotListed: () => refuse(shared, candidate),
+      RulesTooOld: () => rulesUnknown(),
+      RulesUnknown: () => rulesUnknown()
+    })
+  )
+
+const refuse = (shared: SharedState, { endpoint_id, peer, project_id }: Candidate) =>
+  Effect.andThen(shared.audit.refused({ endpoint_id, project_id, client_address: peer.text }), notListed(peer.text))
+
+/** RELAY until either side ends or the connection is cut. */
+const relay = Effect.fnUntraced(function* (
+  shared: SharedState,
+  client: Client,
+  { admitted, compute, first, socket }: Effect.Success<ReturnType<typeof reach>>
+) {
+  const clock = yield* Clock.Clock
+  const { endpoint_id, project_id } = admitted
+  let forgetKey = () => {}
+  const relay = new Relay({
+    client: client.socket,
+    server: socket,
+    fromClient: client.reader.detach(),
+    fromServer: first,
+    onCancelKey: (key) => {
+      forgetKey = shared.cancelKeys.add(key, { endpoint_id, project_id, address: compute.address })
+    },
+    now: () => clock.currentTimeMillisUnsafe()
+  })
+  const cut = (why: Refusal) => () => relay.cut(encodeFatal(why))
+  yield* Metric.modify(relayed, 1)
+  shared.relays.add(relay)
+  const done = shared.activity.open(endpoint_id, compute.generation, relay)
+  // Watching begins before the first byte passes: what changed since the check cuts at once.
+  const unwatch = [
+    shared.allowlists.watch(admitted, cut(cuts.rules)),
+    shared.endpoints.watch(endpoint_id, cut(cuts.disabled))
+  ]
+  if (Deferred.isDoneUnsafe(shared.draining)) relay.cutWhenIdle(encodeFatal(cuts.drain))
+  yield* Effect.ensuring(
+    relay.run,
+    Effect.suspend(() => {
+      for (const stop of unwatch) stop()
+      forgetKey()
+      done()
+      shared.relays.delete(relay)
+      return Metric.modify(relayed, -1)
+    })
+  )
+})
+
+/** CANCEL: the same allowlist as a connection, and never a wake. Whatever comes of it, the client is told nothing. */
+const cancel = Effect.fnUntraced(function* (
+  shared: SharedState,
+  client: Client,
+  peer: Address,
+  key: Buffer,
+  packet: Buffer
+) {
+  const target: CancelTarget | undefined = shared.cancelKeys.find(key)
+  if (target === undefined) yield* count("cancel_unknown")
+  else {
+    const { endpoint_id, project_id } = target
+    const admitted = yield* Effect.result(allow(shared, { endpoint_id, project_id, peer }))
+    if (Result.isSuccess(admitted)) yield* forwardCancel(admitted.success, target, packet)
+    yield* count(Result.isSuccess(admitted) ? "cancel_forwarded" : "cancel_refused")
+  }
+  yield* farewell(client, undefined)
+})
+
+/** Says the last words and waits for the client to hang up: closing on unread bytes would reset what was said. */
+const farewell = (client: Client, words: Buffer | undefined): Effect.Effect<void> =>
+  Effect.callback<void>((resume) => {
+    const { socket } = client
+    client.reader.detach()
+    if (socket.destroyed) return resume(Effect.void)
+    socket.once("close", () => resume(Effect.void))
+    socket.on("data", () => {}).resume()
+    if (words !== undefined) socket.write(words)
+    socket.end()
+  }).pipe(Effect.timeoutOption(until.farewell), Effect.asVoid)

@@ -1,0 +1,115 @@
+/**
+ * How many connections and attempts are let through, before anything costs much.
+ *
+ * Pure counting in one process. A refused TLS connection costs eight times a plain one, so the limits of ACCEPT come before the
+ * first byte is read; those of an endpoint come after the allowlist, so that strangers cannot use up what members need.
+ */
+import type { EndpointId } from "@narthex/core"
+import { type Address, neighbourhood } from "../networks/Address.ts"
+
+export interface ConnectionLimits {
+  /** Connections of all clients together. */
+  readonly connections: number
+  /** Connections of one address that are not relayed yet. */
+  readonly half_open: number
+  /** Attempts a second of one /24 or /64, and how many at once. */
+  readonly attempts: number
+  readonly attempts_burst: number
+  readonly endpoint_connections: number
+  /** Attempts a second at one endpoint, and how many at once. */
+  readonly endpoint_attempts: number
+  readonly endpoint_attempts_burst: number
+}
+
+export const defaultConnectionLimits: ConnectionLimits = {
+  connections: 10_000,
+  half_open: 512,
+  attempts: 500,
+  attempts_burst: 2_000,
+  endpoint_connections: 1_000,
+  endpoint_attempts: 500,
+  endpoint_attempts_burst: 2_000
+}
+
+/** Gives a slot back; to be called once. */
+export type Release = () => void
+
+/** Slots by key; a key without one costs no memory. */
+class Slots {
+  readonly #taken = new Map<string, number>()
+  readonly #most: number
+
+  constructor(most: number) {
+    this.#most = most
+  }
+
+  take(key: string): Release | undefined {
+    const taken = this.#taken.get(key) ?? 0
+    if (taken >= this.#most) return undefined
+    this.#taken.set(key, taken + 1)
+    return () => {
+      const left = (this.#taken.get(key) ?? 1) - 1
+      if (left === 0) this.#taken.delete(key)
+      else this.#taken.set(key, left)
+    }
+  }
+}
+
+/** A token bucket for each key. Full buckets are forgotten. */
+class Buckets {
+  readonly #levels = new Map<string, { tokens: number; at: number }>()
+  readonly #rate: number
+  readonly #burst: number
+  #sweepAt = 1_024
+
+  constructor(rate: number, burst: number) {
+    this.#rate = rate
+    this.#burst = burst
+  }
+
+  take(key: string, now: number): boolean {
+    const level = this.#levels.get(key) ?? { tokens: this.#burst, at: now }
+    const tokens = Math.min(this.#burst, level.tokens + ((now - level.at) / 1_000) * this.#rate)
+    this.#levels.set(key, { tokens: tokens >= 1 ? tokens - 1 : tokens, at: now })
+    if (this.#levels.size > this.#sweepAt) this.#sweep(now)
+    return tokens >= 1
+  }
+
+  #sweep(now: number): void {
+    for (const [key, { at, tokens }] of this.#levels)
+      if (tokens + ((now - at) / 1_000) * this.#rate >= this.#burst) this.#levels.delete(key)
+    this.#sweepAt = Math.max(1_024, 2 * this.#levels.size)
+  }
+}
+
+export class ConnectionLimiter {
+  readonly #all: Slots
+  readonly #halfOpen: Slots
+  readonly #attempts: Buckets
+  readonly #endpoint: Slots
+  readonly #endpointAttempts: Buckets
+
+  constructor(settings: ConnectionLimits) {
+    this.#all = new Slots(settings.connections)
+    this.#halfOpen = new Slots(settings.half_open)
+    this.#attempts = new Buckets(settings.attempts, settings.attempts_burst)
+    this.#endpoint = new Slots(settings.endpoint_connections)
+    this.#endpointAttempts = new Buckets(settings.endpoint_attempts, settings.endpoint_attempts_burst)
+  }
+
+  /** One of all connections. */
+  connection(): Release | undefined {
+    return this.#all.take("")
+  }
+
+  /** A connection of this peer that is not relayed yet. `now` in milliseconds. */
+  handshake(peer: Address, now: number): Release | undefined {
+    return this.#attempts.take(neighbourhood(peer), now) ? this.#halfOpen.take(peer.text) : undefined
+  }
+
+  /** A connection to this endpoint, or which limit it is over. */
+  endpoint(id: EndpointId, now: number): Release | "attempts" | "connections" {
+    if (!this.#endpointAttempts.take(id, now)) return "attempts"
+    return this.#endpoint.take(id) ?? "connections"
+  }
+}

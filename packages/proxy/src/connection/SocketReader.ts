@@ -1,0 +1,91 @@
+/**
+ * Reads a socket for the handshake: as little as a parser asks for, nothing ahead of it.
+ *
+ * Pitfall: letting the socket flow without a reader. It flows only while a read waits, so a TLS handshake never starts
+ * behind bytes that were read in the clear. `gone` is the exception: noticing that a client leaves takes reading, up to
+ * a limit.
+ */
+import type { Socket } from "node:net"
+import { Effect } from "effect"
+import { Hangup } from "../outcomes/Refusal.ts"
+import { ByteQueue } from "../wire/ByteQueue.ts"
+
+const largestAhead = 16_384
+
+export class SocketReader {
+  readonly socket: Socket
+  readonly #queue = new ByteQueue()
+  #ended = false
+  #watching = false
+  #wake: (() => void) | undefined
+
+  constructor(socket: Socket) {
+    this.socket = socket
+    socket.on("data", this.#onData).on("end", this.#onEnd).on("close", this.#onEnd).on("error", this.#onEnd)
+    socket.pause()
+    this.#ended = socket.destroyed || socket.readableEnded
+  }
+
+  /** Reads until the parser has its whole; the end of the connection before that is a hangup. */
+  read<A>(parse: (queue: ByteQueue) => A | undefined): Effect.Effect<A, Hangup> {
+    return Effect.suspend(() => {
+      const parsed = parse(this.#queue)
+      return parsed === undefined ? Effect.andThen(this.#more, this.read(parse)) : Effect.succeed(parsed)
+    })
+  }
+
+  /** Never succeeds; fails when the peer leaves. */
+  readonly gone: Effect.Effect<never, Hangup> = Effect.callback((resume) => {
+    const check = () => this.#ended && resume(new Hangup({ event: "client_left" }))
+    this.#wake = check
+    this.#watching = true
+    check()
+    this.socket.resume()
+    return Effect.sync(() => this.#rest())
+  })
+
+  /** Has the peer sent more than was asked for? */
+  get ahead(): boolean {
+    return this.#queue.length > 0 || this.socket.readableLength > 0
+  }
+
+  /** Ends reading, and answers what was read and not taken. The socket is paused. */
+  detach(): Buffer {
+    this.#rest()
+    this.socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onEnd)
+    return this.#queue.rest()
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  readonly #more: Effect.Effect<void, Hangup> = Effect.callback((resume) => {
+    const before = this.#queue.length
+    const check = () => {
+      if (this.#queue.length > before) resume(Effect.void)
+      else if (this.#ended) resume(new Hangup({ event: "client_left" }))
+    }
+    this.#wake = check
+    check()
+    this.socket.resume()
+    return Effect.sync(() => this.#rest())
+  })
+
+  #rest() {
+    this.#wake = undefined
+    this.#watching = false
+    this.socket.pause()
+  }
+
+  readonly #onData = (chunk: Buffer) => {
+    this.#queue.push(chunk)
+    if (!this.#watching || this.#queue.length > largestAhead) this.socket.pause()
+    this.#wake?.()
+  }
+
+  readonly #onEnd = () => {
+    this.#ended = true
+    this.#wake?.()
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * DIAL: one attempt to hand a startup packet to a compute and to hear its first word.
+ *
+ * It waits for the first message because 57P03 ("starting up", "shutting down") there means the same as no compute at
+ * all: the caller wakes again, and the client never learns of it. Everything else is the client's to read.
+ */
+import { connect, type Socket } from "node:net"
+import { Data, Effect, type Scope } from "effect"
+import type { Admitted } from "../allowlist/checkAllowlist.ts"
+import { SocketReader } from "./SocketReader.ts"
+import type { ByteQueue } from "../wire/ByteQueue.ts"
+import { sqlstateOf } from "../wire/ErrorResponse.ts"
+
+/** Nothing serves at the address, or not yet. */
+export class ComputeGone extends Data.TaggedError("ComputeGone")<{ readonly reason: string }> {}
+
+export interface Dialled {
+  readonly socket: Socket
+  /** What the compute said so far; starts at its first message. */
+  readonly first: Buffer
+}
+
+/** Where to connect: an absolute path is a unix socket, anything else `host:port`. */
+export const target = (address: string): { path: string } | { host: string; port: number } => {
+  if (address.startsWith("/")) return { path: address }
+  const colon = address.lastIndexOf(":")
+  return { host: address.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(address.slice(colon + 1)) }
+}
+
+/** Opens a socket to a compute on behalf of an admitted client; it lasts no longer than the client's connection. */
+export const openSocket = (_admitted: Admitted, address: string): Effect.Effect<Socket, ComputeGone, Scope.Scope> =>
+  Effect.acquireRelease(
+    Effect.callback<Socket, ComputeGone>((resume) => {
+      const socket = connect({ ...target(address), allowHalfOpen: true, noDelay: true })
+      socket.on("error", (cause: NodeJS.ErrnoException) =>
+        resume(new ComputeGone({ reason: cause.code ?? cause.message }))
+      )
+      socket.once("connect", () => resume(Effect.succeed(socket)))
+      return Effect.sync(() => socket.destroy())
+    }).pipe(
+      Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => new ComputeGone({ reason: "no answer in 5 s" }) })
+    ),
+    (socket) => Effect.sync(() => socket.destroy()),
+    { interruptible: true }
+  )
+
+const largestError = 8_192
+
+/** The first message if it is an error, so that its code can be read; else as much as says that it is none. */
+const takeFirst = (queue: ByteQueue): Buffer | undefined => {
+  const head = queue.peek(5)
+  if (head === undefined) return undefined
+  if (head[0] !== 0x45) return queue.take(5)
+  const size = 1 + head.readUInt32BE(1)
+  return queue.take(size > largestError ? 5 : size)
+}
+
+export const dial = (
+  admitted: Admitted,
+  address: string,
+  startup: Buffer
+): Effect.Effect<Dialled, ComputeGone, Scope.Scope> =>
+  Effect.gen(function* () {
+    const socket = yield* openSocket(admitted, address)
+    const reader = new SocketReader(socket)
+    socket.write(startup)
+    const first = yield* reader.read(takeFirst).pipe(
+      Effect.catchTag("Hangup", () => new ComputeGone({ reason: "it closed the connection" })),
+      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => new ComputeGone({ reason: "it said nothing" }) }),
+      Effect.onError(() => Effect.sync(() => socket.destroy()))
+    )
+    if (sqlstateOf(first) === "57P03") {
+      socket.destroy()
+      return yield* new ComputeGone({ reason: "57P03" })
+    }
+    return { socket, first: Buffer.concat([first, reader.detach()]) }
+  })

@@ -1,0 +1,98 @@
+/**
+ * Tells the control plane which computes are in use, so that it suspends the others: about every 15 s, and within a
+ * second of a connection that comes or goes.
+ *
+ * A session that holds a transaction or runs a query is active now, however long no byte passed; an idle one was
+ * active when its last byte passed. A compute that lost its last connection is reported until that was heard.
+ */
+import { Clock, DateTime, Effect, Queue, type Scope } from "effect"
+import type { EndpointActivity } from "@narthex/api"
+import type { EndpointId } from "@narthex/core"
+import { ControlPlane } from "./ControlPlane.ts"
+
+/** What a session must say about itself. Milliseconds of the wall clock. */
+export interface Session {
+  readonly busy: boolean
+  readonly lastActive: number
+}
+
+export interface ActivityReports {
+  /** A session of a compute begins. Answers how it ends. */
+  readonly open: (endpoint_id: EndpointId, generation: number, session: Session) => () => void
+  /** Reports now. */
+  readonly report: Effect.Effect<void>
+}
+
+interface Use {
+  readonly endpoint_id: EndpointId
+  readonly generation: number
+  readonly sessions: Set<Session>
+  last_active_at: number
+}
+
+export const makeActivityReports: Effect.Effect<ActivityReports, never, ControlPlane | Scope.Scope> = Effect.gen(
+  function* () {
+    const control = yield* ControlPlane
+    const clock = yield* Clock.Clock
+    const uses = new Map<string, Use>()
+    const changed = yield* Queue.sliding<void>(1)
+
+    const report = Effect.suspend(() => {
+      if (uses.size === 0) return Effect.void
+      const now = clock.currentTimeMillisUnsafe()
+      const reported = [...uses]
+      const reports = reported.map(([, use]): EndpointActivity => {
+        for (const session of use.sessions)
+          use.last_active_at = Math.max(use.last_active_at, session.busy ? now : session.lastActive)
+        const { endpoint_id, generation, last_active_at, sessions } = use
+        return {
+          endpoint_id,
+          generation,
+          connections: sessions.size,
+          last_active_at: DateTime.makeUnsafe(last_active_at)
+        }
+      })
+      return control.activity(reports).pipe(
+        Effect.andThen(
+          Effect.sync(() => {
+            reports.forEach(({ connections }, index) => {
+              const [key, use] = reported[index] ?? []
+              if (key !== undefined && connections === 0 && use?.sessions.size === 0) uses.delete(key)
+            })
+          })
+        ),
+        Effect.catch((error) => Effect.logDebug(error.message))
+      )
+    })
+
+    yield* Queue.take(changed).pipe(
+      Effect.timeoutOption("15 seconds"),
+      // Connections come in storms: one report tells of all of them.
+      Effect.tap(() => Effect.sleep("500 millis")),
+      Effect.andThen(report),
+      Effect.forever,
+      Effect.forkScoped
+    )
+
+    return {
+      report,
+      open: (endpoint_id, generation, session) => {
+        const key = `${endpoint_id} ${generation}`
+        const use = uses.get(key) ?? {
+          endpoint_id,
+          generation,
+          sessions: new Set(),
+          last_active_at: session.lastActive
+        }
+        uses.set(key, use)
+        use.sessions.add(session)
+        Queue.offerUnsafe(changed, undefined)
+        return () => {
+          use.last_active_at = Math.max(use.last_active_at, session.lastActive)
+          use.sessions.delete(session)
+          Queue.offerUnsafe(changed, undefined)
+        }
+      }
+    }
+  }
+)

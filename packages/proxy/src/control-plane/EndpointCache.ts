@@ -1,0 +1,80 @@
+/**
+ * Where endpoints are, asked anew for every connection, and the last known answer while the control plane is gone.
+ *
+ * A stale address is harmless: it carries the compute's generation, so it reaches that compute or nothing. What one
+ * would get wrong: asking only when connecting. An endpoint that is disabled must also end the connections that it has.
+ */
+import { type Duration, Effect, type Scope } from "effect"
+import type { ResolvedEndpoint } from "@narthex/api"
+import type { EndpointId } from "@narthex/core"
+import { ControlPlane, type ControlPlaneUnreachable, type EndpointUnknown } from "./ControlPlane.ts"
+import { jittered, makeSingleFlight } from "./SingleFlight.ts"
+
+export interface EndpointCache {
+  readonly resolve: (
+    endpoint_id: EndpointId
+  ) => Effect.Effect<ResolvedEndpoint, EndpointUnknown | ControlPlaneUnreachable>
+  /** Calls `cut` once the endpoint is disabled or gone. Answers how to stop. */
+  readonly watch: (endpoint_id: EndpointId, cut: () => void) => () => void
+}
+
+const mostRemembered = 10_000
+
+export const makeEndpointCache = (
+  refresh: Duration.Duration
+): Effect.Effect<EndpointCache, never, ControlPlane | Scope.Scope> =>
+  Effect.gen(function* () {
+    const control = yield* ControlPlane
+    const flights = yield* makeSingleFlight<ResolvedEndpoint, EndpointUnknown | ControlPlaneUnreachable>()
+    const known = new Map<EndpointId, ResolvedEndpoint>()
+    const watched = new Map<EndpointId, Set<() => void>>()
+
+    const remember = (endpoint: ResolvedEndpoint) => {
+      known.delete(endpoint.endpoint_id)
+      known.set(endpoint.endpoint_id, endpoint)
+      const [oldest] = known.keys()
+      if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest)
+    }
+    const cutAll = (endpoint_id: EndpointId) => {
+      for (const cut of [...(watched.get(endpoint_id) ?? [])]) cut()
+    }
+
+    const ask = (endpoint_id: EndpointId) =>
+      flights.join(
+        endpoint_id,
+        control.resolve(endpoint_id).pipe(
+          Effect.tap((endpoint) =>
+            Effect.sync(() => {
+              remember(endpoint)
+              if (endpoint.disabled) cutAll(endpoint_id)
+            })
+          ),
+          Effect.tapErrorTag("EndpointUnknown", () =>
+            Effect.sync(() => {
+              known.delete(endpoint_id)
+              cutAll(endpoint_id)
+            })
+          )
+        )
+      )
+
+    yield* Effect.suspend(() =>
+      Effect.forEach([...watched.keys()], (id) => Effect.ignore(ask(id)), { concurrency: 8 })
+    ).pipe(Effect.schedule(jittered(refresh)), Effect.forkScoped)
+
+    return {
+      resolve: (endpoint_id) =>
+        Effect.catchTag(ask(endpoint_id), "ControlPlaneUnreachable", (error) => {
+          const last = known.get(endpoint_id)
+          return last === undefined ? Effect.fail(error) : Effect.succeed(last)
+        }),
+      watch: (endpoint_id, cut) => {
+        const cuts = watched.get(endpoint_id) ?? new Set()
+        watched.set(endpoint_id, cuts.add(cut))
+        return () => {
+          cuts.delete(cut)
+          if (cuts.size === 0 && watched.get(endpoint_id) === cuts) watched.delete(endpoint_id)
+        }
+      }
+    }
+  })

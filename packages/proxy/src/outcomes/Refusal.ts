@@ -1,0 +1,104 @@
+/**
+ * Every sentence with which the proxy ends a connection: a real SQLSTATE, what is wrong, and what to do.
+ *
+ * 57P03 is the class that drivers may retry; nothing that will stay refused uses it.
+ */
+import { Data } from "effect"
+import { echo, type ErrorFields } from "../wire/ErrorResponse.ts"
+
+/** An answer in the protocol's own words. */
+export class Refusal extends Data.TaggedError("Refusal")<ErrorFields & { readonly event: string }> {}
+
+/** An end without a byte, as Postgres ends what it does not understand. */
+export class Hangup extends Data.TaggedError("Hangup")<{ readonly event: string }> {}
+
+const refusal = (event: string, sqlstate: string, message: string, hint: string) =>
+  new Refusal({ event, sqlstate, message, hint })
+
+const findTheId = "The endpoint id is the first label of the host name that the console and the API show."
+
+export const notListed = (address: string) =>
+  refusal(
+    "not_listed",
+    "28000",
+    `The address ${address} is not on this project's IP allowlist.`,
+    `Add it with: narthex ip-allow add ${address} --project <project id>`
+  )
+
+export const tlsRequired = () =>
+  refusal("tls_required", "28000", "This proxy accepts TLS connections only.", "Connect with sslmode=require.")
+
+export const rulesUnknown = () =>
+  refusal(
+    "rules_unknown",
+    "57P03",
+    "The project's IP allowlist cannot be checked at the moment.",
+    "Try again in a few seconds."
+  )
+
+export const unavailable = () =>
+  refusal("unavailable", "57P03", "The endpoint cannot be reached at the moment.", "Try again in a few seconds.")
+
+export const wakeTimedOut = () =>
+  refusal("wake_timed_out", "57P03", "The endpoint did not start in time.", "Try again in a few seconds.")
+
+export const restarting = () =>
+  refusal("draining", "57P03", "The proxy is restarting.", "Connect again: another one answers.")
+
+export const noEndpoint = () =>
+  refusal(
+    "no_endpoint",
+    "08004",
+    "The connection names no endpoint.",
+    `Use the endpoint's host name, options=endpoint%3D<endpoint id>, or the user name <role>.<endpoint id>. ${findTheId}`
+  )
+
+export const unknownEndpoint = (id: string) =>
+  refusal("unknown_endpoint", "08004", `There is no endpoint "${echo(id)}".`, findTheId)
+
+export const contradictoryEndpoints = (ids: ReadonlyArray<string>) =>
+  refusal(
+    "contradictory_endpoints",
+    "08004",
+    `The connection names different endpoints: ${[...new Set(ids)]
+      .slice(0, 3)
+      .map((id) => `"${echo(id)}"`)
+      .join(", ")}.`,
+    `Name one of them, in one place. ${findTheId}`
+  )
+
+export const disabledEndpoint = (id: string) =>
+  refusal("disabled_endpoint", "08004", `The endpoint "${echo(id)}" is disabled.`, "Enable it in the console or API.")
+
+export const tooMany = (what: "connections" | "attempts") =>
+  refusal(
+    `too_many_${what}`,
+    "53300",
+    what === "connections"
+      ? "Too many connections to this endpoint."
+      : "Too many attempts to connect to this endpoint in a short time.",
+    "Use a connection pool, or try again in a few seconds."
+  )
+
+export const badPacket = (reason: string) =>
+  refusal("bad_packet", "08P01", `The startup packet is malformed: ${reason}.`, "Check the client library.")
+
+export const unsupportedProtocol = (major: number, minor: number) =>
+  refusal(
+    "unsupported_protocol",
+    "0A000",
+    `The frontend protocol ${major}.${minor} is not supported: this proxy speaks 3.x.`,
+    "Update the client library."
+  )
+
+/** What ends an established connection. */
+export const cuts = {
+  rules: refusal(
+    "cut_rules",
+    "57P01",
+    "The project's IP allowlist no longer lists this connection's address.",
+    "Ask for the address to be listed again: narthex ip-allow add <address> --project <project id>"
+  ),
+  disabled: refusal("cut_disabled", "57P01", "The endpoint was disabled or deleted.", "Ask who manages the project."),
+  drain: refusal("cut_drain", "57P01", "The proxy is restarting.", "Connect again: another one answers.")
+}

@@ -1,0 +1,213 @@
+import { createServer, Socket } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Fiber } from "effect"
+import { until } from "../../../../test/harness/eventually.ts"
+import { Relay } from "../../src/connection/Relay.ts"
+import { encodeFatal } from "../../src/wire/ErrorResponse.ts"
+
+/** Both ends of one TCP connection: the near one paused, as the proxy's are. */
+const pair = Effect.callback<readonly [near: Socket, far: Socket]>((resume) => {
+  const server = createServer({ allowHalfOpen: true, pauseOnConnect: true }, (near) => {
+    server.close()
+    resume(Effect.succeed([near, far]))
+  })
+  server.listen(0, "127.0.0.1")
+  const far = new Socket({ allowHalfOpen: true })
+  server.once("listening", () => {
+    const address = server.address()
+    if (address !== null && typeof address === "object") far.connect(address.port, "127.0.0.1")
+  })
+})
+
+const message = (type: string, body = "") => {
+  const bytes = Buffer.alloc(5 + body.length)
+  bytes.write(type)
+  bytes.writeUInt32BE(4 + body.length, 1)
+  bytes.write(body, 5, "latin1")
+  return bytes
+}
+
+const ready = (status: string) => message("Z", status)
+const fatal = encodeFatal({ sqlstate: "57P01", message: "cut", hint: "again" })
+
+/** A relay between a client and a compute whose far ends the test holds. */
+const unbegun = Effect.gen(function* () {
+  const [client, farClient] = yield* pair
+  const [server, farServer] = yield* pair
+  const heard: Array<Buffer> = []
+  farClient.on("data", (chunk: Buffer) => heard.push(chunk))
+  farServer.on("data", () => {})
+  for (const far of [farClient, farServer]) far.on("error", () => {}).once("end", () => far.end())
+  const keys: Array<string> = []
+  const relay = new Relay({
+    client,
+    server,
+    fromClient: Buffer.alloc(0),
+    fromServer: message("R", "\0\0\0\0"),
+    onCancelKey: (key) => keys.push(key.toString("latin1")),
+    now: () => 0
+  })
+  const passed = (from: Socket, to: Socket, bytes: Buffer) =>
+    Effect.callback<void>((resume) => {
+      let left = bytes.length
+      const count = (chunk: Buffer) => {
+        left -= chunk.length
+        if (left > 0) return
+        to.off("data", count)
+        resume(Effect.void)
+      }
+      to.on("data", count)
+      from.write(bytes)
+    })
+  const answer = (...messages: ReadonlyArray<Buffer>) => passed(farServer, farClient, Buffer.concat(messages))
+  const ask = (...messages: ReadonlyArray<Buffer>) => passed(farClient, farServer, Buffer.concat(messages))
+  return { answer, ask, client, farClient, farServer, heard, keys, relay, server }
+})
+
+/** The same, relaying, once the cancel key has passed. */
+const relaying = Effect.gen(function* () {
+  const ends = yield* unbegun
+  const running = yield* Effect.forkChild(ends.relay.run)
+  yield* ends.answer(message("K", "pid.key."))
+  return { ...ends, running }
+})
+
+describe("a relayed session", () => {
+  it.live("is busy until it is authenticated, then idle, and has shown its cancel key", () =>
+    Effect.gen(function* () {
+      const { answer, keys, relay } = yield* relaying
+      assert.isTrue(relay.busy)
+      yield* answer(ready("I"))
+      assert.isFalse(relay.busy)
+      assert.deepStrictEqual(keys, ["pid.key."])
+    })
+  )
+
+  it.live("is busy in a transaction, failed or not, and while a query runs", () =>
+    Effect.gen(function* () {
+      const { answer, ask, relay } = yield* relaying
+      yield* answer(ready("I"))
+      for (const status of ["T", "E"]) {
+        yield* ask(message("Q", "begin\0"))
+        assert.isTrue(relay.busy)
+        yield* answer(ready(status))
+        assert.isTrue(relay.busy)
+      }
+      yield* ask(message("Q", "rollback\0"))
+      yield* answer(ready("I"))
+      assert.isFalse(relay.busy)
+    })
+  )
+
+  it.live("that sent two queries is busy until the second is done", () =>
+    Effect.gen(function* () {
+      const { answer, ask, relay } = yield* relaying
+      yield* answer(ready("I"))
+      yield* ask(message("P", "a"), message("E", "a"), message("S"), message("P", "b"), message("E", "b"), message("S"))
+      yield* answer(ready("I"))
+      assert.isTrue(relay.busy)
+      yield* answer(ready("I"))
+      assert.isFalse(relay.busy)
+    })
+  )
+
+  it.live("is idle after a COPY IN, whose Sync during the copy is owed no answer", () =>
+    Effect.gen(function* () {
+      const { answer, ask, relay } = yield* relaying
+      yield* answer(ready("I"))
+      yield* ask(message("P", "copy"), message("E", ""), message("S"))
+      yield* answer(message("G", "\0\0\0"))
+      yield* ask(message("d", "row"), message("c"), message("S"))
+      assert.isTrue(relay.busy)
+      yield* answer(message("C", "COPY 1\0"), ready("I"))
+      assert.isFalse(relay.busy)
+    })
+  )
+
+  it.live("that is cut in the middle of a message hears the rest of it, then the FATAL, and nothing more", () =>
+    Effect.gen(function* () {
+      const { answer, farServer, heard, relay, running } = yield* relaying
+      const row = message("D", "a row that is long")
+      yield* answer(ready("I"), row.subarray(0, 9))
+      relay.cut(fatal)
+      farServer.write(Buffer.concat([row.subarray(9), message("C", "SELECT 1\0"), ready("I")]))
+      yield* Fiber.join(running)
+      const all = Buffer.concat([message("R", "\0\0\0\0"), message("K", "pid.key."), ready("I"), row, fatal])
+      assert.deepStrictEqual(Buffer.concat(heard).toString("latin1"), all.toString("latin1"))
+    })
+  )
+
+  it.live("that is cut in the middle of a message that never ends is closed without a word", () =>
+    Effect.gen(function* () {
+      const { answer, heard, relay, running } = yield* relaying
+      yield* answer(message("D", "a row that is long").subarray(0, 9))
+      const before = Buffer.concat(heard).length
+      relay.cut(fatal)
+      yield* Fiber.join(running)
+      assert.strictEqual(Buffer.concat(heard).length, before)
+    })
+  )
+
+  it.live("that is cut before it begins hears the FATAL alone", () =>
+    Effect.gen(function* () {
+      const { heard, relay } = yield* unbegun
+      relay.cut(fatal)
+      yield* relay.run
+      assert.strictEqual(Buffer.concat(heard).toString("latin1"), fatal.toString("latin1"))
+    })
+  )
+
+  it.live("that drains is cut when its transaction is over, not before", () =>
+    Effect.gen(function* () {
+      const { answer, ask, farClient, heard, relay, running } = yield* relaying
+      yield* answer(ready("T"))
+      relay.cutWhenIdle(fatal)
+      yield* ask(message("Q", "commit\0"))
+      assert.isFalse(farClient.readableEnded)
+      yield* answer(message("C", "COMMIT\0"), ready("I"))
+      yield* Fiber.join(running)
+      assert.isTrue(
+        Buffer.concat(heard)
+          .toString("latin1")
+          .endsWith(Buffer.concat([ready("I"), fatal]).toString("latin1"))
+      )
+    })
+  )
+
+  it.live("takes no more of the server than one chunk beyond the buffer of a client that does not read", () =>
+    Effect.gen(function* () {
+      const { answer, client, farClient, farServer, heard, server } = yield* relaying
+      yield* answer(ready("I"))
+      farClient.pause()
+      const before = Buffer.concat(heard).length
+      const row = message("D", "x".repeat(32 * 1_024 * 1_024))
+      farServer.write(row)
+      let [taken, looks] = [0, 0]
+      yield* Effect.promise(() =>
+        until("the relay to stop reading", () => {
+          looks = server.isPaused() && server.bytesRead === taken ? looks + 1 : 0
+          taken = server.bytesRead
+          return looks === 20
+        })
+      )
+      assert.isBelow(taken, row.length)
+      assert.isAtMost(client.writableLength, client.writableHighWaterMark + server.readableHighWaterMark)
+      farClient.resume()
+      yield* Effect.promise(() =>
+        until("the whole row", () => heard.reduce((sum, chunk) => sum + chunk.length, 0) === before + row.length)
+      )
+    })
+  )
+
+  it.live("ends on both sides when either side does", () =>
+    Effect.gen(function* () {
+      const one = yield* relaying
+      one.farClient.end()
+      yield* Fiber.join(one.running)
+      const other = yield* relaying
+      other.farServer.destroy()
+      yield* Fiber.join(other.running)
+      assert.isTrue(other.farClient.readableEnded)
+    })
+  )
+})

@@ -1,0 +1,139 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Effect, Result } from "effect"
+import { TestClock } from "effect/testing"
+import { parsePeer } from "../../src/networks/Address.ts"
+import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
+import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
+
+const settings = { refresh: Duration.seconds(30), max_stale: Duration.minutes(10) }
+const neverStarted = { generation: 0, running: false, address: "", start: () => Promise.reject(new Error("started")) }
+
+/** The service over a control plane, and a client at 198.51.100.7 that asks it. */
+const watched = Effect.gen(function* () {
+  const control = yield* MemoryControlPlane.make(neverStarted)
+  const allowlists = yield* Effect.provide(makeAllowlistCache(settings), control.layer)
+  const peer = parsePeer("198.51.100.7")
+  assert.isDefined(peer)
+  const ask = Effect.result(allowlists.check({ endpoint_id, project_id, peer }))
+  const verdict = Effect.map(ask, (result) => (Result.isSuccess(result) ? "admitted" : result.failure._tag))
+  // Lets the loops subscribe before anything changes.
+  yield* TestClock.adjust("1 milli")
+  return { allowlists, ask, control, verdict }
+})
+
+describe("Allowlists", () => {
+  it.effect("knows nothing without a control plane, and lets nobody in", () =>
+    Effect.gen(function* () {
+      const { control, verdict } = yield* watched
+      control.down = true
+      assert.strictEqual(yield* verdict, "RulesUnknown")
+    })
+  )
+
+  it.effect("asks once, and not for every connection", () =>
+    Effect.gen(function* () {
+      const { control, verdict } = yield* watched
+      assert.strictEqual(yield* verdict, "admitted")
+      assert.strictEqual(yield* verdict, "admitted")
+      assert.strictEqual(control.loads, 1)
+    })
+  )
+
+  it.effect("has a pushed change in force within a second, and without the push within 33", () =>
+    Effect.gen(function* () {
+      const { control, verdict } = yield* watched
+      assert.strictEqual(yield* verdict, "admitted")
+      yield* control.list("203.0.113.0/24")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* verdict, "NotListed")
+      control.rules = []
+      control.version++
+      yield* TestClock.adjust("33 seconds")
+      assert.strictEqual(yield* verdict, "admitted")
+    })
+  )
+
+  it.effect("cuts a connection whose rule went, and not one that another rule covers", () =>
+    Effect.gen(function* () {
+      const { allowlists, ask, control } = yield* watched
+      yield* control.list("198.51.100.0/24", "198.51.100.7/32")
+      let cuts = 0
+      allowlists.watch(yield* Effect.fromResult(yield* ask), () => cuts++)
+      yield* control.list("198.51.100.7/32")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(cuts, 0)
+      yield* control.list("203.0.113.0/24")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(cuts, 1)
+    })
+  )
+
+  it.effect("cuts a connection at once whose rule went between the check and the relay", () =>
+    Effect.gen(function* () {
+      const { allowlists, ask, control, verdict } = yield* watched
+      const admitted = yield* Effect.fromResult(yield* ask)
+      yield* control.list("203.0.113.0/24")
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(yield* verdict, "NotListed")
+      let cuts = 0
+      allowlists.watch(admitted, () => cuts++)
+      assert.strictEqual(cuts, 1)
+    })
+  )
+
+  it.effect("cuts a connection when its rule lapses, also while the control plane is gone", () =>
+    Effect.gen(function* () {
+      const { allowlists, ask, control, verdict } = yield* watched
+      const end = DateTime.formatIso(DateTime.add(yield* DateTime.now, { minutes: 1 }))
+      yield* control.replace([{ cidr: "198.51.100.0/24", expires_at: end }])
+      let cuts = 0
+      allowlists.watch(yield* Effect.fromResult(yield* ask), () => cuts++)
+      control.down = true
+      yield* TestClock.adjust("58 seconds")
+      assert.strictEqual(cuts, 0)
+      yield* TestClock.adjust("3 seconds")
+      assert.isAtLeast(cuts, 1)
+      assert.strictEqual(yield* verdict, "NotListed")
+      control.down = false
+      assert.strictEqual(yield* verdict, "admitted")
+    })
+  )
+
+  it.effect("refuses new connections ten minutes after the control plane went, if there were rules", () =>
+    Effect.gen(function* () {
+      const { control, verdict } = yield* watched
+      yield* control.list("198.51.100.0/24")
+      assert.strictEqual(yield* verdict, "admitted")
+      control.down = true
+      yield* TestClock.adjust("9 minutes")
+      assert.strictEqual(yield* verdict, "admitted")
+      yield* TestClock.adjust("2 minutes")
+      assert.strictEqual(yield* verdict, "RulesTooOld")
+      control.down = false
+      yield* TestClock.adjust("40 seconds")
+      assert.strictEqual(yield* verdict, "admitted")
+    })
+  )
+
+  it.effect("leaves a project open whose last known list was empty, however long ago", () =>
+    Effect.gen(function* () {
+      const { control, verdict } = yield* watched
+      assert.strictEqual(yield* verdict, "admitted")
+      control.down = true
+      yield* TestClock.adjust("1 hour")
+      assert.strictEqual(yield* verdict, "admitted")
+    })
+  )
+
+  it.effect("cuts the connections of a project that is gone", () =>
+    Effect.gen(function* () {
+      const { allowlists, ask, control, verdict } = yield* watched
+      let cuts = 0
+      allowlists.watch(yield* Effect.fromResult(yield* ask), () => cuts++)
+      control.gone = true
+      yield* TestClock.adjust("34 seconds")
+      assert.isAtLeast(cuts, 1)
+      assert.strictEqual(yield* verdict, "RulesUnknown")
+    })
+  )
+})

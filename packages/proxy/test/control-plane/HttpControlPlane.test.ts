@@ -1,0 +1,181 @@
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
+import type { AddressInfo } from "node:net"
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Fiber, Redacted, Result, Stream } from "effect"
+import { EndpointId, ProjectId } from "@narthex/core"
+import { within } from "../../../../test/harness/eventually.ts"
+import { parsePeer } from "../../src/networks/Address.ts"
+import { checkAllowlist } from "../../src/allowlist/checkAllowlist.ts"
+import { compile } from "../../src/allowlist/Allowlist.ts"
+import { ControlPlane } from "../../src/control-plane/ControlPlane.ts"
+import { HttpControlPlane } from "../../src/control-plane/HttpControlPlane.ts"
+
+const endpoint_id = EndpointId.make("ep-a")
+const project_id = ProjectId.make("prj-a")
+
+interface Asked {
+  readonly method: string
+  readonly url: string
+  readonly authorization: string
+  readonly accept: string
+  readonly body: unknown
+}
+
+const read = async (request: IncomingMessage) => {
+  const chunks: Array<Buffer> = []
+  for await (const chunk of request) chunks.push(chunk)
+  return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString())
+}
+
+/** A server that answers every call alike, and the port that asks it. */
+const answering = Effect.fnUntraced(function* (respond: (response: ServerResponse) => void) {
+  const asked: Array<Asked> = []
+  const server = createServer(async (request, response) => {
+    const { accept = "", authorization = "" } = request.headers
+    const { method = "", url = "" } = request
+    asked.push({ method, url, authorization, accept, body: await read(request) })
+    respond(response)
+  })
+  yield* Effect.acquireRelease(
+    Effect.callback<void>((resume) => void server.listen(0, "127.0.0.1", () => resume(Effect.void))),
+    () => Effect.sync(() => server.close().closeAllConnections())
+  )
+  const api_url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
+  const control = yield* Effect.provide(ControlPlane, HttpControlPlane.layer({ api_url, token: Redacted.make("t") }))
+  return { asked, control }
+})
+
+const json = (status: number, body: unknown) => (response: ServerResponse) =>
+  void response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body))
+
+/** A problem as the API sends it. */
+const problem = (status: number, code: string) => {
+  const body = { type: `urn:narthex:problem:${code}`, title: "It is refused.", status, code, request_id: "r" }
+  return (response: ServerResponse) =>
+    void response.writeHead(status, { "content-type": "application/problem+json" }).end(JSON.stringify(body))
+}
+
+/** A refusal by something between the proxy and the API. */
+const page = (status: number) => (response: ServerResponse) =>
+  void response.writeHead(status, { "content-type": "text/html" }).end("<h1>refused</h1>")
+
+const admitted = Effect.suspend(() => {
+  const open = { project_id, version: 1, rules: [], server_now: "2026-01-01T00:00:00Z" }
+  const [list, peer] = [compile(open, 0), parsePeer("198.51.100.7")]
+  assert.isDefined(list)
+  assert.isDefined(peer)
+  return Effect.fromResult(checkAllowlist(list, { endpoint_id, project_id, peer }, 0, 1))
+})
+
+const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
+  Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "answered"))
+
+describe("HttpControlPlane", () => {
+  it.live("asks with the token, in the words of the contract", () =>
+    Effect.gen(function* () {
+      const endpoint = { endpoint_id, project_id, branch_id: "br-a", region_id: "local", disabled: false }
+      const resolved = { ...endpoint, current_state: "idle", address: null, generation: null, more: "ignored" }
+      const one = yield* answering(json(200, resolved))
+      assert.deepStrictEqual({ ...(yield* one.control.resolve(endpoint_id)), more: "ignored" }, resolved as never)
+      const snapshot = { project_id, version: 3, rules: [{ cidr: "x", expires_at: null }], server_now: "now" }
+      const two = yield* answering(json(200, { allowlists: [snapshot] }))
+      assert.deepStrictEqual({ ...(yield* two.control.allowlists([project_id]))[0] }, snapshot as never)
+      const three = yield* answering(json(200, { address: "/run/a", generation: 4 }))
+      assert.strictEqual((yield* three.control.wake(yield* admitted)).address, "/run/a")
+      const four = yield* answering((response) => void response.writeHead(204).end())
+      const last_active_at = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
+      yield* four.control.activity([{ endpoint_id, generation: 4, connections: 2, last_active_at }])
+      const call = { method: "POST", authorization: "Bearer t", accept: "*/*" }
+      const use = { endpoint_id, generation: 4, connections: 2, last_active_at: "2026-01-01T00:00:00.000Z" }
+      assert.deepStrictEqual(
+        [one, two, three, four].flatMap(({ asked }) => asked),
+        [
+          { ...call, url: "/v1/proxy/resolve", body: { endpoint_id } },
+          { ...call, url: "/v1/proxy/allowlists", body: { project_ids: [project_id] } },
+          { ...call, url: "/v1/proxy/endpoints/ep-a/wake", body: { client_address: "198.51.100.7" } },
+          { ...call, url: "/v1/proxy/activity", body: { endpoints: [use] } }
+        ]
+      )
+    })
+  )
+
+  it.live("tells the problems of a wake apart", () =>
+    Effect.gen(function* () {
+      const answers = [
+        [403, "address_not_listed", "AddressNotListed"],
+        [404, "not_found", "EndpointUnknown"],
+        [409, "conflict", "EndpointDisabled"],
+        [503, "unavailable", "WakeTimedOut"],
+        [401, "invalid_token", "ControlPlaneUnreachable"],
+        [500, "internal", "ControlPlaneUnreachable"],
+        [503, "code_of_a_newer_server", "WakeTimedOut"],
+        [404, "region_unknown", "EndpointUnknown"]
+      ] as const
+      for (const [status, code, tag] of answers)
+        for (const answer of [problem(status, code), page(status)]) {
+          const { control } = yield* answering(answer)
+          assert.strictEqual(yield* tagOf(control.wake(yield* admitted)), tag)
+        }
+    })
+  )
+
+  it.live("is unreachable when it refuses, answers nonsense or is not there", () =>
+    Effect.gen(function* () {
+      const missing = yield* answering(problem(404, "not_found"))
+      assert.strictEqual(yield* tagOf(missing.control.resolve(endpoint_id)), "EndpointUnknown")
+      const refusing = yield* answering(problem(401, "invalid_token"))
+      const refused = yield* Effect.flip(refusing.control.allowlists([project_id]))
+      assert.match(refused.message, /status 401 invalid_token/)
+      const gateway = yield* answering(page(502))
+      assert.match((yield* Effect.flip(gateway.control.allowlists([project_id]))).message, /status 502/)
+      const nowhere = yield* answering(json(200, { address: "", generation: 1 }))
+      assert.strictEqual(yield* tagOf(nowhere.control.wake(yield* admitted)), "ControlPlaneUnreachable")
+      const silly = yield* answering(json(200, { allowlists: "all" }))
+      assert.strictEqual(yield* tagOf(silly.control.allowlists([project_id])), "ControlPlaneUnreachable")
+      const layer = HttpControlPlane.layer({ api_url: "http://127.0.0.1:1", token: Redacted.make("t") })
+      const nobody = yield* Effect.provide(ControlPlane, layer)
+      assert.strictEqual(yield* tagOf(nobody.resolve(endpoint_id)), "ControlPlaneUnreachable")
+      assert.strictEqual(yield* tagOf(Effect.scoped(nobody.changes)), "ControlPlaneUnreachable")
+    })
+  )
+
+  it.live("streams changes, past heartbeats and events it does not know, until the connection ends", () =>
+    Effect.gen(function* () {
+      const { promise: stream, resolve } = Promise.withResolvers<ServerResponse>()
+      const { asked, control } = yield* answering((response) => {
+        response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+        resolve(response)
+      })
+      const heard = yield* Effect.forkChild(Effect.scoped(Effect.flatMap(control.changes, Stream.runCollect)))
+      const response = yield* Effect.promise(() => stream)
+      const change = (version: number) => `event: change\ndata: ${JSON.stringify({ project_id, version })}\n\n`
+      response.write(`: heartbeat\n\n${change(1)}event: other\ndata: {}\n\nevent: cha`)
+      response.end(`nge\ndata: {"project_id":"prj-a",\ndata: "version":2}\n\n: heartbeat\n\n`)
+      assert.deepStrictEqual(
+        (yield* Fiber.join(heard)).map(({ version }) => version),
+        [1, 2]
+      )
+      assert.deepStrictEqual(asked, [
+        {
+          method: "GET",
+          url: "/v1/proxy/changes",
+          authorization: "Bearer t",
+          accept: "text/event-stream",
+          body: undefined
+        }
+      ])
+    })
+  )
+
+  it.live("closes the connection of a subscription with its scope, read or not", () =>
+    Effect.gen(function* () {
+      const closed = Promise.withResolvers<void>()
+      const { control } = yield* answering((response) => {
+        response.on("close", () => closed.resolve())
+        response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
+      })
+      yield* Effect.scoped(control.changes)
+      yield* Effect.promise(() => within("the server to see the end", closed.promise, 5_000))
+    })
+  )
+})

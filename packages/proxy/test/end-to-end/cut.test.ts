@@ -1,0 +1,162 @@
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { DateTime, Effect, Fiber } from "effect"
+import { eventually } from "../../../../test/harness/eventually.ts"
+import { sqlClient, sqlstate, untilClosed, untilRuns } from "../support/clients.ts"
+import { Cluster } from "../support/Cluster.ts"
+import { harness } from "../support/harness.ts"
+import type { MemoryControlPlane } from "../support/MemoryControlPlane.ts"
+import { psql } from "../support/programs.ts"
+import { session } from "../support/session.ts"
+
+/** Runs a query that lasts, in psql, which unlike postgres.js tells of a FATAL; answers the SQLSTATE that ended it. */
+const lasting = (port: number, seconds = 600) =>
+  Effect.map(
+    Effect.promise(() => psql(port, `select pg_sleep(${seconds})`)),
+    ({ stderr }) => /FATAL: {2}([0-9A-Z]{5}):/.exec(stderr)?.[1]
+  )
+
+/** Waits until the proxy has reported one connection. */
+const connected = (control: MemoryControlPlane) =>
+  eventually(
+    "the report of one connection",
+    Effect.sync(() => control.reports.at(-1)?.[0]?.connections === 1)
+  )
+
+/** So long that a cut that happens cannot come from a refresh. */
+const neverRefreshed = { allowlist: { refresh: "1 hour" } } as const
+
+describe("an established connection", { tags: ["psql"] }, () => {
+  const cluster = new Cluster()
+  beforeAll(() => cluster.start())
+  afterAll(() => cluster.remove())
+
+  it.live("is cut with 57P01 when its rule is removed, by the push and long before the next refresh", () =>
+    Effect.gen(function* () {
+      const { control, port, proxy } = yield* harness(cluster, neverRefreshed)
+      yield* control.list("127.0.0.0/8", "203.0.113.0/24")
+      const ended = yield* Effect.forkChild(lasting(port))
+      yield* connected(control)
+      const { loads } = control
+      yield* control.list("203.0.113.0/24")
+      assert.strictEqual(yield* Fiber.join(ended), "57P01")
+      assert.strictEqual(control.loads, loads + 1)
+      assert.strictEqual(yield* sqlstate(port), "28000")
+      assert.strictEqual(yield* proxy.connections, 0)
+    })
+  )
+
+  it.live("stays when one of two rules that cover it is removed, and when the last rule is", () =>
+    Effect.gen(function* () {
+      const { control, port } = yield* harness(cluster)
+      yield* control.list("127.0.0.0/8", "127.0.0.1/32")
+      const sql = sqlClient(port)
+      const pid = () => Effect.promise(async () => (await sql`select pg_backend_pid() as pid`)[0]?.["pid"])
+      const first = yield* pid()
+      for (const rules of [["127.0.0.1/32"], []]) {
+        const { loads } = control
+        yield* control.list(...rules)
+        yield* eventually(
+          "the changed list to be loaded",
+          Effect.sync(() => control.loads > loads)
+        )
+        assert.strictEqual(yield* pid(), first)
+      }
+      yield* Effect.promise(() => sql.end())
+    })
+  )
+
+  it.live("is cut when its rule lapses; the fresh list then opens the project", () =>
+    Effect.gen(function* () {
+      const { control, port } = yield* harness(cluster, neverRefreshed)
+      const now = yield* DateTime.now
+      const lapsing = (seconds: number) => [
+        { cidr: "127.0.0.1/32", expires_at: DateTime.formatIso(DateTime.add(now, { seconds })) }
+      ]
+      // The control plane's clock stands still, so the rule lapses by the proxy's alone, however long a step takes.
+      control.clock = now
+      control.rules = lapsing(3_600)
+      const ended = yield* Effect.forkChild(lasting(port))
+      yield* connected(control)
+      const { loads } = control
+      yield* control.replace(lapsing(1))
+      yield* eventually(
+        "the changed list to be loaded",
+        Effect.sync(() => control.loads > loads)
+      )
+      // Every later list is without the rule. Otherwise the next one would give it another second.
+      control.clock = DateTime.add(now, { seconds: 1 })
+      assert.strictEqual(yield* Fiber.join(ended), "57P01")
+      const { stderr, stdout } = yield* Effect.promise(() => psql(port, "select 'open'"))
+      assert.deepStrictEqual({ stderr, stdout }, { stderr: "", stdout: "open\n" })
+    })
+  )
+
+  it.live("is cut when its endpoint is disabled, and a new one is refused with 08004", () =>
+    Effect.gen(function* () {
+      const { control, port } = yield* harness(cluster, { allowlist: { refresh: "200 millis" } })
+      const ended = yield* Effect.forkChild(lasting(port))
+      yield* connected(control)
+      control.disabled = true
+      assert.strictEqual(yield* Fiber.join(ended), "57P01")
+      assert.strictEqual(yield* sqlstate(port), "08004")
+    })
+  )
+
+  it.live("may finish its transaction when the proxy drains, and is cut at once when it is idle", () =>
+    Effect.gen(function* () {
+      const { port, proxy } = yield* harness(cluster, { shutdown_grace: "50 seconds" })
+      const working = sqlClient(port)
+      const idle = yield* Effect.promise(() => session(port, "select 1"))
+      yield* Effect.promise(() => idle.answer)
+      const cut = untilClosed(idle.socket)
+      const transaction = yield* Effect.promise(async () => {
+        const reserved = await working.reserve()
+        await reserved`begin`
+        return reserved
+      })
+      assert.strictEqual(yield* proxy.connections, 2)
+      const draining = yield* Effect.forkChild(proxy.drain)
+      assert.match((yield* Effect.promise(() => cut)).toString("latin1"), /C57P01\0/)
+      const oneLeft = Effect.map(proxy.connections, (relayed) => relayed === 1)
+      yield* eventually("the proxy to have one connection left", oneLeft)
+      yield* Effect.promise(async () => {
+        assert.deepStrictEqual([...(await transaction`select 2 as two`)], [{ two: 2 }])
+        assert.strictEqual((await transaction`commit`).command, "COMMIT")
+      })
+      yield* Fiber.join(draining)
+      assert.strictEqual(yield* proxy.connections, 0)
+      assert.strictEqual(yield* sqlstate(port), "ECONNREFUSED")
+    })
+  )
+
+  it.live("is cut in its query when the proxy drains and the grace is over", () =>
+    Effect.gen(function* () {
+      const { port, proxy } = yield* harness(cluster, { shutdown_grace: "100 millis" })
+      const observer = sqlClient(port)
+      const ended = yield* Effect.forkChild(lasting(port, 500))
+      yield* Effect.promise(() => untilRuns(observer, "select pg_sleep(500)"))
+      yield* proxy.drain
+      assert.strictEqual(yield* Fiber.join(ended), "57P01")
+      assert.strictEqual(yield* proxy.connections, 0)
+    })
+  )
+
+  it.live("stays while the control plane is gone, and the last known list still decides about new ones", () =>
+    Effect.gen(function* () {
+      const { control, port } = yield* harness(cluster)
+      yield* control.list("127.0.0.1/32")
+      assert.strictEqual((yield* Effect.promise(() => psql(port, "select 1"))).stdout, "1\n")
+      control.down = true
+      assert.strictEqual((yield* Effect.promise(() => psql(port, "select 2"))).stdout, "2\n")
+    })
+  )
+
+  it.live("is not begun when nothing is known of the rules: 57P03", () =>
+    Effect.gen(function* () {
+      const { control, port } = yield* harness(cluster)
+      control.down = true
+      assert.strictEqual(yield* sqlstate(port), "57P03")
+      assert.deepStrictEqual(control.wakes, [])
+    })
+  )
+})

@@ -1,0 +1,96 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Result, Schema } from "effect"
+import { type Cidr, contains, parseCidr } from "@narthex/core"
+import { neighbourhood, parseNetwork, parsePeer } from "../../src/networks/Address.ts"
+import { NetworkTrie } from "../../src/networks/NetworkTrie.ts"
+
+// Few distinct bits, so that random networks and random addresses meet often.
+const Byte = Schema.Literals([0, 1, 2, 127, 128, 255])
+const Bytes = (count: number) => Schema.Array(Byte).check(Schema.isMinLength(count), Schema.isMaxLength(count))
+const Prefix = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: most }))
+
+/** A network's text, with the bits behind its prefix cleared. */
+const network = (bytes: ReadonlyArray<number>, prefix: number): Cidr => {
+  const clear = bytes.map((byte, at) => byte & (0xff << (8 - Math.max(0, Math.min(8, prefix - 8 * at)))) & 0xff)
+  return Result.getOrThrow(parseCidr(`${text(clear)}/${prefix}`))
+}
+
+const text = (bytes: ReadonlyArray<number>) =>
+  bytes.length === 4
+    ? bytes.join(".")
+    : Array.from({ length: 8 }, (_, g) => (((bytes[2 * g] ?? 0) << 8) | (bytes[2 * g + 1] ?? 0)).toString(16)).join(":")
+
+describe("NetworkTrie", () => {
+  for (const [family, count, most] of [
+    ["IPv4", 4, 32],
+    ["IPv6", 16, 128]
+  ] as const)
+    it.effect.prop(
+      `agrees with the core's contains on ${family}`,
+      [Schema.Array(Schema.Tuple([Bytes(count), Prefix(most)])), Schema.Array(Bytes(count))],
+      ([listed, addresses]) =>
+        Effect.sync(() => {
+          const cidrs = listed.map(([bytes, prefix]) => network(bytes, prefix))
+          const trie = new NetworkTrie()
+          for (const cidr of cidrs) {
+            const parsed = parseNetwork(cidr)
+            // A mapped IPv6 network is IPv4 to both.
+            if (parsed?.bytes.length === count) trie.add(parsed.bytes, parsed.prefix, 1)
+          }
+          for (const address of addresses) {
+            const peer = parsePeer(text(address))
+            if (peer?.bytes.length !== count) continue
+            const covered = trie.coveredUntil(peer.bytes) > 0
+            assert.strictEqual(
+              covered,
+              cidrs.some((cidr) => contains(cidr, peer.text)),
+              `${peer.text} in ${cidrs}`
+            )
+          }
+        }),
+      { arbitrary: { runs: 500 } }
+    )
+
+  it("answers the latest expiry of all networks that cover the address", () => {
+    const trie = new NetworkTrie()
+    const bytes = (address: string) => parsePeer(address)?.bytes ?? new Uint8Array()
+    trie.add(bytes("10.0.0.0"), 8, 100)
+    trie.add(bytes("10.1.0.0"), 16, 50)
+    trie.add(bytes("10.1.1.1"), 32, 70)
+    trie.add(bytes("10.1.1.1"), 32, 60)
+    trie.add(bytes("10.2.0.0"), 16, Number.POSITIVE_INFINITY)
+    assert.deepStrictEqual(
+      ["10.1.1.1", "10.2.3.4", "11.0.0.1"].map((address) => trie.coveredUntil(bytes(address))),
+      [100, Number.POSITIVE_INFINITY, 0]
+    )
+  })
+})
+
+describe("parsePeer", () => {
+  it.each([
+    ["::ffff:203.0.113.9", "203.0.113.9", 4],
+    ["::FFFF:cb00:7109", "203.0.113.9", 4],
+    ["203.0.113.9", "203.0.113.9", 4],
+    ["2001:DB8:0:0::1", "2001:db8::1", 6],
+    ["fe80::1%eth0", "fe80::1", 6],
+    ["::1", "::1", 6]
+  ])("reads %s as %s", (given, canonical, family) => {
+    const peer = parsePeer(given)
+    assert.deepStrictEqual([peer?.text, peer?.family, peer?.bytes.length], [canonical, family, family === 4 ? 4 : 16])
+  })
+
+  it.each(["", "localhost", "10.0.0.0/8", "010.0.0.1", "10.1", "1.2.3.4.5"])("refuses %j", (given) => {
+    assert.isUndefined(parsePeer(given))
+  })
+
+  it("counts a /24 and a /64 as one neighbourhood, and the families apart", () => {
+    const of = (address: string) => {
+      const peer = parsePeer(address)
+      return peer === undefined ? undefined : neighbourhood(peer)
+    }
+    assert.strictEqual(of("10.0.0.1"), of("10.0.0.200"))
+    assert.notStrictEqual(of("10.0.0.1"), of("10.0.1.1"))
+    assert.strictEqual(of("2001:db8::1"), of("2001:db8::ffff:1"))
+    assert.notStrictEqual(of("2001:db8::1"), of("2001:db8:0:1::1"))
+  })
+})
