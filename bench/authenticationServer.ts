@@ -10,7 +10,6 @@ import { createServer } from "node:http"
 import { createInterface } from "node:readline"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
-  Entropy,
   IdentityProvider,
   KeyDigester,
   layerMemoryComputes,
@@ -84,7 +83,7 @@ const api = () => {
     Layer.provideMerge(
       Database.layer({ url: Redacted.make(url), maxConnections: connections, applicationName: "narthex-bench" })
     ),
-    Layer.provideMerge(Layer.mergeAll(Entropy.layer, Believer, layerMemoryComputes))
+    Layer.provideMerge(Layer.mergeAll(Believer, layerMemoryComputes))
   )
   const announced = Layer.effectDiscard(
     Effect.map(HttpServer.HttpServer, ({ address }) => up("port" in address ? address.port : 0))

@@ -3,7 +3,6 @@ import { randomBytes } from "node:crypto"
 import {
   AccessPolicy,
   defaultEventSettings,
-  Entropy,
   EventSettings,
   IdentityProvider,
   KeyDigester,
@@ -50,7 +49,6 @@ const api = layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.seconds
   Layer.provideMerge(layerMemoryPorts),
   Layer.provideMerge(
     Layer.mergeAll(
-      Entropy.layer,
       Believer,
       layerMemoryComputes,
       KeyDigester.layer({ id: "bench", key: Redacted.make(new Uint8Array(randomBytes(32))) })

@@ -9,7 +9,6 @@ import { Console, Effect, Fiber, Layer, Redacted, Stream } from "effect"
 import { idToken, People } from "./people.ts"
 
 const outside = Layer.mergeAll(
-  Core.Entropy.layer,
   Core.layerMemoryComputes,
   Core.KeyDigester.layer({ id: "1", key: Redacted.make(new Uint8Array(randomBytes(32))) }),
   People

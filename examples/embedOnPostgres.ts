@@ -22,7 +22,7 @@ export const embeddedOn = ({ master, url }: Store) =>
   Core.layerRunner.pipe(
     Layer.provideMerge(Core.layerServices),
     Layer.provideMerge(Layer.merge(JoseTokenSigner.layer({ issuer: "https://api.example.com" }), Pepper)),
-    Layer.provideMerge(Layer.mergeAll(Core.Entropy.layer, Core.layerMemoryComputes, People)),
+    Layer.provideMerge(Layer.mergeAll(Core.layerMemoryComputes, People)),
     Layer.provide(MasterSecret.layerGiven(master)),
     Layer.provideMerge(PostgresStorage.layer),
     Layer.provide(Layer.effectDiscard(migrate)),

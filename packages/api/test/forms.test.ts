@@ -10,10 +10,10 @@ import {
   parseProjectId,
   problemOfSchemaError
 } from "@narthex/api"
-import { encodeCursor, type Entropy, makeApiKeyId, makeOrgId, makeProjectId, Entropy as Source } from "@narthex/core"
+import { encodeCursor, makeApiKeyId, makeOrgId, makeProjectId, Entropy, type EntropySource } from "@narthex/core"
 
-const make = <A, E>(id: Effect.Effect<A, E, Entropy>) => Effect.provideService(id, Source, zeros)
-const zeros: Source["Service"] = { bytes: (length) => Effect.succeed(new Uint8Array(length)) }
+const make = <A, E>(id: Effect.Effect<A, E>) => Effect.provideService(id, Entropy, zeros)
+const zeros: EntropySource = { bytes: (length) => Effect.succeed(new Uint8Array(length)) }
 
 describe("forms of ids", () => {
   it.effect("every id that the core makes has the form that clients take", () =>

@@ -1,18 +1,17 @@
 /**
- * Port: where unpredictable bytes come from. Every id, secret, code and password is made of these.
+ * Where unpredictable bytes come from. Every id, secret, code and password is made of these.
  *
- * The layer here asks the platform's Web Crypto, which browsers, Node, Deno and workers all have.
+ * By default the platform's Web Crypto, which browsers, Node, Deno and workers all have. Tests provide their own.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect } from "effect"
 
-export class Entropy extends Context.Service<
-  Entropy,
-  {
-    /** `count` fresh bytes of cryptographic quality; the caller owns the array. */
-    readonly bytes: (count: number) => Effect.Effect<Uint8Array<ArrayBuffer>>
-  }
->()("@narthex/core/Entropy") {
-  static readonly layer: Layer.Layer<Entropy> = Layer.succeed(Entropy, {
+export interface EntropySource {
+  /** `count` fresh bytes of cryptographic quality; the caller owns the array. */
+  readonly bytes: (count: number) => Effect.Effect<Uint8Array<ArrayBuffer>>
+}
+
+export const Entropy = Context.Reference<EntropySource>("@narthex/core/Entropy", {
+  defaultValue: () => ({
     bytes: (count) => Effect.sync(() => globalThis.crypto.getRandomValues(new Uint8Array(count)))
   })
-}
+})

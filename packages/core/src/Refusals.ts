@@ -1,5 +1,5 @@
-/** The refusals that many modules share: not there, in the way, not allowed, not acceptable. */
-import { Schema } from "effect"
+/** The refusals that many modules share: not found, in conflict, not authenticated, not allowed, not acceptable. */
+import { Effect, Option, Schema } from "effect"
 
 /** What is foreign, deleted, malformed or never was: one error, so that no answer can tell them apart. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
@@ -8,10 +8,35 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   }
 }
 
+/** What a store found, or `NotFound`. */
+export const orNotFound = <A, E, R>(found: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<A, E | NotFound, R> =>
+  Effect.flatMap(found, Option.match({ onNone: () => Effect.fail(new NotFound({})), onSome: Effect.succeed }))
+
 /** The name is taken, the thing is in use, or its state does not allow this. `reason` is a sentence for a person. */
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { reason: Schema.String }) {
   override get message() {
     return this.reason
+  }
+}
+
+/** Unknown, malformed, revoked, expired or forged, or its user is disabled. */
+export class InvalidCredential extends Schema.TaggedError<InvalidCredential>()("InvalidCredential", {}) {
+  override get message() {
+    return "The credential is not valid."
+  }
+}
+
+/** A session token that has expired while its session may still be refreshed. */
+export class TokenExpired extends Schema.TaggedError<TokenExpired>()("TokenExpired", {}) {
+  override get message() {
+    return "The session token has expired. Refresh it with POST /v1/auth/refresh."
+  }
+}
+
+/** The session has ended: refreshing does not help. */
+export class SignInRequired extends Schema.TaggedError<SignInRequired>()("SignInRequired", {}) {
+  override get message() {
+    return "The session has ended. Sign in again."
   }
 }
 

@@ -5,7 +5,7 @@
  * while the store still runs; computes stop before the store does.
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
-import { Entropy, layerRunner, layerServices } from "@narthex/core"
+import { layerRunner, layerServices } from "@narthex/core"
 import { Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
 import type { Settings } from "./settings/Settings.ts"
 import { HttpControlPlane, Proxy } from "@narthex/proxy"
@@ -88,7 +88,7 @@ export const layerPlatform = (plan: Plan) => {
     Layer.provideMerge(layerMasterSecret(settings)),
     Layer.provideMerge(layerComputes(settings, wants("runner"))),
     Layer.provideMerge(layerStorage(settings)),
-    Layer.provideMerge(Layer.mergeAll(layerIdentityProviders(providers), Entropy.layer))
+    Layer.provideMerge(layerIdentityProviders(providers))
   )
 
   const withTokens = Layer.unwrap(

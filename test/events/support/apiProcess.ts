@@ -14,7 +14,6 @@ import { HttpServer } from "effect/http"
 import {
   AccessPolicy,
   defaultEventSettings,
-  Entropy,
   EventSettings,
   IdentityProvider,
   InvalidIdToken,
@@ -99,7 +98,7 @@ const base = JoseTokenSigner.layer({ issuer }).pipe(
   Layer.provideMerge(
     Database.layer({ url: Redacted.make(options.url), maxConnections: 6, applicationName: "narthex-api" })
   ),
-  Layer.provideMerge(Layer.mergeAll(Entropy.layer, Believer, layerMemoryComputes))
+  Layer.provideMerge(Layer.mergeAll(Believer, layerMemoryComputes))
 )
 
 /** Every server of this process, when it listens: the admin port's does not show otherwise which port it got. */

@@ -123,7 +123,7 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
-    file: "packages/core/src/sign-in/livingSession.ts",
+    file: "packages/core/src/sign-in/activeSession.ts",
     tests: [
       "packages/core/test/sign-in/Sessions.test.ts",
       "packages/core/test/sign-in/Sessions.ends.test.ts",

@@ -10,7 +10,6 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
   ComputeDriver,
   ComputeFailed,
-  Entropy,
   EventBroker,
   EventFeed,
   layerMemoryComputes,
@@ -108,7 +107,6 @@ NodeRuntime.runMain(
       Layer.provideMerge(Recording),
       Layer.provideMerge(PostgresStorage.layer),
       Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections: 8, applicationName: name })),
-      Layer.provideMerge(Entropy.layer),
       Layer.provide(Layer.merge(policy, Layer.succeed(References.MinimumLogLevel, "None")))
     )
   )

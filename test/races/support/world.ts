@@ -11,7 +11,6 @@ import {
   type Capability,
   ApiKeys,
   type ComputeDriver,
-  Entropy,
   IdentityProvider,
   KeyDigester,
   layerMemoryComputes,
@@ -69,7 +68,6 @@ const storage = (url: Redacted.Redacted) =>
   )
 
 const outside = Layer.mergeAll(
-  Entropy.layer,
   Believer,
   KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) }),
   Layer.succeed(References.MinimumLogLevel, "None")

@@ -55,7 +55,7 @@ export class CliLogin extends Context.Service<
     readonly exchange: (exchange: CliExchange) => Effect.Effect<CreatedApiKey, InvalidCode | Conflict | StorageError>
   }
 >()("@narthex/core/cli-login/CliLogin") {
-  static readonly layer: Layer.Layer<CliLogin, never, ApiKeys | CliGrantStore | Entropy | Transaction> = Layer.effect(
+  static readonly layer: Layer.Layer<CliLogin, never, ApiKeys | CliGrantStore | Transaction> = Layer.effect(
     CliLogin,
     Effect.gen(function* () {
       const entropy = yield* Entropy

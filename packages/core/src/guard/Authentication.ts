@@ -4,7 +4,7 @@
  * Every answer is read from storage: a revocation, a demotion or a removal acts on the next request, on every
  * instance. Why a credential is refused is never told beyond the code.
  */
-import { Context, DateTime, Effect, Layer, Option, Redacted, Schema } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import { ActiveOrganization } from "../accounts/Organization.ts"
 import type { OrgId } from "../Ids.ts"
@@ -13,31 +13,11 @@ import { isKeySecret } from "../keys/KeySecret.ts"
 import { KeyUses } from "../keys/KeyUses.ts"
 import { SessionPolicy } from "../sessions/Session.ts"
 import { TokenSigner } from "../sessions/TokenSigner.ts"
+import { InvalidCredential, SignInRequired, TokenExpired } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { CredentialStore, type Standing } from "./CredentialStore.ts"
 import { coversRole, permissionsOf } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-
-/** Unknown, malformed, revoked, expired or forged, or its user is disabled. */
-export class InvalidCredential extends Schema.TaggedError<InvalidCredential>()("InvalidCredential", {}) {
-  override get message() {
-    return "The credential is not valid."
-  }
-}
-
-/** A session token of ours past its end, inside the window of its session: refreshing it helps. */
-export class TokenExpired extends Schema.TaggedError<TokenExpired>()("TokenExpired", {}) {
-  override get message() {
-    return "The session token has expired. Refresh it with POST /v1/auth/refresh."
-  }
-}
-
-/** The session is over. */
-export class SignInRequired extends Schema.TaggedError<SignInRequired>()("SignInRequired", {}) {
-  override get message() {
-    return "The session has ended. Sign in again."
-  }
-}
 
 export class Authentication extends Context.Service<
   Authentication,

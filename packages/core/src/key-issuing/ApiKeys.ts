@@ -12,15 +12,21 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
-import type { InvalidCredential, SignInRequired } from "../guard/Authentication.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { Entropy } from "../Entropy.ts"
 import { apiKeyRevoked } from "../events/Revocations.ts"
 import { BranchId, makeApiKeyId, type OrgId, ProjectId, type SessionId, type UserId } from "../Ids.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
-import { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
-import { livingSession } from "../sign-in/livingSession.ts"
+import {
+  Conflict,
+  type InvalidCredential,
+  InvalidMember,
+  NotFound,
+  orNotFound,
+  Refused,
+  type SignInRequired
+} from "../Refusals.ts"
+import { activeSession } from "../sign-in/activeSession.ts"
 import { SessionStore } from "../sessions/SessionStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
@@ -108,27 +114,18 @@ export class ApiKeys extends Context.Service<
   static readonly layer: Layer.Layer<
     ApiKeys,
     never,
-    | AccountStore
-    | ApiKeyStore
-    | BranchStore
-    | Entropy
-    | KeyDigester
-    | KeyUses
-    | ProjectStore
-    | SessionStore
-    | Transaction
+    AccountStore | ApiKeyStore | BranchStore | KeyDigester | KeyUses | ProjectStore | SessionStore | Transaction
   > = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const branches = yield* BranchStore
       const digester = yield* KeyDigester
-      const entropy = yield* Entropy
       const projects = yield* ProjectStore
       const store = yield* ApiKeyStore
       const uses = yield* KeyUses
       const { emit, run } = yield* Transaction
-      const held = livingSession(yield* SessionStore, accounts)
+      const held = activeSession(yield* SessionStore, accounts)
 
       const resolveScope = Effect.fn("ApiKeys.resolveScope")(function* (org: OrgId, scope: WantedScope) {
         if (scope.type === "organization") return scope
@@ -146,7 +143,7 @@ export class ApiKeys extends Context.Service<
       })
 
       const freshSecret = Effect.gen(function* () {
-        const secret = yield* Effect.provideService(makeKeySecret, Entropy, entropy)
+        const secret = yield* makeKeySecret
         const [present] = yield* digester.digests(secret)
         return { secret, stored: { ...present, dies_at: null } }
       })
@@ -177,7 +174,7 @@ export class ApiKeys extends Context.Service<
               reason: `You have ${limit} keys in this organization already. Revoke one first.`
             })
           const key = new ApiKey({
-            id: yield* Effect.provideService(makeApiKeyId, Entropy, entropy),
+            id: yield* makeApiKeyId,
             name: wanted.name.trim(),
             hint: hintOf(secret),
             capability: wanted.capability,
@@ -204,9 +201,8 @@ export class ApiKeys extends Context.Service<
         const { secret, stored } = yield* freshSecret
         const step = Effect.gen(function* () {
           yield* held(creator.session_id)
-          const row = Option.getOrUndefined(yield* store.lock(creator.org_id, id))
-          if (row === undefined || row.key.revoked_at !== null || row.key.created_by.id !== creator.user.id)
-            return yield* new NotFound({})
+          const row = yield* orNotFound(store.lock(creator.org_id, id))
+          if (row.key.revoked_at !== null || row.key.created_by.id !== creator.user.id) return yield* new NotFound({})
           const now = yield* DateTime.now
           if (row.key.expiredAt(now)) return yield* new Conflict({ reason: "The key has expired. Create a new one." })
           const dies_at = DateTime.addDuration(now, Duration.seconds(grace))

@@ -34,7 +34,7 @@ export const crc32 = (text: string): number => {
 const withChecksum = (body: string) => body + base62(BigInt(crc32(body)), 6)
 
 /** A fresh secret. It is shown once and stored only as a digest. */
-export const makeKeySecret: Effect.Effect<Redacted.Redacted, never, Entropy> = Effect.gen(function* () {
+export const makeKeySecret: Effect.Effect<Redacted.Redacted> = Effect.gen(function* () {
   const bytes = yield* (yield* Entropy).bytes(32)
   const value = bytes.reduce((sum, byte) => (sum << 8n) | BigInt(byte), 0n)
   return Redacted.make(withChecksum(`nsk_${base62(value, 43)}`), { label: "api key" })

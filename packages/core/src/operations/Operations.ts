@@ -9,7 +9,6 @@ import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import type { EventData } from "../events/Envelope.ts"
 import type { BranchId, EndpointId } from "../Ids.ts"
 import { makeOperationId } from "../Ids.ts"
-import { Entropy } from "../Entropy.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { Project } from "../projects/Project.ts"
 import { Transaction } from "../Transaction.ts"
@@ -44,11 +43,10 @@ export class Operations extends Context.Service<
     ) => Effect.Effect<StoredOperation, StorageError>
   }
 >()("@narthex/core/operations/Operations") {
-  static readonly layer: Layer.Layer<Operations, never, OperationStore | Transaction | Entropy> = Layer.effect(
+  static readonly layer: Layer.Layer<Operations, never, OperationStore | Transaction> = Layer.effect(
     Operations,
     Effect.gen(function* () {
       const store = yield* OperationStore
-      const entropy = yield* Entropy
       const { emit } = yield* Transaction
 
       const announce = (operation: StoredOperation) =>
@@ -68,7 +66,7 @@ export class Operations extends Context.Service<
       const schedule = Effect.fn("Operations.schedule")(function* (work: Work) {
         const now = yield* DateTime.now
         const operation = new StoredOperation({
-          id: yield* Effect.provideService(makeOperationId, Entropy, entropy),
+          id: yield* makeOperationId,
           org_id: work.project.org_id,
           project_id: work.project.id,
           branch_id: work.branch_id,

@@ -1,12 +1,11 @@
 /**
  * Invitations into an organization: made, sent anew, withdrawn. They are honoured where people sign in (`SignIn`).
  */
-import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { isKnownRole } from "../authorization/Permission.ts"
-import { Entropy } from "../Entropy.ts"
 import { type InvitationId, makeInvitationId, type OrgId } from "../Ids.ts"
-import { Conflict, InvalidMember, NotFound, type Refused } from "../Refusals.ts"
+import { Conflict, InvalidMember, type NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { normalizeEmail } from "../accounts/EmailAddress.ts"
@@ -34,10 +33,9 @@ export class Invitations extends Context.Service<
     ) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
   }
 >()("@narthex/core/organizations/Invitations") {
-  static readonly layer: Layer.Layer<Invitations, never, Entropy | InvitationStore | Transaction> = Layer.effect(
+  static readonly layer: Layer.Layer<Invitations, never, InvitationStore | Transaction> = Layer.effect(
     Invitations,
     Effect.gen(function* () {
-      const entropy = yield* Entropy
       const store = yield* InvitationStore
       const { run } = yield* Transaction
 
@@ -62,7 +60,7 @@ export class Invitations extends Context.Service<
         const step = Effect.gen(function* () {
           const now = yield* DateTime.now
           const invitation = new StoredInvitation({
-            id: yield* Effect.provideService(makeInvitationId, Entropy, entropy),
+            id: yield* makeInvitationId,
             org_id: caller.org_id,
             email: address,
             role,
@@ -81,8 +79,7 @@ export class Invitations extends Context.Service<
 
       /** The invitation under its lock, if it is pending and the caller could have made it. */
       const pending = Effect.fnUntraced(function* (caller: AnyCaller, id: InvitationId, now: DateTime.Utc) {
-        const invitation = Option.getOrUndefined(yield* store.lock(caller.org_id, id))
-        if (invitation === undefined) return yield* new NotFound({})
+        const invitation = yield* orNotFound(store.lock(caller.org_id, id))
         yield* checkRoleChange(caller, { from: null, to: invitation.role })
         const status = invitation.statusAt(now)
         if (status === "pending") return invitation

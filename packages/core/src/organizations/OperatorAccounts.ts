@@ -1,8 +1,8 @@
 /** What the operator does to accounts: lists, enables and disables them (`narthex-server accounts …`). */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { userRevoked } from "../events/Revocations.ts"
 import type { UserId } from "../Ids.ts"
-import { NotFound } from "../Refusals.ts"
+import { type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -28,13 +28,8 @@ export class OperatorAccounts extends Context.Service<
       const change = (id: UserId, edit: (user: User, now: DateTime.Utc) => User) =>
         run(
           Effect.gen(function* () {
-            const found = Option.getOrUndefined(yield* accounts.findUser(id))
-            const stored =
-              found === undefined
-                ? undefined
-                : Option.getOrUndefined(yield* accounts.lockUserByIdentity(found.issuer, found.subject))
-            if (stored === undefined) return yield* new NotFound({})
-            const user = edit(stored, yield* DateTime.now)
+            const { issuer, subject } = yield* orNotFound(accounts.findUser(id))
+            const user = edit(yield* orNotFound(accounts.lockUserByIdentity(issuer, subject)), yield* DateTime.now)
             yield* accounts.putUser(user)
             const [organization] = yield* accounts.organizationsOf(id)
             if (user.disabled_at !== null && organization !== undefined) yield* emit(userRevoked(organization.id, id))

@@ -11,12 +11,11 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
 import { coversRole, type Permission } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { Entropy } from "../Entropy.ts"
 import { apiKeyRevoked, membershipRevoked, organizationRevoked } from "../events/Revocations.ts"
 import { makeOrgId, type OrgId, type UserId } from "../Ids.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
-import { Conflict, NotFound, type Refused } from "../Refusals.ts"
+import { Conflict, NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -53,158 +52,152 @@ export class Organizations extends Context.Service<
     ) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
   }
 >()("@narthex/core/organizations/Organizations") {
-  static readonly layer: Layer.Layer<
-    Organizations,
-    never,
-    AccountStore | ApiKeyStore | Entropy | ProjectStore | Transaction
-  > = Layer.effect(
-    Organizations,
-    Effect.gen(function* () {
-      const accounts = yield* AccountStore
-      const entropy = yield* Entropy
-      const keys = yield* ApiKeyStore
-      const projects = yield* ProjectStore
-      const { emit, run } = yield* Transaction
+  static readonly layer: Layer.Layer<Organizations, never, AccountStore | ApiKeyStore | ProjectStore | Transaction> =
+    Layer.effect(
+      Organizations,
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const keys = yield* ApiKeyStore
+        const projects = yield* ProjectStore
+        const { emit, run } = yield* Transaction
 
-      const list = Effect.fn("Organizations.list")(function* (caller: AnyCaller) {
-        const all = yield* accounts.organizationsOf(caller.user.id)
-        return caller.kind === "session" ? all : all.filter((organization) => organization.id === caller.org_id)
-      })
-
-      const create = Effect.fn("Organizations.create")(function* (caller: AnyCaller, name: string) {
-        const now = yield* DateTime.now
-        const id = yield* Effect.provideService(makeOrgId, Entropy, entropy)
-        const organization = new Organization({
-          id,
-          name: name.trim(),
-          personal: false,
-          created_at: now,
-          updated_at: now
+        const list = Effect.fn("Organizations.list")(function* (caller: AnyCaller) {
+          const all = yield* accounts.organizationsOf(caller.user.id)
+          return caller.kind === "session" ? all : all.filter((organization) => organization.id === caller.org_id)
         })
-        const founder = new Membership({ org_id: id, user_id: caller.user.id, role: "owner", joined_at: now })
-        yield* run(Effect.andThen(accounts.putOrganization(organization), accounts.putMembership(founder)))
-        return new OrganizationView({ ...organization, role: "owner" })
-      })
 
-      /** The organization under its lock, and the caller as its role is now, if that still grants this. */
-      const locked = Effect.fnUntraced(function* (admitted: AnyCaller, permission: Permission) {
-        const organization = Option.getOrUndefined(yield* accounts.lockOrganization(admitted.org_id))
-        if (organization === undefined) return yield* new NotFound({})
-        const membership = yield* accounts.findMembership(admitted.org_id, admitted.user.id)
-        const role = Option.match(membership, { onNone: () => null, onSome: (it) => it.role })
-        const caller = narrowCaller(admitted, role)
-        yield* stillMay(caller, permission)
-        return { caller, organization }
-      })
-
-      const viewed = (caller: AnyCaller, organization: Organization) =>
-        new OrganizationView({ ...organization, role: caller.organization.role ?? "" })
-
-      const read = Effect.fn("Organizations.read")(function* (caller: AnyCaller) {
-        const organization = Option.getOrUndefined(yield* accounts.findOrganization(caller.org_id))
-        return organization === undefined ? yield* new NotFound({}) : viewed(caller, organization)
-      })
-
-      const rename = Effect.fn("Organizations.rename")(function* (admitted: AnyCaller, name: string) {
-        const step = Effect.gen(function* () {
-          const { caller, organization } = yield* locked(admitted, "rename_organization")
-          const renamed = new Organization({ ...organization, name: name.trim(), updated_at: yield* DateTime.now })
-          yield* accounts.putOrganization(renamed)
-          return viewed(caller, renamed)
+        const create = Effect.fn("Organizations.create")(function* (caller: AnyCaller, name: string) {
+          const now = yield* DateTime.now
+          const id = yield* makeOrgId
+          const organization = new Organization({
+            id,
+            name: name.trim(),
+            personal: false,
+            created_at: now,
+            updated_at: now
+          })
+          const founder = new Membership({ org_id: id, user_id: caller.user.id, role: "owner", joined_at: now })
+          yield* run(Effect.andThen(accounts.putOrganization(organization), accounts.putMembership(founder)))
+          return new OrganizationView({ ...organization, role: "owner" })
         })
-        return yield* run(step)
-      })
 
-      const remove = Effect.fn("Organizations.remove")(function* (caller: AnyCaller) {
-        const step = Effect.gen(function* () {
-          const { organization } = yield* locked(caller, "delete_organization")
-          if (organization.personal)
-            return yield* new Conflict({ reason: "A personal organization cannot be deleted." })
-          const { items } = yield* projects.list(organization.id, null, { limit: 1, after: null })
-          if (items.length > 0)
-            return yield* new Conflict({ reason: "The organization has projects. Delete them first." })
-          for (const id of yield* keys.revokeAll(
-            { org_id: organization.id },
-            "organization_deleted",
-            yield* DateTime.now
-          ))
-            yield* emit(apiKeyRevoked(organization.id, id))
-          yield* accounts.removeOrganization(organization.id)
-          yield* emit(organizationRevoked(organization.id))
+        /** The organization under its lock, and the caller as its role is now, if that still grants this. */
+        const locked = Effect.fnUntraced(function* (admitted: AnyCaller, permission: Permission) {
+          const organization = yield* orNotFound(accounts.lockOrganization(admitted.org_id))
+          const membership = yield* accounts.findMembership(admitted.org_id, admitted.user.id)
+          const role = Option.match(membership, { onNone: () => null, onSome: (it) => it.role })
+          const caller = narrowCaller(admitted, role)
+          yield* stillMay(caller, permission)
+          return { caller, organization }
         })
-        yield* run(step)
-      })
 
-      /** The member, with the organization locked, and the caller as `locked` finds them. */
-      const lockedMember = Effect.fnUntraced(function* (admitted: AnyCaller, user: UserId, permission: Permission) {
-        const { caller, organization } = yield* locked(admitted, permission)
-        const members = yield* accounts.members(organization.id)
-        const member = members.find((it) => it.user_id === user)
-        if (member === undefined) return yield* new NotFound({})
-        const owners = members.filter((it) => it.role === "owner").length
-        return { caller, member, organization, lastOwner: member.role === "owner" && owners === 1 }
-      })
+        const viewed = (caller: AnyCaller, organization: Organization) =>
+          new OrganizationView({ ...organization, role: caller.organization.role ?? "" })
 
-      const changeRole: Organizations["Service"]["changeRole"] = Effect.fn("Organizations.changeRole")(
-        function* (admitted, user, role, confirmed) {
+        const read = Effect.fn("Organizations.read")(function* (caller: AnyCaller) {
+          return viewed(caller, yield* orNotFound(accounts.findOrganization(caller.org_id)))
+        })
+
+        const rename = Effect.fn("Organizations.rename")(function* (admitted: AnyCaller, name: string) {
           const step = Effect.gen(function* () {
-            const { caller, lastOwner, member } = yield* lockedMember(admitted, user, "manage_members")
-            yield* checkRoleChange(caller, { from: member.role, to: role })
-            if (lastOwner && role !== "owner")
-              return yield* new Conflict({
-                reason: "The last owner cannot be demoted. Make somebody else an owner first."
-              })
-            const lower = !coversRole(role, member.role)
-            if (lower && user === caller.user.id && !confirmed) return yield* lockout
-            yield* accounts.putMembership(
-              new Membership({ org_id: caller.org_id, user_id: user, role, joined_at: member.joined_at })
-            )
-            if (lower) yield* emit(membershipRevoked(caller.org_id, user))
-            return new Member({ ...member, role })
+            const { caller, organization } = yield* locked(admitted, "rename_organization")
+            const renamed = new Organization({ ...organization, name: name.trim(), updated_at: yield* DateTime.now })
+            yield* accounts.putOrganization(renamed)
+            return viewed(caller, renamed)
           })
           return yield* run(step)
-        }
-      )
+        })
 
-      const removeMember: Organizations["Service"]["removeMember"] = Effect.fn("Organizations.removeMember")(
-        function* (admitted, user, confirmed) {
+        const remove = Effect.fn("Organizations.remove")(function* (caller: AnyCaller) {
           const step = Effect.gen(function* () {
-            // Everybody may leave; removing somebody else is another permission.
-            const permission = user === admitted.user.id ? "leave" : "manage_members"
-            const { caller, lastOwner, member, organization } = yield* lockedMember(admitted, user, permission)
-            if (user !== caller.user.id) yield* checkRoleChange(caller, { from: member.role, to: null })
-            if (organization.personal && organization.id === personalOrgId(user))
-              return yield* new Conflict({ reason: "The person of a personal organization cannot leave it." })
-            if (lastOwner)
-              return yield* new Conflict({
-                reason: "The last owner cannot be removed. Make somebody else an owner first."
-              })
-            if (user === caller.user.id && !confirmed) return yield* lockout
-            yield* accounts.removeMembership(caller.org_id, user)
-            const ended = yield* keys.revokeAll(
-              { org_id: caller.org_id, user_id: user },
-              "membership_ended",
+            const { organization } = yield* locked(caller, "delete_organization")
+            if (organization.personal)
+              return yield* new Conflict({ reason: "A personal organization cannot be deleted." })
+            const { items } = yield* projects.list(organization.id, null, { limit: 1, after: null })
+            if (items.length > 0)
+              return yield* new Conflict({ reason: "The organization has projects. Delete them first." })
+            for (const id of yield* keys.revokeAll(
+              { org_id: organization.id },
+              "organization_deleted",
               yield* DateTime.now
-            )
-            for (const id of ended) yield* emit(apiKeyRevoked(caller.org_id, id))
-            yield* emit(membershipRevoked(caller.org_id, user))
+            ))
+              yield* emit(apiKeyRevoked(organization.id, id))
+            yield* accounts.removeOrganization(organization.id)
+            yield* emit(organizationRevoked(organization.id))
           })
           yield* run(step)
-        }
-      )
+        })
 
-      return Organizations.of({
-        list,
-        create,
-        read,
-        rename,
-        remove,
-        members: accounts.members,
-        changeRole,
-        removeMember
+        /** The member, with the organization locked, and the caller as `locked` finds them. */
+        const lockedMember = Effect.fnUntraced(function* (admitted: AnyCaller, user: UserId, permission: Permission) {
+          const { caller, organization } = yield* locked(admitted, permission)
+          const members = yield* accounts.members(organization.id)
+          const member = members.find((it) => it.user_id === user)
+          if (member === undefined) return yield* new NotFound({})
+          const owners = members.filter((it) => it.role === "owner").length
+          return { caller, member, organization, lastOwner: member.role === "owner" && owners === 1 }
+        })
+
+        const changeRole: Organizations["Service"]["changeRole"] = Effect.fn("Organizations.changeRole")(
+          function* (admitted, user, role, confirmed) {
+            const step = Effect.gen(function* () {
+              const { caller, lastOwner, member } = yield* lockedMember(admitted, user, "manage_members")
+              yield* checkRoleChange(caller, { from: member.role, to: role })
+              if (lastOwner && role !== "owner")
+                return yield* new Conflict({
+                  reason: "The last owner cannot be demoted. Make somebody else an owner first."
+                })
+              const lower = !coversRole(role, member.role)
+              if (lower && user === caller.user.id && !confirmed) return yield* lockout
+              yield* accounts.putMembership(
+                new Membership({ org_id: caller.org_id, user_id: user, role, joined_at: member.joined_at })
+              )
+              if (lower) yield* emit(membershipRevoked(caller.org_id, user))
+              return new Member({ ...member, role })
+            })
+            return yield* run(step)
+          }
+        )
+
+        const removeMember: Organizations["Service"]["removeMember"] = Effect.fn("Organizations.removeMember")(
+          function* (admitted, user, confirmed) {
+            const step = Effect.gen(function* () {
+              // Everybody may leave; removing somebody else is another permission.
+              const permission = user === admitted.user.id ? "leave" : "manage_members"
+              const { caller, lastOwner, member, organization } = yield* lockedMember(admitted, user, permission)
+              if (user !== caller.user.id) yield* checkRoleChange(caller, { from: member.role, to: null })
+              if (organization.personal && organization.id === personalOrgId(user))
+                return yield* new Conflict({ reason: "The person of a personal organization cannot leave it." })
+              if (lastOwner)
+                return yield* new Conflict({
+                  reason: "The last owner cannot be removed. Make somebody else an owner first."
+                })
+              if (user === caller.user.id && !confirmed) return yield* lockout
+              yield* accounts.removeMembership(caller.org_id, user)
+              const ended = yield* keys.revokeAll(
+                { org_id: caller.org_id, user_id: user },
+                "membership_ended",
+                yield* DateTime.now
+              )
+              for (const id of ended) yield* emit(apiKeyRevoked(caller.org_id, id))
+              yield* emit(membershipRevoked(caller.org_id, user))
+            })
+            yield* run(step)
+          }
+        )
+
+        return Organizations.of({
+          list,
+          create,
+          read,
+          rename,
+          remove,
+          members: accounts.members,
+          changeRole,
+          removeMember
+        })
       })
-    })
-  )
+    )
 }
 
 const lockout = new Conflict({

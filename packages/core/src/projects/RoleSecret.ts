@@ -46,7 +46,7 @@ export interface RoleSecret {
 }
 
 /** A role that no other has: 80 bits of name, 165 bits of password. */
-export const makeRoleSecret: Effect.Effect<RoleSecret, never, Entropy> = Effect.gen(function* () {
+export const makeRoleSecret: Effect.Effect<RoleSecret> = Effect.gen(function* () {
   const role = `role_${yield* text(16)}`
   const password = yield* text(32)
   const salt = yield* (yield* Entropy).bytes(16)

@@ -9,7 +9,6 @@ import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
-import { Entropy } from "../Entropy.ts"
 import { BranchId, makeBranchId, makeEndpointId } from "../Ids.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
@@ -89,7 +88,6 @@ export class Branches extends Context.Service<
     | BranchRoleStore
     | BranchStore
     | EndpointStore
-    | Entropy
     | Operations
     | OperationStore
     | ProjectStore
@@ -98,7 +96,6 @@ export class Branches extends Context.Service<
     Branches,
     Effect.gen(function* () {
       const endpoints = yield* EndpointStore
-      const entropy = yield* Entropy
       const operations = yield* Operations
       const pending = yield* OperationStore
       const projects = yield* ProjectStore
@@ -106,7 +103,6 @@ export class Branches extends Context.Service<
       const store = yield* BranchStore
       const { endBranch } = yield* makeEndBranch
       const { run } = yield* Transaction
-      const withEntropy = Effect.provideService(Entropy, entropy)
 
       const list: Branches["Service"]["list"] = Effect.fn("Branches.list")((caller, { id }, page) =>
         store.list(id, branchScopeOf(caller), page)
@@ -121,7 +117,7 @@ export class Branches extends Context.Service<
           const parent = yield* store.lock(project.id, parent_id)
           if (Option.isNone(parent))
             return yield* new InvalidMember({ path: ["parent_id"], reason: "There is no such branch in this project." })
-          const id = yield* withEntropy(makeBranchId)
+          const id = yield* makeBranchId
           const branch = new Branch({
             id,
             project_id: project.id,
@@ -140,7 +136,7 @@ export class Branches extends Context.Service<
           })
           if (!(yield* store.put(branch))) return yield* taken(branch.name)
           const endpoint = wanted.endpoint
-            ? newEndpoint(branch, { id: yield* withEntropy(makeEndpointId), type: "read_write", now })
+            ? newEndpoint(branch, { id: yield* makeEndpointId, type: "read_write", now })
             : null
           if (endpoint !== null) yield* endpoints.put(endpoint)
           const operation = yield* operations.schedule({

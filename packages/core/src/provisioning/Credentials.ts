@@ -10,7 +10,6 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { Entropy } from "../Entropy.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
@@ -67,13 +66,12 @@ export class Credentials extends Context.Service<
   static readonly layer: Layer.Layer<
     Credentials,
     never,
-    BranchRoleStore | BranchStore | EndpointStore | Entropy | Operations | OperationStore | OperationWaits | Transaction
+    BranchRoleStore | BranchStore | EndpointStore | Operations | OperationStore | OperationWaits | Transaction
   > = Layer.effect(
     Credentials,
     Effect.gen(function* () {
       const branches = yield* BranchStore
       const endpoints = yield* EndpointStore
-      const entropy = yield* Entropy
       const operations = yield* Operations
       const pending = yield* OperationStore
       const roles = yield* BranchRoleStore
@@ -90,7 +88,7 @@ export class Credentials extends Context.Service<
       ) {
         const proxy = yield* ProxyAddress
         const byAgent = caller.kind === "api_key" && caller.capability === "agent"
-        const secret = yield* Effect.provideService(makeRoleSecret, Entropy, entropy)
+        const secret = yield* makeRoleSecret
         const step = Effect.gen(function* () {
           const branch = Option.getOrUndefined(yield* branches.lock(given.project_id, given.id))
           if (branch === undefined) return yield* new NotFound({})

@@ -10,7 +10,6 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
-import { Entropy } from "../Entropy.ts"
 import { BranchId, makeEndpointId } from "../Ids.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import type { Initiator } from "../operations/Operation.ts"
@@ -82,12 +81,11 @@ export class Endpoints extends Context.Service<
   static readonly layer: Layer.Layer<
     Endpoints,
     never,
-    BranchStore | EndpointStore | Entropy | Operations | OperationStore | Transaction
+    BranchStore | EndpointStore | Operations | OperationStore | Transaction
   > = Layer.effect(
     Endpoints,
     Effect.gen(function* () {
       const branches = yield* BranchStore
-      const entropy = yield* Entropy
       const operations = yield* Operations
       const pending = yield* OperationStore
       const store = yield* EndpointStore
@@ -123,7 +121,7 @@ export class Endpoints extends Context.Service<
         const step = Effect.gen(function* () {
           const branch = Option.getOrUndefined(yield* branches.lock(project.id, given.id))
           if (branch === undefined) return yield* new NotFound({})
-          const id = yield* Effect.provideService(makeEndpointId, Entropy, entropy)
+          const id = yield* makeEndpointId
           const now = yield* DateTime.now
           const endpoint = newEndpoint(branch, {
             id,

@@ -5,7 +5,6 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { Entropy } from "../Entropy.ts"
 import { apiKeyRevoked, projectRevoked } from "../events/Revocations.ts"
 import { makeBranchId, makeEndpointId, makeProjectId } from "../Ids.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
@@ -52,28 +51,26 @@ export class Projects extends Context.Service<
   static readonly layer: Layer.Layer<
     Projects,
     never,
-    ApiKeyStore | BranchStore | EndpointStore | Entropy | Operations | ProjectStore | Regions | Transaction
+    ApiKeyStore | BranchStore | EndpointStore | Operations | ProjectStore | Regions | Transaction
   > = Layer.effect(
     Projects,
     Effect.gen(function* () {
       const branches = yield* BranchStore
       const endpoints = yield* EndpointStore
-      const entropy = yield* Entropy
       const keys = yield* ApiKeyStore
       const operations = yield* Operations
       const regions = yield* Regions
       const store = yield* ProjectStore
       const { emit, run } = yield* Transaction
-      const withEntropy = Effect.provideService(Entropy, entropy)
 
       const create: Projects["Service"]["create"] = Effect.fn("Projects.create")(function* (caller, { name, region }) {
         const step = Effect.gen(function* () {
           const region_id = yield* regions.choose(region)
           const now = yield* DateTime.now
-          const branch_id = yield* withEntropy(makeBranchId)
+          const branch_id = yield* makeBranchId
           const dates = { created_at: now, updated_at: now }
           const project = new Project({
-            id: yield* withEntropy(makeProjectId),
+            id: yield* makeProjectId,
             org_id: caller.org_id,
             name: name.trim(),
             region_id,
@@ -96,7 +93,7 @@ export class Projects extends Context.Service<
             ...dates
           })
           const endpoint = newEndpoint(branch, {
-            id: yield* withEntropy(makeEndpointId),
+            id: yield* makeEndpointId,
             type: "read_write",
             now
           })

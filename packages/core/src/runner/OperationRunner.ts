@@ -8,7 +8,6 @@ import { Context, DateTime, Duration, Effect, Layer, Option, Queue, Semaphore } 
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { BranchStore } from "../projects/BranchStore.ts"
 import type { EndpointStore } from "../projects/EndpointStore.ts"
-import type { Entropy } from "../Entropy.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
@@ -38,15 +37,7 @@ export const retryPause = (failures: number): Duration.Duration =>
 /** How long an operation is put back that has to wait for another branch. */
 const waitForParent = Duration.millis(100)
 
-type Needs =
-  | BranchRoleStore
-  | BranchStore
-  | ComputeDriver
-  | EndpointStore
-  | Entropy
-  | Operations
-  | OperationStore
-  | Transaction
+type Needs = BranchRoleStore | BranchStore | ComputeDriver | EndpointStore | Operations | OperationStore | Transaction
 
 export class OperationRunner extends Context.Service<
   OperationRunner,

@@ -31,7 +31,7 @@ export class TokenSigner extends Context.Service<
     readonly keys: Effect.Effect<KeySet, StorageError>
   }
 >()("@narthex/core/sessions/TokenSigner") {
-  static readonly layerMemory: Layer.Layer<TokenSigner, never, Entropy> = Layer.effect(
+  static readonly layerMemory: Layer.Layer<TokenSigner> = Layer.effect(
     TokenSigner,
     Effect.gen(function* () {
       const entropy = yield* Entropy

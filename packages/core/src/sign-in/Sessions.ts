@@ -14,17 +14,15 @@ import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { personalOrgId } from "../accounts/Organization.ts"
 import { EmailNotAllowed, SignIn } from "./SignIn.ts"
-import { InvalidCredential, SignInRequired } from "../guard/Authentication.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
-import { Entropy } from "../Entropy.ts"
 import { sessionRevoked } from "../events/Revocations.ts"
 import { makeSessionId, OrgId, type SessionId, type UserId } from "../Ids.ts"
-import { NotFound } from "../Refusals.ts"
+import { InvalidCredential, NotFound, orNotFound, SignInRequired } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { type IdTokenToVerify, IdentityProvider, InvalidIdToken, type ProviderUnavailable } from "./IdentityProvider.ts"
 import { type IssuedSession, issueToken } from "./issueToken.ts"
-import { livingSession } from "./livingSession.ts"
+import { activeSession } from "./activeSession.ts"
 import { Session, type SessionClaims, type SessionEnd, SessionPolicy } from "../sessions/Session.ts"
 import { SessionStore } from "../sessions/SessionStore.ts"
 import { TokenSigner } from "../sessions/TokenSigner.ts"
@@ -60,7 +58,7 @@ export class Sessions extends Context.Service<
     readonly logout: (
       token: Redacted.Redacted
     ) => Effect.Effect<void, InvalidCredential | SignInRequired | StorageError>
-    /** A person's living sessions, newest first. */
+    /** The user's active sessions, newest first. */
     readonly list: (user: UserId) => Effect.Effect<ReadonlyArray<Session>, StorageError>
     /** Ends one of the person's own sessions. */
     readonly end: (user: UserId, session: SessionId) => Effect.Effect<void, NotFound | StorageError>
@@ -69,18 +67,17 @@ export class Sessions extends Context.Service<
   static readonly layer: Layer.Layer<
     Sessions,
     never,
-    AccountStore | Entropy | IdentityProvider | SessionStore | SignIn | TokenSigner | Transaction
+    AccountStore | IdentityProvider | SessionStore | SignIn | TokenSigner | Transaction
   > = Layer.effect(
     Sessions,
     Effect.gen(function* () {
       const accounts = yield* AccountStore
-      const entropy = yield* Entropy
       const provider = yield* IdentityProvider
       const store = yield* SessionStore
       const signIn = yield* SignIn
       const signer = yield* TokenSigner
       const { emit, run } = yield* Transaction
-      const issue = issueToken(accounts, signer, entropy)
+      const issue = issueToken(accounts, signer)
 
       const exchange = Effect.fn("Sessions.exchange")(function* (token: IdTokenToVerify, device: Device) {
         const identity = yield* provider.verify(token)
@@ -94,7 +91,7 @@ export class Sessions extends Context.Service<
           if (!fresh) return yield* new InvalidIdToken({ cause: "the token was used before" })
           const now = yield* DateTime.now
           const session = new Session({
-            id: yield* Effect.provideService(makeSessionId, Entropy, entropy),
+            id: yield* makeSessionId,
             user_id: user.id,
             active_org_id: landing,
             generation: 1,
@@ -114,10 +111,10 @@ export class Sessions extends Context.Service<
         return yield* issue(session, user)
       })
 
-      const held = livingSession(store, accounts)
+      const held = activeSession(store, accounts)
 
       /** The session of a token of ours, under its lock, and its user, if both may still act. */
-      const living = Effect.fnUntraced(function* (claims: SessionClaims) {
+      const active = Effect.fnUntraced(function* (claims: SessionClaims) {
         const { session, user } = yield* held(claims.sid)
         const signedIn = Math.floor(session.signed_in_at.epochMilliseconds / 1000)
         if (session.user_id !== claims.sub || signedIn !== claims.auth_time) return yield* new InvalidCredential({})
@@ -156,7 +153,7 @@ export class Sessions extends Context.Service<
       const refresh = Effect.fn("Sessions.refresh")(function* (token: Redacted.Redacted) {
         const claims = yield* verify(token)
         const step = Effect.gen(function* () {
-          const { session, user } = yield* living(claims)
+          const { session, user } = yield* active(claims)
           if (!maySignIn(yield* AccessPolicy, user)) {
             yield* revoke(session, "allowlist")
             return "email_not_allowed" as const
@@ -201,7 +198,7 @@ export class Sessions extends Context.Service<
 
       const logout = Effect.fn("Sessions.logout")(function* (token: Redacted.Redacted) {
         const claims = yield* verify(token)
-        yield* run(Effect.flatMap(living(claims), ({ session }) => revoke(session, "signed_out")))
+        yield* run(Effect.flatMap(active(claims), ({ session }) => revoke(session, "signed_out")))
       })
 
       const list = Effect.fn("Sessions.list")(function* (user: UserId) {
@@ -211,9 +208,8 @@ export class Sessions extends Context.Service<
 
       const end = Effect.fn("Sessions.end")(function* (user: UserId, id: SessionId) {
         const step = Effect.gen(function* () {
-          const session = Option.getOrUndefined(yield* store.lock(id))
-          if (session === undefined || session.user_id !== user || session.revoked_at !== null)
-            return yield* new NotFound({})
+          const session = yield* orNotFound(store.lock(id))
+          if (session.user_id !== user || session.revoked_at !== null) return yield* new NotFound({})
           yield* revoke(session, "ended_by_owner")
         })
         yield* run(step)

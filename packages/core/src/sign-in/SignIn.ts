@@ -7,7 +7,6 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
 import { coversRole } from "../authorization/Permission.ts"
-import { Entropy } from "../Entropy.ts"
 import { makeUserId, type OrgId } from "../Ids.ts"
 import type { VerifiedIdentity } from "./IdentityProvider.ts"
 import { InvalidIdToken } from "./IdentityProvider.ts"
@@ -44,12 +43,11 @@ export class SignIn extends Context.Service<
     readonly honourInvitations: (user: User) => Effect.Effect<ReadonlyArray<OrgId>, StorageError>
   }
 >()("@narthex/core/sign-in/SignIn") {
-  static readonly layer: Layer.Layer<SignIn, never, AccountStore | InvitationStore | Entropy> = Layer.effect(
+  static readonly layer: Layer.Layer<SignIn, never, AccountStore | InvitationStore> = Layer.effect(
     SignIn,
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const invitations = yield* InvitationStore
-      const entropy = yield* Entropy
 
       const makePersonal = Effect.fnUntraced(function* (user: User) {
         const now = yield* DateTime.now
@@ -101,7 +99,7 @@ export class SignIn extends Context.Service<
         const settings = yield* AccessPolicy
         const now = yield* DateTime.now
         const user = new User({
-          id: yield* Effect.provideService(makeUserId, Entropy, entropy),
+          id: yield* makeUserId,
           ...known(identity),
           issuer: identity.issuer,
           subject: identity.subject,

@@ -5,10 +5,10 @@ import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import type { AccountStore } from "../accounts/AccountStore.ts"
 import { ActiveOrganization } from "../accounts/Organization.ts"
 import { type AccountState, type User, UserProfile } from "../accounts/User.ts"
-import type { Entropy } from "../Entropy.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type Session, SessionPolicy } from "../sessions/Session.ts"
 import type { TokenSigner } from "../sessions/TokenSigner.ts"
+import { Entropy } from "../Entropy.ts"
 
 export interface IssuedSession {
   readonly access_token: Redacted.Redacted
@@ -23,8 +23,7 @@ const seconds = (instant: DateTime.Utc) => Math.floor(instant.epochMilliseconds 
 
 export const issueToken = (
   accounts: AccountStore["Service"],
-  signer: TokenSigner["Service"],
-  entropy: Entropy["Service"]
+  signer: TokenSigner["Service"]
 ): ((session: Session, user: User) => Effect.Effect<IssuedSession, StorageError>) =>
   Effect.fn("Sessions.issue")(function* (session, user) {
     const { jwt_lifetime, window } = yield* SessionPolicy
@@ -42,7 +41,7 @@ export const issueToken = (
       auth_time: seconds(session.signed_in_at),
       iat: seconds(now),
       exp: seconds(expires_at),
-      jti: Base64Url.encode(yield* entropy.bytes(16)),
+      jti: Base64Url.encode(yield* (yield* Entropy).bytes(16)),
       gen: session.generation
     })
     return {

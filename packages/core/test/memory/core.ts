@@ -12,7 +12,6 @@ import { Authentication } from "../../src/guard/Authentication.ts"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import { CliLogin } from "../../src/cli-login/CliLogin.ts"
 import { layerServices } from "../../src/CoreServices.ts"
-import { Entropy } from "../../src/Entropy.ts"
 import type { LoggedEvent } from "../../src/events/Envelope.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { RegionId } from "../../src/Ids.ts"
@@ -47,13 +46,7 @@ const Provider = Layer.effect(
 
 const pepper = { id: "p1", key: Redacted.make(new Uint8Array(32).fill(7)) }
 
-const Ports = Layer.mergeAll(
-  layerMemoryPorts,
-  Entropy.layer,
-  Provider,
-  KeyDigester.layer(pepper),
-  TokenSigner.layerMemory.pipe(Layer.provide(Entropy.layer))
-)
+const Ports = Layer.mergeAll(layerMemoryPorts, Provider, KeyDigester.layer(pepper), TokenSigner.layerMemory)
 
 /** Accounts, sessions, keys and what proves them. */
 export const People = Layer.mergeAll(

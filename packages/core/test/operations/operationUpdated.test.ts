@@ -4,7 +4,6 @@
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, type Schema } from "effect"
-import { Entropy } from "../../src/Entropy.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { ApiKeyId, BranchId, EndpointId, OrgId, ProjectId, UserId } from "../../src/Ids.ts"
 import { layerMemoryPorts } from "../../src/memoryPorts.ts"
@@ -106,6 +105,6 @@ describe("operation.updated.v1", () => {
         new Set<Json>(["scheduling", ...ways.flat()])
       )
       assert.deepStrictEqual(schemaOf(events.map(({ data }) => data)), frozen)
-    }).pipe(Effect.provide(Operations.layer.pipe(Layer.provideMerge(Layer.merge(layerMemoryPorts, Entropy.layer)))))
+    }).pipe(Effect.provide(Operations.layer.pipe(Layer.provideMerge(layerMemoryPorts))))
   )
 })

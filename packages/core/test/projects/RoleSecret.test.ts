@@ -51,7 +51,7 @@ describe("makeRoleSecret", () => {
         made.map((it) => partsOf(it.verifier).salt)
       ])
         assert.strictEqual(new Set(of).size, 50)
-    }).pipe(Effect.provide(Entropy.layer))
+    })
   )
 
   it.effect("asks again rather than favour letters, when too many bytes are unusable", () =>

@@ -1,6 +1,5 @@
 /** How the contract of `EventLog` fills and reads a log, whatever adapter is behind it. */
 import { DateTime, Effect } from "effect"
-import { Entropy } from "../../src/Entropy.ts"
 import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { makeOrgId, makeProjectId, type OrgId, type ProjectId } from "../../src/Ids.ts"
@@ -12,7 +11,7 @@ export class Refused extends Error {
 
 export const fresh = Effect.gen(function* () {
   return { org: yield* makeOrgId, project: yield* makeProjectId, other: yield* makeProjectId }
-}).pipe(Effect.provide(Entropy.layer))
+})
 
 export const event = (org: OrgId, project: ProjectId | null, n: number, more: Partial<NewEvent> = {}): NewEvent => ({
   org_id: org,

@@ -13,7 +13,6 @@ import {
   type Capability,
   type Endpoint,
   EndpointStore,
-  Entropy,
   InvitationStore,
   IpAllowlistStore,
   KeyDigester,
@@ -102,7 +101,6 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
   const allowlist = yield* IpAllowlistStore
   const invitations = yield* InvitationStore
   const digester = yield* KeyDigester
-  const entropy = yield* Entropy
   const keyStore = yield* ApiKeyStore
   const operations = yield* OperationStore
   const projects = yield* ProjectStore
@@ -152,7 +150,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
   }, Effect.orDie)
 
   const makeKey = Effect.fnUntraced(function* (user: User, org: OrgId, capability: Capability, scope: Scope) {
-    const secret = yield* Effect.provideService(makeKeySecret, Entropy, entropy)
+    const secret = yield* makeKeySecret
     const [present] = yield* digester.digests(secret)
     const named = { name: aText("key"), capability, scope, created_by: user.ref }
     const stored = aStoredKey(named, { org_id: org, secrets: [{ ...present, dies_at: null }] })

@@ -1,5 +1,5 @@
 /** Who makes the call of a cell, and what its path names. */
-import { Entropy, makeKeySecret, type User } from "@narthex/core"
+import { makeKeySecret, type User } from "@narthex/core"
 import { Effect, Redacted } from "effect"
 import type { Side } from "./expectation.ts"
 import { isKey, narrowOf, type Principal } from "./principals.ts"
@@ -46,8 +46,7 @@ const scopeOf = Effect.fnUntraced(function* (world: World, narrow: "KP" | "KB", 
 /** The caller of a column; narrowed keys are of the project and branch that the call means as its own. */
 export const callerOf = Effect.fnUntraced(function* (world: World, principal: Principal, on: On) {
   if (principal === "-") return nobody
-  if (principal === "!")
-    return { ...nobody, token: Redacted.value(yield* Effect.provide(makeKeySecret, Entropy.layer)) }
+  if (principal === "!") return { ...nobody, token: Redacted.value(yield* makeKeySecret) }
   if (!isKey(principal)) {
     const who = yield* world.people(sessions[principal as keyof typeof sessions])
     return { ...nobody, ...who, member: principal !== "X" }

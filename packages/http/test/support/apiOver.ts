@@ -5,7 +5,6 @@ import { HttpServer } from "effect/http"
 import {
   AccessPolicy,
   type AccessSettings,
-  Entropy,
   IdentityProvider,
   InvalidIdToken,
   KeyDigester,
@@ -138,7 +137,6 @@ const seeded = (regions: ReadonlyArray<string>) =>
   )
 
 const outside = Layer.mergeAll(
-  Entropy.layer,
   Believer,
   layerMemoryComputes,
   KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) })

@@ -1,26 +1,26 @@
 /**
- * A session that is not over, and its person, who is not disabled; both as they are in the running transaction.
+ * A session that has not ended and its user, who is not disabled, as they are in the running transaction.
  *
- * The session stays locked to the end of the transaction, so neither a sign-out nor a refresh passes whoever asks here.
+ * The session stays locked until the transaction ends, so a concurrent sign-out or refresh waits for it.
  */
 import { DateTime, Effect, Option } from "effect"
 import type { AccountStore } from "../accounts/AccountStore.ts"
 import type { User } from "../accounts/User.ts"
-import { InvalidCredential, SignInRequired } from "../guard/Authentication.ts"
+import { InvalidCredential, SignInRequired } from "../Refusals.ts"
 import type { SessionId } from "../Ids.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type Session, SessionPolicy } from "../sessions/Session.ts"
 import type { SessionStore } from "../sessions/SessionStore.ts"
 
-export interface LivingSession {
+export interface ActiveSession {
   readonly session: Session
   readonly user: User
 }
 
-export const livingSession = (
+export const activeSession = (
   sessions: SessionStore["Service"],
   accounts: AccountStore["Service"]
-): ((id: SessionId) => Effect.Effect<LivingSession, InvalidCredential | SignInRequired | StorageError>) =>
+): ((id: SessionId) => Effect.Effect<ActiveSession, InvalidCredential | SignInRequired | StorageError>) =>
   Effect.fnUntraced(function* (id) {
     const session = Option.getOrUndefined(yield* sessions.lock(id))
     if (session === undefined || session.revoked_at !== null) return yield* new SignInRequired({})
