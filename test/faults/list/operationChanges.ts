@@ -106,39 +106,50 @@ export const operationChanges: ReadonlyArray<FaultsOfFile> = [
         find: 'type: "api_key", id: caller.api_key_id',
         put: 'type: "api_key", id: caller.user.id',
         why: "An operation that a key asked for names the key."
-      },
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/operations/desiredState.ts",
+    tests: [
+      "packages/core/test/operations/Operation.test.ts",
+      "packages/core/test/operations/Operations.moves.test.ts",
+      "packages/core/test/provisioning/Endpoints.test.ts"
+    ],
+    faults: [
       {
-        id: "headed-last",
+        id: "desired-last",
         find: "unfinished.findLast(",
         put: "unfinished.find(",
-        why: "The newest unfinished operation says what an endpoint is headed for."
+        why: "The newest unfinished operation decides the desired state."
       },
       {
-        id: "headed-endpoint",
+        id: "desired-endpoint",
         find: "operation.endpoint_id === endpoint.id &&",
         put: "",
         why: "Operations of other endpoints say nothing about this one."
       },
       {
-        id: "headed-state",
+        id: "desired-state",
         find: 'endpoint.current_state === "active" ? "active" : "idle", by: Option.none()',
         put: '"idle", by: Option.none()',
-        why: "An endpoint that runs and has no work ahead stays active."
+        why: "An endpoint that runs and has no unfinished operation stays active."
       },
       {
-        id: "headed-start",
+        id: "desired-start",
         find: 'last.action === "start_compute" ? "active" : "idle"',
         put: '"active"',
-        why: "A suspend under way heads for idle."
+        why: "An unfinished suspend makes the desired state idle."
       },
       {
-        id: "headed-suspend",
+        id: "desired-suspend",
         find: '(operation.action === "start_compute" || operation.action === "suspend_compute")',
         put: 'operation.action === "start_compute"',
-        why: "A suspend under way counts."
+        why: "An unfinished suspend counts."
       },
       {
-        id: "headed-reset",
+        id: "desired-reset",
         find: 'operation.action === "reset_branch" ||',
         put: "",
         why: "A reset of its branch stops an endpoint."

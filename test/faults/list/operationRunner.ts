@@ -58,7 +58,7 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "runner-complete",
-        find: "Effect.andThen(complete(row, address), operations.move",
+        find: "Effect.andThen(actions[row.action].complete(row, address), operations.move",
         put: "Effect.andThen(Effect.void, operations.move",
         why: "What an operation changed is recorded with its end."
       },
@@ -106,7 +106,7 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "runner-fail-gives-up",
-        find: "yield* giveUp(row)\n        yield* operations.move(row, failure",
+        find: "yield* actions[row.action].giveUp(row)\n        yield* operations.move(row, failure",
         put: "yield* operations.move(row, failure",
         why: "An operation that failed leaves nothing pending."
       },
@@ -142,8 +142,8 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "runner-defect",
-        find: "Effect.catchDefect(perform(operation), (defect) =>",
-        put: "Effect.catchDefect(Effect.orDie(perform(operation)), (defect) =>",
+        find: "Effect.catchDefect(address, (defect) =>",
+        put: "Effect.catchDefect(Effect.orDie(address), (defect) =>",
         why: "A failure of the machines keeps its own reason, and a defect has none to show."
       },
       {

@@ -4,7 +4,7 @@
  *
  * It stops at the record: doing the work is the runner's.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import type { EventData } from "../events/Envelope.ts"
 import type { BranchId, EndpointId } from "../Ids.ts"
@@ -140,21 +140,3 @@ const eventData = (operation: StoredOperation): EventData => ({
   ...present({ branch_id: operation.branch_id, endpoint_id: operation.endpoint_id, error: operation.error }),
   initiator: present({ ...operation.initiator })
 })
-
-/**
- * What an endpoint is on its way to: the state that the newest unfinished start or suspend asks for, else the one it is
- * in. A reset of its branch stops it like a suspend.
- */
-export const headedFor = (
-  endpoint: { readonly id: EndpointId; readonly current_state: "init" | "active" | "idle" },
-  unfinished: ReadonlyArray<StoredOperation>
-): { readonly state: "active" | "idle"; readonly by: Option.Option<StoredOperation> } => {
-  const last = unfinished.findLast(
-    (operation) =>
-      operation.action === "reset_branch" ||
-      (operation.endpoint_id === endpoint.id &&
-        (operation.action === "start_compute" || operation.action === "suspend_compute"))
-  )
-  if (last === undefined) return { state: endpoint.current_state === "active" ? "active" : "idle", by: Option.none() }
-  return { state: last.action === "start_compute" ? "active" : "idle", by: Option.some(last) }
-}

@@ -43,6 +43,9 @@ export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   }
 }
 
+/** The members of an endpoint whose compute does not run. */
+export const withoutCompute = { current_state: "idle", address: null, connections: 0 } as const
+
 /** An endpoint as the API shows it: where its compute runs is the proxy's business alone. */
 export class EndpointView extends Schema.Class<EndpointView>("EndpointView")({
   ...fields,

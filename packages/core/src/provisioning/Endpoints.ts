@@ -13,7 +13,8 @@ import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { BranchId, makeEndpointId } from "../Ids.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import type { Initiator } from "../operations/Operation.ts"
-import { headedFor, initiatorOf, Operations } from "../operations/Operations.ts"
+import { desiredState } from "../operations/desiredState.ts"
+import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
@@ -142,7 +143,7 @@ export class Endpoints extends Context.Service<
             const endpoint = yield* locked(id)
             if (towards === "active" && endpoint.disabled)
               return yield* new Conflict({ reason: "The endpoint is disabled. Enable it first." })
-            const { by, state } = headedFor(endpoint, yield* pending.unfinished(endpoint.branch_id))
+            const { by, state } = desiredState(endpoint, yield* pending.unfinished(endpoint.branch_id))
             if (state === towards) return { endpoint, operations: Option.toArray(by) }
             const action = towards === "active" ? "start_compute" : "suspend_compute"
             const headed = new Endpoint({ ...endpoint, pending_state: towards, updated_at: yield* DateTime.now })

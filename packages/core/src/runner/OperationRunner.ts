@@ -15,7 +15,7 @@ import { makeOperationId } from "../Ids.ts"
 import { isFinal, StoredOperation } from "../operations/Operation.ts"
 import { Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
-import { begin, complete, giveUp, perform } from "./performOperation.ts"
+import { actions } from "./actions.ts"
 
 export interface RunnerSettings {
   readonly lease: Duration.Duration
@@ -126,6 +126,7 @@ const makeRunner = Effect.gen(function* () {
       operation,
       Effect.fnUntraced(function* (row) {
         if (row.status === "running") return { operation: row, go: true } // taken over from a worker that died
+        const { begin, giveUp } = actions[row.action]
         const answer = yield* begin(row)
         if (answer === "go") return { operation: yield* operations.move(row, "running"), go: true }
         if (answer === "wait") return { operation: yield* putBack(row), go: false }
@@ -136,7 +137,7 @@ const makeRunner = Effect.gen(function* () {
 
   const finish = (operation: StoredOperation, address: string | null) =>
     whileHeld(operation, (row) =>
-      Effect.andThen(complete(row, address), operations.move(row, "finished", { error: null }))
+      Effect.andThen(actions[row.action].complete(row, address), operations.move(row, "finished", { error: null }))
     )
 
   const fail = (operation: StoredOperation, failure: ComputeFailed) =>
@@ -159,7 +160,7 @@ const makeRunner = Effect.gen(function* () {
           )
           return
         }
-        yield* giveUp(row)
+        yield* actions[row.action].giveUp(row)
         yield* operations.move(row, failure.retryable ? "failed" : "error", { failures_count, error: failure.reason })
       })
     )
@@ -172,14 +173,17 @@ const makeRunner = Effect.gen(function* () {
       Effect.repeat({ while: (kept) => kept })
     )
 
-  /** A driver that dies must not hold its branch for ever: it counts like one that failed. */
-  const performed = (operation: StoredOperation) =>
-    Effect.catchDefect(perform(operation), (defect) =>
+  /** A defect counts as a failure that can be retried, so that it does not block the branch for ever. */
+  const performed = (operation: StoredOperation) => {
+    const { action, branch_id, id } = operation
+    const address = branch_id === null ? Effect.succeed(null) : actions[action].perform(operation, branch_id)
+    return Effect.catchDefect(address, (defect) =>
       Effect.andThen(
-        Effect.logError(`${operation.action} ${operation.id} died.`, defect),
+        Effect.logError(`${action} ${id} died.`, defect),
         new ComputeFailed({ reason: "An internal error.", retryable: true })
       )
     )
+  }
 
   const work = Effect.fn("OperationRunner.run")(function* (operation: StoredOperation) {
     yield* Effect.annotateCurrentSpan({ operation_id: operation.id, action: operation.action })

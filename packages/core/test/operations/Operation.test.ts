@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option } from "effect"
 import { isFinal, mayMove, OperationStatus } from "../../src/operations/Operation.ts"
 import { retryPause } from "../../src/runner/OperationRunner.ts"
-import { headedFor } from "../../src/operations/Operations.ts"
+import { desiredState } from "../../src/operations/desiredState.ts"
 import { aBranchId, anEndpoint, anOperation, aProjectId } from "../../testing/records.ts"
 
 const statuses = OperationStatus.literals
@@ -38,7 +38,7 @@ describe("retryPause", () => {
   })
 })
 
-describe("headedFor", () => {
+describe("desiredState", () => {
   const branch = aBranchId()
   const endpoint = anEndpoint(aProjectId(), branch)
   const work = (action: "start_compute" | "suspend_compute" | "reset_branch" | "apply_config", of = endpoint) =>
@@ -46,25 +46,25 @@ describe("headedFor", () => {
   const active = { ...endpoint, current_state: "active" as const }
 
   it("stays where it is while nothing is under way", () => {
-    assert.deepStrictEqual(headedFor(endpoint, []), { state: "idle", by: Option.none() })
-    assert.deepStrictEqual(headedFor(active, [work("apply_config")]), { state: "active", by: Option.none() })
-    assert.strictEqual(headedFor({ ...endpoint, current_state: "init" }, []).state, "idle")
+    assert.deepStrictEqual(desiredState(endpoint, []), { state: "idle", by: Option.none() })
+    assert.deepStrictEqual(desiredState(active, [work("apply_config")]), { state: "active", by: Option.none() })
+    assert.strictEqual(desiredState({ ...endpoint, current_state: "init" }, []).state, "idle")
   })
 
   it("goes where the newest start or suspend sends it", () => {
     const [start, suspend] = [work("start_compute"), work("suspend_compute")]
-    assert.deepStrictEqual(headedFor(active, [start, suspend]), { state: "idle", by: Option.some(suspend) })
-    assert.deepStrictEqual(headedFor(active, [suspend, start]), { state: "active", by: Option.some(start) })
+    assert.deepStrictEqual(desiredState(active, [start, suspend]), { state: "idle", by: Option.some(suspend) })
+    assert.deepStrictEqual(desiredState(active, [suspend, start]), { state: "active", by: Option.some(start) })
   })
 
   it("does not mind what other endpoints of the branch do", () => {
     const other = anEndpoint(endpoint.project_id, branch)
-    assert.strictEqual(headedFor(active, [work("suspend_compute", other)]).state, "active")
+    assert.strictEqual(desiredState(active, [work("suspend_compute", other)]).state, "active")
   })
 
   it("is stopped by a reset of the branch, and started by a start after it", () => {
     const [reset, start] = [work("reset_branch"), work("start_compute")]
-    assert.deepStrictEqual(headedFor(active, [reset]), { state: "idle", by: Option.some(reset) })
-    assert.deepStrictEqual(headedFor(active, [reset, start]), { state: "active", by: Option.some(start) })
+    assert.deepStrictEqual(desiredState(active, [reset]), { state: "idle", by: Option.some(reset) })
+    assert.deepStrictEqual(desiredState(active, [reset, start]), { state: "active", by: Option.some(start) })
   })
 })

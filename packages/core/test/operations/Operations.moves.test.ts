@@ -3,7 +3,8 @@ import { DateTime, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { BranchId, EndpointId } from "../../src/Ids.ts"
 import { type OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
-import { bySystem, headedFor, Operations } from "../../src/operations/Operations.ts"
+import { desiredState } from "../../src/operations/desiredState.ts"
+import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { aProject, aProjectId, anOperation } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
@@ -61,11 +62,11 @@ describe("What an endpoint is headed for", () => {
       anOperation(project.id, branch_id, { action, endpoint_id: id === null ? null : EndpointId.make(id) })
     )
   const state = (current_state: "active" | "idle", operations: ReadonlyArray<StoredOperation>) =>
-    headedFor({ id: endpoint_id, current_state }, operations).state
+    desiredState({ id: endpoint_id, current_state }, operations).state
 
   it("is what the newest of its starts and suspends asks for", () => {
     const both = unfinished(["start_compute", "ep-1"], ["suspend_compute", "ep-1"], ["apply_config", "ep-1"])
-    assert.deepStrictEqual(headedFor({ id: endpoint_id, current_state: "active" }, both), {
+    assert.deepStrictEqual(desiredState({ id: endpoint_id, current_state: "active" }, both), {
       state: "idle",
       by: Option.fromUndefinedOr(both[1])
     })

@@ -1,0 +1,40 @@
+/**
+ * What an action of an operation is: what its start changes, what the machines do, and what its end changes.
+ *
+ * The runner calls the parts in this order: `begin` with the move to `running`, `perform` outside of any transaction,
+ * `complete` with the move to `finished`. Where the operation fails for good or is skipped, `giveUp` takes the place of
+ * what is left. `begin`, `complete` and `giveUp` run inside a transaction of the runner, which holds the operation's
+ * lock; each of them commits together with the move, so none takes effect twice. `perform` may be interrupted anywhere
+ * and run again, by this runner or another one.
+ */
+import type { Effect } from "effect"
+import type { ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
+import type { BranchId } from "../Ids.ts"
+import type { StoredOperation } from "../operations/Operation.ts"
+import type { OperationStore } from "../operations/OperationStore.ts"
+import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import type { BranchStore } from "../projects/BranchStore.ts"
+import type { EndpointStore } from "../projects/EndpointStore.ts"
+import type { StorageError } from "../StorageError.ts"
+
+type Stores = BranchStore | EndpointStore | OperationStore
+
+/**
+ * How an operation goes on once it is claimed: it runs, it is skipped because there is nothing left to do, or it waits
+ * because another branch has to be ready first.
+ */
+export type Begun = "go" | "skip" | "wait"
+
+export interface Action {
+  /** Decides whether the operation runs, and changes what shows that it does. */
+  readonly begin: (operation: StoredOperation) => Effect.Effect<Begun, StorageError, Stores>
+  /** Brings the machines to the wanted state. Returns the compute's address where one was started, else `null`. */
+  readonly perform: (
+    operation: StoredOperation,
+    branch: BranchId
+  ) => Effect.Effect<string | null, ComputeFailed | StorageError, ComputeDriver | BranchRoleStore | Stores>
+  /** Records the state that was reached. `address` is what `perform` returned. */
+  readonly complete: (operation: StoredOperation, address: string | null) => Effect.Effect<void, StorageError, Stores>
+  /** Clears what `begin` or the request left pending, so that branch and endpoints can be used again. */
+  readonly giveUp: (operation: StoredOperation) => Effect.Effect<void, StorageError, Stores>
+}

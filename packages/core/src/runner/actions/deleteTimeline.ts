@@ -1,0 +1,17 @@
+/** `delete_timeline`: remove the data of a branch that was deleted, and stop what runs on it. */
+import { Effect } from "effect"
+import { ComputeDriver } from "../../computes/ComputeDriver.ts"
+import type { Action } from "../Action.ts"
+
+export const deleteTimeline: Action = {
+  begin: () => Effect.succeed("go"),
+
+  perform: Effect.fnUntraced(function* (_operation, branch) {
+    yield* (yield* ComputeDriver).deleteBranch(branch)
+    return null
+  }),
+
+  // The rows were marked as deleted by the request.
+  complete: () => Effect.void,
+  giveUp: () => Effect.void
+}

@@ -1,0 +1,55 @@
+/**
+ * `start_compute`: run an endpoint's compute, with every role of the branch that is valid now.
+ *
+ * Pitfall: raising the generation with each try. It is raised in `begin`, once per operation, so that a start that is
+ * run again finds its own compute and does not start a second one.
+ */
+import { DateTime, Effect, Option } from "effect"
+import { ComputeDriver, ComputeFailed } from "../../computes/ComputeDriver.ts"
+import { Endpoint } from "../../projects/Endpoint.ts"
+import { EndpointStore } from "../../projects/EndpointStore.ts"
+import type { Action } from "../Action.ts"
+import { settleEndpoint } from "../settleEndpoint.ts"
+import { validRoles } from "../validRoles.ts"
+
+export const startCompute: Action = {
+  /** Skips an endpoint that is deleted, disabled or active already. The address of the last compute is removed. */
+  begin: Effect.fnUntraced(function* ({ endpoint_id }) {
+    const store = yield* EndpointStore
+    const endpoint = endpoint_id === null ? undefined : Option.getOrUndefined(yield* store.lock(endpoint_id))
+    if (endpoint === undefined || endpoint.disabled || endpoint.current_state === "active") return "skip"
+    yield* store.put(
+      new Endpoint({
+        ...endpoint,
+        generation: endpoint.generation + 1,
+        pending_state: "active",
+        address: null,
+        updated_at: yield* DateTime.now
+      })
+    )
+    return "go"
+  }),
+
+  perform: Effect.fnUntraced(function* ({ endpoint_id }, branch_id) {
+    const store = yield* EndpointStore
+    const endpoint = endpoint_id === null ? Option.none() : yield* store.findAnywhere(endpoint_id)
+    if (Option.isNone(endpoint)) return yield* new ComputeFailed({ reason: "The endpoint is gone.", retryable: false })
+    const { generation, id } = endpoint.value
+    const roles = yield* validRoles(branch_id)
+    return (yield* (yield* ComputeDriver).start({ endpoint_id: id, branch_id, generation, roles })).address
+  }),
+
+  complete: Effect.fnUntraced(function* (operation, address) {
+    const now = yield* DateTime.now
+    yield* settleEndpoint(operation, {
+      current_state: "active",
+      address,
+      connections: 0,
+      started_at: now,
+      last_active_at: now,
+      suspended_at: null
+    })
+  }),
+
+  giveUp: (operation) => settleEndpoint(operation, {})
+}
