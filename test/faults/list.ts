@@ -10,7 +10,7 @@ import { eventIds } from "./list/eventIds.ts"
 import { eventLog } from "./list/eventLog.ts"
 import { eventRing } from "./list/eventRing.ts"
 import { eventRingParts } from "./list/eventRingParts.ts"
-import { eventSubscription } from "./list/eventSubscription.ts"
+import { eventStream } from "./list/eventStream.ts"
 import { keys } from "./list/keys.ts"
 import { operationActions } from "./list/operationActions.ts"
 import { operationChanges } from "./list/operationChanges.ts"
@@ -38,7 +38,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...eventLog,
   ...eventRing,
   ...eventRingParts,
-  ...eventSubscription,
+  ...eventStream,
   ...keys,
   ...operationActions,
   ...operationChanges,

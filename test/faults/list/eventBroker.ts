@@ -4,12 +4,12 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const eventBroker: ReadonlyArray<FaultsOfFile> = [
   {
     area: "events",
-    file: "packages/core/src/events/EventBroker.ts",
+    file: "packages/core/src/events/streams/EventBroker.ts",
     tests: [
-      "packages/core/test/events/EventBroker.loads.test.ts",
-      "packages/core/test/events/EventBroker.test.ts",
-      "packages/core/test/events/EventBroker.ends.test.ts",
-      "packages/core/test/events/EventStreams.test.ts"
+      "packages/core/test/events/streams/EventBroker.loads.test.ts",
+      "packages/core/test/events/streams/EventBroker.test.ts",
+      "packages/core/test/events/streams/EventBroker.ends.test.ts",
+      "packages/core/test/events/streams/EventStreams.test.ts"
     ],
     faults: [
       {
@@ -38,8 +38,8 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "broker-unreadable",
-        find: "onNone: () => true, onSome: (it) => concerns",
-        put: "onNone: () => false, onSome: (it) => concerns",
+        find: "onNone: () => true, onSome: (it) => revokes",
+        put: "onNone: () => false, onSome: (it) => revokes",
         why: "A revocation that cannot be read ends every stream that it might mean."
       },
       {
@@ -136,12 +136,12 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/OrgFanout.ts",
+    file: "packages/core/src/events/streams/OrgFanout.ts",
     tests: [
-      "packages/core/test/events/EventBroker.loads.test.ts",
-      "packages/core/test/events/EventBroker.test.ts",
-      "packages/core/test/events/EventStreams.test.ts",
-      "packages/core/test/events/EventBroker.ends.test.ts"
+      "packages/core/test/events/streams/EventBroker.loads.test.ts",
+      "packages/core/test/events/streams/EventBroker.test.ts",
+      "packages/core/test/events/streams/EventStreams.test.ts",
+      "packages/core/test/events/streams/EventBroker.ends.test.ts"
     ],
     faults: [
       {

@@ -7,8 +7,8 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
     file: "packages/core/src/events/EventFeed.ts",
     tests: [
       "packages/core/test/events/EventFeed.test.ts",
-      "packages/core/test/events/EventStreams.test.ts",
-      "packages/core/test/events/EventBroker.ends.test.ts"
+      "packages/core/test/events/streams/EventStreams.test.ts",
+      "packages/core/test/events/streams/EventBroker.ends.test.ts"
     ],
     faults: [
       {
@@ -57,11 +57,11 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/EventStreams.ts",
+    file: "packages/core/src/events/streams/EventStreams.ts",
     tests: [
-      "packages/core/test/events/EventStreams.behind.test.ts",
-      "packages/core/test/events/EventStreams.test.ts",
-      "packages/core/test/events/EventBroker.ends.test.ts"
+      "packages/core/test/events/streams/EventStreams.behind.test.ts",
+      "packages/core/test/events/streams/EventStreams.test.ts",
+      "packages/core/test/events/streams/EventBroker.ends.test.ts"
     ],
     faults: [
       {
@@ -116,8 +116,8 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/ReplayBudget.ts",
-    tests: ["packages/core/test/events/ReplayBudget.test.ts"],
+    file: "packages/core/src/events/streams/ReplayBudget.ts",
+    tests: ["packages/core/test/events/streams/ReplayBudget.test.ts"],
     faults: [
       {
         id: "budget-count",
@@ -153,11 +153,11 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/Revocations.ts",
+    file: "packages/core/src/events/streams/StreamAccess.ts",
     tests: [
-      "packages/core/test/events/Revocations.narrow.test.ts",
-      "packages/core/test/events/Revocations.test.ts",
-      "packages/core/test/events/EventBroker.ends.test.ts"
+      "packages/core/test/events/streams/StreamAccess.narrow.test.ts",
+      "packages/core/test/events/streams/StreamAccess.test.ts",
+      "packages/core/test/events/streams/EventBroker.ends.test.ts"
     ],
     faults: [
       {
@@ -207,7 +207,18 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
         find: 'return !("org_id" in revocation) || org_id === revocation.org_id',
         put: 'return "org_id" in revocation && org_id === revocation.org_id',
         why: "A disabled account loses its streams in every organization."
-      },
+      }
+    ]
+  },
+  {
+    area: "events",
+    file: "packages/core/src/events/InternalEvents.ts",
+    tests: [
+      "packages/core/test/events/streams/StreamAccess.narrow.test.ts",
+      "packages/core/test/events/streams/StreamAccess.test.ts",
+      "packages/core/test/events/streams/EventBroker.ends.test.ts"
+    ],
+    faults: [
       {
         id: "revocation-not-internal",
         find: "event.internal && event.type === revokedType",
@@ -228,8 +239,8 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "revocation-membership-scope",
-        find: "internal(org_id, null, revokedType, { org_id, user_id })",
-        put: "internal(org_id, null, revokedType, { user_id })",
+        find: "internalEvent(org_id, null, revokedType, { org_id, user_id })",
+        put: "internalEvent(org_id, null, revokedType, { user_id })",
         why: "The end of one membership leaves the user's others alone."
       }
     ]

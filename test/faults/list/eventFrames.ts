@@ -5,11 +5,11 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const eventFrames: ReadonlyArray<FaultsOfFile> = [
   {
     area: "events",
-    file: "packages/core/src/events/EventFrame.ts",
+    file: "packages/core/src/events/ring/SseFrame.ts",
     tests: [
-      "packages/core/test/events/EventFrame.gaps.test.ts",
-      "packages/core/test/events/EventFrame.test.ts",
-      "packages/core/test/events/EventBroker.test.ts"
+      "packages/core/test/events/ring/SseFrame.gaps.test.ts",
+      "packages/core/test/events/ring/SseFrame.test.ts",
+      "packages/core/test/events/streams/EventBroker.test.ts"
     ],
     faults: [
       {
@@ -100,12 +100,12 @@ export const eventFrames: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/StreamLimits.ts",
+    file: "packages/core/src/events/streams/StreamLimits.ts",
     tests: [
-      "packages/core/test/events/StreamLimits.test.ts",
-      "packages/core/test/events/EventBroker.ends.test.ts",
-      "packages/core/test/events/EventStreams.test.ts",
-      "packages/core/test/events/EventBroker.test.ts"
+      "packages/core/test/events/streams/StreamLimits.test.ts",
+      "packages/core/test/events/streams/EventBroker.ends.test.ts",
+      "packages/core/test/events/streams/EventStreams.test.ts",
+      "packages/core/test/events/streams/EventBroker.test.ts"
     ],
     faults: [
       {

@@ -4,8 +4,11 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const eventIds: ReadonlyArray<FaultsOfFile> = [
   {
     area: "events",
-    file: "packages/core/src/events/Resume.ts",
-    tests: ["packages/core/test/events/EventStreams.test.ts", "packages/core/test/events/EventRing.test.ts"],
+    file: "packages/core/src/events/streams/Resume.ts",
+    tests: [
+      "packages/core/test/events/streams/EventStreams.test.ts",
+      "packages/core/test/events/ring/EventRing.test.ts"
+    ],
     faults: [
       {
         id: "resume-malformed",
@@ -126,8 +129,8 @@ export const eventIds: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/SseBytes.ts",
-    tests: ["packages/core/test/events/SseBytes.test.ts"],
+    file: "packages/core/src/events/ring/SseBytes.ts",
+    tests: ["packages/core/test/events/ring/SseBytes.test.ts"],
     faults: [
       {
         id: "bytes-hex",

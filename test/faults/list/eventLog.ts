@@ -4,7 +4,7 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const eventLog: ReadonlyArray<FaultsOfFile> = [
   {
     area: "events",
-    file: "packages/core/src/events/MemoryEventLog.ts",
+    file: "packages/core/src/events/EventLog.ts",
     tests: ["packages/core/test/events/EventLog.edges.test.ts", "packages/core/test/events/EventLog.test.ts"],
     faults: [
       {

@@ -4,11 +4,11 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const eventRing: ReadonlyArray<FaultsOfFile> = [
   {
     area: "events",
-    file: "packages/core/src/events/EventRing.ts",
+    file: "packages/core/src/events/ring/EventRing.ts",
     tests: [
-      "packages/core/test/events/EventRing.bounds.test.ts",
-      "packages/core/test/events/EventRing.test.ts",
-      "packages/core/test/events/EventBroker.test.ts"
+      "packages/core/test/events/ring/EventRing.bounds.test.ts",
+      "packages/core/test/events/ring/EventRing.test.ts",
+      "packages/core/test/events/streams/EventBroker.test.ts"
     ],
     faults: [
       {

@@ -4,11 +4,11 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const eventRingParts: ReadonlyArray<FaultsOfFile> = [
   {
     area: "events",
-    file: "packages/core/src/events/RingSegment.ts",
+    file: "packages/core/src/events/ring/RingSegment.ts",
     tests: [
-      "packages/core/test/events/EventRing.bounds.test.ts",
-      "packages/core/test/events/EventRing.test.ts",
-      "packages/core/test/events/EventBroker.test.ts"
+      "packages/core/test/events/ring/EventRing.bounds.test.ts",
+      "packages/core/test/events/ring/EventRing.test.ts",
+      "packages/core/test/events/streams/EventBroker.test.ts"
     ],
     faults: [
       {
@@ -57,8 +57,11 @@ export const eventRingParts: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/RingFilter.ts",
-    tests: ["packages/core/test/events/EventRing.test.ts", "packages/core/test/events/EventBroker.test.ts"],
+    file: "packages/core/src/events/ring/RingFilter.ts",
+    tests: [
+      "packages/core/test/events/ring/EventRing.test.ts",
+      "packages/core/test/events/streams/EventBroker.test.ts"
+    ],
     faults: [
       {
         id: "filter-broker-type",
@@ -94,8 +97,11 @@ export const eventRingParts: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
-    file: "packages/core/src/events/TimerWheel.ts",
-    tests: ["packages/core/test/events/TimerWheel.jumps.test.ts", "packages/core/test/events/TimerWheel.test.ts"],
+    file: "packages/core/src/events/streams/TimerWheel.ts",
+    tests: [
+      "packages/core/test/events/streams/TimerWheel.jumps.test.ts",
+      "packages/core/test/events/streams/TimerWheel.test.ts"
+    ],
     faults: [
       {
         id: "wheel-early",

@@ -6,7 +6,7 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { UserRef } from "../accounts/UserRef.ts"
-import { allowlistChanged } from "../events/Revocations.ts"
+import { allowlistChanged } from "./AllowlistChange.ts"
 import type { ProjectId } from "../Ids.ts"
 import type { Project } from "../projects/Project.ts"
 import { Conflict } from "../Refusals.ts"

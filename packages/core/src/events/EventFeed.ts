@@ -10,7 +10,7 @@
 import { Cause, Clock, Context, DateTime, Deferred, Effect, Layer, PubSub, Queue, Schedule, Stream } from "effect"
 import type { StorageError } from "../StorageError.ts"
 import type { LoggedEvent } from "./Envelope.ts"
-import { EventBroker } from "./EventBroker.ts"
+import { EventBroker } from "./streams/EventBroker.ts"
 import { EventLog } from "./EventLog.ts"
 import { eventMetrics, makeRecorder } from "./EventMetrics.ts"
 import { EventSettings } from "./EventSettings.ts"
@@ -37,6 +37,7 @@ export class EventFeed extends Context.Service<
       const broker = yield* EventBroker
       const settings = yield* EventSettings
       const record = makeRecorder(yield* Effect.context<never>())
+      record(eventMetrics.sequenceBusy, 0) // shown before it counts: an alert on the first increase needs the zero
       const learned = yield* PubSub.sliding<LoggedEvent>(settings.waiterBacklog)
       const hints = yield* Queue.sliding<void>(1)
       const ready = yield* Deferred.make<void>()

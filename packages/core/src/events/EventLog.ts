@@ -8,12 +8,12 @@
  * `layerMemory` is the reference implementation. The contract that every adapter must meet is executable:
  * `eventLogContract` of `@narthex/core/testing`.
  */
-import { Context, type DateTime, Effect, Layer, type Option, type Stream } from "effect"
+import { Chunk, Clock, Context, DateTime, Effect, HashMap, Layer, Option, PubSub, Random, Stream } from "effect"
 import type { OrgId, ProjectId } from "../Ids.ts"
 import type { StorageError } from "../StorageError.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { EmittedEvent, LoggedEvent } from "./Envelope.ts"
-import { makeMemoryEventLog } from "./MemoryEventLog.ts"
+import { makeEventId, noEvent } from "./EventId.ts"
 
 /** The newest events of an organization, ascending. `floor` is the newest id that is not in the window. */
 export interface EventWindow {
@@ -71,6 +71,165 @@ export class EventLog extends Context.Service<
   /** On `MemoryStorage`: writers take turns there, so ids are given at once and in the order of commits. */
   static readonly layerMemory: Layer.Layer<EventLog, never, MemoryStorage> = Layer.effect(
     EventLog,
-    Effect.flatMap(MemoryStorage, makeMemoryEventLog)
+    Effect.flatMap(MemoryStorage, (storage) => makeMemory(storage))
   )
 }
+
+/*
+ * The log in memory: the reference for what the port means; speed is not its purpose. The whole log is one row of
+ * `MemoryStorage`, so it commits and rolls back with everything else. Its sequences are persistent: a draft shares all
+ * but its end with what is committed.
+ */
+
+interface OrgLog {
+  readonly events: Chunk.Chunk<LoggedEvent>
+  /** The newest id that was forgotten. */
+  readonly trimmed: string
+}
+
+interface Log {
+  readonly pos: number
+  readonly id: string
+  readonly ms: number
+  readonly r40: number
+  readonly c32: number
+  readonly events: Chunk.Chunk<LoggedEvent>
+  readonly orgs: HashMap.HashMap<OrgId, OrgLog>
+}
+
+const emptyOrg: OrgLog = { events: Chunk.empty(), trimmed: noEvent }
+const emptyLog: Log = { pos: 0, id: noEvent, ms: 0, r40: 0, c32: 0, events: Chunk.empty(), orgs: HashMap.empty() }
+
+/** How many of these ascending events come before the first that is past the mark. */
+const countUpTo = (events: Chunk.Chunk<LoggedEvent>, past: (event: LoggedEvent) => boolean) => {
+  let low = 0
+  let high = Chunk.size(events)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (past(Chunk.getUnsafe(events, middle))) high = middle
+    else low = middle + 1
+  }
+  return low
+}
+
+const after = (events: Chunk.Chunk<LoggedEvent>, id: string) =>
+  Chunk.drop(
+    events,
+    countUpTo(events, (event) => event.id > id)
+  )
+
+const orgOf = (log: Pick<Log, "orgs">, org: OrgId) => Option.getOrElse(HashMap.get(log.orgs, org), () => emptyOrg)
+
+const visible = (project: ProjectId | null) => (event: LoggedEvent) =>
+  !event.internal && (project === null || event.project_id === project)
+
+/** The newest id of these, else what was forgotten. */
+const lastOf = (org: OrgLog) =>
+  Option.match(Chunk.last(org.events), { onNone: () => org.trimmed, onSome: (event) => event.id })
+
+const appended = (log: Log, events: ReadonlyArray<EmittedEvent>, now: number, random: number): Log => {
+  const fresh = now > log.ms
+  const ms = fresh ? now : log.ms // the clock stood still or went back: ids go on in the last millisecond
+  const r40 = fresh ? random : log.r40
+  const first = fresh ? 1 : log.c32 + 1
+  const added = events.map(
+    (event, index): LoggedEvent => ({ ...event, pos: log.pos + 1 + index, id: makeEventId(ms, r40, first + index) })
+  )
+  return {
+    pos: log.pos + added.length,
+    id: added.at(-1)?.id ?? log.id,
+    ms,
+    r40,
+    c32: first + added.length - 1,
+    events: Chunk.appendAll(log.events, Chunk.fromIterable(added)),
+    orgs: added.reduce((orgs, event) => {
+      const org = orgOf({ orgs }, event.org_id)
+      return HashMap.set(orgs, event.org_id, { ...org, events: Chunk.append(org.events, event) })
+    }, log.orgs)
+  }
+}
+
+const trimmed = (log: Log, before: DateTime.Utc, keep: number): Log => {
+  const orgs = HashMap.map(log.orgs, (org): OrgLog => {
+    const spare = Math.max(0, Chunk.size(org.events) - keep)
+    const old = countUpTo(org.events, (event) => DateTime.isGreaterThanOrEqualTo(event.at, before))
+    const gone = Chunk.take(org.events, Math.min(spare, old))
+    return Option.match(Chunk.last(gone), {
+      onNone: () => org,
+      onSome: ({ id }) => ({ trimmed: id, events: Chunk.drop(org.events, Chunk.size(gone)) })
+    })
+  })
+  const next = { ...log, orgs }
+  return { ...next, events: Chunk.filter(log.events, (event) => event.id > orgOf(next, event.org_id).trimmed) }
+}
+
+const makeMemory = (storage: MemoryStorage["Service"]): Effect.Effect<EventLog["Service"]> =>
+  Effect.gen(function* () {
+    const table = storage.table<Log>("event_log")
+    const hints = yield* PubSub.sliding<void>(1)
+    const log = Effect.map(
+      table.get("log"),
+      Option.getOrElse(() => emptyLog)
+    )
+    const change = <A>(step: (log: Log) => readonly [answer: A, log: Log]) =>
+      table.modify((rows) => {
+        const [answer, next] = step(rows[0] ?? emptyLog)
+        return [answer, [["log", next]]]
+      })
+
+    return {
+      append: (events) =>
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const random = yield* Random.nextIntBetween(0, 2 ** 40 - 1)
+          yield* change((before) => [undefined, appended(before, events, now, random)])
+        }),
+      sequence: Effect.succeed("idle"),
+      head: Effect.map(log, ({ id, pos }) => ({ id, pos })),
+      headOf: (org) => Effect.map(log, (all) => lastOf(orgOf(all, org))),
+      tail: (from, limit) =>
+        Effect.map(log, ({ events }) => {
+          const count = countUpTo(events, (event) => event.pos > from)
+          return Chunk.toReadonlyArray(Chunk.take(Chunk.drop(events, count), limit))
+        }),
+      window: (org, cap) =>
+        Effect.map(log, (all) => {
+          const { events, trimmed } = orgOf(all, org)
+          const older = Chunk.last(Chunk.dropRight(events, Math.min(cap, Chunk.size(events))))
+          const forgotten = trimmed === noEvent ? Option.none() : Option.some(trimmed)
+          return {
+            events: Chunk.toReadonlyArray(Chunk.takeRight(events, cap)),
+            floor: Option.orElse(
+              Option.map(older, (event) => event.id),
+              () => forgotten
+            )
+          }
+        }),
+      scopeHasBetween: (org, project, from, upTo) =>
+        Effect.map(log, (all) => {
+          const { events, trimmed } = orgOf(all, org)
+          if (from >= upTo) return false
+          return (
+            from < trimmed || Chunk.some(after(events, from), (event) => event.id <= upTo && visible(project)(event))
+          )
+        }),
+      history: (org, project, from, limit) =>
+        Effect.map(log, (all) => {
+          const { events, trimmed } = orgOf(all, org)
+          const found = Chunk.filter(after(events, from), visible(project))
+          return {
+            events: Chunk.toReadonlyArray(Chunk.take(found, limit)),
+            oldest_id: Option.map(Chunk.findFirst(events, visible(project)), (event) => event.id),
+            complete: from >= trimmed,
+            more: Chunk.size(found) > limit
+          }
+        }),
+      wakeups: Stream.fromPubSub(hints),
+      wake: Effect.asVoid(PubSub.publish(hints, undefined)),
+      trim: (before, keep) =>
+        change((all) => {
+          const rest = trimmed(all, before, keep)
+          return [Chunk.size(all.events) - Chunk.size(rest.events), rest]
+        })
+    }
+  })

@@ -1,71 +1,25 @@
-/** Metrics of event streams (docs/design/events.md E38). The names are an interface: dashboards use them. */
+/** Metrics of the log and its feed (docs/design/events.md E38). The names are an interface: dashboards use them. */
 import { type Context, Metric } from "effect"
-import type { GapReason } from "./EventFrame.ts"
-
-/** Why a stream ended. */
-export type EndReason =
-  | "client_gone"
-  | "overflow"
-  | "token_expired"
-  | "max_age"
-  | "revoked"
-  | "draining"
-  /** The log lost or jumped positions: the ring cannot go on. */
-  | "log_reset"
 
 const seconds = Metric.exponentialBoundaries({ start: 0.000_5, factor: 2, count: 16 })
-const count = (name: string, description: string, attributes: Record<string, string> = {}) =>
-  Metric.counter(name, { description, incremental: true, attributes })
-
-/** One metric per value of a label, made once: `Metric.withAttributes` would make its key anew for every update. */
-const by = <Value extends string, Input, State>(
-  label: string,
-  make: (attributes: Record<string, string>) => Metric.Metric<Input, State>
-) => {
-  const made = new Map<Value, Metric.Metric<Input, State>>()
-  return (value: Value) => {
-    const known = made.get(value) ?? make({ [label]: value })
-    made.set(value, known)
-    return known
-  }
-}
 
 export const eventMetrics = {
-  streams: by<"organization" | "project", number, unknown>("scope", (attributes) =>
-    Metric.gauge("events_streams", { description: "Open event streams.", attributes })
-  ),
-  opened: by<"none" | "replay" | "gap", number, unknown>("resume", (attributes) =>
-    count("events_stream_opened_total", "Opened event streams, by how they began.", attributes)
-  ),
-  closed: by<EndReason, number, unknown>("reason", (attributes) =>
-    count("events_stream_closed_total", "Ended event streams.", attributes)
-  ),
-  replayed: count("events_replayed_total", "Events that waited for returning clients."),
-  gaps: by<GapReason, number, unknown>("reason", (attributes) =>
-    count("events_gap_total", "Clients told that they missed events.", attributes)
-  ),
-  overflows: count("events_overflow_total", "Clients dropped because they read too slowly."),
-  dropped: count("events_dropped_total", "Events that dropped clients did not get."),
-  delivered: count("events_delivered_total", "Events written to streams."),
-  deliveredBytes: count("events_delivered_bytes", "Bytes written to streams."),
-  lagging: Metric.gauge("events_lagging_streams", { description: "Streams whose connection takes nothing now." }),
-  ringBytes: Metric.gauge("events_ring_bytes", { description: "Memory of all rings." }),
-  ringEvictions: count("events_ring_evictions_total", "Rings given up for memory."),
-  warmLoad: Metric.histogram("events_warm_load_seconds", { description: "Time to load a ring.", boundaries: seconds }),
   outboxDepth: Metric.gauge("events_outbox_depth", { description: "Committed events without an id yet." }),
   outboxOldest: Metric.gauge("events_outbox_oldest_seconds", { description: "Age of the oldest of them." }),
   sequence: Metric.histogram("events_sequence_seconds", {
     description: "Time of one sequencing call.",
     boundaries: seconds
   }),
-  sequenceBusy: count("events_sequence_busy_total", "Sequencing calls that found another instance at it."),
+  sequenceBusy: Metric.counter("events_sequence_busy_total", {
+    description: "Sequencing calls while another instance was sequencing.",
+    incremental: true
+  }),
   tailLag: Metric.gauge("events_tail_lag_pos", { description: "Events read from the log and not yet delivered." }),
   tailLagSeconds: Metric.histogram("events_tail_lag_seconds", {
     description: "From an event's instant to its delivery here.",
     boundaries: seconds
   }),
-  listenUp: Metric.gauge("events_listen_up", { description: "1 while the log's notifications arrive." }),
-  flush: Metric.histogram("events_flush_seconds", { description: "Time of one flush.", boundaries: seconds })
+  listenUp: Metric.gauge("events_listen_up", { description: "1 while the log's notifications arrive." })
 }
 
 /** Updates a metric from synchronous code. */
@@ -75,11 +29,3 @@ export const makeRecorder =
   (context: Context.Context<never>): Recorder =>
   (metric, input) =>
     metric.updateUnsafe(input, context)
-
-/** Shows counters before they count: an alert on the first increase needs the zero before it. */
-export const showCounters = (record: Recorder) => {
-  const { delivered, deliveredBytes, dropped, overflows, replayed, ringEvictions, sequenceBusy } = eventMetrics
-  for (const counter of [delivered, deliveredBytes, dropped, overflows, replayed, ringEvictions, sequenceBusy])
-    record(counter, 0)
-  for (const reason of ["malformed", "ahead", "too_old"] as const) record(eventMetrics.gaps(reason), 0)
-}

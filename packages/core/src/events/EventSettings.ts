@@ -1,5 +1,6 @@
 /** What an operator may turn on event streams, with the defaults of docs/design/events.md. Settings of one instance. */
 import { Context, Duration } from "effect"
+import { RegionId } from "../Ids.ts"
 
 export interface EventLimits {
   /** Open streams of one principal. */
@@ -81,4 +82,9 @@ export const defaultEventSettings: EventSettings = {
 
 export const EventSettings = Context.Reference<EventSettings>("@narthex/core/events/EventSettings", {
   defaultValue: () => defaultEventSettings
+})
+
+/** The region that this instance emits events from (`NARTHEX_REGION`). */
+export const EmittingRegion = Context.Reference<RegionId>("@narthex/core/events/EmittingRegion", {
+  defaultValue: () => RegionId.make("local")
 })

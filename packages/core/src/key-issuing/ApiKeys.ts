@@ -13,7 +13,7 @@ import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } fro
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { apiKeyRevoked } from "../events/Revocations.ts"
+import { apiKeyRevoked } from "../events/InternalEvents.ts"
 import { BranchId, makeApiKeyId, type OrgId, ProjectId, type SessionId, type UserId } from "../Ids.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"

@@ -1,6 +1,6 @@
 /** What the operator does to accounts: lists, enables and disables them (`narthex-server accounts …`). */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { userRevoked } from "../events/Revocations.ts"
+import { userRevoked } from "../events/InternalEvents.ts"
 import type { UserId } from "../Ids.ts"
 import { type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"

@@ -5,7 +5,7 @@
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { apiKeyRevoked, projectRevoked } from "../events/Revocations.ts"
+import { apiKeyRevoked, projectRevoked } from "../events/InternalEvents.ts"
 import { makeBranchId, makeEndpointId, makeProjectId } from "../Ids.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"

@@ -5,7 +5,7 @@
  * Whether it may end is for the callers: somebody deletes it, or its time is over.
  */
 import { DateTime, Effect } from "effect"
-import { apiKeyRevoked, branchRevoked } from "../events/Revocations.ts"
+import { apiKeyRevoked, branchRevoked } from "../events/InternalEvents.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { Initiator } from "../operations/Operation.ts"
 import { Operations } from "../operations/Operations.ts"

@@ -4,7 +4,7 @@ import { Effect, Option } from "effect"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
 import { NewIpRule } from "../../src/allowlist/IpRule.ts"
-import { allowlistChangeOf } from "../../src/events/Revocations.ts"
+import { allowlistChangeOf } from "../../src/allowlist/AllowlistChange.ts"
 import { aProject, aUser } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
 

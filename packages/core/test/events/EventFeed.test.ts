@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { EventBroker } from "../../src/events/EventBroker.ts"
+import { EventBroker } from "../../src/events/streams/EventBroker.ts"
 import { EventFeed } from "../../src/events/EventFeed.ts"
 import { logged, org, principal, TestSink } from "./fixtures.ts"
 import { Script } from "./scriptedLog.ts"

@@ -1,14 +1,14 @@
 /** Events of a made-up log, and a broker on an event loop that only moves when told to. */
 import { Context, DateTime, Effect, Layer, Option, Result, Scope } from "effect"
 import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
-import { EventBroker } from "../../src/events/EventBroker.ts"
+import { EventBroker } from "../../src/events/streams/EventBroker.ts"
 import { makeEventId } from "../../src/events/EventId.ts"
 import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
-import type { Start } from "../../src/events/Resume.ts"
-import type { StreamAccess, StreamPrincipal } from "../../src/events/Revocations.ts"
-import type { SseBytes } from "../../src/events/SseBytes.ts"
-import { StreamScheduler, type StreamSink } from "../../src/events/StreamPorts.ts"
-import type { StreamOptions } from "../../src/events/Subscription.ts"
+import type { Start } from "../../src/events/streams/Resume.ts"
+import type { StreamAccess, StreamOptions, StreamPrincipal } from "../../src/events/streams/StreamAccess.ts"
+import type { SseBytes } from "../../src/events/ring/SseBytes.ts"
+import { StreamScheduler } from "../../src/events/streams/StreamScheduler.ts"
+import type { StreamSink } from "../../src/events/streams/StreamSink.ts"
 import { OrgId, ProjectId, RegionId, UserId } from "../../src/Ids.ts"
 import { SimLoop } from "./simulation/SimLoop.ts"
 
@@ -56,7 +56,6 @@ export class TestSink implements StreamSink {
     this.writes.push(bytes)
     return !this.full
   }
-  readonly buffered = () => 0
   readonly end = () => {
     this.ended = true
   }

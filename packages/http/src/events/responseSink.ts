@@ -78,10 +78,6 @@ class SocketSink implements StreamSink {
     return this.#socket.write(bufferOf(bytes))
   }
 
-  buffered() {
-    return this.#socket.writableLength
-  }
-
   end() {
     if (this.#socket.writable) this.#socket.end(lastChunk)
   }
@@ -115,7 +111,6 @@ const bufferOf = (bytes: SseBytes): Buffer => {
 
 const plainSink = (response: ServerResponse): StreamSink => ({
   write: (bytes) => response.write(bytes.payload),
-  buffered: () => response.writableLength,
   end: () => void response.end(),
   destroy: () => void response.destroy(),
   onDrain: (callback) => void response.on("drain", callback),
@@ -127,7 +122,6 @@ const http2Sink = (response: Http2ServerResponse): StreamSink => {
   const { stream } = response
   return {
     write: (bytes) => stream.write(bytes.payload),
-    buffered: () => stream.writableLength,
     end: () => void stream.end(),
     destroy: () => void stream.destroy(),
     onDrain: (callback) => void stream.on("drain", callback),

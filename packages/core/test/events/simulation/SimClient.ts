@@ -7,7 +7,7 @@
  */
 import type { EventData, LoggedEvent } from "../../../src/events/Envelope.ts"
 import { eventPosition } from "../../../src/events/EventId.ts"
-import type { StreamOptions } from "../../../src/events/Subscription.ts"
+import type { StreamOptions } from "../../../src/events/streams/StreamAccess.ts"
 import type { SimLog } from "./SimLog.ts"
 import { SseReader } from "./SseReader.ts"
 

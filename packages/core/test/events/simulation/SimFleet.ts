@@ -6,13 +6,13 @@
  * observed from outside, by `inspect` and by the clients.
  */
 import { Cause, Context, DateTime, Duration, Effect, Exit, type Fiber, Layer, Scope } from "effect"
-import { EventBroker } from "../../../src/events/EventBroker.ts"
+import { EventBroker } from "../../../src/events/streams/EventBroker.ts"
 import { EventFeed } from "../../../src/events/EventFeed.ts"
 import { EventLog } from "../../../src/events/EventLog.ts"
 import { EventSettings } from "../../../src/events/EventSettings.ts"
-import { EventStreams, type OpenStream } from "../../../src/events/EventStreams.ts"
-import { StreamAuthority } from "../../../src/events/StreamAuthority.ts"
-import { StreamScheduler } from "../../../src/events/StreamPorts.ts"
+import { EventStreams, type OpenStream } from "../../../src/events/streams/EventStreams.ts"
+import { StreamAuthority } from "../../../src/events/streams/StreamAuthority.ts"
+import { StreamScheduler } from "../../../src/events/streams/StreamScheduler.ts"
 import type { Server, SimClient } from "./SimClient.ts"
 import type { Reach, SimLog } from "./SimLog.ts"
 import type { SimLoop } from "./SimLoop.ts"

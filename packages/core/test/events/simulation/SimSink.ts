@@ -2,8 +2,8 @@
  * One connection of a simulated world: what the broker writes waits here until the client reads it. A client may
  * stop reading, and a connection may break at any byte.
  */
-import type { SseBytes } from "../../../src/events/SseBytes.ts"
-import type { StreamSink } from "../../../src/events/StreamPorts.ts"
+import type { SseBytes } from "../../../src/events/ring/SseBytes.ts"
+import type { StreamSink } from "../../../src/events/streams/StreamSink.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
 export interface SinkReader {
@@ -62,8 +62,6 @@ export class SimSink implements StreamSink {
     this.movedAt = this.#loop.now
     return !this.#full
   }
-
-  readonly buffered = () => this.#size
 
   readonly end = () => {
     this.#ending = true

@@ -6,17 +6,17 @@
 import { Effect } from "effect"
 import type { NewEvent } from "../../../src/events/Envelope.ts"
 import { noEvent } from "../../../src/events/EventId.ts"
+import { allowlistChanged } from "../../../src/allowlist/AllowlistChange.ts"
 import {
-  allowlistChanged,
   apiKeyRevoked,
   membershipRevoked,
   organizationRevoked,
   projectRevoked,
-  type StreamAccess,
   sessionRevoked,
   userRevoked
-} from "../../../src/events/Revocations.ts"
-import { StreamAuthority } from "../../../src/events/StreamAuthority.ts"
+} from "../../../src/events/InternalEvents.ts"
+import type { StreamAccess } from "../../../src/events/streams/StreamAccess.ts"
+import { StreamAuthority } from "../../../src/events/streams/StreamAuthority.ts"
 import { ApiKeyId, OrgId, ProjectId, SessionId, UserId } from "../../../src/Ids.ts"
 import { SimClient } from "./SimClient.ts"
 import { SimFleet } from "./SimFleet.ts"

@@ -1,0 +1,237 @@
+/**
+ * The fan-out of one instance: the streams, and what each gets (docs/design/events.md E21–E26). Synchronous: every
+ * method is done when it returns, so nothing passes between a delivery and the revocation behind it.
+ *
+ * `EventFeed` alone delivers, in order of position. `EventStreams` brings the clients. A client is admitted first
+ * and attached when its ring is ready: a revocation in between finds it already.
+ */
+import { Context, Effect, Layer, Option, Result } from "effect"
+import type { OrgId } from "../../Ids.ts"
+import type { LoggedEvent } from "../Envelope.ts"
+import type { EventWindow } from "../EventLog.ts"
+import { makeRecorder } from "../EventMetrics.ts"
+import { type EndReason, streamMetrics, showCounters } from "./StreamMetrics.ts"
+import type { EventRing } from "../ring/EventRing.ts"
+import { EmittingRegion, EventSettings } from "../EventSettings.ts"
+import { FlushQueue } from "./FlushQueue.ts"
+import { type FanoutOwner, OrgFanout } from "./OrgFanout.ts"
+import type { Start } from "./Resume.ts"
+import { type Revocation, revocationOf } from "../InternalEvents.ts"
+import { revokes, type StreamAccess, type StreamOptions } from "./StreamAccess.ts"
+import { FlushBudget } from "./FlushBudget.ts"
+import { streamMillis } from "./StreamHost.ts"
+import { StreamLimits, type TooManyStreams } from "./StreamLimits.ts"
+import { StreamScheduler } from "./StreamScheduler.ts"
+import type { StreamSink } from "./StreamSink.ts"
+import { EventStream, type StreamOwner } from "./EventStream.ts"
+import { TimerWheel } from "./TimerWheel.ts"
+
+/** A client on its way to its stream. It holds its place, and its organization's ring, until attached or cancelled. */
+export interface Admission {
+  readonly access: StreamAccess
+  readonly revoked: () => boolean
+  /** It may not follow the stream after all. */
+  readonly revoke: () => void
+  readonly cancel: () => void
+}
+
+export class EventBroker extends Context.Service<
+  EventBroker,
+  {
+    /** The position up to which everything was delivered. */
+    readonly delivered: () => number
+    /** Delivery starts, or starts anew, behind this position: rings and streams of before end. */
+    readonly restart: (pos: number) => void
+    /** The next events of the log, in order. */
+    readonly deliver: (batch: ReadonlyArray<LoggedEvent>) => void
+    readonly revoke: (revocation: Revocation) => void
+    /** Takes a place for a client, or says why not. */
+    readonly admit: (access: StreamAccess) => Result.Result<Admission, TooManyStreams>
+    /** The organization's ring, if it is loaded. */
+    readonly ring: (org: OrgId) => EventRing | undefined
+    /** From now on events queue up for this ring. Answers what to do with the log's window: `false` if it came too late. */
+    readonly beginLoad: (org: OrgId) => { readonly finish: (window: EventWindow) => boolean; readonly fail: () => void }
+    /** Opens the connection, greets, and replays what can be written at once. The admission becomes the stream's. */
+    readonly attach: (admission: Admission, options: StreamOptions, start: Start, open: () => StreamSink) => EventStream
+    readonly streams: () => ReadonlyArray<EventStream>
+    /** Puts every live right up for being looked up again. */
+    readonly doubtAll: () => void
+    readonly end: (stream: EventStream, reason: EndReason, retryMillis?: number) => void
+  }
+>()("@narthex/core/events/EventBroker") {
+  static readonly layer: Layer.Layer<EventBroker, never, StreamScheduler> = Layer.effect(
+    EventBroker,
+    Effect.gen(function* () {
+      const settings = yield* EventSettings
+      const scheduler = yield* StreamScheduler
+      const record = makeRecorder(yield* Effect.context<never>())
+      showCounters(record)
+      const millis = streamMillis(settings)
+      const width = Math.min(1_000, Math.max(5, millis.heartbeat / 10))
+      const wheel = new TimerWheel<EventStream>(width, scheduler.now())
+      const limits = new StreamLimits(settings.limits)
+      const fanouts = new Map<OrgId, OrgFanout>()
+      const streams = new Set<EventStream>()
+      const admissions = new Set<Admission>()
+      let delivered = 0
+
+      const host: StreamOwner & FanoutOwner = {
+        settings,
+        millis,
+        scheduler,
+        record,
+        region_id: yield* EmittingRegion,
+        counts: { delivered: 0, bytes: 0, lagging: 0 },
+        enqueue: (fanout) => queue.add(fanout),
+        remind: (stream, at) => wheel.add(stream, at),
+        drained: (stream) => {
+          if (stream.ended !== undefined) return
+          stream.pump(FlushBudget.of(host))
+          if (stream.hungry) fanouts.get(stream.access.org_id)?.offer()
+        },
+        ended: (stream) => {
+          if (!streams.delete(stream)) return
+          limits.give(stream.access)
+          const fanout = fanouts.get(stream.access.org_id)
+          if (fanout === undefined) return
+          fanout.streams.delete(stream)
+          fanout.usedAt = scheduler.now()
+        }
+      }
+
+      const queue = new FlushQueue(host)
+
+      /** Gives up rings without readers, the least used first, while all take too much. */
+      const fitMemory = () => {
+        let memory = 0
+        for (const fanout of fanouts.values()) memory += fanout.ring?.memory ?? 0
+        if (memory > settings.ringsBytes) {
+          const wanted = new Set(Array.from(admissions, ({ access }) => access.org_id))
+          const idle = [...fanouts.values()]
+            .filter((it) => it.ring !== undefined && it.streams.size === 0 && !wanted.has(it.org))
+            .sort((a, b) => a.usedAt - b.usedAt)
+          for (const fanout of idle) {
+            if (memory <= settings.ringsBytes) break
+            memory -= fanout.ring?.memory ?? 0
+            fanouts.delete(fanout.org)
+            record(streamMetrics.ringEvictions, 1)
+          }
+        }
+        record(streamMetrics.ringBytes, memory)
+      }
+
+      const tick = () => {
+        const now = scheduler.now()
+        for (const stream of wheel.due(now)) {
+          const again = stream.tick(now)
+          if (again !== undefined) wheel.add(stream, again)
+        }
+        const { counts } = host
+        record(streamMetrics.delivered, counts.delivered)
+        record(streamMetrics.deliveredBytes, counts.bytes)
+        record(streamMetrics.lagging, counts.lagging)
+        counts.delivered = 0
+        counts.bytes = 0
+        let organization = 0
+        for (const stream of streams) if (stream.access.project_id === null) organization += 1
+        record(streamMetrics.streams("organization"), organization)
+        record(streamMetrics.streams("project"), streams.size - organization)
+        fitMemory()
+      }
+      const stop = scheduler.every(width, tick)
+      yield* Effect.addFinalizer(() => Effect.sync(stop))
+
+      const revokeWhere = (concerned: (access: StreamAccess) => boolean) => {
+        for (const admission of admissions) if (concerned(admission.access)) admission.revoke()
+        for (const stream of streams) {
+          if (!concerned(stream.access)) continue
+          stream.pump(FlushBudget.unlimited(host)) // what came before is still theirs
+          stream.end("revoked")
+        }
+      }
+
+      const deliver = (batch: ReadonlyArray<LoggedEvent>) => {
+        for (const event of batch) {
+          delivered = event.pos
+          fanouts.get(event.org_id)?.append(event)
+          const revocation = revocationOf(event)
+          if (Option.isNone(revocation)) continue
+          // One that cannot be read ends whatever it might mean.
+          revokeWhere((access) =>
+            Option.match(revocation.value, { onNone: () => true, onSome: (it) => revokes(it, access) })
+          )
+        }
+      }
+
+      const admit = (access: StreamAccess): Result.Result<Admission, TooManyStreams> => {
+        const refused = limits.take(access, scheduler.now())
+        if (Option.isSome(refused)) return Result.fail(refused.value)
+        let revoked = false
+        const admission: Admission = {
+          access,
+          revoked: () => revoked,
+          revoke: () => {
+            revoked = true
+          },
+          cancel: () => {
+            if (admissions.delete(admission)) limits.give(access)
+          }
+        }
+        admissions.add(admission)
+        return Result.succeed(admission)
+      }
+
+      const beginLoad = (org: OrgId) => {
+        const fanout = new OrgFanout(host, org)
+        fanouts.set(org, fanout)
+        return {
+          finish: (window: EventWindow) => {
+            if (fanouts.get(org) !== fanout) return false
+            fanout.load(window, delivered)
+            return true
+          },
+          fail: () => {
+            if (fanouts.get(org) === fanout) fanouts.delete(org)
+          }
+        }
+      }
+
+      return {
+        delivered: () => delivered,
+        deliver,
+        admit,
+        beginLoad,
+        restart: (pos) => {
+          delivered = pos
+          for (const stream of streams) stream.end("log_reset")
+          fanouts.clear()
+        },
+        revoke: (revocation) => revokeWhere((access) => revokes(revocation, access)),
+        ring: (org) => fanouts.get(org)?.ring,
+        attach: (admission, options, start, open) => {
+          const fanout = fanouts.get(admission.access.org_id)
+          if (fanout?.ring === undefined) throw new Error("A stream was attached without its ring.")
+          const revoked = admission.revoked()
+          const expired = options.expires_at !== null && options.expires_at.epochMilliseconds <= scheduler.now()
+          const stream =
+            revoked || expired // it learns nothing, not even where the head is
+              ? new EventStream(host, fanout.ring, open(), { ...options, bookmarks: false }, { _tag: "Live" })
+              : new EventStream(host, fanout.ring, open(), options, start)
+          admissions.delete(admission)
+          streams.add(stream)
+          fanout.streams.add(stream)
+          if (revoked) stream.end("revoked")
+          stream.tick(scheduler.now())
+          stream.pump(FlushBudget.of(host))
+          if (stream.hungry) fanout.offer()
+          return stream
+        },
+        streams: () => [...streams],
+        doubtAll: () => {
+          for (const stream of streams) stream.validateAt = Number.NEGATIVE_INFINITY
+        },
+        end: (stream, reason, retryMillis) => stream.end(reason, retryMillis)
+      }
+    })
+  )
+}

@@ -1,0 +1,39 @@
+/**
+ * Organizations whose streams have something to get (docs/design/events.md E25). One turn of the event loop serves them
+ * one after the other until its budget is spent, so that neither one large nor many small ones hold up everything else.
+ */
+import type { OrgFanout } from "./OrgFanout.ts"
+import { FlushBudget } from "./FlushBudget.ts"
+import type { StreamHost } from "./StreamHost.ts"
+
+export class FlushQueue {
+  readonly #host: StreamHost
+  readonly #waiting = new Set<OrgFanout>()
+  #scheduled = false
+
+  constructor(host: StreamHost) {
+    this.#host = host
+  }
+
+  add(fanout: OrgFanout) {
+    this.#waiting.add(fanout)
+    this.#schedule()
+  }
+
+  #schedule() {
+    if (this.#scheduled) return
+    this.#scheduled = true
+    this.#host.scheduler.soon(() => this.#run())
+  }
+
+  #run() {
+    this.#scheduled = false
+    const budget = FlushBudget.of(this.#host)
+    for (const fanout of this.#waiting) {
+      this.#waiting.delete(fanout)
+      fanout.flush(budget) // comes back by itself when it was not done
+      if (budget.spent) break
+    }
+    if (this.#waiting.size > 0) this.#schedule()
+  }
+}

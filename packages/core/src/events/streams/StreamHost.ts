@@ -1,0 +1,36 @@
+/** What all streams of a broker share: settings in milliseconds, the event loop, and metrics. */
+import { DateTime, Duration } from "effect"
+import type { RegionId } from "../../Ids.ts"
+import type { Recorder } from "../EventMetrics.ts"
+import type { EventSettings } from "../EventSettings.ts"
+import type { StreamScheduler } from "./StreamScheduler.ts"
+
+export interface StreamHost {
+  readonly settings: EventSettings
+  readonly millis: StreamMillis
+  readonly region_id: RegionId
+  readonly scheduler: StreamScheduler["Service"]
+  readonly record: Recorder
+  /** Counted on the hot path, recorded as metrics at each tick of the broker. */
+  readonly counts: StreamCounts
+}
+
+export interface StreamCounts {
+  delivered: number
+  bytes: number
+  lagging: number
+}
+
+export const streamMillis = (settings: EventSettings) => ({
+  heartbeat: Duration.toMillis(settings.heartbeat),
+  maxAge: Duration.toMillis(settings.maxAge),
+  expiryMargin: Duration.toMillis(settings.expiryMargin),
+  stall: Duration.toMillis(settings.stallTimeout),
+  linger: Duration.toMillis(settings.linger),
+  replayPatience: Duration.toMillis(settings.replayPatience),
+  revalidate: Duration.toMillis(settings.revalidate),
+  yieldAfter: Duration.toMillis(settings.yieldAfter)
+})
+export type StreamMillis = ReturnType<typeof streamMillis>
+
+export const instant = (host: StreamHost): DateTime.Utc => DateTime.makeUnsafe(host.scheduler.now())

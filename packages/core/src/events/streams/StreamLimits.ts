@@ -1,0 +1,71 @@
+/**
+ * How many streams there may be, per principal, organization and instance, and how fast they may be opened
+ * (docs/design/events.md E28–E33). Counts of this instance. A refusal counts as an opening too.
+ */
+import { Option, Schema } from "effect"
+import type { EventLimits } from "../EventSettings.ts"
+import type { StreamAccess } from "./StreamAccess.ts"
+
+export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooManyStreams", {
+  limit: Schema.Literals(["principal", "organization", "instance", "opens"]),
+  retry_after_seconds: Schema.Int
+}) {
+  override get message() {
+    return "Too many event streams are open. Close some, or come back later."
+  }
+}
+
+/** A key counts by itself, sessions count with their user. */
+const principalKey = ({ principal }: StreamAccess) => principal.api_key_id ?? principal.user_id
+
+const bump = (counts: Map<string, number>, key: string, by: number) => {
+  const count = (counts.get(key) ?? 0) + by
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}
+
+export class StreamLimits {
+  readonly #limits: EventLimits | null
+  readonly #principals = new Map<string, number>()
+  readonly #orgs = new Map<string, number>()
+  #all = 0
+  #second = 0
+  readonly #opens = new Map<string, number>()
+
+  constructor(limits: EventLimits | null) {
+    this.#limits = limits
+  }
+
+  /** Takes a place, or says which limit stands against it. */
+  take(access: StreamAccess, now: number): Option.Option<TooManyStreams> {
+    const principal = principalKey(access)
+    if (Math.floor(now / 1_000) !== this.#second) {
+      this.#second = Math.floor(now / 1_000)
+      this.#opens.clear()
+    }
+    bump(this.#opens, principal, 1)
+    const refused = this.#limits === null ? undefined : this.#exceeded(this.#limits, principal, access.org_id)
+    if (refused !== undefined) return Option.some(refused)
+    bump(this.#principals, principal, 1)
+    bump(this.#orgs, access.org_id, 1)
+    this.#all += 1
+    return Option.none()
+  }
+
+  give(access: StreamAccess) {
+    bump(this.#principals, principalKey(access), -1)
+    bump(this.#orgs, access.org_id, -1)
+    this.#all -= 1
+  }
+
+  #exceeded(limits: EventLimits, principal: string, org: string): TooManyStreams | undefined {
+    if ((this.#opens.get(principal) ?? 0) > limits.opens)
+      return new TooManyStreams({ limit: "opens", retry_after_seconds: 1 })
+    if ((this.#principals.get(principal) ?? 0) >= limits.streams)
+      return new TooManyStreams({ limit: "principal", retry_after_seconds: 15 })
+    if ((this.#orgs.get(org) ?? 0) >= limits.orgStreams)
+      return new TooManyStreams({ limit: "organization", retry_after_seconds: 15 })
+    if (this.#all >= limits.instanceStreams) return new TooManyStreams({ limit: "instance", retry_after_seconds: 15 })
+    return undefined
+  }
+}

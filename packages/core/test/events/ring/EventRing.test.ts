@@ -1,0 +1,154 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Schema } from "effect"
+import type { LoggedEvent } from "../../../src/events/Envelope.ts"
+import { noEvent } from "../../../src/events/EventId.ts"
+import { EventRing, type RingLimits } from "../../../src/events/ring/EventRing.ts"
+import type { RingFilter } from "../../../src/events/ring/RingFilter.ts"
+import { ProjectId } from "../../../src/Ids.ts"
+import { idAt, logged, otherProject, project } from "../fixtures.ts"
+
+const limits: RingLimits = { events: 1_024, bytes: 1_000_000, eventBytes: 65_536 }
+const types = ["a.v1", "b.v1", "c.v1"]
+
+/** One event: which project (0: none), which type (3: internal), how long, and how far after the one before. */
+const Row = Schema.Struct({
+  project: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 2 })),
+  type: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3 })),
+  length: Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 3_000 })),
+  step: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 3 }))
+})
+const Rows = Schema.Array(Row)
+const Cap = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 12 }))
+const Kilobytes = Schema.Int.check(Schema.isBetween({ minimum: 4, maximum: 20 }))
+const Position = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 40 }))
+
+const stated = (rows: typeof Rows.Type): ReadonlyArray<LoggedEvent> => {
+  let pos = 0
+  return rows.map((row) => {
+    pos += row.step
+    return logged(pos, {
+      project_id: [null, project, otherProject][row.project] ?? null,
+      type: types[row.type] ?? "internal.v1",
+      internal: row.type === 3,
+      data: { text: "x".repeat(row.length) }
+    })
+  })
+}
+
+const wants = (event: LoggedEvent, scope: ProjectId | null, only: ReadonlyArray<string>) =>
+  !event.internal && (scope === null || event.project_id === scope) && (only.length === 0 || only.includes(event.type))
+
+const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes ?? new Uint8Array())
+const idsIn = (written: string) => [...written.matchAll(/^id: (.*)$/gm)].map((found) => found[1] ?? "")
+
+/** Everything from a cursor on, read slice by slice. */
+const readAll = (ring: EventRing, from: number, filter: RingFilter, limit: number) => {
+  let cursor = from
+  let written = ""
+  let events = 0
+  while (cursor < ring.end) {
+    const slice = ring.read(cursor, filter, limit)
+    assert.isAbove(slice.to, cursor)
+    if (slice.events > 1) assert.isAtMost(slice.bytes?.chunked.length ?? 0, limit)
+    written += text(slice.bytes?.payload)
+    events += slice.events
+    cursor = slice.to
+  }
+  assert.strictEqual(idsIn(written).length, events)
+  return idsIn(written)
+}
+
+const scopes = [null, project, otherProject, ProjectId.make("prj-never")]
+const choices = [[], ["a.v1"], ["b.v1", "c.v1"], ["never.v1"]]
+
+describe("a ring", () => {
+  it.prop(
+    "is the newest of the log within its limits, for every scope and choice of types",
+    [Rows, Cap, Kilobytes, Position],
+    ([rows, cap, kilobytes, at]) => {
+      const all = stated(rows)
+      const ring = new EventRing({ ...limits, events: cap, bytes: kilobytes * 1_000 }, noEvent)
+      for (const event of all) assert.isTrue(ring.append(event))
+      const kept = all.slice(all.length - (ring.end - ring.first))
+      assert.isAtMost(kept.length, cap)
+      assert.strictEqual(ring.lastId, all.at(-1)?.id ?? noEvent)
+      assert.strictEqual(ring.evictedId, all.at(-1 - kept.length)?.id ?? noEvent)
+      assert.isAtMost(ring.bytesFrom(ring.first), kilobytes * 1_000)
+
+      for (const scope of scopes)
+        for (const only of choices) {
+          const filter = ring.filter(scope, only)
+          const wanted = kept.filter((event) => wants(event, scope, only))
+          const cursor = ring.positionAfter(idAt(at))
+          const after = wanted.filter((event) => event.id > idAt(at)).map((event) => event.id)
+          assert.deepStrictEqual(readAll(ring, cursor, filter, 2_000), after)
+          assert.strictEqual(ring.remaining(filter, cursor), after.length)
+          assert.strictEqual(ring.total(filter), all.filter((event) => wants(event, scope, only)).length)
+          assert.strictEqual(ring.oldest(filter), wanted[0]?.id ?? null)
+          ring.release(filter)
+        }
+      for (const scope of scopes) {
+        const gone = all.slice(0, all.length - kept.length).filter((event) => wants(event, scope, []))
+        assert.strictEqual(ring.lost(scope, idAt(at)), gone.some((event) => event.id > idAt(at)) ? "yes" : "no")
+      }
+    }
+  )
+
+  it.prop("is the same, loaded from the log or followed from the start", [Rows, Cap], ([rows, cap]) => {
+    const all = stated(rows)
+    const followed = new EventRing({ ...limits, events: cap }, noEvent)
+    for (const event of all) followed.append(event)
+    const loaded = new EventRing({ ...limits, events: cap }, all.at(-1 - cap)?.id ?? noEvent)
+    for (const event of all.slice(-cap)) loaded.append(event)
+    for (const ring of [followed, loaded]) assert.strictEqual(ring.evictedId, all.at(-1 - cap)?.id ?? noEvent)
+    assert.deepStrictEqual(
+      readAll(loaded, loaded.first, loaded.filter(null, []), 2_000),
+      readAll(followed, followed.first, followed.filter(null, []), 2_000)
+    )
+  })
+
+  it("ignores what it has", () => {
+    const ring = new EventRing(limits, idAt(3))
+    assert.isFalse(ring.append(logged(3)))
+    assert.isTrue(ring.append(logged(4)))
+    assert.isFalse(ring.append(logged(4)))
+    assert.strictEqual(ring.end - ring.first, 1)
+  })
+
+  it("does not know what was lost before it was made", () => {
+    const ring = new EventRing(limits, idAt(10))
+    assert.strictEqual(ring.lost(null, idAt(9)), "unknown")
+    assert.strictEqual(ring.lost(null, idAt(10)), "no")
+  })
+
+  it("gives memory back as whole segments, and copies nothing for streams of everything", () => {
+    const ring = new EventRing({ ...limits, events: 100 }, noEvent)
+    const filter = ring.filter(null, [])
+    for (let pos = 1; pos <= 100; pos++) ring.append(logged(pos))
+    const [one, two] = [ring.read(0, filter, 500).bytes, ring.read(2, filter, 500).bytes]
+    assert.strictEqual(one?.chunked.buffer, two?.chunked.buffer)
+    const full = ring.memory
+    for (let pos = 101; pos <= 5_000; pos++) ring.append(logged(pos))
+    assert.isAtMost(ring.memory, full + 2 * 80_000)
+    assert.include(text(one?.payload), idAt(1)) // bytes that a connection still holds do not change
+  })
+
+  it("frames each event as one HTTP/1.1 chunk", () => {
+    const ring = new EventRing(limits, noEvent)
+    ring.append(logged(1))
+    ring.append(logged(2, { data: { text: "é😀" } }))
+    const bytes = ring.read(0, ring.filter(null, []), 65_536).bytes
+    const raw = bytes?.chunked ?? new Uint8Array()
+    let at = 0
+    let payload = ""
+    while (at < raw.length) {
+      const size = Number.parseInt(text(raw.subarray(at, raw.indexOf(13, at))), 16)
+      const start = raw.indexOf(10, at) + 1
+      payload += text(raw.subarray(start, start + size))
+      assert.strictEqual(text(raw.subarray(start + size, start + size + 2)), "\r\n")
+      at = start + size + 2
+    }
+    assert.strictEqual(payload, text(bytes?.payload))
+    assert.lengthOf(idsIn(payload), 2)
+  })
+})

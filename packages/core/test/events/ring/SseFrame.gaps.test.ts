@@ -1,0 +1,29 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime } from "effect"
+import { type GapReason, resumeGapFrame } from "../../../src/events/ring/SseFrame.ts"
+import { RegionId } from "../../../src/Ids.ts"
+import { idAt, org, project } from "../fixtures.ts"
+
+const at = DateTime.makeUnsafe("2026-05-01T12:00:00Z")
+
+const historyOf = (reason: GapReason, last_event_id: string | null, project_id: typeof project | null) => {
+  const scope = { org_id: org, project_id, region_id: RegionId.make("local") }
+  const gap = { reason, last_event_id, oldest_id: idAt(4), latest_id: idAt(9) }
+  const text = new TextDecoder().decode(resumeGapFrame(scope, at, gap).payload)
+  return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? "null").data.history_url
+}
+
+describe("the history that a gap points at", () => {
+  it("goes on after the client's position where the log may still have it", () => {
+    assert.strictEqual(historyOf("too_old", idAt(2), null), `/v1/events/history?after=${idAt(2)}`)
+    assert.strictEqual(
+      historyOf("too_old", idAt(2), project),
+      `/v1/projects/${project}/events/history?after=${idAt(2)}`
+    )
+  })
+
+  it("begins at the start where the position means nothing here", () => {
+    assert.strictEqual(historyOf("ahead", idAt(99), null), "/v1/events/history")
+    assert.strictEqual(historyOf("malformed", null, project), `/v1/projects/${project}/events/history`)
+  })
+})

@@ -1,0 +1,77 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Schema } from "effect"
+import { Envelope, EventData, type LoggedEvent, toEnvelope } from "../../../src/events/Envelope.ts"
+import { encodeEvent, overflowFrame, resumeGapFrame } from "../../../src/events/ring/SseFrame.ts"
+import { SseBytes } from "../../../src/events/ring/SseBytes.ts"
+import { RegionId } from "../../../src/Ids.ts"
+import { idAt, logged, org, project } from "../fixtures.ts"
+
+const at = DateTime.makeUnsafe("2026-05-01T12:00:00Z")
+const scope = { org_id: org, project_id: project, region_id: RegionId.make("eu") }
+const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
+
+const written = (event: LoggedEvent) => {
+  const encoded = encodeEvent(event, 1_000_000)
+  return encoded._tag === "Frame" ? text(SseBytes.ofChunked(encoded.bytes).payload) : encoded._tag
+}
+
+describe("a frame", () => {
+  it.prop("is three lines, whose data is the envelope", [EventData], ([data]) => {
+    const event = logged(3, { data })
+    const lines = written(event).split("\n")
+    assert.deepStrictEqual(lines.slice(0, 2), [`id: ${event.id}`, `event: ${event.type}`])
+    assert.deepStrictEqual(lines.slice(3), ["", ""])
+    const envelope = Schema.decodeUnknownSync(Schema.fromJsonString(Envelope))(lines[2]?.slice("data: ".length))
+    const sent = Schema.encodeSync(Schema.fromJsonString(Envelope))(toEnvelope(event))
+    assert.deepStrictEqual(Schema.encodeSync(Schema.fromJsonString(Envelope))(envelope), sent)
+  })
+
+  it.each(["a\nb\r\nc", "\u2028", "\ud800", "\u0000", "id: 0\n\n"])("is not broken by %j", (text) => {
+    assert.lengthOf(written(logged(1, { data: { text } })).split(/\r\n|\r|\n/), 5)
+  })
+
+  it.each(["x", "x.v1\ndata: {}", "X.v1", ".v1", "a..v1", "", "a b.v1"])("has no type like %j", (type) => {
+    assert.strictEqual(written(logged(1, { type })), "Poison")
+  })
+
+  it("has no more bytes than allowed, its framing included", () => {
+    const size = SseBytes.ofText(written(logged(1))).chunked.length
+    assert.strictEqual(encodeEvent(logged(1), size)._tag, "Frame")
+    assert.strictEqual(encodeEvent(logged(1), size - 1)._tag, "Poison")
+  })
+
+  it("of an internal event does not exist", () => {
+    assert.strictEqual(encodeEvent(logged(1, { internal: true, type: "not a type" }), 10)._tag, "Hidden")
+  })
+})
+
+describe("what the broker itself says", () => {
+  const common = `"source":"_broker","org_id":"${org}","project_id":"${project}","region_id":"eu","at":"2026-05-01T12:00:00.000Z"`
+
+  it("keeps its wording: resume.gap.v1", () => {
+    const gap = { reason: "too_old", last_event_id: idAt(1), oldest_id: idAt(3), latest_id: idAt(5) } as const
+    const id = `${idAt(5).slice(0, 25)}1`
+    assert.strictEqual(
+      text(resumeGapFrame(scope, at, gap).payload),
+      `id: ${id}\nevent: resume.gap.v1\ndata: {"id":"${id}","type":"resume.gap.v1",${common},"data":{"reason":"too_old","last_event_id":"${idAt(1)}","oldest_id":"${idAt(3)}","latest_id":"${idAt(5)}","history_url":"/v1/projects/prj-1/events/history?after=${idAt(1)}"}}\n\n`
+    )
+  })
+
+  it("keeps its wording: overflow.v1", () => {
+    const id = `${idAt(5).slice(0, 25)}2`
+    assert.strictEqual(
+      text(overflowFrame(scope, at, 12, idAt(5)).payload),
+      `id: ${id}\nevent: overflow.v1\ndata: {"id":"${id}","type":"overflow.v1",${common},"data":{"dropped":12,"latest_id":"${idAt(5)}"}}\n\n`
+    )
+  })
+
+  it("keeps its wording: error.v1", () => {
+    const encoded = encodeEvent(logged(5, { type: "no" }), 1_000)
+    assert.isTrue(encoded._tag === "Poison" && encoded.project !== undefined)
+    if (encoded._tag !== "Poison") return
+    assert.strictEqual(
+      text(SseBytes.ofChunked(encoded.project ?? new Uint8Array()).payload),
+      `id: ${idAt(5)}\nevent: error.v1\ndata: {"id":"${idAt(5)}","type":"error.v1",${common.replace('"eu"', '"local"')},"data":{"code":"event_unencodable","message":"An event here could not be written. Fetch the current state."}}\n\n`
+    )
+  })
+})

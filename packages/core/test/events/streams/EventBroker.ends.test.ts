@@ -1,0 +1,222 @@
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime, Duration, Effect, Metric, Result, Schema } from "effect"
+import { noEvent } from "../../../src/events/EventId.ts"
+import { streamMetrics } from "../../../src/events/streams/StreamMetrics.ts"
+import { apiKeyRevoked, membershipRevoked } from "../../../src/events/InternalEvents.ts"
+import { ApiKeyId, OrgId, UserId } from "../../../src/Ids.ts"
+import { ada, idAt, logged, makeTestBroker, org, principal, TestSink } from "../fixtures.ts"
+
+const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
+const ids = (...positions: ReadonlyArray<number>) => positions.map(idAt)
+
+describe("a revocation", () => {
+  const key = ApiKeyId.make("key-1")
+
+  it("lets through what came before it, and nothing behind it", () => {
+    const { broker, connect, load, loop } = makeTestBroker()
+    load()
+    const theirs = connect({ access: { org_id: org, project_id: null, principal: principal({ api_key_id: key }) } })
+    const others = connect()
+    broker.deliver([logged(1), logged(2, apiKeyRevoked(org, key)), logged(3)])
+    loop.advance(0)
+    assert.deepStrictEqual(theirs.sink.ids, ids(1))
+    assert.isTrue(theirs.sink.text.endsWith(": closing reason=revoked\n"))
+    assert.strictEqual(theirs.stream.ended, "revoked")
+    assert.deepStrictEqual(others.sink.ids, ids(1, 3))
+  })
+
+  it("reaches a client that is still on its way, which then learns nothing", () => {
+    const { admit, broker, load } = makeTestBroker()
+    load()
+    const admission = admit()
+    broker.deliver([logged(1), logged(2, membershipRevoked(org, ada))])
+    const sink = new TestSink()
+    const options = { access: admission.access, expires_at: null, types: [], bookmarks: true }
+    broker.attach(admission, options, { _tag: "After", id: noEvent }, () => sink)
+    assert.strictEqual(sink.text, ": ok\n: closing reason=revoked\n")
+  })
+
+  it("acts before the events behind it, even when a ring was loaded from beyond it", () => {
+    const { broker, connect, load, loop } = makeTestBroker()
+    const rows = [logged(1), logged(2), logged(3, membershipRevoked(org, ada)), logged(4)]
+    broker.restart(2)
+    load(rows)
+    const { sink } = connect({}, { _tag: "After", id: noEvent })
+    assert.deepStrictEqual(sink.ids, ids(1, 2))
+    broker.deliver(rows.slice(2))
+    loop.advance(0)
+    assert.deepStrictEqual(sink.ids, ids(1, 2))
+    assert.isTrue(sink.ended)
+  })
+
+  it("that cannot be read ends every stream", () => {
+    const { broker, connect, load } = makeTestBroker()
+    load()
+    const { stream } = connect()
+    broker.deliver([logged(1, { type: "internal.revoked.v1", internal: true, data: { planet: "earth" } })])
+    assert.strictEqual(stream.ended, "revoked")
+  })
+})
+
+describe("the end of a stream", () => {
+  it("comes before its credential ends", () => {
+    const { connect, load, loop } = makeTestBroker()
+    load()
+    const { sink } = connect({ expires_at: DateTime.makeUnsafe(loop.now + 60_000), bookmarks: true })
+    loop.advance(54_000)
+    assert.isFalse(sink.ended)
+    loop.advance(2_000)
+    assert.match(sink.text, /id: 0{26}\n\nretry: \d+\n\n: closing reason=token_expired\n$/)
+    assert.isTrue(sink.ended)
+  })
+
+  it("comes before the next event when the machine slept past it, and its timers with it", () => {
+    const { broker, connect, load, loop } = makeTestBroker()
+    load()
+    const { sink } = connect({ expires_at: DateTime.makeUnsafe(loop.now + 60_000) })
+    broker.deliver([logged(1)])
+    loop.advance(0)
+    loop.now += 3_600_000
+    broker.deliver([logged(2)])
+    loop.advance(0)
+    assert.deepStrictEqual(sink.ids, ids(1))
+    assert.match(sink.text, /: closing reason=token_expired\n$/)
+  })
+
+  it("comes before anything is shown when the credential ended on the way", () => {
+    const { connect, load, loop } = makeTestBroker()
+    load([logged(1)])
+    const options = { expires_at: DateTime.makeUnsafe(loop.now), bookmarks: true }
+    const { sink } = connect(options, { _tag: "Gap", reason: "too_old", supplied: idAt(0) })
+    assert.strictEqual(sink.text, ": ok\n: closing reason=token_expired\n")
+  })
+
+  it("does not move a client past what its ring has lost", () => {
+    const { broker, connect, load, loop } = makeTestBroker({ ringEvents: 2 })
+    load()
+    const { sink, stream } = connect({ bookmarks: true })
+    sink.full = true
+    broker.deliver([logged(1)])
+    loop.advance(0)
+    broker.deliver([2, 3, 4].map((pos) => logged(pos)))
+    broker.end(stream, "draining")
+    const told = [...sink.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)
+    assert.deepStrictEqual(told, [noEvent, idAt(1)])
+    assert.match(sink.text, /: closing reason=draining\n$/)
+  })
+
+  it("comes at 80 to 100 % of the greatest age", () => {
+    const { connect, load, loop } = makeTestBroker({ maxAge: Duration.minutes(10) })
+    load()
+    const sinks = range(1, 20).map(() => connect().sink)
+    loop.advance(479_000)
+    assert.isFalse(sinks.some((sink) => sink.ended))
+    loop.advance(60_000)
+    assert.isTrue(sinks.some((sink) => sink.ended) && sinks.some((sink) => !sink.ended))
+    loop.advance(63_000)
+    assert.isTrue(sinks.every((sink) => sink.text.endsWith(": closing reason=max_age\n")))
+  })
+
+  it("is told once, when the connection is gone", () => {
+    const { broker, connect, load } = makeTestBroker()
+    load()
+    const { sink, stream } = connect()
+    const reasons: Array<string> = []
+    stream.onGone((reason) => reasons.push(reason))
+    sink.close()
+    sink.close()
+    assert.deepStrictEqual(reasons, ["client_gone"])
+    assert.deepStrictEqual(broker.streams(), [])
+  })
+})
+
+describe("limits", () => {
+  const limits = { streams: 2, orgStreams: 3, instanceStreams: 4, opens: 3 }
+  const refusal = (broker: ReturnType<typeof makeTestBroker>["broker"], user: string, of = org) => {
+    const access = { org_id: of, project_id: null, principal: principal({ user_id: UserId.make(user) }) }
+    return Result.match(broker.admit(access), { onSuccess: () => "admitted", onFailure: ({ limit }) => limit })
+  }
+
+  it("count per principal, organization and instance", () => {
+    const { broker } = makeTestBroker({ limits })
+    const elsewhere = OrgId.make("elsewhere")
+    assert.deepStrictEqual(
+      [
+        refusal(broker, "a"),
+        refusal(broker, "a"),
+        refusal(broker, "a"),
+        refusal(broker, "b"),
+        refusal(broker, "c"),
+        refusal(broker, "c", elsewhere),
+        refusal(broker, "d", elsewhere)
+      ],
+      ["admitted", "admitted", "principal", "admitted", "organization", "admitted", "instance"]
+    )
+  })
+
+  it("count how often one principal opens, by the second", () => {
+    const { broker, loop } = makeTestBroker({
+      limits: { ...limits, streams: 100, orgStreams: 100, instanceStreams: 100 }
+    })
+    assert.deepStrictEqual(
+      range(1, 4).map(() => refusal(broker, "a")),
+      ["admitted", "admitted", "admitted", "opens"]
+    )
+    loop.advance(1_000)
+    assert.strictEqual(refusal(broker, "a"), "admitted")
+  })
+
+  it("give a place back when a stream or an admission ends", () => {
+    const { admit, broker, connect, load } = makeTestBroker({ limits: { ...limits, streams: 1, opens: 100 } })
+    load()
+    admit().cancel()
+    connect().sink.close()
+    assert.strictEqual(refusal(broker, ada), "admitted")
+  })
+})
+
+describe("memory", () => {
+  it("is kept by giving up rings that nobody reads, the least used first", () => {
+    const { broker, connect, load, loop } = makeTestBroker({ ringsBytes: 60_000 })
+    const orgs = ["a", "b", "c", "d"].map((name) => OrgId.make(name))
+    const reader = principal()
+    for (const of of orgs) {
+      load([logged(1, { org_id: of })], undefined, of)
+      broker.deliver([logged(1, { org_id: of })])
+      const { sink } = connect({ access: { org_id: of, project_id: null, principal: reader } })
+      loop.advance(10)
+      if (of !== orgs[0]) sink.close()
+    }
+    loop.advance(2_000)
+    assert.deepStrictEqual(
+      orgs.map((of) => broker.ring(of) !== undefined),
+      [true, false, false, true]
+    )
+  })
+})
+
+describe("metrics", () => {
+  const value = (metric: Metric.Metric<number, unknown>) => Effect.runSync(Metric.value(metric))
+  const count = Schema.decodeUnknownSync(Schema.Struct({ count: Schema.Finite }))
+  const gauge = Schema.decodeUnknownSync(Schema.Struct({ value: Schema.Finite }))
+
+  it("follow what streams do", () => {
+    const { broker, connect, load, loop } = makeTestBroker({ ringEvents: 2 })
+    const before = count(value(streamMetrics.dropped)).count
+    const delivered = count(value(streamMetrics.delivered)).count
+    load()
+    const { sink } = connect()
+    connect()
+    loop.advance(2_000)
+    assert.strictEqual(gauge(value(streamMetrics.streams("organization"))).value, 2)
+    sink.full = true
+    for (const pos of range(1, 5)) {
+      broker.deliver([logged(pos)])
+      loop.advance(2_000)
+    }
+    assert.strictEqual(gauge(value(streamMetrics.streams("organization"))).value, 1)
+    assert.strictEqual(count(value(streamMetrics.dropped)).count - before, 3)
+    assert.strictEqual(count(value(streamMetrics.delivered)).count - delivered, 6)
+    assert.isAbove(gauge(value(streamMetrics.ringBytes)).value, 1_000)
+  })
+})

@@ -1,0 +1,63 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { TestClock } from "effect/testing"
+import { EventStreams } from "../../../src/events/streams/EventStreams.ts"
+import { idAt, logged, org, principal, TestSink } from "../fixtures.ts"
+import { Script } from "../scriptedLog.ts"
+
+const rows = (count: number) => Array.from({ length: count }, (_, index) => logged(index + 1))
+
+/** Connects behind an id; `undefined` while that has not succeeded. */
+const connect = Effect.fnUntraced(function* (last_event_id: string | undefined) {
+  const sink = new TestSink()
+  const connecting = yield* Effect.forkChild(
+    (yield* EventStreams).subscribe({
+      access: { org_id: org, project_id: null, principal: principal() },
+      expires_at: null,
+      types: [],
+      bookmarks: false,
+      last_event_id,
+      open: () => sink
+    })
+  )
+  yield* TestClock.adjust("10 seconds")
+  return connecting.pollUnsafe()?._tag === "Success" ? sink : undefined
+})
+
+describe("an instance that is behind its client", () => {
+  it.effect("catches up with the log before it answers", () => {
+    const script = new Script()
+    script.rows = rows(1)
+    return Effect.gen(function* () {
+      yield* connect(undefined)
+      script.rows = rows(3)
+      const sink = yield* connect(idAt(2))
+      assert.deepStrictEqual(sink?.ids, [idAt(3)])
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("tells no gap for a position that the log has, although it cannot see it yet", () => {
+    const script = new Script()
+    script.rows = rows(1)
+    return Effect.gen(function* () {
+      script.headOf = idAt(5)
+      const known = yield* connect(idAt(5))
+      const invented = yield* connect(idAt(6))
+      assert.notInclude(known?.text, "resume.gap.v1")
+      assert.deepInclude(invented?.data("resume.gap.v1"), { reason: "ahead" })
+    }).pipe(Effect.provide(script.layer()))
+  })
+})
+
+describe("replays", () => {
+  it.effect("give their turn to the next once they have caught up", () => {
+    const script = new Script()
+    script.rows = rows(4)
+    return Effect.gen(function* () {
+      for (let client = 0; client < 3; client++) {
+        const sink = yield* connect(idAt(1))
+        assert.deepStrictEqual(sink?.ids, [idAt(2), idAt(3), idAt(4)])
+      }
+    }).pipe(Effect.provide(script.layer({ replays: 1 })))
+  })
+})

@@ -1,0 +1,49 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { ReplayBudget, type ReplayTurn } from "../../../src/events/streams/ReplayBudget.ts"
+
+/** Which of these may replay now. */
+const granted = (...turns: ReadonlyArray<ReplayTurn>) =>
+  turns.map((turn) => Effect.runFork(turn.granted).pollUnsafe() !== undefined)
+
+describe("a budget of replays", () => {
+  it("lets no more replay at a time than it has turns, first come, first served", () => {
+    const budget = new ReplayBudget(2, 1_000)
+    const [a, b, c, d] = [budget.request(1), budget.request(1), budget.request(1), budget.request(1)]
+    assert.deepStrictEqual(granted(a, b, c, d), [true, true, false, false])
+    b.over()
+    assert.deepStrictEqual(granted(c, d), [true, false])
+  })
+
+  it("lets no more bytes be in flight together than it has", () => {
+    const budget = new ReplayBudget(10, 100)
+    const [a, b, c] = [budget.request(60), budget.request(40), budget.request(1)]
+    assert.deepStrictEqual(granted(a, b, c), [true, true, false])
+    a.over()
+    assert.deepStrictEqual(granted(c), [true])
+  })
+
+  it("lets a replay that is larger than all of it run alone", () => {
+    const budget = new ReplayBudget(10, 100)
+    const [large, small] = [budget.request(500), budget.request(1)]
+    assert.deepStrictEqual(granted(large, small), [true, false])
+    large.over()
+    assert.deepStrictEqual(granted(small), [true])
+  })
+
+  it("forgets who left before its turn", () => {
+    const budget = new ReplayBudget(1, 100)
+    const [a, b, c] = [budget.request(1), budget.request(1), budget.request(1)]
+    b.over()
+    a.over()
+    assert.deepStrictEqual(granted(a, b, c), [true, false, true])
+  })
+
+  it("gives a turn back once, however often it is said to be over", () => {
+    const budget = new ReplayBudget(1, 100)
+    const [a, b, c] = [budget.request(1), budget.request(1), budget.request(1)]
+    a.over()
+    a.over()
+    assert.deepStrictEqual(granted(b, c), [true, false])
+  })
+})

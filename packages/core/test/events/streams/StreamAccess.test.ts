@@ -1,0 +1,82 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import { allowlistChanged, allowlistChangeOf } from "../../../src/allowlist/AllowlistChange.ts"
+import {
+  apiKeyRevoked,
+  branchRevoked,
+  membershipRevoked,
+  organizationRevoked,
+  projectRevoked,
+  revocationOf,
+  sessionRevoked,
+  userRevoked
+} from "../../../src/events/InternalEvents.ts"
+import { revokes } from "../../../src/events/streams/StreamAccess.ts"
+import { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../../../src/Ids.ts"
+import { ada, logged, org, otherProject, principal, project } from "../fixtures.ts"
+
+const elsewhere = OrgId.make("elsewhere")
+const session = SessionId.make("session-1")
+const key = ApiKeyId.make("key-1")
+const branch = BranchId.make("br-1")
+
+const streams = {
+  "by session": { org_id: org, project_id: null, principal: principal({ session_id: session }) },
+  "by session elsewhere": {
+    org_id: elsewhere,
+    project_id: null,
+    principal: principal({ session_id: SessionId.make("s2") })
+  },
+  "by key": { org_id: org, project_id: null, principal: principal({ api_key_id: key }) },
+  "by a project's key": { org_id: org, project_id: project, principal: principal({ project_id: project }) },
+  "by a branch's key": { org_id: org, project_id: null, principal: principal({ branch_id: branch }) },
+  "of a project": { org_id: org, project_id: project, principal: principal({ user_id: UserId.make("bob") }) },
+  "of another project": { org_id: org, project_id: otherProject, principal: principal({ user_id: UserId.make("bob") }) }
+}
+
+const ended = (event: ReturnType<typeof sessionRevoked>) => {
+  const revocation = Option.getOrThrow(Option.flatten(revocationOf(logged(1, event))))
+  return Object.entries(streams).flatMap(([name, access]) => (revokes(revocation, access) ? [name] : []))
+}
+
+describe("a revocation ends the streams", () => {
+  it("of a session", () => assert.deepStrictEqual(ended(sessionRevoked(org, session)), ["by session"]))
+  it("of an API key", () => assert.deepStrictEqual(ended(apiKeyRevoked(org, key)), ["by key"]))
+  it("of a member in one organization, keys included", () =>
+    assert.deepStrictEqual(ended(membershipRevoked(org, ada)), [
+      "by session",
+      "by key",
+      "by a project's key",
+      "by a branch's key"
+    ]))
+  it("of an account, everywhere", () =>
+    assert.deepStrictEqual(ended(userRevoked(org, ada)), [
+      "by session",
+      "by session elsewhere",
+      "by key",
+      "by a project's key",
+      "by a branch's key"
+    ]))
+  it("of a project", () =>
+    assert.deepStrictEqual(ended(projectRevoked(org, project)), ["by a project's key", "of a project"]))
+  it("of a branch", () => assert.deepStrictEqual(ended(branchRevoked(org, project, branch)), ["by a branch's key"]))
+  it("of an organization", () =>
+    assert.deepStrictEqual(ended(organizationRevoked(elsewhere)), ["by session elsewhere"]))
+})
+
+describe("internal events", () => {
+  it("are told apart from what producers may call alike", () => {
+    assert.isTrue(Option.isNone(revocationOf({ ...sessionRevoked(org, session), internal: false })))
+    assert.isTrue(
+      Option.isNone(
+        allowlistChangeOf({ ...allowlistChanged(org, { project_id: project, version: 1 }), internal: false })
+      )
+    )
+  })
+
+  it("say which allowlist changed, and to what version", () => {
+    const change = { project_id: ProjectId.make("prj-9"), version: 12 }
+    assert.deepStrictEqual(allowlistChangeOf(allowlistChanged(org, change)), Option.some(change))
+    assert.isTrue(Option.isNone(allowlistChangeOf({ ...allowlistChanged(org, change), data: { project_id: 3 } })))
+  })
+})

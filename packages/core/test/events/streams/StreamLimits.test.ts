@@ -1,0 +1,55 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Option } from "effect"
+import type { EventLimits } from "../../../src/events/EventSettings.ts"
+import type { StreamAccess } from "../../../src/events/streams/StreamAccess.ts"
+import { StreamLimits } from "../../../src/events/streams/StreamLimits.ts"
+import { ApiKeyId, UserId } from "../../../src/Ids.ts"
+import { org, principal } from "../fixtures.ts"
+
+const many: EventLimits = { streams: 9, orgStreams: 9, instanceStreams: 9, opens: 99 }
+
+const by = (more: Parameters<typeof principal>[0]): StreamAccess => ({
+  org_id: org,
+  project_id: null,
+  principal: principal(more)
+})
+const ada = by({})
+const bob = by({ user_id: UserId.make("bob") })
+const key = by({ api_key_id: ApiKeyId.make("key-1") })
+
+/** Which limit refuses a stream, if one does. */
+const refusal = (limits: StreamLimits, access: StreamAccess, now = 0) =>
+  Option.match(limits.take(access, now), { onNone: () => "none", onSome: ({ limit }) => limit })
+
+describe("the limits of streams", () => {
+  it("count a key apart from the person who made it", () => {
+    const limits = new StreamLimits({ ...many, streams: 1 })
+    assert.deepStrictEqual(
+      [ada, key, ada, key].map((access) => refusal(limits, access)),
+      ["none", "none", "principal", "principal"]
+    )
+  })
+
+  it.each([
+    ["principal", { ...many, streams: 2 }, [ada, ada, ada]],
+    ["organization", { ...many, orgStreams: 2 }, [ada, bob, key]],
+    ["instance", { ...many, instanceStreams: 2 }, [ada, bob, key]]
+  ] as const)("give the %s a place back when a stream ends", (name, settings, [first, second, third]) => {
+    const limits = new StreamLimits(settings)
+    assert.deepStrictEqual(
+      [first, second, third].map((access) => refusal(limits, access)),
+      ["none", "none", name]
+    )
+    limits.give(second)
+    assert.strictEqual(refusal(limits, third), "none")
+    assert.strictEqual(refusal(limits, third), name)
+  })
+
+  it("count openings for one second, refused ones too", () => {
+    const limits = new StreamLimits({ ...many, streams: 1, opens: 2 })
+    assert.deepStrictEqual(
+      [0, 0, 999, 1_000].map((now) => refusal(limits, ada, now)),
+      ["none", "principal", "opens", "principal"]
+    )
+  })
+})
