@@ -82,7 +82,7 @@ const throughBrowser = Effect.fnUntraced(function* (name: string, url: string, o
     organization: null
   }
   yield* storeKey(name, context)
-  const { body, value: who } = yield* lookAt(url, secret)
+  const { body, value: who } = yield* identify(url, secret)
   const organization = { id: who.organization.id, name: who.organization.name }
   yield* file.change((stored) => ({
     ...stored,
@@ -93,7 +93,7 @@ const throughBrowser = Effect.fnUntraced(function* (name: string, url: string, o
 
 const fromStandardInput = Effect.fnUntraced(function* (name: string, url: string) {
   const secret = yield* readSecret
-  const { body, value: who } = yield* lookAt(url, secret)
+  const { body, value: who } = yield* identify(url, secret)
   if (who.api_key === null)
     return yield* new UsageMistake({
       message: "The credential on standard input is not an API key.",
@@ -113,7 +113,7 @@ const fromStandardInput = Effect.fnUntraced(function* (name: string, url: string
   return { body, who }
 })
 
-const lookAt = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted) {
+const identify = Effect.fnUntraced(function* (url: string, secret: Redacted.Redacted) {
   const connection = yield* Connection
   const client = yield* connection.withKey(url, secret)
   return yield* answered(client.api.auth.whoami({ ...withBody }))

@@ -27,12 +27,12 @@ const list = Command.make("list", {}, () =>
         "Listing organizations",
         answered(client.api.orgs.list({ ...withBody }))
       )
-      const reaching = (id: unknown) => contextsOf(stored, id, bearer.url)
+      const contexts = (id: unknown) => contextsOf(stored, id, bearer.url)
       yield* output.answer({
-        body: { ...(isRecord(body) ? body : {}), organizations: organizationsIn(body, reaching) },
+        body: { ...(isRecord(body) ? body : {}), organizations: organizationsIn(body, contexts) },
         table: rows(
           ["id", "name", "role", "contexts"],
-          ...value.organizations.map(({ id, name, role }) => [id, name, role, reaching(id).join(", ")])
+          ...value.organizations.map(({ id, name, role }) => [id, name, role, contexts(id).join(", ")])
         ),
         empty: "The credential has access to no organization."
       })
@@ -49,10 +49,10 @@ const contextsOf = (stored: StoredContexts, id: unknown, url: string): ReadonlyA
     .map(([name]) => name)
 
 /** As the API sent them, each with the contexts that reach it. */
-const organizationsIn = (body: unknown, reaching: (id: unknown) => ReadonlyArray<string>) => {
+const organizationsIn = (body: unknown, contextsOfId: (id: unknown) => ReadonlyArray<string>) => {
   const found = isRecord(body) && Array.isArray(body["organizations"]) ? body["organizations"] : []
   return found.map((organization: unknown) =>
-    isRecord(organization) ? { ...organization, contexts: reaching(organization["id"]) } : organization
+    isRecord(organization) ? { ...organization, contexts: contextsOfId(organization["id"]) } : organization
   )
 }
 
@@ -67,7 +67,7 @@ const switchTo = Command.make(
     reporting(
       Effect.gen(function* () {
         const stored = yield* (yield* ContextFile).read
-        const [name, ...others] = reachingContexts(stored, organization)
+        const [name, ...others] = contextsFor(stored, organization)
         if (name !== undefined && others.length === 0) return yield* useContext(name)
         if (name !== undefined)
           return yield* new UsageMistake({
@@ -93,7 +93,7 @@ const switchTo = Command.make(
 )
 
 /** A context of that name, else those of an organization with that id or name. */
-const reachingContexts = (stored: StoredContexts, wanted: string): ReadonlyArray<string> =>
+const contextsFor = (stored: StoredContexts, wanted: string): ReadonlyArray<string> =>
   Object.hasOwn(stored.contexts, wanted)
     ? [wanted]
     : Object.entries(stored.contexts)

@@ -42,8 +42,8 @@ export class Connection extends Context.Service<
       const latest = yield* LatestVersion
       const http = HttpClient.tap(yield* HttpClient.HttpClient, (response) =>
         Effect.sync(() => {
-          const said = response.headers["narthex-cli-latest"]
-          if (said !== undefined) latest.heard(said)
+          const newest = response.headers["narthex-cli-latest"]
+          if (newest !== undefined) latest.record(newest)
         })
       )
       const connect = (settings: ClientSettings) =>

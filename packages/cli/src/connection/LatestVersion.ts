@@ -16,7 +16,7 @@ export class LatestVersion extends Context.Service<
   LatestVersion,
   {
     /** What an answer's header said. */
-    readonly heard: (latest: string) => void
+    readonly record: (latest: string) => void
     /** At the end of a command. */
     readonly notice: Effect.Effect<void>
   }
@@ -31,8 +31,8 @@ export class LatestVersion extends Context.Service<
       let latest: string | undefined
 
       return LatestVersion.of({
-        heard: (said) => {
-          latest = said
+        record: (version) => {
+          latest = version
         },
         notice: Effect.gen(function* () {
           if (latest === undefined || quietAboutUpdates || !isNewer(latest, version)) return

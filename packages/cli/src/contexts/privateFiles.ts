@@ -40,7 +40,7 @@ const isMissing = (error: unknown) => isSystemError(error) && error.code === "EN
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && "code" in error
 
 /** The folder, private. A link in its place is refused: somebody else could point it anywhere. */
-const openFolder = (folder: string) => {
+const preparePrivateFolder = (folder: string) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const found = lstatSync(folder)
   if (found.isSymbolicLink()) throw new SymbolicLink(folder)
@@ -75,7 +75,7 @@ export const readPrivate = (path: string): PrivateText | undefined => {
 
 export const writePrivate = (path: string, text: string): void => {
   const folder = dirname(path)
-  openFolder(folder)
+  preparePrivateFolder(folder)
   removeLeftovers(path)
   const temporary = `${path}.${randomBytes(8).toString("hex")}.tmp`
   const file = openSync(temporary, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | noFollow, 0o600)
@@ -111,10 +111,10 @@ export const removePrivate = (path: string): boolean => {
 /** Temporary files that a crash between steps 2 and 4 left behind hold secrets. */
 const removeLeftovers = (path: string) => {
   const folder = dirname(path)
-  const ours = new RegExp(`^${basename(path).replaceAll(".", "\\.")}\\.[0-9a-f]{16}\\.tmp$`)
+  const temporary = new RegExp(`^${basename(path).replaceAll(".", "\\.")}\\.[0-9a-f]{16}\\.tmp$`)
   let found: ReadonlyArray<string>
   try {
-    found = readdirSync(folder).filter((name) => ours.test(name))
+    found = readdirSync(folder).filter((name) => temporary.test(name))
   } catch (error) {
     if (isMissing(error)) return
     throw error

@@ -20,7 +20,7 @@ const host = "127.0.0.1"
 
 export const listenForCallback = (state: string): Effect.Effect<LoginListener, LoginEnded, Scope.Scope> =>
   Effect.gen(function* () {
-    const heard = yield* Deferred.make<Callback>()
+    const received = yield* Deferred.make<Callback>()
     const server = createServer()
     const port = yield* Effect.acquireRelease(
       Effect.callback<number, LoginEnded>((resume) => {
@@ -37,11 +37,11 @@ export const listenForCallback = (state: string): Effect.Effect<LoginListener, L
     )
     server.on("request", (request, response) => {
       const callback = accepted(request, port, state)
-      const isFirst = callback !== undefined && Deferred.doneUnsafe(heard, Effect.succeed(callback))
+      const isFirst = callback !== undefined && Deferred.doneUnsafe(received, Effect.succeed(callback))
       if (isFirst) answer(response, 200, page(callback))
       else answer(response, 404, notFound)
     })
-    return { port, redirect: `http://${host}:${port}${callbackPath}`, callback: Deferred.await(heard) }
+    return { port, redirect: `http://${host}:${port}${callbackPath}`, callback: Deferred.await(received) }
   })
 
 /** Answers that are under way are let finish; a browser's idle connections are not waited for. */

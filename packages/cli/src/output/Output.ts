@@ -88,14 +88,14 @@ const failureLines = (head: string, { code, hint, request_id, sentence }: Explan
     : [`  code: ${printable(code)}${request_id === undefined ? "" : ` · request: ${printable(request_id)}`}`])
 ]
 
-const patience = Duration.millis(300)
+const spinnerDelay = Duration.millis(300)
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 const erase = "\r\u001b[K"
 
 /** Runs until it is interrupted, and leaves the line as it found it. */
 const spin = (raw: (text: string) => Effect.Effect<void>, what: string) =>
   Effect.gen(function* () {
-    yield* Effect.sleep(patience)
+    yield* Effect.sleep(spinnerDelay)
     for (let turn = 0; ; turn++) {
       yield* raw(`${erase}${frames[turn % frames.length]} ${printable(what)}`)
       yield* Effect.sleep("100 millis")

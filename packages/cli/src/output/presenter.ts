@@ -10,8 +10,8 @@ export const presenter = CliOutput.layerPresenter({
     event._tag === "InvalidInvocation"
       ? Effect.gen(function* () {
           const { canColor } = yield* TerminalCapabilities.TerminalCapabilities
-          const complaint = CliOutput.defaultFormatter({ colors: canColor }).formatErrors(event.errors)
-          yield* Console.error(complaint.trim())
+          const errors = CliOutput.defaultFormatter({ colors: canColor }).formatErrors(event.errors)
+          yield* Console.error(errors.trim())
           yield* Console.error(`Usage: ${event.helpDoc.usage}\nRun \`${event.commandPath.join(" ")} --help\` for more.`)
         })
       : CliOutput.defaultPresenter.present(event)

@@ -43,11 +43,11 @@ export const scopeText = (scope: Scope): string => {
 }
 
 /** Control characters and those that turn the direction of writing. */
-const steering = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+const unsafe = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
 /** Text of others, safe on a terminal. */
 export const printable = (text: string): string =>
-  text.replace(steering, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
+  text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
 const cellText = (cell: Cell): string =>
   cell === null || cell === undefined || cell === "" ? "-" : printable(String(cell))
