@@ -1,7 +1,7 @@
 /**
- * Makes the command line one file without dependencies, `dist/narthex.js`: `node packages/cli/bundle.ts`.
+ * `node packages/cli/bundle.ts`: bundles the command line to one file without dependencies, `dist/narthex.js`.
  *
- * Types are not checked here; `npm run check` does that.
+ * It does not check types; `npm run check` does.
  */
 import { chmodSync } from "node:fs"
 import { join } from "node:path"

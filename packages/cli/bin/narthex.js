@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command's name on the path. The command line itself is one bundled file beside it.
+// The executable of the package. It checks the version of Node and loads the bundle, dist/narthex.js.
 import { existsSync } from "node:fs"
 
 const bundle = new URL("../dist/narthex.js", import.meta.url)

@@ -1,4 +1,4 @@
-/** The public surface of the package: what runs the command line inside another process, and its reference tables. */
+/** The public surface of the package: the command line for use inside another process, and its reference tables. */
 export { Environment, readEnvironment, type Variables } from "./environment/Environment.ts"
 export { defaultUrl, type EnvironmentVariable, environmentTable } from "./environment/environmentTable.ts"
 export { version } from "./environment/version.ts"

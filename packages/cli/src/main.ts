@@ -9,7 +9,7 @@ import { exitCodes } from "./failures/exitCodes.ts"
 import { Browser } from "./login/Browser.ts"
 import { cliLayer, runCli } from "./runCli.ts"
 
-/** `narthex events tail | head -1`: whoever read our output has gone, and nobody is left to be told. */
+/** When the reader of a pipe exits (`narthex events tail | head -1`), writes fail with EPIPE: exit quietly. */
 process.stdout.on("error", (error: NodeJS.ErrnoException) => {
   process.exit(error.code === "EPIPE" ? exitCodes.ok.code : exitCodes.failed.code)
 })
@@ -28,6 +28,6 @@ const program = Effect.map(runCli(process.argv.slice(2)), (reached) => {
 
 NodeRuntime.runMain(Effect.provide(program, layer), {
   disableErrorReporting: true,
-  // Standard input may still be open, so the process would not end by itself; what was written goes out first.
+  // An open standard input keeps the process alive, so it exits explicitly, after pending output is flushed.
   teardown: () => process.stdout.write("", () => process.exit(code))
 })

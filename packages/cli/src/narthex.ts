@@ -1,4 +1,4 @@
-/** The tree of commands, and the flags that all of them take. */
+/** The tree of commands, and the flags that every command accepts. */
 import { Command } from "effect/cli"
 import { apiKey } from "./commands/apiKeys.ts"
 import { NoInput } from "./input/confirm.ts"

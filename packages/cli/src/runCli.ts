@@ -1,4 +1,4 @@
-/** One run of the command line: arguments in, an exit code out. Nothing escapes: a defect is an error message, too. */
+/** One run of the command line: takes the arguments, returns the exit code. It never fails: a defect is a message. */
 import { Cause, Effect, Layer, Logger } from "effect"
 import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
 import { Connection } from "./connection/Connection.ts"
@@ -36,7 +36,7 @@ const exitCodeOf = (failure: Reported | CliError.CliError): number => {
   return failure._tag === "ShowHelp" && failure.errors.length === 0 ? exitCodes.ok.code : exitCodes.usage.code
 }
 
-/** Everything that `runCli` needs and that does not depend on where it runs. */
+/** The services of `runCli` that are the same in the bundle and in tests. */
 export const cliLayer = Connection.layer.pipe(
   Layer.provideMerge(LatestVersion.layer),
   Layer.provideMerge(ContextFile.layer),
@@ -44,7 +44,7 @@ export const cliLayer = Connection.layer.pipe(
   Layer.provideMerge(
     Layer.mergeAll(
       presenter,
-      // The wizard would print on standard output and ask; completions, help, version and log level stay.
+      // Without the wizard, which prints questions on standard output.
       CliConfig.layer({ builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard) }),
       Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
     )

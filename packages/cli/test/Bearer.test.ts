@@ -34,7 +34,7 @@ const secretOf = (inputs: Partial<BearerInputs>): string =>
     onSuccess: ({ secret }) => Redacted.value(secret)
   })
 
-/** flag, NARTHEX_API_KEY, NARTHEX_CONTEXT, expected; the current context is always there. */
+/** Which of --context, NARTHEX_API_KEY and NARTHEX_CONTEXT are set. There is always a current context. */
 const precedence: ReadonlyArray<readonly [flag: boolean, key: boolean, variable: boolean, expected: string]> = [
   [false, false, false, "of-current"],
   [false, false, true, "of-team"],
@@ -48,7 +48,7 @@ const precedence: ReadonlyArray<readonly [flag: boolean, key: boolean, variable:
 
 describe("chooseBearer", () => {
   for (const [flag, key, variable, expected] of precedence)
-    it(`takes the one ${expected} with --context ${flag}, NARTHEX_API_KEY ${key}, NARTHEX_CONTEXT ${variable}`, () => {
+    it(`the bearer is ${expected} with --context ${flag}, NARTHEX_API_KEY ${key}, NARTHEX_CONTEXT ${variable}`, () => {
       assert.strictEqual(
         secretOf({
           flag: flag ? "acme" : undefined,
@@ -59,30 +59,30 @@ describe("chooseBearer", () => {
       )
     })
 
-  it("never falls back when the named context is missing", () => {
+  it("a missing context has no fallback", () => {
     assert.strictEqual(secretOf({ flag: "gone", environment }), 'There is no context "gone".')
     assert.strictEqual(secretOf({ variable: "gone" }), 'There is no context "gone".')
     assert.strictEqual(secretOf({ flag: "toString" }), 'There is no context "toString".')
   })
 
-  it("says whether nothing is stored or nothing is current", () => {
+  it("the error distinguishes no stored context from no current context", () => {
     assert.strictEqual(secretOf({ stored: { ...stored, current: null } }), "There is no current context.")
     assert.strictEqual(secretOf({ stored: { version: 1, current: null, contexts: {} } }), "You are not signed in.")
   })
 
-  it("sends a stored key to no other server than the one that made it", () => {
+  it("a stored key is sent only to the server that issued it", () => {
     assert.match(secretOf({ url: "https://evil.example" }), /belongs to https:\/\/api\.example/)
     assert.match(secretOf({ url: "http://127.0.0.1:4400" }), /belongs to/)
     assert.strictEqual(secretOf({ url: home }), "of-current")
   })
 
-  it("takes servers on this machine for one, whatever their port", () => {
+  it("all servers on loopback count as the same, whatever their port", () => {
     const local = { version: 1, current: "a", contexts: { a: context("of-a", "http://127.0.0.1:4400") } } as const
     const found = chooseBearer({ ...none, stored: local, url: "http://localhost:5500" })
     assert.strictEqual(Result.getOrThrow(found).url, "http://localhost:5500")
   })
 
-  it("sends a credential from the environment to the chosen server, or to the default one", () => {
+  it("a credential from the environment is sent to NARTHEX_URL, or to the default server", () => {
     const urlOf = (url: string | undefined) => Result.getOrThrow(chooseBearer({ ...none, environment, url })).url
     assert.strictEqual(urlOf("https://elsewhere.example"), "https://elsewhere.example")
     assert.strictEqual(urlOf(undefined), "http://127.0.0.1:4400")

@@ -34,8 +34,8 @@ const ask = (port: number, path: string, options: { readonly method?: string; re
 
 const right = `/callback?code=the-code&state=${state}`
 
-describe("the loopback listener", () => {
-  it.live("hears one callback, and answers 404 to a second one", () =>
+describe("LoginListener", () => {
+  it.live("the listener accepts one callback, and answers a second one with 404", () =>
     Effect.gen(function* () {
       const { callback, port, redirect } = yield* listenForCallback(state)
       assert.strictEqual(redirect, `http://127.0.0.1:${port}/callback`)
@@ -48,7 +48,7 @@ describe("the loopback listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ignores a wrong state, another Host, other methods and other paths, and still waits", () =>
+  it.live("the listener ignores a wrong state, another Host, other methods and other paths", () =>
     Effect.gen(function* () {
       const { callback, port } = yield* listenForCallback(state)
       const ignored = [
@@ -68,7 +68,7 @@ describe("the loopback listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("answers pages that no other origin may use, frame, cache or learn from", () =>
+  it.live("the page of the listener has no CORS header, and forbids frames, caching and referrers", () =>
     Effect.gen(function* () {
       const { port } = yield* listenForCallback(state)
       const { headers } = yield* ask(port, right)
@@ -79,7 +79,7 @@ describe("the loopback listener", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is gone when the login is over", () =>
+  it.live("the listener closes its port when the login ends", () =>
     Effect.gen(function* () {
       const port = yield* Effect.scoped(Effect.map(listenForCallback(state), ({ port }) => port))
       const refused = yield* Effect.promise(() =>

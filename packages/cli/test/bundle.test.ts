@@ -12,7 +12,7 @@ import { eventually, within } from "../../../test/harness/eventually.ts"
 import { ControlPlane } from "./support/ControlPlane.ts"
 import { counting, startUpOf } from "./support/startUp.ts"
 
-/** Far from any `node_modules`: what the file does not hold, it does not find. */
+/** A folder without a `node_modules` above it, so that the bundle can load nothing but itself. */
 const folder = mkdtempSync(join(tmpdir(), "narthex-bundle-"))
 const file = join(folder, "dist", "narthex.js")
 const bin = join(folder, "bin", "narthex.js")
@@ -30,7 +30,7 @@ afterEach(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** Most bytes of the file: a tenth more than there are. Node reads and compiles them all at every start. */
+/** The size limit in bytes, a tenth above the present size. Node reads and compiles the whole file at each start. */
 const mostBytes = 510_000
 
 const start = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}, script = file) =>
@@ -52,7 +52,7 @@ const text = (stream: NodeJS.ReadableStream): (() => string) => {
   return () => read
 }
 
-/** Standard input stays open, as in a terminal: a command that has its answer must end all the same. */
+/** Standard input stays open, as on a terminal. A command must end nevertheless. */
 const ended = (child: ChildProcessWithoutNullStreams) => {
   const stdout = text(child.stdout)
   const stderr = text(child.stderr)
@@ -75,22 +75,22 @@ const said = (stream: NodeJS.ReadableStream, wanted: RegExp) => {
 }
 
 describe("the bundle", () => {
-  it("is one executable file with a shebang", () => {
+  it("the bundle is one executable file with a shebang", () => {
     assert.strictEqual(statSync(file).mode & 0o777, 0o755)
     assert.isTrue(readFileSync(file, "utf8").startsWith("#!/usr/bin/env node\n"))
   })
 
-  it("answers --version on stdout: exit 0", async () => {
+  it("--version prints the version on stdout and exits with 0", async () => {
     assert.deepStrictEqual(await ended(start(["--version"])), { code: 0, stdout: `narthex v${version}\n`, stderr: "" })
   })
 
-  it("starts with one file of bounded size, reads no other and opens no connection", async () => {
+  it("the bundle starts from one file of bounded size, without another file or a connection", async () => {
     const { code, stderr } = await ended(run([...counting(file), file, "--version"]))
     assert.deepStrictEqual([code, startUpOf(stderr)], [0, { files: [pathToFileURL(file).href], sockets: 0 }])
     assert.isBelow(statSync(file).size, mostBytes)
   })
 
-  it("that needs its home or the API is seen to use them", async () => {
+  it("the start-up counter notices a file that is read and a connection that is opened", async () => {
     const reading = await ended(run([...counting(file), file, "whoami"]))
     assert.strictEqual(reading.code, 1)
     assert.match(reading.stderr, /credentials\.json could not be read/)
@@ -104,7 +104,7 @@ describe("the bundle", () => {
     )
   })
 
-  it("without a credential says what to do on stderr: exit 4", async () => {
+  it("a command without a credential prints a hint on stderr and exits with 4", async () => {
     assert.deepStrictEqual(await ended(start(["whoami"])), {
       code: 4,
       stdout: "",
@@ -112,13 +112,13 @@ describe("the bundle", () => {
     })
   })
 
-  it("proposes the word that was meant, on stderr: exit 2", async () => {
+  it("a mistyped command prints a suggestion on stderr and exits with 2", async () => {
     const { code, stderr, stdout } = await ended(start(["ip-allow", "ad"]))
     assert.deepStrictEqual([code, stdout], [2, ""])
     assert.match(stderr, /Did you mean this\?\s+add/)
   })
 
-  it.live("prints an answer and nothing else on stdout", () =>
+  it.live("a command prints only its result on stdout", () =>
     Effect.gen(function* () {
       const plane = yield* ControlPlane.make
       const { secret } = plane.addKey()
@@ -131,7 +131,7 @@ describe("the bundle", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("logs in, and ends although standard input stays open", () =>
+  it.live("login ends while standard input stays open", () =>
     Effect.gen(function* () {
       const plane = yield* ControlPlane.make
       const home = join(folder, "home")
@@ -148,7 +148,7 @@ describe("the bundle", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends with 130 when it is interrupted", () =>
+  it.live("an interrupted command exits with 130", () =>
     Effect.gen(function* () {
       const plane = yield* ControlPlane.make
       const { secret } = plane.addKey()
@@ -163,7 +163,7 @@ describe("the bundle", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("ends quietly when its reader has gone", async () => {
+  it("a command prints no error when the reader of its output has exited", async () => {
     const child = start(["--completions", "bash"])
     child.stdout.destroy()
     const stderr = text(child.stderr)
@@ -171,12 +171,12 @@ describe("the bundle", () => {
     assert.strictEqual(stderr(), "")
   })
 
-  it("is what the package's bin loads", async () => {
+  it("bin/narthex.js loads the bundle", async () => {
     const { code, stdout } = await ended(start(["--version"], {}, bin))
     assert.deepStrictEqual([code, stdout], [0, `narthex v${version}\n`])
   })
 
-  it("that is missing is said by the package's bin, with the command that makes it", async () => {
+  it("bin/narthex.js without a bundle prints the command that builds it", async () => {
     const alone = join(folder, "alone", "bin", "narthex.js")
     mkdirSync(dirname(alone), { recursive: true })
     copyFileSync(bin, alone)

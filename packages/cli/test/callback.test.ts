@@ -4,19 +4,19 @@ import { readCallback, readPasted } from "../src/login/callback.ts"
 const state = "s".repeat(43)
 const redirect = "http://127.0.0.1:43210/callback"
 
-describe("the callback of a login", () => {
-  it("is a code with our state", () => {
+describe("callback", () => {
+  it("a redirect with the state of the login and a code is a code", () => {
     assert.deepStrictEqual(readCallback(`/callback?code=c&state=${state}`, state), { _tag: "Code", code: "c" })
   })
 
-  it("is an error with our state", () => {
+  it("a redirect with the state of the login and an error is a refusal", () => {
     assert.deepStrictEqual(readCallback(`/callback?error=access_denied&state=${state}`, state), {
       _tag: "Refused",
       error: "access_denied"
     })
   })
 
-  it("is nothing else", () => {
+  it("a redirect with another state, path or repeated parameter is ignored", () => {
     const others = [
       "/callback",
       "/callback?code=c",
@@ -33,12 +33,12 @@ describe("the callback of a login", () => {
     for (const target of others) assert.isUndefined(readCallback(target, state), target)
   })
 
-  it("may be pasted, with the blanks and the fragment that browsers and people add", () => {
+  it("a pasted URL may have surrounding blanks and a fragment", () => {
     const pasted = `  ${redirect}?code=c&state=${state}#_=_ \n`
     assert.deepStrictEqual(readPasted(pasted, redirect, state), { _tag: "Code", code: "c" })
   })
 
-  it("that was pasted must be of this login", () => {
+  it("a pasted URL of another login is ignored", () => {
     assert.isUndefined(readPasted(`http://127.0.0.1:1234/callback?code=c&state=${state}`, redirect, state))
     assert.isUndefined(readPasted(`http://127.0.0.1:43210.evil/callback?code=c&state=${state}`, redirect, state))
     assert.isUndefined(readPasted(`${redirect}?code=c&state=other`, redirect, state))

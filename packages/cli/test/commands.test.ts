@@ -7,7 +7,7 @@ import { problem } from "./support/replies.ts"
 import { signedIn } from "./support/signedIn.ts"
 
 describe("whoami", () => {
-  it.live("names the person, the organization, the key, and where the credential comes from", () =>
+  it.live("whoami prints the user, the organization, the key and the source of the credential", () =>
     Effect.gen(function* () {
       const { file, key, plane, run } = yield* signedIn
       const { code, stdout } = yield* run(["whoami"])
@@ -25,7 +25,7 @@ describe("whoami", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("prints the API's body with members that it does not know, and the source, as JSON and as YAML", () =>
+  it.live("whoami prints the whole body, unknown members included, and the source, as JSON and as YAML", () =>
     Effect.gen(function* () {
       const { plane, run, setting } = yield* signedIn
       const json = JSON.parse((yield* run(["-o", "json", "whoami"])).stdout)
@@ -40,7 +40,7 @@ describe("whoami", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reads NARTHEX_API_KEY_FILE, and refuses what no header can carry", () =>
+  it.live("NARTHEX_API_KEY_FILE is read, and refused if a header cannot contain it", () =>
     Effect.gen(function* () {
       const { plane, run, setting } = yield* signedIn
       const ci = plane.addKey()
@@ -55,7 +55,7 @@ describe("whoami", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("keeps the stored key when the server refuses it: exit 4", () =>
+  it.live("a rejected key stays stored, and the command exits with 4", () =>
     Effect.gen(function* () {
       const { key, plane, run, stored } = yield* signedIn
       plane.keys.clear()
@@ -69,7 +69,7 @@ describe("whoami", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks for a login when there is none: exit 4, and one line of JSON with -o json", () =>
+  it.live("without a login a command exits with 4, and prints one line of JSON with -o json", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       yield* run(["logout"])
@@ -86,7 +86,7 @@ describe("whoami", () => {
 })
 
 describe("project", () => {
-  it.live("list reads every page", () =>
+  it.live("project list reads every page", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       for (const name of ["a", "b", "c", "d", "e"]) plane.projects.push({ id: `prj-${name}`, name, region: "eu" })
@@ -101,7 +101,7 @@ describe("project", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("list of nothing is a sentence on stderr and nothing on stdout", () =>
+  it.live("an empty project list is a sentence on stderr, and stdout stays empty", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { code, stderr, stdout } = yield* run(["project", "list"])
@@ -110,7 +110,7 @@ describe("project", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("create prints the API's body", () =>
+  it.live("project create prints the body of the response", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       const { code, stdout } = yield* run(["project", "create", "shop", "--region", "eu", "-o", "json"])
@@ -120,7 +120,7 @@ describe("project", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("create without a region where one must be named says how", () =>
+  it.live("project create without a required region prints how to pass one", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { code, stderr, stdout } = yield* run(["project", "create", "shop"])
@@ -129,7 +129,7 @@ describe("project", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("failures are the problem object on one line with -o json", () =>
+  it.live("a failure with -o json is the problem object on one line", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { stderr } = yield* run(["project", "create", "shop", "-o", "json"])
@@ -140,7 +140,7 @@ describe("project", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that the API cannot be reached", () =>
+  it.live("a command prints that the API cannot be reached", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       yield* Effect.promise(() => plane.close())
@@ -153,7 +153,7 @@ describe("project", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that an answer makes no sense to this version", () =>
+  it.live("a command prints that a response cannot be decoded", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.instead = () => ({ status: 200, body: { projects: "none" } })
@@ -165,7 +165,7 @@ describe("project", () => {
 })
 
 describe("region list", () => {
-  it.live("shows the regions", () =>
+  it.live("region list prints the regions", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       assert.strictEqual(

@@ -4,7 +4,7 @@ import { other } from "./support/records.ts"
 import { signedIn } from "./support/signedIn.ts"
 
 describe("org and context", () => {
-  it.live("org list says which context reaches each organization", () =>
+  it.live("org list prints the contexts of each organization", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const [only] = JSON.parse((yield* run(["org", "list", "-o", "json"])).stdout).organizations
@@ -12,7 +12,7 @@ describe("org and context", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("org switch uses the stored key of the organization, by name, id or context", () =>
+  it.live("org switch selects a context by the name or id of its organization, or by its own name", () =>
     Effect.gen(function* () {
       const { login, plane, run, stored } = yield* signedIn
       plane.organization = other
@@ -29,7 +29,7 @@ describe("org and context", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("org switch without a key for it says which login makes one: exit 4", () =>
+  it.live("org switch without a stored key prints the login command and exits with 4", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { code, stderr } = yield* run(["org", "switch", "Big Corp"])
@@ -38,7 +38,7 @@ describe("org and context", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("org switch offers that login on a terminal", () =>
+  it.live("org switch without a stored key offers the login on a terminal", () =>
     Effect.gen(function* () {
       const { plane, run, stored } = yield* signedIn
       const open = (url: string) => Effect.promise(() => fetch(plane.authorize(url)).then(() => true))
@@ -51,7 +51,7 @@ describe("org and context", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("context list marks the current one, and shows no secret", () =>
+  it.live("context list marks the current context, and prints no secret", () =>
     Effect.gen(function* () {
       const { login, run } = yield* signedIn
       yield* login("acme")
@@ -63,7 +63,7 @@ describe("org and context", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("context use changes the current one, and says what wins over it", () =>
+  it.live("context use changes the current context, and warns about a variable that takes precedence", () =>
     Effect.gen(function* () {
       const { login, run, setting, stored } = yield* signedIn
       yield* login("acme")
@@ -77,7 +77,7 @@ describe("org and context", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("context remove revokes the key and forgets it", () =>
+  it.live("context remove revokes the key and deletes the context", () =>
     Effect.gen(function* () {
       const { plane, run, stored } = yield* signedIn
       assert.strictEqual((yield* run(["context", "remove", "default"])).code, 0)

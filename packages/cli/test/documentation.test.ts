@@ -9,11 +9,11 @@ const read = (path: string) => readFileSync(join(root, path), "utf8")
 const sources = globSync("src/**/*.ts", { cwd: root })
 
 describe("the package", () => {
-  it("has the version that it says", () => {
+  it("version.ts has the version of package.json", () => {
     assert.strictEqual(JSON.parse(read("package.json")).version, version)
   })
 
-  it("prints in output/ alone", () => {
+  it("only output/ prints", () => {
     const printing = sources.filter(
       (file) =>
         !file.startsWith("src/output/") &&
@@ -22,7 +22,7 @@ describe("the package", () => {
     assert.deepStrictEqual(printing, [])
   })
 
-  it("reads the environment in one file, and documents what a person sets", () => {
+  it("only Environment.ts reads the environment, and every variable for users is documented", () => {
     const reading = sources.filter((file) => /process\.env|\bConfig(Provider)?\b/.test(read(file)))
     assert.deepStrictEqual(reading, ["src/environment/Environment.ts"])
     const looked = [...read("src/environment/Environment.ts").matchAll(/"([A-Z][A-Z_]+)"/g)].map(([, name]) => name)

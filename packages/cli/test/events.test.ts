@@ -35,7 +35,7 @@ const untilStreaming = (plane: ControlPlane): Effect.Effect<void> =>
     Effect.sync(() => plane.streams > 0)
   )
 
-/** Sends, and waits until the command has said it. */
+/** Sends the frames, and waits until the output matches `until`. */
 const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, until: RegExp, more: object = {}) =>
   Effect.gen(function* () {
     const { plane, run } = yield* signedIn
@@ -59,14 +59,14 @@ const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, u
   })
 
 describe("events tail", () => {
-  it.live("prints a line an event", () =>
+  it.live("events tail prints one line per event", () =>
     Effect.gen(function* () {
       const { said } = yield* tailing([], [started], /op-1\n/)
       assert.strictEqual(said, `2026-11-20T10:00:00.000Z  operation.updated.v1  ${shop}  start_compute running  op-1\n`)
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks for the project, the types and the position that were named", () =>
+  it.live("events tail requests the project, the types and the position of its flags", () =>
     Effect.gen(function* () {
       const args = ["--project", shop, "--type", "operation.updated.v1", "--type", "a.v1,b.v1", "--after", id(0)]
       const { plane } = yield* tailing(args, [started], /op-1/)
@@ -78,7 +78,7 @@ describe("events tail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("prints one document a line as JSON, gap and overflow among them, and warns of both", () =>
+  it.live("events tail -o json prints one document per line, gap and overflow included, and warns of both", () =>
     Effect.gen(function* () {
       const { said } = yield* tailing(["-o", "json"], [started, gap, overflow], /"dropped":7/)
       const lines = said.trimEnd().split("\n")
@@ -96,7 +96,7 @@ describe("events tail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("prints what a newer server adds, as it was sent", () =>
+  it.live("events tail prints unknown members of a newer server unchanged", () =>
     Effect.gen(function* () {
       const more = { at: "2026-11-20T10:00:00.123456+01:00", actor: { id: "u-1", via: ["console"] }, seq: 7 }
       const { said } = yield* tailing(["-o", "json"], [started, gap], /resume\.gap\.v1.*\n/, more)
@@ -110,14 +110,14 @@ describe("events tail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("prints documents as YAML", () =>
+  it.live("events tail -o yaml prints documents", () =>
     Effect.gen(function* () {
       const { said } = yield* tailing(["-o", "yaml"], [started], /status: running/)
       assert.match(said, /^---\nid: "?01JD/)
     }).pipe(Effect.scoped)
   )
 
-  it.live("--exit-on-gap stops with an error, after the gap is printed", () =>
+  it.live("events tail --exit-on-gap prints the gap, then exits with an error", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       const running = yield* Effect.forkChild(run(["events", "tail", "--exit-on-gap", "-o", "json"]))
@@ -130,7 +130,7 @@ describe("events tail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("connects again after a loss where it stood, and says both on stderr", () =>
+  it.live("events tail resumes after a lost connection, and prints the loss and the reconnection on stderr", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       let said = ""
@@ -158,7 +158,7 @@ describe("events tail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ends when the server says no: exit 4 for the credential, 1 for the rest", () =>
+  it.live("events tail exits with 4 if the server rejects the credential, with 1 if it refuses the stream", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.instead = () => problem("invalid_token")
@@ -170,7 +170,7 @@ describe("events tail", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("takes only an event's id for --after: exit 2", () =>
+  it.live("events tail --after with anything but an event id exits with 2", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       assert.strictEqual((yield* run(["events", "tail", "--after", "yesterday"])).code, 2)

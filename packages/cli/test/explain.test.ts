@@ -8,7 +8,7 @@ const signedOut = ["unauthenticated", "invalid_token", "token_expired", "sign_in
 
 describe("explain", () => {
   for (const [code, { status }] of Object.entries(problemCatalog))
-    it(`${code} exits with ${signedOut.includes(code) ? 4 : 1}`, () => {
+    it(`the problem ${code} exits with ${signedOut.includes(code) ? 4 : 1}`, () => {
       if (!isProblemCode(code)) return assert.fail(code)
       const problem = new problems[code]({ detail: "what happened", request_id: "req_1" })
       const explained = explain(problem)
@@ -19,7 +19,7 @@ describe("explain", () => {
       assert.deepInclude(explained.json, { code, status, detail: "what happened", request_id: "req_1" })
     })
 
-  it("gives a way on for every code that a person at a terminal can act on", () => {
+  it("every problem on which a user at a terminal can act has a hint", () => {
     const silent = Object.keys(problemCatalog).filter((code) => hintOf(code) === undefined)
     assert.deepStrictEqual(silent, [
       "malformed_request",
@@ -34,18 +34,18 @@ describe("explain", () => {
     ])
   })
 
-  it("has no hint for what is no code of ours", () => {
+  it("an unknown problem code has no hint", () => {
     assert.isUndefined(hintOf("toString"))
     assert.isUndefined(hintOf("made_by_a_newer_server"))
   })
 
-  it("shows a problem that this version does not know", () => {
+  it("an unknown problem is shown with its code and title", () => {
     const explained = explain(new OtherProblem({ status: 418, code: "teapot", title: "Short and stout." }))
     assert.deepInclude(explained, { sentence: "Short and stout.", exit: "failed", code: "teapot" })
     assert.deepStrictEqual(explained.json, { status: 418, code: "teapot", title: "Short and stout." })
   })
 
-  it("takes a stream that was refused with 401 for signed out", () => {
+  it("a stream refused with 401 exits as signed out", () => {
     assert.strictEqual(
       explain(new StreamRefused({ status: 401, code: "invalid_token", detail: "No." })).exit,
       "signed_out"
@@ -53,7 +53,7 @@ describe("explain", () => {
     assert.strictEqual(explain(new StreamRefused({ status: 403, code: "not_a_member", detail: "No." })).exit, "failed")
   })
 
-  it("tells usage from failure", () => {
+  it("a usage mistake, a stopped command and a missing login have different exit codes", () => {
     assert.strictEqual(explain(new UsageMistake({ message: "m" })).exit, "usage")
     assert.strictEqual(explain(new Stopped({ message: "m" })).exit, "failed")
     assert.strictEqual(explain(new NotSignedIn({ message: "m", hint: "narthex login" })).exit, "signed_out")

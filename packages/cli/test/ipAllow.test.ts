@@ -7,7 +7,7 @@ const cidrs = (plane: { readonly allowlist: { readonly rules: ReadonlyArray<{ re
   plane.allowlist.rules.map(({ cidr }) => cidr)
 
 describe("ip-allow list", () => {
-  it.live("shows the rules, and says of an empty list that the project is open", () =>
+  it.live("ip-allow list prints the rules, and for an empty list that the project is open", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       const open = yield* run(["ip-allow", "list", "--project", shop])
@@ -22,7 +22,7 @@ describe("ip-allow list", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("needs a project whose id could be one: exit 2, and nothing is asked", () =>
+  it.live("ip-allow list without a valid project id exits with 2 and sends no request", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       for (const args of [[], ["--project", ".."], ["--project", "shop"]])
@@ -33,7 +33,7 @@ describe("ip-allow list", () => {
 })
 
 describe("ip-allow add", () => {
-  it.live("sends the network, and a bare address with its prefix", () =>
+  it.live("ip-allow add sends the network, and a bare address with its prefix", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("198.51.100.0/24")
@@ -46,7 +46,7 @@ describe("ip-allow add", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("names the network that was meant when host bits are set, and sends nothing", () =>
+  it.live("ip-allow add with host bits prints the network that was meant and sends no request", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       const { code, stderr } = yield* run(["ip-allow", "add", "10.0.0.5/24", "--project", shop])
@@ -57,7 +57,7 @@ describe("ip-allow add", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("--current lists the address that the API sees, and says it", () =>
+  it.live("ip-allow add --current adds and prints the address that the API sees", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       const { stderr } = yield* run(["ip-allow", "add", "--current", "--project", shop])
@@ -68,7 +68,7 @@ describe("ip-allow add", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("--current warns where it lists IPv6 beside IPv4", () =>
+  it.live("ip-allow add --current warns if it adds IPv6 to rules for IPv4", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("203.0.113.0/24")
@@ -79,7 +79,7 @@ describe("ip-allow add", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("warns when the first rule locks its author out", () =>
+  it.live("ip-allow add warns if the first rule excludes its author", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { code, stderr } = yield* run(["ip-allow", "add", "203.0.113.0/24", "--project", shop])
@@ -88,7 +88,7 @@ describe("ip-allow add", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says when the project opens if the last rule lapses", () =>
+  it.live("ip-allow add warns when the project opens because the last rule expires", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { stderr } = yield* run(["ip-allow", "add", "198.51.100.0/24", "--ttl", "8h", "--project", shop])
@@ -99,7 +99,7 @@ describe("ip-allow add", () => {
 })
 
 describe("ip-allow remove", () => {
-  it.live("removes a network in any spelling", () =>
+  it.live("ip-allow remove accepts a network in any notation", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("10.0.0.0/8", "2001:db8::1/128")
@@ -110,7 +110,7 @@ describe("ip-allow remove", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never puts into a path what is no network", () =>
+  it.live("ip-allow remove never puts an invalid network into a path", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("10.0.0.0/8")
@@ -121,7 +121,7 @@ describe("ip-allow remove", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of the last rule warns where nobody can be asked, and exits 0", () =>
+  it.live("ip-allow remove of the last rule without a terminal warns and exits with 0", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("10.0.0.0/8")
@@ -132,7 +132,7 @@ describe("ip-allow remove", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("of the last rule asks on a terminal, and a no changes nothing", () =>
+  it.live("ip-allow remove of the last rule asks on a terminal, and changes nothing without a yes", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("10.0.0.0/8")
@@ -148,7 +148,7 @@ describe("ip-allow remove", () => {
 })
 
 describe("ip-allow reset", () => {
-  it.live("needs --yes where nobody can be asked", () =>
+  it.live("ip-allow reset without a terminal requires --yes", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("10.0.0.0/8", "192.0.2.0/24")
@@ -161,7 +161,7 @@ describe("ip-allow reset", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks on a terminal, but not with --no-input", () =>
+  it.live("ip-allow reset asks on a terminal, but not with --no-input", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.allowlist.list("10.0.0.0/8")

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { signedIn } from "./support/signedIn.ts"
 
 describe("api-key", () => {
-  it.live("list shows the keys without their secrets", () =>
+  it.live("api-key list prints the keys without their secrets", () =>
     Effect.gen(function* () {
       const { key, run } = yield* signedIn
       const { stdout } = yield* run(["api-key", "list"])
@@ -12,7 +12,7 @@ describe("api-key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("revoke --self asks nothing and forgets the context", () =>
+  it.live("api-key revoke --self asks no question and deletes the context", () =>
     Effect.gen(function* () {
       const { plane, run, stored } = yield* signedIn
       assert.strictEqual((yield* run(["api-key", "revoke", "--self"])).code, 0)
@@ -21,7 +21,7 @@ describe("api-key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("revoke of an id needs --yes where nobody can be asked, and a key may end only itself", () =>
+  it.live("api-key revoke of an id requires --yes without a terminal, and a key can revoke only itself", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       const theirs = plane.addKey()
@@ -35,7 +35,7 @@ describe("api-key", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("create explains that a key cannot create a key, and opens the console with --open", () =>
+  it.live("api-key create explains that a key cannot create a key, and opens the console with --open", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { code, stderr } = yield* run(["api-key", "create"])
@@ -51,7 +51,7 @@ describe("api-key", () => {
 })
 
 describe("api", () => {
-  it.live("calls any path with the credential, in any letter case of the method", () =>
+  it.live("api sends the credential to any path, with the method in any case", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       const { code, stdout } = yield* run(["api", "get", "/v1/projects?limit=1"])
@@ -64,7 +64,7 @@ describe("api", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("sends the credential nowhere but to the API", () =>
+  it.live("api refuses a URL, so that the credential is sent only to the API", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       for (const path of ["https://evil.example/", "//evil.example/", "@evil.example/", "/\\evil.example", "/a b"])
@@ -73,7 +73,7 @@ describe("api", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("shows a problem like every other command", () =>
+  it.live("api prints a problem like other commands", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       const { code, stderr, stdout } = yield* run(["api", "GET", "/v1/nothing"])

@@ -13,7 +13,7 @@ const setUp = Effect.gen(function* () {
   const home = yield* freshHome
   const file = join(home, ".config", "narthex", "credentials.json")
   const opened: Array<string> = []
-  /** A browser in which the person is signed in and clicks Authorize at once. */
+  /** A browser with a signed-in user, who clicks Authorize at once. */
   const open = (url: string) =>
     Effect.promise(async () => {
       opened.push(url)
@@ -25,7 +25,7 @@ const setUp = Effect.gen(function* () {
 })
 
 describe("login", () => {
-  it.live("opens the console with state, redirect and challenge, and stores the key in a file of 0600", () =>
+  it.live("login opens the console with state, redirect and challenge, and stores the key with mode 0600", () =>
     Effect.gen(function* () {
       const { file, opened, plane, setting, stored } = yield* setUp
       const run = yield* runNarthex(["login", "--name", "laptop"], setting)
@@ -33,7 +33,7 @@ describe("login", () => {
       assert.match(run.stdout, /^Signed in as ada@example\.com in Acme; the key is stored as context "default"\.\n$/)
 
       const [address = ""] = opened
-      assert.include(run.stderr.split("\n"), address, "the address stands on a line of its own")
+      assert.include(run.stderr.split("\n"), address, "the URL is on a line of its own")
       const url = new URL(address)
       assert.strictEqual(url.origin + url.pathname, "http://console.test/cli/authorize")
       assert.deepStrictEqual(
@@ -59,7 +59,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("revokes the key that it replaces, after the new one is stored", () =>
+  it.live("login stores the new key, then revokes the key that it replaces", () =>
     Effect.gen(function* () {
       const { file, plane, setting } = yield* setUp
       yield* runNarthex(["login"], setting)
@@ -79,7 +79,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stores a second key beside the first with --context", () =>
+  it.live("login --context stores a second key and keeps the first", () =>
     Effect.gen(function* () {
       const { plane, setting, stored } = yield* setUp
       yield* runNarthex(["login"], setting)
@@ -91,7 +91,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("says that it was cancelled, and stores nothing", () =>
+  it.live("a cancelled login prints so and stores nothing", () =>
     Effect.gen(function* () {
       const { file, setting } = yield* setUp
       const open = (url: string) =>
@@ -108,7 +108,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("gives up after five minutes, not before, and says what else works", () =>
+  it.effect("login fails after exactly five minutes, and prints the alternatives", () =>
     Effect.gen(function* () {
       const { plane, setting } = yield* setUp
       let isWaiting = () => {}
@@ -129,10 +129,10 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("goes on without a browser, with the address pasted on standard input", () =>
+  it.live("login --no-browser accepts the redirect URL pasted on standard input", () =>
     Effect.gen(function* () {
       const { plane, setting } = yield* setUp
-      // Standard input has to hold the address before it is known: the plane's console is asked for it in between.
+      // The redirect URL is known only when the command has printed its own URL, so standard input waits for it.
       let paste = (_: string) => {}
       const pasted = new Promise<string>((resolve) => {
         paste = resolve
@@ -156,7 +156,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("waits on after the end of standard input", () =>
+  it.live("login --no-browser waits for the callback after the end of standard input", () =>
     Effect.gen(function* () {
       const { plane, setting } = yield* setUp
       const run = yield* runNarthex(["login", "--no-browser"], {
@@ -169,7 +169,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("reads what was pasted by itself over SSH, and shows how to forward the port", () =>
+  it.live("login over SSH reads standard input, and prints how to forward the port", () =>
     Effect.gen(function* () {
       const { plane, setting } = yield* setUp
       const variables = { ...setting.variables, SSH_CONNECTION: "a b c d" }
@@ -181,7 +181,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("that cannot open a browser is no error", () =>
+  it.live("login without a working browser is no error", () =>
     Effect.gen(function* () {
       const { opened, plane, setting } = yield* setUp
       const open = (url: string) =>
@@ -196,7 +196,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("warns while NARTHEX_API_KEY is set, and goes on", () =>
+  it.live("login warns if NARTHEX_API_KEY is set, and continues", () =>
     Effect.gen(function* () {
       const { setting } = yield* setUp
       const run = yield* runNarthex(["login"], {
@@ -208,7 +208,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("opens nothing but a web address, whatever the server names", () =>
+  it.live("login opens only a web address, whatever the server returns", () =>
     Effect.gen(function* () {
       const { opened, plane, setting } = yield* setUp
       plane.console = "file:///etc/passwd"
@@ -221,7 +221,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("prefers NARTHEX_CONSOLE_URL to what the server names", () =>
+  it.live("login prefers NARTHEX_CONSOLE_URL to the console of the server", () =>
     Effect.gen(function* () {
       const { opened, setting } = yield* setUp
       const variables = { ...setting.variables, NARTHEX_CONSOLE_URL: "https://mine.example/" }
@@ -230,7 +230,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("touches nothing when the credentials file cannot be understood", () =>
+  it.live("login changes nothing if the credentials file cannot be decoded", () =>
     Effect.gen(function* () {
       const { file, opened, setting } = yield* setUp
       yield* runNarthex(["login"], setting)
@@ -246,7 +246,7 @@ describe("login", () => {
 })
 
 describe("login --with-token", () => {
-  it.live("verifies the key on standard input, then stores it", () =>
+  it.live("login --with-token verifies the key on standard input, then stores it", () =>
     Effect.gen(function* () {
       const { plane, setting, stored } = yield* setUp
       const key = plane.addKey("from the console")
@@ -257,7 +257,7 @@ describe("login --with-token", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("does not revoke the key that it stores again", () =>
+  it.live("login --with-token does not revoke a key that it stores again", () =>
     Effect.gen(function* () {
       const { plane, setting } = yield* setUp
       const key = plane.addKey()
@@ -267,7 +267,7 @@ describe("login --with-token", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("stores nothing that the server refuses: exit 4", () =>
+  it.live("login --with-token stores no rejected key, and exits with 4", () =>
     Effect.gen(function* () {
       const { file, plane, setting } = yield* setUp
       const { secret } = plane.addKey()
@@ -278,7 +278,7 @@ describe("login --with-token", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("asks no server about what cannot be a key: exit 2", () =>
+  it.live("login --with-token sends no malformed key, and exits with 2", () =>
     Effect.gen(function* () {
       const { plane, setting } = yield* setUp
       for (const stdin of ["", "nsk_short", "hunter2", `${plane.addKey().secret.slice(0, -1)}_`])

@@ -9,7 +9,7 @@ import { runNarthex } from "./support/runNarthex.ts"
 import { signedIn } from "./support/signedIn.ts"
 
 describe("logout", () => {
-  it.live("revokes every key of the file, then deletes it: exit 0", () =>
+  it.live("logout revokes every stored key and deletes the file", () =>
     Effect.gen(function* () {
       const { file, login, plane, run } = yield* signedIn
       yield* login("acme")
@@ -21,7 +21,7 @@ describe("logout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("deletes the file and exits 0 with a warning when the server refuses", () =>
+  it.live("logout deletes the file and exits with 0 and a warning if the server refuses", () =>
     Effect.gen(function* () {
       const { file, key, plane, run } = yield* signedIn
       plane.instead = () => problem("internal", { detail: "The server failed." })
@@ -33,7 +33,7 @@ describe("logout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("deletes the file and exits 0 with a warning when the server is gone", () =>
+  it.live("logout deletes the file and exits with 0 and a warning if the server is unreachable", () =>
     Effect.gen(function* () {
       const { file, plane, run } = yield* signedIn
       yield* Effect.promise(() => plane.close())
@@ -44,7 +44,7 @@ describe("logout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.effect("waits five seconds at most for a server that says nothing", () =>
+  it.effect("logout waits at most five seconds for a server that does not respond", () =>
     Effect.gen(function* () {
       const { file, plane, run } = yield* signedIn
       const asked = yield* untilAsked(plane)
@@ -60,7 +60,7 @@ describe("logout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("deletes the file when it is interrupted while the server says nothing", () =>
+  it.live("logout deletes the file if it is interrupted while the server does not respond", () =>
     Effect.gen(function* () {
       const { file, plane, run } = yield* signedIn
       const asked = yield* untilAsked(plane)
@@ -72,7 +72,7 @@ describe("logout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("without a file says so and exits 0", () =>
+  it.live("logout without a file prints so and exits with 0", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
       yield* run(["logout"])
@@ -81,7 +81,7 @@ describe("logout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("deletes a file that nobody can understand", () =>
+  it.live("logout deletes a file that cannot be decoded", () =>
     Effect.gen(function* () {
       const { file, run } = yield* signedIn
       writeFileSync(file, "garbage")
@@ -92,7 +92,7 @@ describe("logout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("never revokes NARTHEX_API_KEY", () =>
+  it.live("logout never revokes NARTHEX_API_KEY", () =>
     Effect.gen(function* () {
       const { plane, setting } = yield* signedIn
       const ci = plane.addKey()
@@ -104,19 +104,19 @@ describe("logout", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("with --context takes one context and leaves the others", () =>
+  it.live("logout --context removes one context and keeps the others", () =>
     Effect.gen(function* () {
       const { key, login, plane, run, stored } = yield* signedIn
       yield* login("acme")
       const { code } = yield* run(["logout", "--context", "acme"])
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(Object.keys(stored().contexts), ["default"])
-      assert.isNull(stored().current, "what the next command touches does not change silently")
+      assert.isNull(stored().current, "the target of the next command does not change silently")
       assert.deepStrictEqual([...plane.keys.keys()], [key.secret])
     }).pipe(Effect.scoped)
   )
 
-  it.live("revokes where the key was made, whatever NARTHEX_URL says", () =>
+  it.live("logout revokes a key on the server that issued it, whatever NARTHEX_URL is", () =>
     Effect.gen(function* () {
       const { file, plane, setting } = yield* signedIn
       const { code, stderr } = yield* runNarthex(["logout"], {
@@ -131,7 +131,7 @@ describe("logout", () => {
   )
 })
 
-/** The effect waits until the plane was asked for something, which it never answers. */
+/** From now on the plane answers no request. The effect waits for the first one. */
 const untilAsked = (plane: { instead: unknown }) =>
   Effect.sync(() => {
     let asked = () => {}

@@ -27,8 +27,8 @@ afterEach(() => rmSync(root, { recursive: true, force: true }))
 
 const mode = (name: string) => statSync(name).mode & 0o777
 
-describe("private files", () => {
-  it("are 0600 in a folder of 0700, whatever the umask", () => {
+describe("privateFiles", () => {
+  it("a private file has mode 0600 in a folder of 0700, whatever the umask", () => {
     const before = process.umask(0)
     try {
       writePrivate(path, "one")
@@ -40,14 +40,14 @@ describe("private files", () => {
     assert.deepStrictEqual(readPrivate(path), { text: "one", wasLoose: false })
   })
 
-  it("are tightened when they are read, and that is said", () => {
+  it("a readable file is made private when it is read, and reported as loose", () => {
     writePrivate(path, "one")
     chmodSync(path, 0o644)
     assert.deepStrictEqual(readPrivate(path), { text: "one", wasLoose: true })
     assert.strictEqual(mode(path), 0o600)
   })
 
-  it("tighten a loose folder, and replace a loose file with a tight one", () => {
+  it("a write makes the folder and the file private", () => {
     mkdirSync(folder, { recursive: true })
     chmodSync(folder, 0o755)
     writeFileSync(path, "old")
@@ -58,7 +58,7 @@ describe("private files", () => {
     assert.strictEqual(readFileSync(path, "utf8"), "new")
   })
 
-  it("are never read through a symbolic link", () => {
+  it("a private file is never read through a symbolic link", () => {
     mkdirSync(folder, { recursive: true })
     const target = join(root, "target")
     writeFileSync(target, "theirs")
@@ -66,7 +66,7 @@ describe("private files", () => {
     assert.throws(() => readPrivate(path), SymbolicLink)
   })
 
-  it("are never written through a symbolic link: the link is replaced, its target stays", () => {
+  it("a write replaces a symbolic link and leaves its target", () => {
     mkdirSync(folder, { recursive: true })
     const target = join(root, "target")
     writeFileSync(target, "theirs")
@@ -76,7 +76,7 @@ describe("private files", () => {
     assert.deepStrictEqual(readPrivate(path), { text: "ours", wasLoose: false })
   })
 
-  it("are not kept in a folder that is a symbolic link", () => {
+  it("a folder that is a symbolic link is refused", () => {
     mkdirSync(join(root, "config"), { recursive: true })
     mkdirSync(join(root, "elsewhere"))
     symlinkSync(join(root, "elsewhere"), folder)
@@ -85,13 +85,13 @@ describe("private files", () => {
     assert.deepStrictEqual(readdirSync(join(root, "elsewhere")), [])
   })
 
-  it("keep the old content when the new cannot be put in place, and leave nothing behind", () => {
+  it("a failed write keeps the old content and leaves no temporary file", () => {
     mkdirSync(join(path, "in the way"), { recursive: true })
     assert.throws(() => writePrivate(path, "one"))
     assert.deepStrictEqual(readdirSync(folder), ["credentials.json"])
   })
 
-  it("take with them what a crash between writing and renaming left", () => {
+  it("a write and a removal delete the temporary file of a crash", () => {
     writePrivate(path, "one")
     const leftover = `${path}.0123456789abcdef.tmp`
     writeFileSync(leftover, "half a sec")
@@ -102,12 +102,12 @@ describe("private files", () => {
     assert.deepStrictEqual(readdirSync(folder), [])
   })
 
-  it("that are missing are no error", () => {
+  it("a missing file is no error", () => {
     assert.isUndefined(readPrivate(path))
     assert.isFalse(removePrivate(path))
   })
 
-  it("that are links are removed themselves, not their targets", () => {
+  it("the removal of a symbolic link leaves its target", () => {
     mkdirSync(folder, { recursive: true })
     const target = join(root, "target")
     writeFileSync(target, "theirs")

@@ -7,8 +7,8 @@ import { signedIn } from "./support/signedIn.ts"
 
 const notice = `narthex 99.0.0 is available; this is ${version}.\n`
 
-describe("the notice about a newer version", () => {
-  it.effect("is one line on a terminal's stderr, once a day", () =>
+describe("update notice", () => {
+  it.effect("the update notice is one line on stderr of a terminal, once a day", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.latest = "99.0.0"
@@ -23,7 +23,7 @@ describe("the notice about a newer version", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("is silent in pipes, in CI, when it is unwanted, and about what is not newer", () =>
+  it.live("there is no update notice in pipes, in CI, if disabled, or for a version that is not newer", () =>
     Effect.gen(function* () {
       const { plane, run, setting } = yield* signedIn
       plane.latest = "99.0.0"
@@ -37,7 +37,7 @@ describe("the notice about a newer version", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("compares releases by their numbers, and nothing else", () => {
+  it("isNewer compares the numbers of releases, and rejects anything else", () => {
     assert.isTrue(isNewer("0.10.0", "0.9.9"))
     assert.isTrue(isNewer("1.0.0", "0.99.99"))
     for (const latest of ["0.9.9", "0.9.8", "0.8.10", "", "latest", "1.0.0-rc.1", "\u001b[31m9.9.9"])

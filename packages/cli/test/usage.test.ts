@@ -8,7 +8,7 @@ const run = (args: ReadonlyArray<string>, setting: Partial<Setting> = {}) =>
   Effect.scoped(Effect.flatMap(freshHome, (home) => runNarthex(args, { home, ...setting })))
 
 describe("usage", () => {
-  it.live("bare words show help on stdout: exit 0", () =>
+  it.live("a command group without a subcommand prints help on stdout and exits with 0", () =>
     Effect.gen(function* () {
       for (const args of [[], ["project"], ["help"], ["--help"], ["project", "create", "--help"]]) {
         const { code, stderr, stdout } = yield* run(args)
@@ -18,7 +18,7 @@ describe("usage", () => {
     })
   )
 
-  it.live("a command that was written wrong is a complaint on stderr: exit 2", () =>
+  it.live("invalid usage prints an error on stderr and exits with 2", () =>
     Effect.gen(function* () {
       const wrong = [
         ["projct"],
@@ -40,7 +40,7 @@ describe("usage", () => {
     })
   )
 
-  it.live("a variable that makes no sense is a usage mistake, where it is needed", () =>
+  it.live("an invalid variable is a usage error of the commands that need it", () =>
     Effect.gen(function* () {
       for (const url of ["ftp://x", "http://user:password@x", "nonsense", "http://x?y"]) {
         const { code, stderr } = yield* run(["whoami"], { variables: { NARTHEX_URL: url, NARTHEX_API_KEY: "k" } })
@@ -70,7 +70,7 @@ describe("usage", () => {
     })
   )
 
-  it.live("help topics print the tables that the code uses", () =>
+  it.live("help topics print the tables of the code", () =>
     Effect.gen(function* () {
       const environment = yield* run(["help", "environment"])
       for (const { name } of environmentTable) assert.include(environment.stdout, name)
@@ -81,7 +81,7 @@ describe("usage", () => {
     })
   )
 
-  it.live("completions are for every shell", () =>
+  it.live("--completions supports every shell", () =>
     Effect.gen(function* () {
       for (const shell of ["bash", "zsh", "fish", "powershell"]) {
         const { code, stderr, stdout } = yield* run(["--completions", shell])

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import { Yaml } from "effect/encoding"
 import { toYaml } from "../src/output/yaml.ts"
 
-/** What `JSON.parse` gives: no negative zero, no prototype as a key (which Effect's parser cannot hold). */
+/** Values that `JSON.parse` can return. Excludes the key `__proto__`, which Effect's parser does not support. */
 const isJson = (value: unknown): boolean => {
   if (typeof value === "number") return !Object.is(value, -0)
   if (typeof value === "string") return value.isWellFormed()
@@ -15,7 +15,7 @@ const isJson = (value: unknown): boolean => {
 
 describe("toYaml", () => {
   it.prop(
-    "writes what a parser reads back as the same",
+    "a parser reads the YAML of any JSON value back unchanged",
     [Schema.Json.check(Schema.makeFilter(isJson))],
     ([value]) => {
       assert.deepStrictEqual(Yaml.parse(toYaml(value)), value)
@@ -23,7 +23,7 @@ describe("toYaml", () => {
     { arbitrary: { runs: 500 } }
   )
 
-  it("keeps strings strings that look like something else", () => {
+  it("a string that looks like another type stays a string", () => {
     const texts = [
       "",
       " ",
@@ -64,7 +64,7 @@ describe("toYaml", () => {
     assert.deepStrictEqual(Yaml.parse(toYaml([...texts, ...more])), [...texts, ...more])
   })
 
-  it("writes block style, as people read it", () => {
+  it("lists and objects are written in block style", () => {
     assert.strictEqual(
       toYaml({ rules: [{ cidr: "10.0.0.0/8", expires_at: null }], restricted: true, nested: [[1, 2], []], empty: {} }),
       [

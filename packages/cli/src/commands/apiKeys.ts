@@ -1,4 +1,4 @@
-/** `narthex api-key list|revoke|create`. Keys are made by people in the console; a key can only end itself. */
+/** `narthex api-key list|revoke|create`. A key cannot create keys, and can revoke only itself. */
 import { parseApiKeyId } from "@narthex/api"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -91,7 +91,7 @@ const revoke = Command.make(
   ])
 )
 
-/** The stored key that was just revoked is of no use any more. */
+/** Removes the context of the key that was just revoked. */
 const dropIfOwn = Effect.fnUntraced(function* ({ bearer }: AuthenticatedApi, id: string | undefined) {
   if (bearer._tag !== "FromContext" || (id !== undefined && id !== bearer.context.key.id)) return
   const output = yield* Output

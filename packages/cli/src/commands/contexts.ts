@@ -1,4 +1,4 @@
-/** `narthex context list|use|remove`: the keys of this machine, one for each organization. Nothing here needs the API. */
+/** `narthex context list|use|remove`: the stored keys, one for each organization. Only `remove` calls the API. */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { ContextFile } from "../contexts/ContextFile.ts"
@@ -46,7 +46,7 @@ const list = Command.make("list", {}, () =>
   )
 ).pipe(Command.withDescription("List the stored contexts"), Command.withExamples([{ command: "narthex context list" }]))
 
-/** Makes the context current, and says what still wins over it. */
+/** Makes the context current, and warns about variables that take precedence. */
 export const useContext = Effect.fn("useContext")(function* (name: string) {
   const file = yield* ContextFile
   const output = yield* Output

@@ -1,8 +1,8 @@
 /**
- * `narthex events tail`: the events of the organization, or of a project, as they happen.
+ * `narthex events tail`: the events of the organization, or of a project, as they happen (docs/design/cli.md C11).
  *
- * The subscription reconnects by itself, after silence too; each time standard error says so. Missed events are said
- * twice: as a warning for people, and in the stream itself for programs, which must then read the state anew.
+ * The client reconnects after a loss and after silence, with a note on standard error. Missed events are reported
+ * twice: as a warning for people, and as an event in the output for programs, which must then read the current state.
  */
 import { type Envelope, EventId, type StreamItem, type StreamPath } from "@narthex/api"
 import { DateTime, Effect, Option, Schema, Stream } from "effect"
@@ -67,7 +67,7 @@ const tail = Command.make(
   ])
 )
 
-/** `lost`: the last that was heard of the connection is its end. */
+/** `lost`: the connection was lost and is not back yet. */
 const show = Effect.fnUntraced(function* (item: StreamItem, lost: boolean) {
   const output = yield* Output
   switch (item._tag) {

@@ -1,10 +1,8 @@
 /**
  * `narthex ip-allow list|add|remove|reset`.
  *
- * Each change is one call of the API; the list is never read, merged and written back, which would lose what somebody
- * else changed meanwhile.
- *
- * Pitfall: removing the last rule without a warning. An empty list admits every address.
+ * Pitfall: reading the list, changing it and writing it back. That loses concurrent changes; each change is one call.
+ * Pitfall: removing the last rule without a warning. An empty list allows every address.
  */
 import { type Cidr, type NarthexClient, parseCidrOrAddress, type ProjectId } from "@narthex/api"
 import { DateTime, Effect, Option } from "effect"
@@ -129,7 +127,7 @@ const add = Command.make(
   ])
 )
 
-/** Our own API says what it sees: no third party is asked. */
+/** Asks the API for the client address, never a third party (docs/design/cli.md C16). */
 const currentNetwork = Effect.fnUntraced(function* ({ api }: Client) {
   const output = yield* Output
   const { address } = yield* api.auth.clientAddress()
@@ -142,7 +140,7 @@ interface Added {
   readonly current: boolean
 }
 
-/** The rule stands; whoever may change rules but not read more still gets their answer, so advice never fails. */
+/** Prints warnings about the new rule. It never fails: the rule is added, whether or not reading is allowed. */
 const adviseAfterAdding = Effect.fnUntraced(
   function* (client: Client, project_id: ProjectId, { current, network }: Added) {
     const output = yield* Output

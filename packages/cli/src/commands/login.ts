@@ -1,7 +1,7 @@
 /**
- * `narthex login`: a key for this machine, through the browser or from standard input.
+ * `narthex login` (docs/design/cli.md C2, C6, C7): a key for this machine, through the browser or from standard input.
  *
- * Which organization the key belongs to is chosen in the browser; each organization gets a context of its own.
+ * The user selects the organization of the key in the browser. Each organization has a context of its own.
  */
 import { isKeySecret } from "@narthex/api"
 import { DateTime, Effect, Option, Redacted, Stdio, Stream } from "effect"
@@ -26,7 +26,7 @@ export interface LoginOptions {
   readonly noBrowser: boolean
   readonly withToken: boolean
   readonly name: string | undefined
-  /** The context that the key is stored as. */
+  /** The name of the context that stores the key. */
   readonly context: string | undefined
 }
 
@@ -58,7 +58,7 @@ export const performLogin = Effect.fn("performLogin")(function* (options: LoginO
   })
 })
 
-/** The key is stored before anything else can fail. */
+/** Stores the key before any other step, so that a failure does not lose it. */
 const throughBrowser = Effect.fnUntraced(function* (name: string, url: string, options: LoginOptions) {
   const connection = yield* Connection
   const file = yield* ContextFile

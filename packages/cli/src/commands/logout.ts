@@ -1,9 +1,9 @@
 /**
- * `narthex logout` (docs/design/cli.md C3): asks the servers to revoke the stored keys, and deletes the file whatever
- * comes of that. It never asks anything and exits with 0, because a person who wants a key off a machine must not be
- * held up by a server.
+ * `narthex logout` (docs/design/cli.md C3): revokes the stored keys on their servers, and deletes the file whatever the
+ * result. It asks no question and exits with 0, because a server must not prevent the removal of a key from a machine.
  *
- * Pitfall: deleting after the answers. The deletion is a finalizer, so Ctrl-C deletes too while a server is silent.
+ * Pitfall: deleting after the responses. Ctrl-C while a server does not respond would leave the file, so the deletion
+ * is a finalizer.
  */
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
@@ -17,7 +17,7 @@ import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { sentence } from "../output/table.ts"
 
-/** Everything, and the file with it. */
+/** Removes all contexts, and the file. */
 const removeAllContexts = Effect.fn("removeAllContexts")(function* () {
   const file = yield* ContextFile
   const output = yield* Output
@@ -42,7 +42,7 @@ const removeAllContexts = Effect.fn("removeAllContexts")(function* () {
   })
 })
 
-/** One context; the others stay. Also what `context remove` does. */
+/** Removes one context. `context remove` uses it, too. */
 export const removeContext = Effect.fn("removeContext")(function* (name: string) {
   const file = yield* ContextFile
   const output = yield* Output
@@ -69,7 +69,7 @@ export const removeContext = Effect.fn("removeContext")(function* (name: string)
     yield* output.note("There is no current context now. Select another: narthex context use <name>")
 })
 
-/** Keys are revoked where they were made, not where `NARTHEX_URL` points. */
+/** Warns if `NARTHEX_URL` is another server than the one that issued a key: the latter revokes the key. */
 const warnOfOtherServer = Effect.fnUntraced(function* ({ contexts }: StoredContexts) {
   const { url } = yield* Environment
   const output = yield* Output

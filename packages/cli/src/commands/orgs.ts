@@ -1,6 +1,6 @@
 /**
- * `narthex org list|switch`. A key belongs to one organization for good, so that switching means using another stored
- * key: the context that reaches the organization, or a login that makes one.
+ * `narthex org list|switch`. A key belongs to one organization (docs/design/cli.md C9), so `switch` selects a context
+ * of the other organization, or starts a login that creates one.
  */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
@@ -48,7 +48,7 @@ const contextsOf = (stored: StoredContexts, id: unknown, url: string): ReadonlyA
     .filter(([, context]) => context.organization?.id === id && isSameServer(context.url, url))
     .map(([name]) => name)
 
-/** As the API sent them, each with the contexts that reach it. */
+/** The organizations of the body, each with the names of its contexts. */
 const organizationsIn = (body: unknown, contextsOfId: (id: unknown) => ReadonlyArray<string>) => {
   const found = isRecord(body) && Array.isArray(body["organizations"]) ? body["organizations"] : []
   return found.map((organization: unknown) =>
@@ -92,7 +92,7 @@ const switchTo = Command.make(
   Command.withExamples([{ command: "narthex org switch acme" }])
 )
 
-/** A context of that name, else those of an organization with that id or name. */
+/** The context of that name, else the contexts of the organization with that id or name. */
 const contextsFor = (stored: StoredContexts, wanted: string): ReadonlyArray<string> =>
   Object.hasOwn(stored.contexts, wanted)
     ? [wanted]

@@ -1,7 +1,7 @@
 /**
- * `narthex api METHOD PATH`: any call with the credential of this run, for what has no command.
+ * `narthex api METHOD PATH`: any request to the API, with the credential of the run, for calls without a command.
  *
- * The path is all that is taken: an address would send the credential wherever somebody pasted it from.
+ * Pitfall: accepting a URL. A pasted URL would send the credential to its server, so only a path is accepted.
  */
 import { readFileSync } from "node:fs"
 import { problems, readProblem } from "@narthex/api"
@@ -67,7 +67,7 @@ const parse = Schema.decodeEffect(Schema.fromJsonString(Schema.Unknown))
 
 const decodeProblem = Schema.decodeOption(Schema.fromJsonString(Schema.Union(Object.values(problems))))
 
-/** With all that the contract knows of it, so that `-o json` shows the whole problem. */
+/** Decodes all members that the contract defines, so that `-o json` prints the whole problem. */
 const problemOf = (response: HttpClientResponse.HttpClientResponse) =>
   Effect.gen(function* () {
     const known = decodeProblem(yield* response.text)

@@ -1,4 +1,4 @@
-/** `narthex whoami`: who is calling, with what rights, and where the credential comes from. */
+/** `narthex whoami`: the user, the organization, the permissions, and the source of the credential. */
 import type { Whoami } from "@narthex/api"
 import { Effect } from "effect"
 import { Command } from "effect/cli"

@@ -1,9 +1,10 @@
 /**
- * The bearer credential of a run: an API key or a session's token, and the server that it is sent to. In this order:
+ * The bearer credential of a run (an API key or a session token), and the server that receives it.
  *
- * `--context`, `NARTHEX_API_KEY` (or its `_FILE`), `NARTHEX_CONTEXT`, the current context (docs/design/cli.md C8).
+ * Precedence (docs/design/cli.md C8): `--context`, `NARTHEX_API_KEY`, `NARTHEX_API_KEY_FILE`, `NARTHEX_CONTEXT`, the
+ * current context.
  *
- * Pitfall: sending a stored key wherever `NARTHEX_URL` points. A key goes only to the server that made it.
+ * Pitfall: sending a stored key to the server in `NARTHEX_URL`. Only the server that issued a key may receive it.
  */
 import { readFileSync } from "node:fs"
 import { Effect, Option, Redacted, Result } from "effect"
@@ -44,14 +45,14 @@ export type Bearer =
       readonly url: string
     }
 
-/** Gathers what `chooseBearer` decides on. */
+/** Reads the inputs of `chooseBearer` and applies it. */
 export const readBearer = Effect.fn("readBearer")(function* (
   environment: Environment["Service"],
   file: ContextFile["Service"]
 ) {
   const flag = Option.getOrUndefined(yield* ContextFlag)
   const fromVariable = flag === undefined ? yield* bearerFromVariable(environment) : undefined
-  // A credential from the environment works without a home directory, and with an unusable file in it.
+  // A credential from the environment must work without a home directory and with an unusable credentials file.
   const stored = fromVariable === undefined ? yield* file.read : noContexts
   const url =
     environment.url === undefined ? undefined : yield* Effect.fromResult(readServerUrl(environment.url, "NARTHEX_URL"))
@@ -107,7 +108,7 @@ const bearerFromVariable = Effect.fnUntraced(function* ({ apiKey, apiKeyFile }: 
   return yield* sendable("NARTHEX_API_KEY_FILE", Redacted.make(text, { label: "NARTHEX_API_KEY_FILE" }))
 })
 
-/** Refuses what no header can carry: the HTTP client's error would print it. */
+/** Refuses characters that a header cannot contain, because the error of the HTTP client would print the secret. */
 const sendable = (
   variable: BearerVariable,
   secret: Redacted.Redacted

@@ -1,4 +1,4 @@
-/** Clients of the API: with the credential of this run, with another key, or with none. */
+/** Clients of the API: with the credential of the run, with another key, or without a credential. */
 import { type ClientSettings, NarthexClient } from "@narthex/api"
 import { Context, Effect, Layer, type Redacted } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
@@ -13,7 +13,7 @@ import { LatestVersion } from "./LatestVersion.ts"
 export interface AuthenticatedApi {
   readonly client: NarthexClient["Service"]
   readonly bearer: Bearer
-  /** The HTTP client below the typed one: it adds the credential, and the base URL before each path. */
+  /** An HTTP client that adds the base URL and the credential to each request. */
   readonly raw: HttpClient.HttpClient
 }
 

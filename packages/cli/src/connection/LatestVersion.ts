@@ -1,9 +1,9 @@
 /**
- * The notice about a newer command line. Nobody is asked for it: the API names the newest version that it knows in
- * `Narthex-Cli-Latest`, on answers that were wanted anyway.
+ * The notice about a newer command line (docs/design/cli.md C17). It needs no request: responses of the API name the
+ * newest version in the header `Narthex-Cli-Latest`.
  *
- * One line on standard error, on a terminal, once a day; the time of the last one is that of a file beside the
- * credentials.
+ * The notice is one line on standard error, on a terminal only, at most once a day. The file `last-notice` next to the
+ * credentials file stores the time of the last notice, in milliseconds.
  */
 import { join } from "node:path"
 import { Clock, Context, Duration, Effect, Layer, Schema, Stdio } from "effect"
@@ -15,9 +15,9 @@ import { version } from "../environment/version.ts"
 export class LatestVersion extends Context.Service<
   LatestVersion,
   {
-    /** What an answer's header said. */
+    /** Records the version in a response header. */
     readonly record: (latest: string) => void
-    /** At the end of a command. */
+    /** Prints the notice if it is due. Runs at the end of a command. */
     readonly notice: Effect.Effect<void>
   }
 >()("@narthex/cli/connection/LatestVersion") {
@@ -60,7 +60,7 @@ const lastNotice = (path: string) =>
 
 const release = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/
 
-/** Later by its three numbers. What is no release is never newer. */
+/** Compares the three numbers of a release. Anything but a release is never newer. */
 export const isNewer = (latest: string, present: string): boolean => {
   const [, ...theirs] = release.exec(latest) ?? []
   const [, ...ours] = release.exec(present) ?? []

@@ -1,8 +1,8 @@
-/** Answers of the API for printing: decoded for the table, and as they were sent for json and yaml. */
+/** Responses of the API for output: decoded for tables, and the unchanged body for json and yaml. */
 import { Effect } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
 
-/** Ask with this mode for what `answered` takes. */
+/** The request option that makes a client method return what `answered` takes. */
 export const withBody = { responseMode: "decoded-and-response" } as const
 
 export interface Answered<A> {
@@ -26,7 +26,7 @@ export interface PageQuery {
 
 const pageSize = 1000
 
-/** Every page as one. In the body, too: what follows would be asked for with a cursor that nobody sees. */
+/** Reads all pages of a list and joins them, in the body, too. */
 export const everyPage = <Name extends string, Item, E, R>(
   name: Name,
   page: (

@@ -1,8 +1,8 @@
 /**
- * `~/.config/narthex/credentials.json`: where keys are kept between commands.
+ * `~/.config/narthex/credentials.json`: the file that stores the contexts, each with its key.
  *
- * Changes read the file and write it in one go, so that two commands at once lose nothing but in the instant between.
- * A file that cannot be understood is never overwritten; `logout` deletes it.
+ * A change reads the file and writes it at once. There is no lock: of two commands in the same instant, the later write
+ * replaces the earlier one. A file that cannot be decoded is never overwritten; `logout` deletes it.
  */
 import { join } from "node:path"
 import { Context, Effect, Layer, Schema } from "effect"
@@ -16,12 +16,12 @@ export class ContextFile extends Context.Service<
   ContextFile,
   {
     readonly path: string
-    /** No file is no contexts. */
+    /** Without a file: no contexts. */
     readonly read: Effect.Effect<StoredContexts, ContextFileUnusable>
     readonly change: (
       next: (stored: StoredContexts) => StoredContexts
     ) => Effect.Effect<StoredContexts, ContextFileUnusable>
-    /** Was there a file? */
+    /** Returns whether there was a file. */
     readonly remove: Effect.Effect<boolean, ContextFileUnusable>
   }
 >()("@narthex/cli/credentials/ContextFile") {
@@ -63,7 +63,7 @@ const Text = Schema.fromJsonString(StoredContexts)
 const decode = Schema.decodeEffect(Text)
 const encode = Schema.encodeEffect(Text)
 
-/** Says nothing of the content: it holds secrets. */
+/** The message does not quote the content, which contains secrets. */
 const notUnderstood = (path: string) =>
   new ContextFileUnusable({
     message: `${path} is not a credentials file that this version of narthex can read.`,

@@ -13,7 +13,7 @@ export const ContextFlag = GlobalFlag.Setting("context")({
   )
 })
 
-/** What an effect requires that reads `ContextFlag`. */
+/** The requirement of an effect that reads `ContextFlag`. */
 export type NeedsContext = GlobalFlag.Setting.Identifier<"context">
 
 export const contextArgument = Argument.String("name").pipe(

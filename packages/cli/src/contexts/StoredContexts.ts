@@ -1,11 +1,11 @@
 /**
- * What the credentials file holds: contexts by name, each one key of one organization on one server, and which of them is
- * current. No code, state or provider token is ever part of it.
+ * The content of the credentials file: contexts by name, and the name of the current one. A context is one API key of
+ * one organization on one server. Authorization codes, login states and provider tokens are never stored.
  */
 import { Schema } from "effect"
 
 export const StoredContext = Schema.Struct({
-  /** The server that made the key; the key goes to no other. */
+  /** The server that issued the key, and the only one that receives it. */
   url: Schema.String,
   secret: Schema.RedactedFromValue(Schema.String),
   key: Schema.Struct({ id: Schema.String, name: Schema.String, expires_at: Schema.NullOr(Schema.String) }),
@@ -30,14 +30,17 @@ export const isContextName = (text: string): boolean => names.test(text)
 export const contextNamed = (stored: StoredContexts, name: string): StoredContext | undefined =>
   Object.hasOwn(stored.contexts, name) ? stored.contexts[name] : undefined
 
-/** With the context added or replaced, and current. */
+/** Adds or replaces the context, and makes it current. */
 export const withContext = (stored: StoredContexts, name: string, context: StoredContext): StoredContexts => ({
   ...stored,
   current: name,
   contexts: { ...stored.contexts, [name]: context }
 })
 
-/** Without the context. No other one becomes current by itself: that would change what the next command touches. */
+/**
+ * Removes the context. No other context becomes current, because that would silently change the target of the next
+ * command.
+ */
 export const withoutContext = (stored: StoredContexts, name: string): StoredContexts => ({
   ...stored,
   current: stored.current === name ? null : stored.current,

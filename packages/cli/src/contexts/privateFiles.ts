@@ -1,12 +1,11 @@
 /**
- * Files that only their owner may read, written so that a crash leaves the old content or the new, never half of it.
+ * Files that only their owner can read. A crash during a write leaves the old content or the new content, never a part.
  *
- * 1. The folder is made 0700. 2. A temporary file is made with `O_EXCL` and 0600, never an existing one. 3. It is written
- * and synced. 4. A rename puts it in place. 5. The folder is synced.
+ * 1. Create the folder with mode 0700. 2. Create a temporary file with `O_EXCL` and mode 0600. 3. Write and sync it.
+ * 4. Rename it to its final name. 5. Sync the folder.
  *
- * Pitfall: setting the mode after the rename. `rename` keeps the temporary file's mode, so that file needs the right
- * mode when it is created.
- * Pitfall: opening by name. That follows a symbolic link unless told not to.
+ * Pitfall: setting the mode after the rename. Until then, other users can open the file, so step 2 sets the mode.
+ * Pitfall: opening by name without `O_NOFOLLOW`. That follows a symbolic link.
  */
 import { randomBytes } from "node:crypto"
 import {
@@ -27,7 +26,7 @@ import {
 } from "node:fs"
 import { basename, dirname, join } from "node:path"
 
-/** Windows has neither the flag nor modes. */
+/** Windows has neither `O_NOFOLLOW` nor modes. */
 const noFollow = constants.O_NOFOLLOW ?? 0
 const forOthers = 0o077
 
@@ -39,7 +38,7 @@ const isMissing = (error: unknown) => isSystemError(error) && error.code === "EN
 
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException => error instanceof Error && "code" in error
 
-/** The folder, private. A link in its place is refused: somebody else could point it anywhere. */
+/** Creates the folder or makes it private. A symbolic link is refused, because another user could own its target. */
 const preparePrivateFolder = (folder: string) => {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
   const found = lstatSync(folder)
@@ -49,11 +48,11 @@ const preparePrivateFolder = (folder: string) => {
 
 export interface PrivateText {
   readonly text: string
-  /** Others could read it until now. */
+  /** Other users could read the file until now. */
   readonly wasLoose: boolean
 }
 
-/** `undefined`: there is no such file. A file that others could read is theirs no longer. */
+/** Returns `undefined` if there is no file. A file that other users could read is set to mode 0600. */
 export const readPrivate = (path: string): PrivateText | undefined => {
   let file: number
   try {
@@ -94,7 +93,7 @@ export const writePrivate = (path: string, text: string): void => {
   syncFolder(folder)
 }
 
-/** Was there a file? A symbolic link is removed itself, not what it points at. */
+/** Returns whether there was a file. Of a symbolic link, the link is removed and its target stays. */
 export const removePrivate = (path: string): boolean => {
   removeLeftovers(path)
   try {
@@ -108,7 +107,7 @@ export const removePrivate = (path: string): boolean => {
   return true
 }
 
-/** Temporary files that a crash between steps 2 and 4 left behind hold secrets. */
+/** Removes temporary files of a crash between steps 2 and 4, because they contain secrets. */
 const removeLeftovers = (path: string) => {
   const folder = dirname(path)
   const temporary = new RegExp(`^${basename(path).replaceAll(".", "\\.")}\\.[0-9a-f]{16}\\.tmp$`)
@@ -122,7 +121,7 @@ const removeLeftovers = (path: string) => {
   for (const name of found) rmSync(join(folder, name), { force: true })
 }
 
-/** Windows cannot open folders, and needs no such thing. */
+/** Windows cannot open folders, and does not need the sync. */
 const syncFolder = (folder: string) => {
   if (process.platform === "win32") return
   const file = openSync(folder, constants.O_RDONLY)

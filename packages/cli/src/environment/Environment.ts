@@ -1,8 +1,8 @@
 /**
- * The process's environment as the command line reads it: the only place that looks at variables.
+ * The environment variables of the command line. No other module reads `process.env`.
  *
- * An empty variable counts as unset, as everywhere in Narthex. Nothing is refused here: what a variable holds is judged
- * by the command that needs it, so that a bad one does not stop `help` or `logout`.
+ * An empty variable counts as unset, as everywhere in Narthex. Values are not validated here but by the command that
+ * uses them, so that an invalid one does not stop `help` or `logout`.
  */
 import { homedir } from "node:os"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ export type Variables = Readonly<Record<string, string | undefined>>
 export class Environment extends Context.Service<
   Environment,
   {
-    /** `undefined`: nobody chose a server. */
+    /** `NARTHEX_URL`. */
     readonly url: string | undefined
     readonly apiKey: Redacted.Redacted | undefined
     readonly apiKeyFile: string | undefined
@@ -21,11 +21,11 @@ export class Environment extends Context.Service<
     readonly consoleUrl: string | undefined
     readonly quietAboutUpdates: boolean
     readonly browser: string | undefined
-    /** The folder of everything that the command line keeps. */
+    /** The folder of all files that the command line writes. */
     readonly folder: string
-    /** The terminal is on another machine than the browser. */
+    /** The session runs over SSH, so the browser is on another machine. */
     readonly remote: boolean
-    /** There is a screen that a browser could be on. */
+    /** A browser started here would be visible. */
     readonly hasDisplay: boolean
   }
 >()("@narthex/cli/Environment") {

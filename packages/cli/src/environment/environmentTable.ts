@@ -1,4 +1,4 @@
-/** The environment variables that a person sets, once: `narthex help environment` and the README print this table. */
+/** The documented environment variables. `narthex help environment` and the README print this table. */
 
 export interface EnvironmentVariable {
   readonly name: string

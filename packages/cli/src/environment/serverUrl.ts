@@ -1,8 +1,8 @@
-/** Addresses of servers as people write them, and which of them may be sent a stored key. */
+/** Server URLs from settings and answers, and the rule for which servers may receive a stored key. */
 import { Result } from "effect"
 import { UsageMistake } from "../failures/LocalFailure.ts"
 
-/** Without a slash at its end. */
+/** Returns the URL without a trailing slash. `from` names its source in the error. */
 export const readServerUrl = (text: string, from: string): Result.Result<string, UsageMistake> => {
   const url = URL.canParse(text) ? new URL(text) : undefined
   const fine =
@@ -20,8 +20,8 @@ export const readServerUrl = (text: string, from: string): Result.Result<string,
 }
 
 /**
- * May a key that `home` made be sent to `target`? To the same server only; servers on this machine count as one, because
- * a development server comes back on another port.
+ * Whether a key that `home` issued may be sent to `target`: only to the same server. All servers on loopback count as
+ * the same, because a development server may restart on another port.
  */
 export const isSameServer = (home: string, target: string): boolean =>
   home === target || (isLoopback(home) && isLoopback(target))

@@ -1,2 +1,2 @@
-/** The version of this command line; a test holds it to the package's. */
+/** The version of this command line. A test compares it with package.json. */
 export const version = "0.1.0"

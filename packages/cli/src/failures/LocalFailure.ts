@@ -1,21 +1,21 @@
 /**
- * What can go wrong on our side of the wire. Refusals of the API are its own problems; `explain` turns both into what a
- * person reads and into an exit code.
+ * The failures of the command line itself. The API reports its own as problems; `explain` turns both into a message and
+ * an exit code.
  */
 import { Schema } from "effect"
 
 const hint = Schema.optionalKey(Schema.String)
 
-/** There is no credential to call with, or none for this server. */
+/** There is no credential, or none for this server. */
 export class NotSignedIn extends Schema.TaggedError<NotSignedIn>()("NotSignedIn", { message: Schema.String, hint }) {}
 
-/** The command line, a variable or standard input holds something that cannot be meant. */
+/** An argument, an environment variable or standard input has an invalid value. */
 export class UsageMistake extends Schema.TaggedError<UsageMistake>()("UsageMistake", {
   message: Schema.String,
   hint
 }) {}
 
-/** The credentials file cannot be used as it is. */
+/** The credentials file cannot be read, written or decoded. */
 export class ContextFileUnusable extends Schema.TaggedError<ContextFileUnusable>()("ContextFileUnusable", {
   message: Schema.String,
   hint,
@@ -25,10 +25,10 @@ export class ContextFileUnusable extends Schema.TaggedError<ContextFileUnusable>
 /** The login ended without a key. */
 export class LoginEnded extends Schema.TaggedError<LoginEnded>()("LoginEnded", { message: Schema.String, hint }) {}
 
-/** The command stopped before it did what it was asked. */
+/** The command stopped early, for example because the user did not confirm. */
 export class Stopped extends Schema.TaggedError<Stopped>()("Stopped", { message: Schema.String, hint }) {}
 
-/** The failure was printed; what is left is the exit code. */
+/** The failure is printed already; only the exit code remains. */
 export class Reported extends Schema.TaggedError<Reported>()("Reported", {
   exit: Schema.Literals(["failed", "usage", "signed_out"])
 }) {}

@@ -1,7 +1,7 @@
 /**
- * Every failure of a command as what is printed of it: a sentence, a hint, a code, and the name of an exit code.
+ * Turns the failure of a command into its output: a sentence, a hint, a code, and the name of the exit code.
  *
- * Nothing here prints. Causes stay in the log, which is silent unless `--log-level debug` asks for it.
+ * Causes are not part of the output; `--log-level debug` logs them.
  */
 import { type AnyProblem, type OtherProblem, problems, type StreamRefused } from "@narthex/api"
 import { Option, Schema } from "effect"
@@ -20,11 +20,11 @@ export type CommandFailure =
 export interface Explanation {
   readonly sentence: string
   readonly hint: string | undefined
-  /** The problem's code; `undefined` when the failure is none of the API's. */
+  /** The code of the problem. `undefined` if the API did not report one. */
   readonly code: string | undefined
   readonly request_id: string | undefined
   readonly exit: Reported["exit"]
-  /** What `-o json` prints. */
+  /** The output with `-o json`. */
   readonly json: unknown
 }
 
@@ -84,7 +84,7 @@ const refusal = (problem: Refusal, json: unknown): Explanation => ({
   json
 })
 
-/** The problem as it was on the wire. */
+/** The problem in the form in which the API sent it. */
 const encoded = (problem: AnyProblem | OtherProblem): unknown => {
   const { _tag, ...members } = { ...problem }
   return Option.getOrElse(encodeProblem(problem), () => members)

@@ -1,6 +1,4 @@
-/**
- * What a person at a terminal does about each problem code. Codes without a line here say enough by themselves.
- */
+/** The hint for each problem code: what a user at a terminal can do. Codes without a hint need none. */
 import type { ProblemCode } from "@narthex/api"
 
 const login = "narthex login"
@@ -31,6 +29,6 @@ const hints: Partial<Record<ProblemCode, string>> = {
   unavailable: "run the command again in a moment"
 }
 
-/** `undefined` for codes of a newer server, too. */
+/** Returns `undefined` for a code without a hint, and for an unknown code of a newer server. */
 export const hintOf = (code: string): string | undefined =>
   Object.hasOwn(hints, code) ? hints[code as keyof typeof hints] : undefined

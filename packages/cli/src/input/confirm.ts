@@ -1,6 +1,6 @@
 /**
- * Questions before changes that open or end something. They are asked on a terminal only; elsewhere `--yes` must have
- * been given, so that a script says what it means.
+ * Confirmation of destructive changes (docs/design/cli.md C15). Questions appear on a terminal only; elsewhere `--yes`
+ * is required, so that a script states its intention.
  */
 import { Effect, Option, Stdio, Stream } from "effect"
 import { Flag, GlobalFlag, TerminalCapabilities } from "effect/cli"
@@ -15,13 +15,13 @@ export const NoInput = GlobalFlag.Setting("no-input")({
   )
 })
 
-/** May a question be asked? */
+/** Whether questions are possible: on a terminal, without `--no-input`. */
 export const canAsk = Effect.gen(function* () {
   const { canPrompt } = yield* TerminalCapabilities.TerminalCapabilities
   return canPrompt && !(yield* NoInput)
 })
 
-/** `effect` says what will be true afterwards. */
+/** `effect` is a sentence that states the result of the change. Fails unless the change is confirmed. */
 export const confirm = Effect.fn("confirm")(function* (effect: string, yes: boolean) {
   if (yes) return
   if (!(yield* canAsk))
@@ -32,7 +32,7 @@ export const confirm = Effect.fn("confirm")(function* (effect: string, yes: bool
   if (!(yield* agrees(effect))) return yield* new Stopped({ message: "Nothing was changed." })
 })
 
-/** Anything but a yes is a no, the end of input too. */
+/** Asks on the terminal. Only `y` and `yes` confirm; the end of input does not. */
 export const agrees = Effect.fn("agrees")(function* (effect: string) {
   const output = yield* Output
   const { stdin } = yield* Stdio.Stdio

@@ -1,9 +1,9 @@
-/** Flags that several commands share. Each accepts only values that can reach the API unchanged. */
+/** Flags of commands. They refuse values that the API could not accept. */
 import { parseProjectId } from "@narthex/api"
 import { Option } from "effect"
 import { Flag } from "effect/cli"
 
-/** `--project <project_id>`. The id becomes part of a path, so its form is checked here. */
+/** `--project <project_id>`. The id becomes part of a URL path, so its form is checked first. */
 export const projectFlag = Flag.String("project").pipe(
   Flag.withMetavar("project_id"),
   Flag.withDescription("The id of the project, prj-…"),
@@ -29,7 +29,7 @@ export const ttlFlag = Flag.String("ttl").pipe(
   Flag.filterMap(parseTtl, () => "Expected a duration such as 30m, 8h or 7d, of at most ten years")
 )
 
-/** `--yes`: the question of `confirm` counts as answered. */
+/** `--yes`: confirms without a question. */
 export const yesFlag = Flag.Boolean("yes").pipe(
   Flag.withAlias("y"),
   Flag.withoutNegation,

@@ -1,8 +1,9 @@
 /**
- * The console's address, and the browser that opens its pages: `$BROWSER`, else the system's opener.
+ * The console's URL, and the browser that opens its pages: `$BROWSER`, else the opener of the system.
  *
- * Failing to open a page is no error, because the address is printed first. No shell is involved, because the address
- * holds `&`.
+ * Failing to open a page is no error, because the URL is printed first.
+ *
+ * Pitfall: opening the URL through a shell. The URL contains `&`.
  */
 import { spawn } from "node:child_process"
 import type { NarthexClient } from "@narthex/api"
@@ -12,8 +13,8 @@ import { readServerUrl } from "../environment/serverUrl.ts"
 import { LoginEnded } from "../failures/LocalFailure.ts"
 
 /**
- * The console's origin: `NARTHEX_CONSOLE_URL`, else what the API names. Anything but a web address is refused here,
- * because an opener would open a file, too.
+ * The console's origin: `NARTHEX_CONSOLE_URL`, else the one that the API returns. Only `http` and `https` are accepted,
+ * because the opener would open a file, too.
  */
 export const findConsole = Effect.fn("findConsole")(function* (client: NarthexClient["Service"]) {
   const { consoleUrl } = yield* Environment
@@ -30,9 +31,9 @@ export const findConsole = Effect.fn("findConsole")(function* (client: NarthexCl
 export class Browser extends Context.Service<
   Browser,
   {
-    /** Whether an opener started; the page may still fail to appear. */
+    /** Returns whether an opener started. The page may still fail to appear. */
     readonly open: (url: string) => Effect.Effect<boolean>
-    /** A page opened here would not be visible to the person. */
+    /** The user would not see a page that is opened here. */
     readonly isAway: boolean
   }
 >()("@narthex/cli/login/Browser") {
@@ -49,7 +50,7 @@ export class Browser extends Context.Service<
 
 type Invocation = readonly [command: string, ...args: Array<string>]
 
-/** `$BROWSER` may name several commands, with `%s` where the address goes. */
+/** The commands to try, in order. `$BROWSER` may list several; `%s` stands for the URL. */
 const openers = (browser: string | undefined, platform: string, url: string): ReadonlyArray<Invocation> => {
   const own = (browser === undefined ? [] : browser.split(platform === "win32" ? ";" : ":")).flatMap((entry) => {
     const [command, ...args] = entry.trim().split(/\s+/)

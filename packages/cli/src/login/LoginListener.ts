@@ -1,9 +1,10 @@
 /**
- * The loopback listener of a login (docs/design/identity.md I36–I41; RFC 8252): hears one callback and stops.
+ * The loopback listener of a login (docs/design/identity.md I36–I41; RFC 8252, section 7.3). It accepts one callback.
  *
- * It listens on the literal 127.0.0.1, never on `localhost`, which may be `::1` alone. Everything but that one
- * `GET /callback` is 404: the browser's `/favicon.ico`, a wrong state, another Host (a page that rebinds its name to
- * 127.0.0.1 sends its own), and a second callback.
+ * Every request but that one `GET /callback` is answered with 404: the browser's `/favicon.ico`, a wrong state, another
+ * Host (DNS rebinding), and a second callback.
+ *
+ * Pitfall: listening on `localhost`. It can resolve to `::1` alone, so the listener and the redirect use 127.0.0.1.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import { Deferred, Effect, type Scope } from "effect"
@@ -44,7 +45,7 @@ export const listenForCallback = (state: string): Effect.Effect<LoginListener, L
     return { port, redirect: `http://${host}:${port}${callbackPath}`, callback: Deferred.await(received) }
   })
 
-/** Answers that are under way are let finish; a browser's idle connections are not waited for. */
+/** Waits for responses in progress, and closes the browser's idle connections. */
 const closeServer = (server: ReturnType<typeof createServer>, done: () => void) => {
   server.close(done)
   server.closeIdleConnections()

@@ -1,10 +1,12 @@
 /**
- * The browser's part of a login (docs/design/identity.md I36–I38): from nothing to a key that nobody has
- * stored yet.
+ * The loopback flow of a login (docs/design/identity.md I36–I38; RFC 8252, PKCE of RFC 7636). It returns a new key; the
+ * caller stores it.
  *
- * 1. Listen on a loopback port. 2. Print the console's address, then try to open it. 3. Wait for the callback, or for
- * the pasted address where no browser reaches the port. 4. Exchange the code. State and verifier never leave memory,
- * but for the state in the address and the verifier in the exchange.
+ * 1. Listen on a loopback port. 2. Print the console's URL, then try to open it. 3. Wait for the callback, or for the
+ * pasted redirect URL if the browser cannot reach the port. 4. Exchange the code for a key.
+ *
+ * State and verifier stay in memory; only the URL of step 2 contains the state, and only the request of step 4 the
+ * verifier.
  */
 import { createHash, randomBytes } from "node:crypto"
 import { hostname } from "node:os"
@@ -21,9 +23,9 @@ export interface AuthorizeOptions {
   readonly client: NarthexClient["Service"]
   /** The console's origin. */
   readonly console: string
-  /** What the key will be called; left out: `cli on <this machine>`. */
+  /** The name of the key. Default: `cli on <this machine>`. */
   readonly name: string | undefined
-  /** Do not try to open a browser; read the address that it landed on from standard input. */
+  /** Open no browser, and read the redirect URL from standard input. */
   readonly noBrowser: boolean
 }
 
@@ -85,7 +87,7 @@ const authorizeUrl = ({ console, name }: AuthorizeOptions, { redirect, state, ve
   return `${console}/cli/authorize?${query}`
 }
 
-/** At most 64 characters, the API's limit for the name of a key. */
+/** At most 64 characters, which is the API's limit for the name of a key. */
 const defaultKeyName = (): string => [...`cli on ${hostname().replace(/\p{Cc}/gu, "")}`].slice(0, 64).join("").trim()
 
 const explainPasting = Effect.fnUntraced(function* ({ port }: LoginListener, remote: boolean) {
@@ -95,7 +97,7 @@ const explainPasting = Effect.fnUntraced(function* ({ port }: LoginListener, rem
     yield* output.note(`Or forward the port before you open the URL: ssh -L ${port}:127.0.0.1:${port} ${hostname()}`)
 })
 
-/** The first pasted line that is the answer. The end of input ends the reading, not the wait. */
+/** The first line of standard input that is the redirect URL. At the end of input it never returns. */
 const pasted = Effect.fnUntraced(function* ({ redirect }: LoginListener, state: string) {
   const stdio = yield* Stdio.Stdio
   const output = yield* Output

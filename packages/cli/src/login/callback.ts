@@ -1,19 +1,19 @@
 /**
- * Is this the browser coming back? One judge for what the loopback listener hears and what a person pastes.
+ * Parses the redirect of a login, for the loopback listener and for a pasted URL.
  *
- * A state that is not ours is no answer at all, not a failed one: anything on this machine can call the port, and must
- * not be able to end the login.
+ * Pitfall: failing the login on a wrong state. Every process of this machine can call the port, so a redirect with a
+ * wrong state is ignored.
  */
 import { createHash, timingSafeEqual } from "node:crypto"
 
 export type Callback =
   | { readonly _tag: "Code"; readonly code: string }
-  /** The console said no; `error` is its word, `access_denied` when the person cancelled. */
+  /** `error` is the code of RFC 6749, section 4.1.2.1: `access_denied` if the user cancelled. */
   | { readonly _tag: "Refused"; readonly error: string }
 
 export const callbackPath = "/callback"
 
-/** `target` is the path with its query. `undefined`: not the answer to this login. */
+/** `target` is the path with its query. Returns `undefined` if it is not the redirect of this login. */
 export const readCallback = (target: string, state: string): Callback | undefined => {
   const [path, query, ...rest] = target.split("?")
   if (path !== callbackPath || query === undefined || rest.length > 0) return undefined
@@ -30,13 +30,13 @@ export const readCallback = (target: string, state: string): Callback | undefine
   return code === undefined || code === "" ? undefined : { _tag: "Code", code }
 }
 
-/** What a person pastes: the whole address, as the browser shows it. */
+/** `text` is the whole redirect URL, as the browser shows it. */
 export const readPasted = (text: string, redirect: string, state: string): Callback | undefined => {
   const origin = redirect.slice(0, -callbackPath.length)
   const pasted = text.trim().replace(/#.*$/, "")
   return pasted.startsWith(`${origin}/`) ? readCallback(pasted.slice(origin.length), state) : undefined
 }
 
-/** In a time that does not depend on where they differ. */
+/** Compares in constant time. */
 const sameText = (a: string, b: string) =>
   timingSafeEqual(createHash("sha256").update(a).digest(), createHash("sha256").update(b).digest())

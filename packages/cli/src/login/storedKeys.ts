@@ -1,4 +1,4 @@
-/** Storing a new key, and revoking stored ones. */
+/** Stores new keys and revokes stored ones. */
 import { Effect } from "effect"
 import { Connection } from "../connection/Connection.ts"
 import { ContextFile } from "../contexts/ContextFile.ts"
@@ -7,8 +7,8 @@ import { explain } from "../failures/explain.ts"
 import { Output } from "../output/Output.ts"
 
 /**
- * Stores the context and makes it current, then revokes the key that it replaces. In this order a failure leaves the
- * person with a working key.
+ * Stores the context, makes it current, then revokes the key that it replaces. In this order, a failure leaves the user
+ * with a working key.
  */
 export const storeKey = Effect.fn("storeKey")(function* (name: string, context: StoredContext) {
   const file = yield* ContextFile
@@ -18,8 +18,9 @@ export const storeKey = Effect.fn("storeKey")(function* (name: string, context: 
 })
 
 /**
- * Asks servers to revoke stored keys: all at once, five seconds at most. Never fails, because the keys are deleted from
- * this machine in any case; a key that is not revoked is a warning. Returns the contexts whose keys are revoked.
+ * Revokes stored keys on their servers: concurrently, with a deadline of five seconds. It never fails, because the keys
+ * are deleted from this machine in any case; a key that is not revoked is a warning. Returns the names of the contexts
+ * whose keys are revoked.
  */
 export const revokeKeys = Effect.fn("revokeKeys")(function* (
   contexts: ReadonlyArray<readonly [name: string, context: StoredContext]>

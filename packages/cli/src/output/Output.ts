@@ -1,9 +1,8 @@
 /**
- * The only place that prints. Standard output holds the answer and nothing else; notes, warnings, questions and failures
- * go to standard error.
+ * The only module that prints. Standard output contains only the result; notes, warnings, questions and failures go to
+ * standard error (docs/design/cli.md C4).
  *
- * Pitfall: printing a sentence for an empty list to standard output. `wc -l` would count it, so it goes to standard
- * error.
+ * Pitfall: printing the sentence for an empty list to standard output. `wc -l` would count it.
  */
 import { Console, Context, Duration, Effect, Layer, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
@@ -13,10 +12,10 @@ import { printable, renderTable, type Table } from "./table.ts"
 import { toYaml } from "./yaml.ts"
 
 export interface Answer {
-  /** What the API answered, for json and yaml. */
+  /** The body of the API's response, for json and yaml. */
   readonly body: unknown
   readonly table: Table
-  /** Said on standard error where the table has no rows. */
+  /** The sentence on standard error for a table without rows. */
   readonly empty?: string
 }
 
@@ -26,14 +25,14 @@ export class Output extends Context.Service<
     readonly answer: (answer: Answer) => Effect.Effect<void, never, NeedsFormat>
     /** One item of a stream: a line of JSON, a document of YAML, a line of text. */
     readonly item: (item: { readonly body: unknown; readonly line: string }) => Effect.Effect<void, never, NeedsFormat>
-    /** Text as it is, for help topics and raw answers. */
+    /** Prints text unchanged: help topics and raw responses. */
     readonly text: (text: string) => Effect.Effect<void>
     readonly note: (sentence: string) => Effect.Effect<void>
     readonly warn: (sentence: string) => Effect.Effect<void>
     readonly failure: (explanation: Explanation) => Effect.Effect<void, never, NeedsFormat>
-    /** A question, whose answer is typed behind it. */
+    /** Prints a question without a line feed; the user types after it. */
     readonly question: (sentence: string) => Effect.Effect<void>
-    /** Runs the effect; on a terminal, what is being waited for is shown once that takes long. */
+    /** Runs the effect. On a terminal, a spinner with the text `what` appears after 300 ms. */
     readonly waiting: <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@narthex/cli/Output") {
@@ -44,7 +43,7 @@ export class Output extends Context.Service<
       const { canAnimate, canColor } = yield* TerminalCapabilities.TerminalCapabilities
       const onTerminal = yield* stdio.stderrIsTerminal
       const paint = (code: number, text: string) => (canColor && onTerminal ? `\u001b[${code}m${text}\u001b[0m` : text)
-      /** Without a line feed. A standard error that is gone is nobody's failure. */
+      /** Writes without a line feed. A closed standard error is ignored. */
       const raw = (text: string) => Effect.ignore(Stream.run(Stream.succeed(text), stdio.stderr()))
       const note = (sentence: string) => Console.error(printable(sentence))
 
@@ -92,7 +91,7 @@ const spinnerDelay = Duration.millis(300)
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 const erase = "\r\u001b[K"
 
-/** Runs until it is interrupted, and leaves the line as it found it. */
+/** Runs until interrupted, then erases its line. */
 const spin = (raw: (text: string) => Effect.Effect<void>, what: string) =>
   Effect.gen(function* () {
     yield* Effect.sleep(spinnerDelay)

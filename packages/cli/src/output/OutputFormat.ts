@@ -13,5 +13,5 @@ export const OutputFormat = GlobalFlag.Setting("output")({
   )
 })
 
-/** What a function needs that asks for the format. */
+/** The requirement of an effect that reads `OutputFormat`. */
 export type NeedsFormat = GlobalFlag.Setting.Identifier<"output">

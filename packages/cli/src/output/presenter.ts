@@ -1,6 +1,6 @@
 /**
- * How effect/cli prints what it prints by itself. Help that was asked for is an answer; the complaint about a command
- * that was written wrong goes to standard error, and standard output stays empty.
+ * The output of effect/cli itself. Help goes to standard output if it was requested; a usage error goes to standard
+ * error, and standard output stays empty.
  */
 import { Console, Effect } from "effect"
 import { CliOutput, TerminalCapabilities } from "effect/cli"

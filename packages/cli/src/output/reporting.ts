@@ -1,4 +1,4 @@
-/** The end of every command: its failure is printed, and what is left of it is an exit code. */
+/** Wraps every command: prints its failure, and fails with the exit code alone. */
 import { Effect } from "effect"
 import { type CommandFailure, explain } from "../failures/explain.ts"
 import { Reported } from "../failures/LocalFailure.ts"
@@ -15,7 +15,11 @@ export const reporting = <A, E extends CommandFailure, R>(command: Effect.Effect
     })
   )
 
-/** Messages alone: a request in a cause would bring its headers along. */
+/**
+ * The messages of an error and its causes.
+ *
+ * Pitfall: logging the cause itself. It can contain a request, whose headers contain the credential.
+ */
 const causes = (error: unknown): ReadonlyArray<string> => {
   if (!(error instanceof Error)) return error === undefined ? [] : [String(error)]
   return [`${error.name}: ${error.message}`, ...causes(error.cause)]

@@ -1,7 +1,8 @@
 /**
- * Tables for people: two spaces between columns, upper-case heads, no boxes, never cut off.
+ * Tables for people: two spaces between columns, upper-case headers, no borders, no truncation (docs/design/cli.md
+ * C10).
  *
- * Cells hold what others wrote (labels, names), so characters that steer a terminal are made visible first.
+ * Pitfall: printing cells as they are. Labels and names come from other users, so control characters are escaped.
  */
 import type { Scope } from "@narthex/api"
 import { DateTime } from "effect"
@@ -10,10 +11,10 @@ export type Cell = string | number | boolean | null | undefined
 
 export type Table =
   | { readonly _tag: "Rows"; readonly heads: ReadonlyArray<string>; readonly rows: ReadonlyArray<ReadonlyArray<Cell>> }
-  /** One thing, a line for each of its members. */
+  /** One object, one line per member. */
   | { readonly _tag: "Facts"; readonly facts: ReadonlyArray<readonly [name: string, value: Cell]> }
   | { readonly _tag: "Sentence"; readonly sentence: string }
-  /** Text that is safe already, JSON for example. */
+  /** Text that needs no escaping, for example JSON. */
   | { readonly _tag: "Raw"; readonly text: string }
 
 export const rows = (heads: ReadonlyArray<string>, ...cells: ReadonlyArray<ReadonlyArray<Cell>>): Table => ({
@@ -42,10 +43,10 @@ export const scopeText = (scope: Scope): string => {
   }
 }
 
-/** Control characters and those that turn the direction of writing. */
+/** Control characters, and those that change the direction of text. */
 const unsafe = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
 
-/** Text of others, safe on a terminal. */
+/** Escapes characters that control a terminal. */
 export const printable = (text: string): string =>
   text.replace(unsafe, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)
 
@@ -54,7 +55,7 @@ const cellText = (cell: Cell): string =>
 
 const width = (text: string) => [...text].length
 
-/** Columns under each other; the last one is not padded. */
+/** Pads every column but the last. */
 const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   const widths = lines.reduce<ReadonlyArray<number>>(
     (widest, line) => line.map((cell, column) => Math.max(width(cell), widest[column] ?? 0)),
@@ -69,7 +70,7 @@ const aligned = (lines: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<str
   )
 }
 
-/** `undefined`: there is nothing to show. */
+/** Returns `undefined` for a table without rows. */
 export const renderTable = (table: Table): string | undefined => {
   switch (table._tag) {
     case "Rows":

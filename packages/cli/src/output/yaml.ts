@@ -1,13 +1,13 @@
 /**
  * JSON data as YAML 1.2, in block style.
  *
- * A string is written plain only when no reader of YAML 1.1 or 1.2 could take it for something else (`no`, `1e3`,
- * `0x1`, `_0`, `2026-01-01`); everything else is a double-quoted scalar, which JSON's string syntax is a subset of.
+ * A string is written plain only if neither YAML 1.1 nor 1.2 can read it as another type (`no`, `1e3`, `0x1`, `_0`,
+ * `2026-01-01`). All others are double-quoted scalars; JSON's string syntax is a subset of theirs.
  */
 
 const plain = /^[A-Za-z/][A-Za-z0-9_./@+-]*( [A-Za-z0-9_./@+-]+)*$/
 const reserved = /^(y|n|yes|no|on|off|true|false|null|nan|inf|infinity)$/i
-/** Printable to JSON, but not to YAML, or invisible. */
+/** Characters that JSON leaves as they are and YAML does not allow, and invisible ones. */
 const unprintable = /[\u007f-\u009f\u00ad\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff\ufffe\uffff]/g
 
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
@@ -38,7 +38,7 @@ const lines = (value: unknown): ReadonlyArray<string> => {
 
 const indented = (line: string) => `  ${line}`
 
-/** A list inside a list begins on a line of its own: `- - x` is not read by every parser. */
+/** A list inside a list starts on a new line, because some parsers reject `- - x`. */
 const item = (value: unknown): ReadonlyArray<string> => {
   const [first = "", ...rest] = lines(value)
   return isCollection(value) && isList(value) && !isEmpty(value)
@@ -51,5 +51,5 @@ const entry = (key: string, value: unknown): ReadonlyArray<string> =>
     ? [`${text(key)}:`, ...lines(value).map(indented)]
     : [`${text(key)}: ${scalar(value)}`]
 
-/** One document, without `---` and without a line feed at its end. */
+/** One document, without `---` and without a trailing line feed. */
 export const toYaml = (value: unknown): string => lines(value).join("\n")

@@ -1,7 +1,6 @@
 /**
- * A small control plane on a real socket, for commands to talk to: the calls that the command line makes, with the state
- * behind them, in the shapes that the contract's own client decodes. It checks what the server would check of a login:
- * PKCE, the redirect, single use.
+ * A small control plane on a real socket: the calls that the command line makes, with state, in shapes that the typed
+ * client decodes. Of a login it verifies PKCE, the redirect and single use, as the server does.
  */
 import { createHash, randomBytes } from "node:crypto"
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
@@ -33,7 +32,7 @@ interface Grant {
 export class ControlPlane {
   url = ""
   console: string | null = "http://console.test"
-  /** Answers every call instead of the routes, while it is set. */
+  /** While it is set, it answers every call instead of the routes. */
   instead: ((heard: Heard) => Reply | "silence" | undefined) | undefined
   latest: string | undefined
   organization = acme
@@ -68,7 +67,7 @@ export class ControlPlane {
     return key
   }
 
-  /** What the console does when the person clicks Authorize. */
+  /** What the console does when the user clicks Authorize. */
   authorize(address: string): URL {
     const query = new URL(address).searchParams
     const code = randomBytes(32).toString("base64url")

@@ -1,4 +1,4 @@
-/** A key's secret as the server makes it: the checksum is real, because the command line looks at it. */
+/** A key's secret in the server's form. Its checksum is valid, because the command line verifies it. */
 import { crc32 } from "node:zlib"
 
 const alphabet = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

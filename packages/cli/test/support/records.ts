@@ -1,4 +1,4 @@
-/** Records as the server answers them, of one person, two organizations and one project. */
+/** Records in the shapes of the server: one user, two organizations, one project. */
 import { ProjectId } from "@narthex/api"
 
 export interface FakeKey {

@@ -1,4 +1,4 @@
-/** What the test's control plane hears and answers. */
+/** The requests and replies of the test's control plane. */
 import { problemCatalog, type ProblemCode } from "@narthex/api"
 
 export interface Heard {

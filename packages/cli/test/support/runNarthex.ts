@@ -1,4 +1,4 @@
-/** Runs the command line inside the test's process, with streams, environment and browser of the test's own. */
+/** Runs the command line inside the test's process, with streams, environment and browser from the test. */
 import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,20 +18,20 @@ export interface Run {
 export interface Setting {
   readonly variables?: Readonly<Record<string, string>>
   readonly home: string
-  /** All of standard input; left out: it ends at once. */
+  /** The whole of standard input. Default: empty. */
   readonly stdin?: string
-  /** The same, for what is known only once the command runs. */
+  /** The same, if it is known only while the command runs. */
   readonly stdinLater?: Effect.Effect<Uint8Array>
-  /** Hears each line of standard error as it is written. */
+  /** Called with each line of standard error as it is written. */
   readonly onNote?: (line: string) => void
-  /** The same of standard output. */
+  /** Called with each line of standard output. */
   readonly onAnswer?: (line: string) => void
   /** Standard input and output are a terminal. */
   readonly terminal?: boolean
   readonly open?: (url: string) => Effect.Effect<boolean>
 }
 
-/** A home directory of the test's own. */
+/** A new home directory, removed after the test. */
 export const freshHome = Effect.acquireRelease(
   Effect.sync(() => mkdtempSync(join(tmpdir(), "narthex-cli-"))),
   (home) => Effect.sync(() => rmSync(home, { recursive: true, force: true }))
@@ -87,7 +87,7 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
     }).pipe(Effect.provide(layer))
   })
 
-/** The console that the test reads afterwards, and hears meanwhile. */
+/** A console whose lines are kept for the end, and passed to the callbacks at once. */
 const consoleOf = ({ onAnswer, onNote }: Setting): Layer.Layer<never> =>
   Layer.effect(
     Console.Console,

@@ -1,4 +1,4 @@
-/** A control plane, a home directory, and a command line that is signed in there. */
+/** A control plane, a home directory, and a command line that is signed in to the plane. */
 import { existsSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { Effect } from "effect"

@@ -1,6 +1,6 @@
 /**
- * What a Node process does until it ends: the modules that it loads and the sockets that it opens, as a line of JSON at
- * the end of standard error. The process may read nothing but one file, so whatever else it reads fails it.
+ * Counts what a Node process loads and opens: modules and sockets, as a line of JSON at the end of standard error. The
+ * permission model lets the process read one file only, so reading another one fails.
  */
 const counter = `
   import { registerHooks } from "node:module"
@@ -12,7 +12,7 @@ const counter = `
   process.on("exit", () => process._rawDebug(JSON.stringify({ loaded, sockets })))
 `
 
-/** Options of Node. */
+/** The options of Node that install the counter. */
 export const counting = (readable: string): ReadonlyArray<string> => [
   "--permission",
   `--allow-fs-read=${readable}`,
@@ -20,7 +20,7 @@ export const counting = (readable: string): ReadonlyArray<string> => [
 ]
 
 export interface StartUp {
-  /** Files of which modules were made; what Node itself holds is left out. */
+  /** The files of loaded modules, without those of Node itself. */
   readonly files: ReadonlyArray<string>
   readonly sockets: number
 }
