@@ -36,7 +36,7 @@ class CopyButton extends HTMLElement {
       } catch {
         // No permission, or no secure origin: select it, so that the keyboard can.
         if (source !== null) getSelection()?.selectAllChildren(source)
-        said.textContent = "Selected. Press the copy keys."
+        said.textContent = "Selected. Copy it with the keyboard."
       }
     })
     this.append(button, said)

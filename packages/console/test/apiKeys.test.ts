@@ -33,7 +33,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
       const reloaded = yield* go(() => browser.post(`${home}/api-keys`, fields))
       assert.strictEqual(reloaded.status, 200)
       assert.notInclude(reloaded.text, secret)
-      assert.match(reloaded.text, /This form was sent before/)
+      assert.match(reloaded.text, /This form was already sent/)
       assert.strictEqual([...state.keys.values()].filter(({ org_id }) => org_id === org).length, 1)
       const list = yield* go(() => browser.open(`${home}/api-keys`))
       assert.match(list.text, /deploy/)

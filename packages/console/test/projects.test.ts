@@ -122,7 +122,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
   it.effect("an empty one says that the project is open, and names the command", () =>
     Effect.gen(function* () {
       const { text } = yield* (yield* withProject("open@example.com")).open
-      assert.match(text, /Open to every address/)
+      assert.match(text, /Open to any address/)
       assert.match(text, /narthex ip-allow add &lt;cidr>/)
     })
   )
@@ -170,13 +170,13 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
       const { open, post, project } = yield* withProject("remove@example.com")
       yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "" })
       yield* post("/ip-allow", { cidr: "192.0.2.0/24", label: "", hours: "" })
-      assert.notMatch((yield* open).text, /It is the last rule/)
+      assert.notMatch((yield* open).text, /This is the last rule/)
       yield* post("/ip-allow/remove", { cidr: "10.0.0.0/8" })
       assert.deepStrictEqual(
         project.rules.map(({ cidr }) => cidr),
         ["192.0.2.0/24"]
       )
-      assert.match((yield* open).text, /It is the last rule\. The project will accept connections from every address/)
+      assert.match((yield* open).text, /This is the last rule\. The project will accept connections from any address/)
       assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "../../other" })).status, 422)
       assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "" })).status, 422)
       assert.strictEqual(project.rules.length, 1)
@@ -199,7 +199,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
       const { open, post, project } = yield* withProject("reset@example.com")
       yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "" })
       const { text } = yield* open
-      assert.match(text, /<dialog id="reset-allowlist"[\s\S]*?will accept connections from every address/)
+      assert.match(text, /<dialog id="reset-allowlist"[\s\S]*?will accept connections from any address/)
       yield* post("/ip-allow/reset", {})
       assert.strictEqual(project.rules.length, 0)
     })

@@ -117,7 +117,7 @@ layer(layerTestConsole({ api_url: "http://127.0.0.1:1" }), { excludeTestServices
       const { browser, home } = yield* signedInAs("alone@example.com")
       const page = yield* go(() => browser.send(`${home}/projects`))
       assert.strictEqual(page.status, 503)
-      assert.match(page.text, /Back in a moment/)
+      assert.match(page.text, /Service unavailable/)
       assert.strictEqual(page.headers.get("retry-after"), "5")
       assert.strictEqual((yield* go(() => browser.send("/api/events"))).status, 503)
       assert.isTrue(browser.cookies.has("narthex"))

@@ -70,7 +70,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
       const browser = yield* visitor
       const stray = yield* go(() => browser.send("/sign-in/callback?code=x&state=y"))
       assert.strictEqual(stray.status, 400)
-      assert.match(stray.text, /This sign-in has ended/)
+      assert.match(stray.text, /This sign-in has expired/)
       yield* go(() => browser.send("/sign-in/dev-one"))
       const forged = yield* go(() => browser.send("/sign-in/callback?code=x&state=not-the-state"))
       assert.strictEqual(forged.status, 400)
@@ -109,7 +109,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
       const landed = yield* go(() => browser.signIn("stranger@example.com"))
       state.allowlist = null
       assert.strictEqual(landed.status, 403)
-      assert.match(landed.text, /This address may not sign in/)
+      assert.match(landed.text, /This email address cannot sign in/)
       assert.isFalse(browser.cookies.has("narthex"))
       assert.isFalse(state.people.has("stranger@example.com"))
     })

@@ -23,7 +23,7 @@ export const payload = <A>(
         message
       }))
       const [first] = errors
-      const detail = first === undefined ? "The form is not acceptable." : `${first.path.join(".")}: ${first.message}.`
+      const detail = first === undefined ? "The form is invalid." : `${first.path.join(".")}: ${first.message}.`
       return new ApiRefused({ status: 422, code: "invalid_request", detail, errors })
     })
   )

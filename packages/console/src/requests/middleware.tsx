@@ -23,8 +23,8 @@ const crossSite = (request: Request) =>
   isApi(request)
     ? problem({ status: 403, code: "cross_site", title: "The request comes from another site." })
     : page(
-        <MessagePage title="This form came from another site" way={{ href: "/", label: "Go to the start" }}>
-          <p>Nothing was changed. Open the console itself and try again there.</p>
+        <MessagePage title="This form came from another site" way={{ href: "/", label: "Go to the home page" }}>
+          <p>Nothing was changed. Open the console and send the form there.</p>
         </MessagePage>,
         { status: 403 }
       )
@@ -37,7 +37,7 @@ const broken = (request: Request) =>
     ? problem({ status: 500, code: "internal", title: "The console failed." })
     : page(
         <MessagePage title="Something went wrong" way={{ href: "/projects", label: "Go to your projects" }}>
-          <p>The console failed. Try again; if it happens once more, tell the operator when it was.</p>
+          <p>The console failed. Try again. If it fails again, tell the operator the time of the failure.</p>
         </MessagePage>,
         { status: 500 }
       )

@@ -3,7 +3,7 @@ const notices = {
   "project-created": "The project is being created.",
   "rule-added": "The network was added.",
   "rule-removed": "The network was removed.",
-  "rules-reset": "Every rule was removed. The project accepts connections from every address.",
+  "rules-reset": "Every rule was removed. The project accepts connections from any address.",
   "endpoint-starting": "The endpoint is starting.",
   "endpoint-suspending": "The endpoint is being suspended.",
   "key-revoked": "The key was revoked."

@@ -12,19 +12,23 @@ import { returnPath, withReturn } from "../web/returnTo.ts"
 const home = { href: "/projects", label: "Go to your projects" }
 
 const titles: Readonly<Record<number, string>> = {
-  400: "That did not work",
-  403: "You may not do that",
+  400: "Invalid request",
+  403: "Permission denied",
   404: "Not found",
-  409: "That is not possible now",
-  422: "That is not acceptable",
+  409: "This is not possible now",
+  422: "Invalid input",
   423: "Another operation is running",
   429: "Too many requests"
 }
 
 export const notFoundPage = (signedIn: boolean) =>
   page(
-    <MessagePage title="Not found" signedIn={signedIn} way={signedIn ? home : { href: "/", label: "Go to the start" }}>
-      <p>There is nothing at this address, or it belongs to an organization that you are not in.</p>
+    <MessagePage
+      title="Not found"
+      signedIn={signedIn}
+      way={signedIn ? home : { href: "/", label: "Go to the home page" }}
+    >
+      <p>This page does not exist, or it belongs to an organization that you are not a member of.</p>
     </MessagePage>,
     { status: 404 }
   )
@@ -36,7 +40,7 @@ export const otherOrganizationPage = (frame: Frame, to: Frame["organization"]) =
 const failedPage = (failure: ApiFailure | NotAForm) => {
   if (failure instanceof NotAForm)
     return page(
-      <MessagePage title="That did not work" signedIn way={home}>
+      <MessagePage title="Invalid request" signedIn way={home}>
         <p>{failure.reason}</p>
       </MessagePage>,
       { status: failure.status }
@@ -44,7 +48,7 @@ const failedPage = (failure: ApiFailure | NotAForm) => {
   if (!(failure instanceof ApiRefused))
     return HttpServerResponse.setHeader(
       page(
-        <MessagePage title="Back in a moment" way={home}>
+        <MessagePage title="Service unavailable" way={home}>
           <p>{failure.message}</p>
         </MessagePage>,
         { status: 503 }
@@ -65,11 +69,11 @@ const failedPage = (failure: ApiFailure | NotAForm) => {
 export const emailNotAllowedPage = (refusal: ApiRefused) =>
   page(
     <MessagePage
-      title="This address may not sign in"
+      title="This email address cannot sign in"
       way={{ href: "/sign-in", label: "Use another account" }}
       request_id={refusal.request_id}
     >
-      <p>Sign-in is limited to listed addresses, and yours is not one of them. Ask the operator to add it.</p>
+      <p>Sign-in is limited to an allowlist that does not contain your email address. Ask the operator to add it.</p>
     </MessagePage>,
     { status: 403 }
   )
@@ -94,7 +98,12 @@ const formCodes = {
 
 export const problemRefusals: Refusals = {
   signInRequired: () =>
-    problem({ status: 401, code: "unauthenticated", title: "No session.", detail: "Sign in to the console first." }),
+    problem({
+      status: 401,
+      code: "unauthenticated",
+      title: "No session.",
+      detail: "Sign in to the console, then try again."
+    }),
   pending: asProblem,
   emailNotAllowed: asProblem,
   failed: (failure) => {

@@ -44,10 +44,11 @@ const keysPage = Effect.fnUntraced(function* (visit: Visit, given?: GivenToKeys)
 
 const errorsIn = (refusal: ApiRefused): NonNullable<ApiKeysPageProps["errors"]> => {
   const found = {
-    name: refusal.about("name") && "1 to 64 characters, without control characters.",
+    name: refusal.about("name") && "Use 1 to 64 characters and no control characters.",
     capability: refusal.about("capability") && "Choose one of the capabilities.",
     scope: (refusal.about("scope") ?? refusal.about("project_id")) && "Choose the organization or one of its projects.",
-    expires_in_days: refusal.about("expires_in_days") && "A whole number of days, 1 to 3650, or blank."
+    expires_in_days:
+      refusal.about("expires_in_days") && "Enter a whole number of days from 1 to 3650, or leave the field blank."
   }
   return Object.values(found).some((error) => error !== undefined) ? found : { form: refusal.detail }
 }
@@ -78,7 +79,7 @@ const create = inOrganization((visit) =>
           title="API key created"
           name="Secret"
           secret={secret === null ? null : Redacted.value(secret)}
-          explanation={`Store the secret of ${draft.name} now.`}
+          explanation={`Store the secret of the key ${draft.name} now.`}
           back={{ href: `${visit.home}/api-keys`, label: "Back to API keys" }}
         />
       )

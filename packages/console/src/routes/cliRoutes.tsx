@@ -52,17 +52,17 @@ const target = (redirectUri: string) => {
 }
 
 const refused = page(
-  <MessagePage title="This is no login of the command line">
+  <MessagePage title="Invalid command-line login">
     <p>
-      The address that opened this page is not complete, or would lead somewhere else than to a program on your own
-      computer. Run <code>narthex login</code> again.
+      The link that opened this page is incomplete, or does not lead back to a program on your computer. Run{" "}
+      <code>narthex login</code> again.
     </p>
   </MessagePage>,
   { status: 400 }
 )
 
 const used = page(
-  <MessagePage title="This login was used before" signedIn>
+  <MessagePage title="This login was already used" signedIn>
     <p>
       Each login works once. Run <code>narthex login</code> again.
     </p>
@@ -127,7 +127,7 @@ const approve = (visit: Visit, form: Form, request: Readonly<Record<string, stri
       return yield* authorizePage(visit, request, {
         status: 409,
         draft: { ...draft, scope: "organization" },
-        error: "The organization has changed since this page was opened. Look again before you authorize."
+        error: "The organization has changed since this page was opened. Check the details before you authorize."
       })
     if (!isLifetime(lifetime))
       return yield* authorizePage(visit, request, { status: 422, error: "Choose one of the lifetimes." })

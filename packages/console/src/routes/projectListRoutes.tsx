@@ -46,10 +46,10 @@ const newProjectPage = Effect.fnUntraced(function* (
 })
 
 const errorsIn = (refusal: ApiRefused) => {
-  if (refusal.code === "region_required") return { region: "Choose a region: there is more than one." }
+  if (refusal.code === "region_required") return { region: "Choose a region. There is more than one." }
   if (refusal.code === "region_unknown") return { region: refusal.detail }
   const name = refusal.about("name")
-  return name === undefined ? { form: refusal.detail } : { name: `The name: ${name}.` }
+  return name === undefined ? { form: refusal.detail } : { name: `Invalid name: ${name}.` }
 }
 
 const correctable = refusedWith(

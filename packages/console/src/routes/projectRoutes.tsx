@@ -98,7 +98,7 @@ const mint = inOrganization((visit) =>
             title="Connection string"
             name="Connection string"
             secret={connection_uri === null ? null : Redacted.value(connection_uri)}
-            explanation="A Postgres role of its own, bound to this branch. Hand it to psql or to your program:"
+            explanation="It contains a new Postgres role for this branch. Pass it to psql or to your program:"
             back={{ href: `${visit.home}/projects/${project_id}`, label: "Back to the project" }}
           />
         )
@@ -113,8 +113,8 @@ const network = (text: string): string => Result.getOrElse(parseCidrOrAddress(te
 
 const ruleErrors = (refusal: ApiRefused) => {
   if (refusal.code === "malformed_cidr" || refusal.about("cidr") !== undefined) return { cidr: refusal.detail }
-  if (refusal.about("ttl_seconds") !== undefined) return { hours: "A whole number of hours, 1 to 87600." }
-  return refusal.about("label") === undefined ? { cidr: refusal.detail } : { label: "At most 256 characters." }
+  if (refusal.about("ttl_seconds") !== undefined) return { hours: "Enter a whole number of hours from 1 to 87600." }
+  return refusal.about("label") === undefined ? { cidr: refusal.detail } : { label: "Use at most 256 characters." }
 }
 
 const correctableRule = refusedWith("malformed_cidr", "invalid_request", "conflict")

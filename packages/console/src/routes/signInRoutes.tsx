@@ -41,13 +41,13 @@ const failed = (failure: SignInFailed) =>
     failure.code === "access_denied"
       ? page(
           <MessagePage title="Sign-in cancelled" way={again}>
-            <p>Nobody was signed in.</p>
+            <p>You are not signed in.</p>
           </MessagePage>,
           { status: 403 }
         )
       : page(
-          <MessagePage title="Sign-in did not work" way={again}>
-            <p>The identity provider could not be reached, or its answer did not belong to this sign-in.</p>
+          <MessagePage title="Sign-in failed" way={again}>
+            <p>The identity provider could not be reached, or its answer did not match this sign-in.</p>
           </MessagePage>,
           { status: failure.step === "begin" ? 503 : 400 }
         )
@@ -73,8 +73,8 @@ const attemptOf = Effect.gen(function* () {
 
 const noAttempt = Effect.map(ConsoleSettings, ({ origin }) =>
   page(
-    <MessagePage title="This sign-in has ended" way={{ href: `${origin}/sign-in`, label: "Start again" }}>
-      <p>It took longer than ten minutes, or began in another browser or under another address.</p>
+    <MessagePage title="This sign-in has expired" way={{ href: `${origin}/sign-in`, label: "Start again" }}>
+      <p>It took longer than ten minutes, or it started in another browser or at another address of the console.</p>
     </MessagePage>,
     { status: 400 }
   )
@@ -84,7 +84,7 @@ const refusedAtTheApi = (refusal: ApiRefused) =>
   refusal.code === "email_not_allowed"
     ? emailNotAllowedPage(refusal)
     : page(
-        <MessagePage title="Sign-in did not work" way={again} request_id={refusal.request_id}>
+        <MessagePage title="Sign-in failed" way={again} request_id={refusal.request_id}>
           <p>{refusal.detail}</p>
         </MessagePage>,
         { status: refusal.status }

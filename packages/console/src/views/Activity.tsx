@@ -23,7 +23,7 @@ export const Activity = ({ empty, operations, page, regions = [], src }: Activit
       <div class="heading">
         <h2 id="activity-title">Activity</h2>
         <p class="soft" role="status" data-state>
-          <noscript>Reload the page to see what is new.</noscript>
+          <noscript>Reload the page to see new operations.</noscript>
         </p>
       </div>
       <ol class="feed" id="activity">

@@ -26,7 +26,7 @@ export interface AllowlistEditorProps {
   readonly may: boolean
 }
 
-const opens = "The project will accept connections from every address."
+const opens = "The project will accept connections from any address."
 
 export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, may }: AllowlistEditorProps) => {
   const { opens_at, restricted, rules } = allowlist
@@ -50,14 +50,14 @@ export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, may }: 
       <p class="soft">Changes reach the proxy within about 30 seconds.</p>
       {Option.isSome(opens_at) ? (
         <Notice tone="busy">
-          Every rule expires. From <Time at={opens_at.value} /> on, the project accepts connections from every address.
+          Every rule expires. From <Time at={opens_at.value} /> on, the project accepts connections from any address.
         </Notice>
       ) : null}
       {restricted ? (
         <Rules rules={rules} action={action} may={may} />
       ) : (
-        <Empty title="Open to every address">
-          <p>Add the first rule, and only listed networks reach the project's endpoints or wake them.</p>
+        <Empty title="Open to any address">
+          <p>Once you add a rule, only the listed networks can connect to the project's endpoints.</p>
           <p>
             From the terminal: <Command>{"narthex ip-allow add <cidr> --project <project_id>"}</Command>
           </p>
@@ -70,16 +70,16 @@ export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, may }: 
             label="Network"
             value={draft.cidr}
             placeholder="203.0.113.0/24"
-            hint="A CIDR, or one address."
+            hint="A CIDR network or one address."
             error={errors.cidr}
           />
           <Field name="label" label="Label" value={draft.label} maxLength={256} error={errors.label} />
           <Field
             name="hours"
-            label="Lasts (hours)"
+            label="Expires in (hours)"
             value={draft.hours}
             inputMode="numeric"
-            hint="Blank: until it is removed."
+            hint="Blank: never."
             error={errors.hours}
           />
           <p class="actions">
@@ -163,7 +163,7 @@ const Remove = ({ action, index, last, rule }: RemoveProps) =>
       confirm="Remove the last rule"
       fields={{ cidr: rule.cidr }}
     >
-      <p>It is the last rule. {opens}</p>
+      <p>This is the last rule. {opens}</p>
     </Confirm>
   ) : (
     <form method="post" action={action}>

@@ -7,7 +7,7 @@ import { type ApiKeyShown, type ProjectShown, words } from "./records.ts"
 export const capabilities = [
   { value: "read_write", label: "Read and write" },
   { value: "read", label: "Read only" },
-  { value: "agent", label: "Agent: drives branches, never a writable main" }
+  { value: "agent", label: "Agent: manages branches, cannot write to main" }
 ] as const
 
 export const scopeChoices = (projects: ReadonlyArray<ProjectShown>) => [
@@ -45,13 +45,13 @@ export const ApiKeysPage = (props: ApiKeysPageProps) => {
           Create API key
         </button>
       </div>
-      <p class="soft">A key acts as the person who made it, within its scope.</p>
+      <p class="soft">A key acts as the person who created it, within its capability and scope.</p>
       {notice === undefined ? null : <Notice>{notice}</Notice>}
       <CreateDialog {...props} here={here} />
       {api_keys.length === 0 ? (
         <Empty title="No API keys yet">
           <p>
-            The command line makes its own when you sign in: <Command>narthex login</Command>
+            The command line creates its own key when you sign in: <Command>narthex login</Command>
           </p>
         </Empty>
       ) : (
@@ -158,7 +158,7 @@ const Keys = ({ api_keys, here, projects }: ApiKeysPageProps & { readonly here: 
                 action={`${here}/${key.id}/revoke`}
                 confirm="Revoke the key"
               >
-                <p>Whatever uses this key stops working at once. Other keys are not affected.</p>
+                <p>Requests with this key are refused immediately. Other keys are not affected.</p>
               </Confirm>
             </td>
           </tr>

@@ -31,7 +31,7 @@ export const CliAuthorizePage = (props: CliAuthorizePageProps) => {
       <div class="narrow">
         <h1>Authorize the command line?</h1>
         <p>
-          A program on this computer, listening on port {port}, asks for an API key. Authorize it only if you have just
+          A program on this computer, listening on port {port}, requests an API key. Authorize it only if you have just
           started <code>narthex login</code> yourself.
         </p>
         {error === undefined ? null : <Notice tone="bad">{error}</Notice>}
@@ -59,7 +59,7 @@ export const CliAuthorizePage = (props: CliAuthorizePageProps) => {
             label="Capability"
             choices={capabilities}
             value={draft.capability}
-            hint="What the key may do, never more than you may yourself."
+            hint="What the key may do. It never exceeds your own permissions."
           />
           <Field name="scope" label="Scope" choices={scopeChoices(projects)} value={draft.scope} />
           <Field name="lifetime" label="Expires after" choices={lifetimes} value={draft.lifetime} />

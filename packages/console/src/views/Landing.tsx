@@ -8,8 +8,8 @@ export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
     <div class="hero">
       <h1>Postgres that sleeps when you do</h1>
       <p class="lead">
-        Projects with branches, endpoints that suspend when idle and wake on the next connection, and a network
-        allowlist that holds on the way in.
+        Projects with branches, endpoints that suspend when idle and wake on the next connection, and an IP allowlist
+        that is checked on every connection.
       </p>
       <p class="actions">
         {signedIn ? (
@@ -26,15 +26,15 @@ export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
     <ul class="cards">
       <li class="card">
         <h2>Branches</h2>
-        <p>Copy a database in seconds. Try the migration there, and throw the branch away.</p>
+        <p>Copy a database in seconds. Try a migration on the branch, then delete it.</p>
       </li>
       <li class="card">
         <h2>Live</h2>
-        <p>Every operation is an event. Watch an organization as it changes, here or in the terminal.</p>
+        <p>Every operation is an event. Watch an organization change, here or in the terminal.</p>
       </li>
       <li class="card">
         <h2>Command line</h2>
-        <p>The console and the command line speak the same API. Sign in once:</p>
+        <p>The console and the command line use the same API. Sign in once:</p>
         <Copyable id="login-command" label="Copy the command" text="narthex login" />
       </li>
     </ul>
@@ -51,9 +51,7 @@ export interface SignInPageProps {
 export const SignInPage = ({ forCommandLine, hrefOf, providers }: SignInPageProps) => (
   <PlainPage title="Sign in">
     <h1>Sign in</h1>
-    <p class="soft">
-      {forCommandLine ? "Sign in to let the command line have a key." : "Choose where you have an account."}
-    </p>
+    <p class="soft">{forCommandLine ? "Sign in to authorize the command line." : "Choose an identity provider."}</p>
     <ul class="stack">
       {providers.map(({ id, name }) => (
         <li key={id}>
@@ -61,19 +59,16 @@ export const SignInPage = ({ forCommandLine, hrefOf, providers }: SignInPageProp
         </li>
       ))}
     </ul>
-    {providers.length === 0 ? <p>No identity provider is configured. Ask the operator.</p> : null}
+    {providers.length === 0 ? <p>No identity provider is configured. Ask the operator to configure one.</p> : null}
   </PlainPage>
 )
 
 export const PendingPage = ({ email }: { readonly email: string | null }) => (
-  <PlainPage title="Waiting for access" signedIn refresh={{ seconds: 30 }}>
-    <h1>You are on the list</h1>
-    <p>
-      Access is limited at the moment. You are signed in{email === null ? "" : ` as ${email}`}, and your account is
-      waiting to be enabled.
-    </p>
+  <PlainPage title="Waiting for approval" signedIn refresh={{ seconds: 30 }}>
+    <h1>Your account is waiting for approval</h1>
+    <p>You are signed in{email === null ? "" : ` as ${email}`}, but the operator has not enabled your account yet.</p>
     <p class="soft" role="status">
-      This page looks again every 30 seconds and moves on by itself.
+      This page reloads every 30 seconds and continues when your account is enabled.
     </p>
   </PlainPage>
 )

@@ -82,8 +82,8 @@ const Connect = ({ branches, endpoints, form_token, frame, here }: ProjectPagePr
       ) : (
         <>
           <p>
-            Any Postgres client connects. A suspended endpoint wakes on the first connection, from an address that the
-            allowlist holds.
+            Any Postgres client can connect. A suspended endpoint starts on the first connection from an allowed
+            address.
           </p>
           <form method="post" action={`${here}/credentials`} class="row">
             <input type="hidden" name="form_token" value={form_token} />
@@ -104,7 +104,7 @@ const Connect = ({ branches, endpoints, form_token, frame, here }: ProjectPagePr
                 <option value="read_only">read only</option>
               </select>
             </label>
-            <button type="submit">Make a connection string</button>
+            <button type="submit">Create a connection string</button>
           </form>
         </>
       )}
@@ -126,7 +126,7 @@ const Endpoints = ({ branches, endpoints, here, may }: EndpointsProps) => (
       {endpoints.length === 0 ? (
         <Empty title="No endpoints">
           <p>
-            Ask for one: <Command>narthex api POST /v1/projects/…/endpoints</Command>
+            Create one: <Command>narthex api POST /v1/projects/…/endpoints</Command>
           </p>
         </Empty>
       ) : (
@@ -201,7 +201,7 @@ const Branches = ({ branches }: { readonly branches: ReadonlyArray<BranchShown> 
           <tr>
             <th scope="col">Name</th>
             <th scope="col">State</th>
-            <th scope="col">Copied from</th>
+            <th scope="col">Parent</th>
             <th scope="col">Created</th>
             <th scope="col">Expires</th>
           </tr>

@@ -28,7 +28,7 @@ export const ProjectsPage = ({ frame, next_cursor, notice, projects }: ProjectsP
       {notice === undefined ? null : <Notice>{notice}</Notice>}
       {projects.length === 0 ? (
         <Empty title="No projects yet">
-          <p>A project holds a Postgres database with branches, in one region.</p>
+          <p>A project is a Postgres database with branches, in one region.</p>
           <p>
             From the terminal: <Command>narthex project create my-app</Command>
           </p>
@@ -112,7 +112,7 @@ export const NewProjectPage = ({ draft, errors = {}, form_token, frame, regions 
             ...regions.map((region) => ({ value: region.region_id, label: regionLabel(region) }))
           ]}
           value={draft.region}
-          hint="Fixed once the project exists. Branches and endpoints are in the same region."
+          hint="A project cannot change its region. Branches and endpoints are in the same region."
           error={errors.region}
         />
         <p class="actions">

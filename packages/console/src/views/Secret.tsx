@@ -23,7 +23,7 @@ export const SecretPage = ({ back, explanation, frame, name, secret, section, ti
     <div class="narrow">
       <h1>{title}</h1>
       {secret === null ? (
-        <Notice tone="busy">This form was sent before. What it made exists, and its secret was shown then.</Notice>
+        <Notice tone="busy">This form was already sent. The secret was shown then and cannot be shown again.</Notice>
       ) : (
         <>
           <p>{explanation}</p>
@@ -38,7 +38,7 @@ export const SecretPage = ({ back, explanation, frame, name, secret, section, ti
               <copy-button for="secret" label={`Copy the ${name.toLowerCase()}`} />
             </p>
           </div>
-          <Notice tone="busy">It is shown this once. Nobody can read it again, we neither.</Notice>
+          <Notice tone="busy">It is shown only once and cannot be recovered.</Notice>
         </>
       )}
       <p class="actions">

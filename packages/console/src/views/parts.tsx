@@ -146,7 +146,7 @@ export const Confirm = ({ action, children, confirm, fields = {}, id, opener, op
           <input key={name} type="hidden" name={name} value={value} />
         ))}
         <button type="button" command="close" commandfor={id}>
-          Keep it
+          Cancel
         </button>
         <button type="submit" class="danger">
           {confirm}

@@ -46,7 +46,7 @@ export class Form {
   static readonly read: Effect.Effect<Form, NotAForm, HttpServerRequest.HttpServerRequest> = Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     if (mediaType(request.headers["content-type"]) !== "application/x-www-form-urlencoded")
-      return yield* new NotAForm({ status: 415, reason: "A form is sent as application/x-www-form-urlencoded." })
+      return yield* new NotAForm({ status: 415, reason: "Send the form as application/x-www-form-urlencoded." })
     return new Form(yield* bodyText)
   })
 }
