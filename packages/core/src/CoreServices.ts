@@ -1,6 +1,6 @@
 /**
- * Every service of the core over its ports: what a host provides beside storage, a token signer, identity providers,
- * computes and peppers is nothing.
+ * Every service of the core over its ports. A host must provide storage, a token signer, identity providers, computes
+ * and a pepper, and nothing else.
  */
 import { Effect, Layer, Stream } from "effect"
 import { Invitations } from "./organizations/Invitations.ts"
@@ -52,7 +52,7 @@ const Work = Layer.mergeAll(Projects.layer, Sandboxes.layer, Wakes.layer, Housek
 
 const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
 
-/** What calls need. */
+/** The services that API calls need. */
 export const layerServices = Layer.mergeAll(People, Work, Access).pipe(
   Layer.provideMerge(Keys),
   Layer.provideMerge(Events)
@@ -68,7 +68,7 @@ const followWork = Layer.effectDiscard(
   })
 )
 
-/** What works in the background: the role `runner`. */
+/** The background work: the role `runner`. */
 export const layerRunner = Layer.mergeAll(
   Layer.provideMerge(followWork, OperationRunner.layer),
   Housekeeping.layerLoop,

@@ -11,7 +11,7 @@ export const sha256 = (text: string): Effect.Effect<string> =>
     (bytes) => Base64Url.encode(new Uint8Array(bytes))
   )
 
-/** What a key makes of data. Importing the key is a third of the cost, so a key that is used again is imported once. */
+/** HMAC-SHA-256 with one key. Importing the key is a third of the cost, so it is imported once. */
 export const hmacSha256With = (
   key: Uint8Array<ArrayBuffer>
 ): Effect.Effect<(data: Uint8Array<ArrayBuffer>) => Effect.Effect<Uint8Array<ArrayBuffer>>> =>
@@ -28,7 +28,7 @@ export const hmacSha256 = (
   data: Uint8Array<ArrayBuffer>
 ): Effect.Effect<Uint8Array<ArrayBuffer>> => Effect.flatMap(hmacSha256With(key), (sign) => sign(data))
 
-/** Equal, in a time that depends on the lengths alone. */
+/** Compares in a time that depends only on the lengths. */
 export const equalInConstantTime = (a: string, b: string): boolean => {
   let difference = a.length ^ b.length
   for (let index = 0; index < a.length; index++)

@@ -1,7 +1,7 @@
 /**
  * Lists in pages, newest first. Ids sort by creation time, so a position in a list is an id.
  *
- * The cursor on the wire is opaque to clients; a text that is none is refused (`malformed_request`).
+ * The cursor on the wire is opaque to clients; any other text is refused (`malformed_request`).
  */
 import { Option, Result, Schema } from "effect"
 import { Base64Url } from "effect/encoding"
@@ -12,7 +12,7 @@ export const maxPageSize = 1000
 export interface PageRequest {
   /** 1 to 1,000. */
   readonly limit: number
-  /** Only what is older than this id. */
+  /** Only rows older than this id. */
   readonly after: string | null
 }
 
@@ -21,7 +21,7 @@ export interface Page<Item> {
   readonly next_cursor: string | null
 }
 
-/** The text is no cursor of ours. */
+/** The text is not a cursor of this API. */
 export class MalformedCursor extends Schema.TaggedError<MalformedCursor>()("MalformedCursor", {}) {
   override get message() {
     return "The cursor is not one that this API gave out. Start again without one."
@@ -37,7 +37,7 @@ export const decodeCursor = (cursor: string): Result.Result<string, MalformedCur
     : Result.fail(new MalformedCursor({}))
 }
 
-/** The page of rows that were read newest first, one more than the limit. */
+/** The page from rows that were read newest first, up to one more than the limit. */
 export const pageOf = <Item extends { readonly id: string }>(
   rows: ReadonlyArray<Item>,
   { limit }: PageRequest

@@ -1,7 +1,7 @@
 /** The refusals that many modules share: not found, in conflict, not authenticated, not allowed, not acceptable. */
 import { Effect, Option, Schema } from "effect"
 
-/** What is foreign, deleted, malformed or never was: one error, so that no answer can tell them apart. */
+/** Foreign, deleted, malformed or never existed: one error, so that answers do not reveal which. */
 export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
   override get message() {
     return "Not found."
@@ -12,7 +12,9 @@ export class NotFound extends Schema.TaggedError<NotFound>()("NotFound", {}) {
 export const orNotFound = <A, E, R>(found: Effect.Effect<Option.Option<A>, E, R>): Effect.Effect<A, E | NotFound, R> =>
   Effect.flatMap(found, Option.match({ onNone: () => Effect.fail(new NotFound({})), onSome: Effect.succeed }))
 
-/** The name is taken, the thing is in use, or its state does not allow this. `reason` is a sentence for a person. */
+/**
+ * The name is taken, the object is in use, or its state does not allow the change. `reason` is a sentence for a person.
+ */
 export class Conflict extends Schema.TaggedError<Conflict>()("Conflict", { reason: Schema.String }) {
   override get message() {
     return this.reason
@@ -63,7 +65,7 @@ export class Refused extends Schema.TaggedError<Refused>()("Refused", {
   }
 }
 
-/** A member of a body names something that is not in the caller's reach, or is not acceptable. */
+/** A member of a body names something outside the caller's reach, or its value is not acceptable. */
 export class InvalidMember extends Schema.TaggedError<InvalidMember>()("InvalidMember", {
   path: Schema.Array(Schema.String),
   reason: Schema.String
@@ -73,11 +75,11 @@ export class InvalidMember extends Schema.TaggedError<InvalidMember>()("InvalidM
   }
 }
 
-/** Another operation holds the branch. Trying again after it is safe. */
+/** Another operation holds the branch. Retrying after it is safe. */
 export class ResourceBusy extends Schema.TaggedError<ResourceBusy>()("ResourceBusy", {
   blocking_operation_id: Schema.String
 }) {
   override get message() {
-    return `Operation ${this.blocking_operation_id} is still at work on this branch. Try again when it has finished.`
+    return `Operation ${this.blocking_operation_id} is still running on this branch. Try again when it has finished.`
   }
 }

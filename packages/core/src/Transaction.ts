@@ -2,8 +2,8 @@
  * Port: run these changes and their events as one commit.
  *
  * Events are collected while the work runs and handed to the log as the last step before the commit, after every row
- * lock: whoever waited for this transaction gets later ids (docs/design/events.md E12). Nobody can emit wrongly,
- * because there is no other way to emit.
+ * lock, so a transaction that waited for this one gets later ids (docs/design/events.md E12). There is no other way to
+ * emit an event.
  *
  * Pitfall: expecting an inner `run` to commit. It joins the outer one; only the outermost commits.
  */
@@ -31,7 +31,7 @@ export class Transaction extends Context.Service<
   {
     /** Commits everything that `work` changes and emits, or nothing. */
     readonly run: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>
-    /** States an event of the running transaction. Outside of one it is a defect. */
+    /** Adds an event to the running transaction. Outside of a transaction it is a defect. */
     readonly emit: (event: NewEvent) => Effect.Effect<void>
   }
 >()("@narthex/core/Transaction") {

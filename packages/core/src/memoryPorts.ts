@@ -1,4 +1,4 @@
-/** Every port of storage in memory, in one transaction: the embedded core without a database, and the tests. */
+/** Every storage port in memory, sharing one transaction, for an embedded core without a database and for tests. */
 import { Layer } from "effect"
 import { AccountStore } from "./accounts/AccountStore.ts"
 import { InvitationStore } from "./accounts/InvitationStore.ts"

@@ -1,8 +1,8 @@
 /**
- * Forgets what has served its time: sessions past their window, spent id tokens, login codes, idempotency records,
- * counters of limits. Events forget themselves (`EventFeed`).
+ * Purges expired rows: sessions past their window, spent id tokens, login codes, idempotency records, counters of rate
+ * limits. `EventFeed` purges events.
  *
- * It may run on every instance at once: each step deletes by an instant.
+ * It may run on every instance concurrently: each step deletes by an instant.
  */
 import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { CliGrantStore } from "./cli-login/CliGrantStore.ts"
@@ -11,9 +11,9 @@ import { RateLimiter } from "./limits/RateLimiter.ts"
 import { SessionPolicy } from "./sessions/Session.ts"
 import { SessionStore } from "./sessions/SessionStore.ts"
 
-/** A state of a login may be used again only after this. */
+/** How long the state of a login stays reserved after its code expired. */
 const grantsKept = Duration.days(1)
-/** A session's row stays so long after its window, for whoever reads the log beside it. */
+/** How long the row of a session is kept after its window, for investigations. */
 const sessionsKept = Duration.days(7)
 
 export const forget = Effect.gen(function* () {
@@ -26,11 +26,11 @@ export const forget = Effect.gen(function* () {
   yield* (yield* RateLimiter).purge(now)
 })
 
-/** Every ten minutes, as long as its scope lives. A failure waits for the next time. */
+/** Every ten minutes, as long as its scope lives. After a failure the next run tries again. */
 export const layerForgetting: Layer.Layer<never, never, CliGrantStore | IdempotencyStore | RateLimiter | SessionStore> =
   Layer.effectDiscard(
     forget.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("Old records could not be forgotten.", cause)),
+      Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.", cause)),
       Effect.repeat(Schedule.spaced("10 minutes")),
       Effect.forkScoped
     )

@@ -106,7 +106,7 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "key-list-own",
-        find: "everybody ? null : caller.user.id",
+        find: "all ? null : caller.user.id",
         put: "null",
         why: "A member sees their own keys."
       },

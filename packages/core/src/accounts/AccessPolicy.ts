@@ -1,7 +1,7 @@
 /**
- * Who may come in at all (docs/design/identity.md I15, I18): open signup, the sign-in allowlist, pending accounts.
+ * Who may sign in at all (docs/design/identity.md I15, I18): open signup, the sign-in allowlist, pending accounts.
  *
- * Nothing here is stored: turning open signup on frees everybody who waits, and enabling an account acts on the
+ * Nothing here is stored: turning open signup on admits every pending account, and enabling an account acts on the
  * session that it already holds.
  */
 import { Context } from "effect"
@@ -10,7 +10,7 @@ import type { AccountState, User } from "./User.ts"
 
 export interface AccessSettings {
   readonly open_signup: boolean
-  /** `user@dom` or `@dom`; empty: everybody. */
+  /** `user@dom` or `@dom`; empty: every address. */
   readonly sign_in_allowlist: ReadonlyArray<string>
   readonly invitations_bypass_gate: boolean
 }
@@ -22,7 +22,7 @@ export const AccessPolicy = Context.Reference<AccessSettings>("@narthex/core/acc
 export const accountState = (settings: AccessSettings, user: Pick<User, "enabled_at">): AccountState =>
   settings.open_signup || user.enabled_at !== null ? "active" : "pending"
 
-/** May somebody with this address sign in? With a list, an address that nobody vouches for matches nothing. */
+/** May this address sign in? With a list configured, an unverified address matches nothing. */
 export const maySignIn = (settings: AccessSettings, who: Pick<User, "email" | "email_verified">): boolean =>
   settings.sign_in_allowlist.length === 0 ||
   (who.email !== null && who.email_verified && isListed(settings.sign_in_allowlist, who.email))

@@ -1,8 +1,9 @@
 /**
  * Port: users, organizations and who belongs to which.
  *
- * Ports below `Transaction` join the running transaction. `lock…` reads a row and keeps every other transaction that
- * locks or changes it waiting until this one ends; outside of a transaction it is a plain read.
+ * Ports below `Transaction` join the running transaction. `lock…` reads a row and
+ * makes every other transaction that locks or changes it wait until this one ends; outside of a transaction it is a
+ * plain read.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import type { OrgId, UserId } from "../Ids.ts"
@@ -17,7 +18,7 @@ export class AccountStore extends Context.Service<
   AccountStore,
   {
     readonly findUser: (user: UserId) => Effect.Effect<Option.Option<User>, StorageError>
-    /** A person is `(issuer, subject)`. Locks the row. */
+    /** A user is identified by `(issuer, subject)`. Locks the row. */
     readonly lockUserByIdentity: (issuer: string, subject: string) => Effect.Effect<Option.Option<User>, StorageError>
     /** Inserts or replaces; `false` when another transaction inserted the same `(issuer, subject)` first. */
     readonly putUser: (user: User) => Effect.Effect<boolean, StorageError>
@@ -36,7 +37,7 @@ export class AccountStore extends Context.Service<
     readonly removeMembership: (org: OrgId, user: UserId) => Effect.Effect<boolean, StorageError>
     /** Oldest member first. */
     readonly members: (org: OrgId) => Effect.Effect<ReadonlyArray<Member>, StorageError>
-    /** A person's organizations with the role held there, oldest first. */
+    /** A user's organizations with the role held there, oldest first. */
     readonly organizationsOf: (user: UserId) => Effect.Effect<ReadonlyArray<OrganizationView>, StorageError>
   }
 >()("@narthex/core/accounts/AccountStore") {

@@ -1,13 +1,16 @@
 /**
- * Mail addresses as keys: one spelling for those that are surely the same, and no cleverness beyond that.
+ * Mail addresses as keys: addresses that are certainly equal get one spelling, and no others do.
  *
  * The domain is lower-cased, the local part too as far as it is ASCII. No dots or plus tags are folded and nothing is
- * Unicode-normalized (NFC turns the Kelvin sign into K), because a wrong "equal" lets somebody in.
+ * Unicode-normalized (NFC turns the Kelvin sign into K), because a false match admits a stranger.
  */
 
 const asciiLower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
-/** The key of an address; `undefined` when it is none. The domain must be ASCII already, or convertible by URL rules. */
+/**
+ * The key of an address; `undefined` when the text is no address. The domain must be ASCII already, or convertible by
+ * URL rules.
+ */
 export const normalizeEmail = (address: string): string | undefined => {
   const at = address.lastIndexOf("@")
   const local = address.slice(0, at)
@@ -27,7 +30,7 @@ export const isListed = (list: ReadonlyArray<string>, address: string): boolean 
   )
 }
 
-/** By URL rules, which also drop control characters and read `0x7f.1` as an address: both are refused. */
+/** Converts by URL rules. They also drop control characters and read `0x7f.1` as an address, so both are refused. */
 function asciiDomain(domain: string): string | undefined {
   if (domain === "" || /[\s\p{Cc}/\\?#@:%[\]]/u.test(domain)) return undefined
   const host = URL.parse(`http://${domain}`)?.hostname ?? ""

@@ -1,7 +1,7 @@
 /**
  * An invitation of an address into an organization. No mail is sent and there is no token: the address is the key.
  *
- * `expired` is computed, like every fact about time; the store keeps the three instants.
+ * `expired` is computed from the clock and never stored; the store keeps the three instants.
  */
 import { DateTime, Schema } from "effect"
 import { InvitationId, OrgId } from "../Ids.ts"
@@ -10,7 +10,7 @@ import { UserRef } from "./UserRef.ts"
 export const InvitationStatus = Schema.Literals(["pending", "accepted", "revoked", "expired"])
 export type InvitationStatus = typeof InvitationStatus.Type
 
-/** How long an invitation waits for its address to sign in; `resend` starts it anew. */
+/** How many days an invitation stays pending; `resend` starts them again. */
 export const invitationDays = 7
 
 export class StoredInvitation extends Schema.Class<StoredInvitation>("StoredInvitation")({

@@ -1,4 +1,6 @@
-/** Port: invitations. Pending ones are unique per organization and address; what is pending is a question of the clock. */
+/**
+ * Port: invitations. Pending ones are unique per organization and address; whether one is pending depends on the clock.
+ */
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
 import type { InvitationId, OrgId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -8,7 +10,7 @@ import type { StoredInvitation } from "./Invitation.ts"
 export class InvitationStore extends Context.Service<
   InvitationStore,
   {
-    /** Locks the row. Only the organization's own. */
+    /** Locks the row. `None` for an invitation of another organization. */
     readonly lock: (
       org: OrgId,
       invitation: InvitationId

@@ -1,4 +1,4 @@
-/** That a person belongs to an organization, and in which role. */
+/** A user belongs to an organization, in a role. */
 import { Schema } from "effect"
 import { OrgId, UserId } from "../Ids.ts"
 

@@ -1,4 +1,4 @@
-/** Who everything belongs to. A personal organization comes with its person and can be neither left nor deleted. */
+/** The owner of everything. A personal organization is created with its user and can be neither left nor deleted. */
 import { Schema } from "effect"
 import { OrgId, type UserId } from "../Ids.ts"
 
@@ -11,8 +11,8 @@ export class Organization extends Schema.Class<Organization>("Organization")({
 }) {}
 
 /**
- * The personal organization of a person has that person's id: there is one, and nobody who was invited into it can be
- * taken for its person.
+ * The personal organization of a user has that user's id. So there is exactly one, and a member who was invited into it
+ * cannot be mistaken for its user.
  */
 export const personalOrgId = (user: UserId): OrgId => OrgId.make(user)
 

@@ -1,8 +1,8 @@
 /**
- * A person who signed in. Who it is, is `(issuer, subject)`; an address is for display and for matching invitations
- * and the sign-in allowlist, and only a verified one matches anything (docs/design/identity.md I9–I14).
+ * A person who signed in. `(issuer, subject)` is the identity. The address is for display and for matching invitations
+ * and the sign-in allowlist, and only a verified address matches anything (docs/design/identity.md I9–I14).
  *
- * Enabled and disabled are two facts, and whether an account is pending is computed from them on each request.
+ * Enabled and disabled are two separate facts; whether an account is pending is computed from them on each request.
  */
 import { Schema } from "effect"
 import { UserId } from "../Ids.ts"

@@ -2,9 +2,9 @@
  * Networks and addresses in one canonical spelling.
  *
  * `ipaddr.js` reads addresses as C's `inet_aton` does: "010.0.0.0/8" is 8.0.0.0/8 to it, "10/8" is
- * 0.0.0.10/8, "::1.2.3.4" becomes an IPv4-mapped address. On an allowlist each of these opens a network
- * that nobody meant, so only dotted quads and plain IPv6 get past the parsers. IPv4-mapped IPv6, which is what a
- * dual-stack socket reports, is IPv4 here: on both sides of the comparison.
+ * 0.0.0.10/8, "::1.2.3.4" becomes an IPv4-mapped address. On an allowlist each of these admits a
+ * network that the user did not mean, so the parsers take only dotted quads and plain IPv6. IPv4-mapped IPv6, which is
+ * what a dual-stack socket reports, is read as IPv4, in rules and in addresses alike.
  */
 import { type Brand, Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
@@ -27,7 +27,7 @@ type Address = ipaddr.IPv4 | ipaddr.IPv6
 
 const mappedPrefix = 96
 
-/** Reads a network, as the API takes it: an address without a prefix length is none. */
+/** Reads a network as the API takes it. An address without a prefix length is refused. */
 export const parseCidr = (text: string): Result.Result<Cidr, MalformedCidr> => {
   const alone = parseAddress(text)
   return alone === undefined

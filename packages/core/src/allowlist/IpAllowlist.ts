@@ -26,14 +26,14 @@ import {
 
 export interface Added {
   readonly rule: IpRule
-  /** Did it take the place of a rule in force? */
+  /** Whether it replaced a rule in force. */
   readonly replaced: boolean
 }
 
 /** How many networks a project may list. */
 export const maxRules = 1000
 
-/** Whether an address may connect, and the first rule that says so. `matched` is null where nothing is restricted. */
+/** Whether an address may connect, and the first rule that admits it. `matched` is null where nothing is restricted. */
 export class AllowlistCheck extends Schema.Class<AllowlistCheck>("AllowlistCheck")({
   allowed: Schema.Boolean,
   matched: Schema.NullOr(Schema.String)
@@ -47,7 +47,7 @@ export class IpAllowlist extends Context.Service<
     /** The rules in force, oldest first. */
     readonly list: (project: ProjectId) => Effect.Effect<RulesInForce, StorageError>
 
-    /** Lists a network. Listing it again replaces the rule; a lapsed one is not replaced but gone. */
+    /** Lists a network. Listing it again replaces the rule. A lapsed rule does not count as replaced. */
     readonly add: (
       project: Owner,
       rule: NewIpRule,
@@ -97,7 +97,7 @@ export class IpAllowlist extends Context.Service<
       })
 
       const remove = Effect.fn("IpAllowlist.remove")(function* (project: Owner, cidr: string) {
-        if (cidr === "") return yield* new IpRuleNotFound({ cidr }) // a slash too many in a path: nothing was meant
+        if (cidr === "") return yield* new IpRuleNotFound({ cidr }) // an empty segment in the path names no rule
         const network = yield* Effect.fromResult(parseCidrOrAddress(cidr))
         const step = Effect.gen(function* () {
           const now = yield* DateTime.now

@@ -1,5 +1,5 @@
 /**
- * Port: where allowlist rules are kept, and the version by which proxies tell a newer list from an older.
+ * Port: where allowlist rules are kept, and the version by which proxies recognize the newer of two lists.
  *
  * Every change of a project's rules raises its version in the same transaction. `layerMemory` is the reference
  * implementation; the contract that every adapter must meet is executable: `testing/allowlist/IpAllowlistStore.ts`.
@@ -26,13 +26,15 @@ export class IpAllowlistStore extends Context.Service<
     /** Every stored rule, oldest first, lapsed ones included. */
     readonly all: (project: ProjectId) => Effect.Effect<ReadonlyArray<IpRule>, StorageError>
 
-    /** Rules and versions of several projects in one snapshot. A project without rules has version 0 until it had one. */
+    /**
+     * Rules and versions of several projects in one snapshot. A project without rules has version 0 until it had one.
+     */
     readonly lists: (projects: ReadonlyArray<ProjectId>) => Effect.Effect<ReadonlyArray<StoredAllowlist>, StorageError>
 
-    /** Keeps other transactions that change or lock the list waiting, and answers every stored rule. */
+    /** Makes other transactions that change or lock the list wait, and answers every stored rule. */
     readonly lock: (project: ProjectId) => Effect.Effect<ReadonlyArray<IpRule>, StorageError>
 
-    /** Adds a rule in place of the one with an equal network, atomically, and answers that one, lapsed or not. */
+    /** Adds a rule, atomically replacing a rule with an equal network, and answers the replaced rule, lapsed or not. */
     readonly put: (project: ProjectId, rule: IpRule) => Effect.Effect<Option.Option<IpRule>, StorageError>
 
     /** Removes the rule with this network; `false` if there was none. */
@@ -41,7 +43,7 @@ export class IpAllowlistStore extends Context.Service<
     /** Removes every rule of the project. */
     readonly clear: (project: ProjectId) => Effect.Effect<void, StorageError>
 
-    /** The version of the list as it stands. */
+    /** The current version of the list. */
     readonly version: (project: ProjectId) => Effect.Effect<number, StorageError>
   }
 >()("@narthex/core/allowlist/IpAllowlistStore") {

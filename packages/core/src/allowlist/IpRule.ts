@@ -3,7 +3,7 @@
  *
  * Expiry is a comparison, not a timer: a rule whose `expires_at` has passed is
  * no longer in force, on every replica at once, and nothing has to run for that
- * to be true. The corollary is worth knowing: when the last rule lapses, the
+ * to be true. A consequence: when the last rule lapses, the
  * project is open again. `opensAt` says when, so that callers can warn.
  */
 import { DateTime, Duration, Option, Result, Schema } from "effect"
@@ -18,7 +18,7 @@ export class IpRule extends Schema.Class<IpRule>("IpRule")({
   created_by: UserRef,
   expires_at: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString)
 }) {
-  /** The instant of expiry is already outside. */
+  /** At the instant of expiry the rule is no longer in force. */
   inForce(now: DateTime.Utc): boolean {
     return Option.match(this.expires_at, {
       onNone: () => true,
@@ -77,7 +77,7 @@ export const permits = (rules: ReadonlyArray<IpRule>, address: string, now: Date
   return inForce.length === 0 || inForce.some((rule) => contains(rule.cidr, address))
 }
 
-/** The rules of a list that count at `now`, and what they amount to. */
+/** The rules in force at `now`, and what they restrict. */
 export const rulesInForce = (stored: ReadonlyArray<IpRule>, now: DateTime.Utc): RulesInForce => {
   const rules = stored.filter((rule) => rule.inForce(now))
   return new RulesInForce({ rules, restricted: rules.length > 0, opens_at: opensAt(rules, now) })

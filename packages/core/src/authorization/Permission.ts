@@ -1,5 +1,5 @@
 /**
- * What roles may do (docs/design/authorization.md, Effective rights). A role is open text: an unknown one grants
+ * What roles may do (docs/design/authorization.md, Effective rights). A role is open text: an unknown role grants
  * nothing.
  */
 import { Schema } from "effect"
@@ -45,7 +45,7 @@ const isKnown = (role: string): role is KnownRole => Object.hasOwn(ranked, role)
 /** The permissions of a role; none of an unknown one. */
 export const permissionsOf = (role: string): ReadonlySet<Permission> => new Set(isKnown(role) ? ranked[role] : [])
 
-/** Does every permission of `other` belong to `role` too? Nobody grants a role above their own. */
+/** Does every permission of `other` belong to `role` too? A member cannot grant a role above their own. */
 export const coversRole = (role: string, other: string): boolean =>
   isKnown(role) && isKnown(other) && knownRoles.indexOf(other) <= knownRoles.indexOf(role)
 

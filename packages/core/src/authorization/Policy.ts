@@ -1,5 +1,5 @@
 /**
- * What a call demands, as data. Every endpoint carries exactly one policy, or the server does not start.
+ * What a call requires, as data. Every endpoint carries exactly one policy, or the server does not start.
  *
  * A policy names the effect of the call, not its method: a call that reveals a connection secret is a `mint` even
  * if it were a GET. The matrix of docs/design/authorization.md is these values and `decide`, nothing else.
@@ -24,7 +24,10 @@ export type TargetKind =
   | "endpoint"
   | "operation"
 
-/** What agent keys may do it to: anything in reach, not *main*, or only branches that an agent key made and that are not *main*. */
+/**
+ * What agent keys may apply the call to: anything in scope, anything but *main*, or only branches that an agent key
+ * created and that are not *main*.
+ */
 export type AgentRule = "any" | "not_main" | "made_by_agent" | "never"
 
 export interface CredentialPolicy {
@@ -38,16 +41,19 @@ export interface CredentialPolicy {
   /** The same, where the branch that the path names is *main* and that makes a difference. */
   readonly reach_main?: Reach
   readonly agent: AgentRule
-  /** Who passes beside members of active accounts: nobody, pending accounts too, ex-members' sessions too. */
+  /**
+   * Who passes in addition to members with active accounts: no one, pending accounts, or also sessions of former
+   * members.
+   */
   readonly pending: boolean
   readonly ex_member: boolean
 }
 
 export type Policy =
   | { readonly _tag: "Anonymous" }
-  /** Our own JWT, valid or expired: refresh and logout. They check it themselves. */
+  /** A session JWT, valid or expired, for refresh and logout. Their handlers verify it. */
   | { readonly _tag: "OwnToken" }
-  /** A proxy token, never a user's credential. */
+  /** A proxy token. The credential of a user is refused. */
   | { readonly _tag: "Proxy" }
   | CredentialPolicy
 
@@ -83,7 +89,7 @@ export const proxyOnly: Policy = { _tag: "Proxy" }
 /** A read of what the path names; `reach` says down to which scope of a key. */
 export const reads = (target: TargetKind, reach: Reach): CredentialPolicy => ({ ...base, target, reach })
 
-/** What a caller asks about itself: passes for pending accounts and ex-members' sessions. */
+/** A read of the caller's own data: passes for pending accounts and sessions of former members. */
 export const self: CredentialPolicy = { ...base, effect: "self", permission: null, pending: true, ex_member: true }
 
 /** A call that only a signed-in person may make. */

@@ -1,5 +1,5 @@
 /**
- * Who is calling, as storage has it at this moment: nothing of it is cached between requests
+ * The caller, as read from storage for this request: nothing is cached between requests
  * (docs/design/authorization.md).
  *
  * A key acts with its creator's identity, so both kinds have a user, an organization and that user's role in it.
@@ -19,7 +19,7 @@ interface Caller {
   readonly account_state: AccountState
   /** What the role grants. A key's capability and scope narrow it further; `decide` looks at all three. */
   readonly permissions: ReadonlySet<Permission>
-  /** When the credential stops working on its own: the JWT's `exp`, the key's expiry. */
+  /** When the credential expires: the `exp` of the JWT, the expiry of the key. */
   readonly expires_at: DateTime.Utc | null
 }
 
@@ -34,7 +34,7 @@ export interface KeyCaller extends Caller {
   readonly api_key_name: string
   readonly capability: Capability
   readonly scope: Scope
-  /** What was presented; after a rotation an old secret ends before its key. */
+  /** The secret that was presented. After a rotation an old secret expires before its key. */
   readonly secret: StoredSecret
 }
 
@@ -49,6 +49,8 @@ export class Principal extends Context.Service<Principal, AnyCaller>()("@narthex
   )
 }
 
-/** The branch that a key is narrowed to; `null` for every other caller. Lists inside a project show that branch alone. */
+/**
+ * The branch that a key is narrowed to; `null` for every other caller. Lists inside a project show that branch alone.
+ */
 export const branchScopeOf = (caller: AnyCaller): BranchId | null =>
   caller.kind === "api_key" && caller.scope.type === "branch" ? caller.scope.branch_id : null

@@ -1,8 +1,8 @@
 /**
- * The one place that says yes or no (docs/design/authorization.md Z6, steps 4 to 9 and 11).
+ * The one place that decides whether a call is allowed (docs/design/authorization.md Z6, steps 4 to 9 and 11).
  *
  * Two pure questions: `decide` before anything is looked up, from the credential and the ids in the path alone, and
- * `decideTarget` once the object is known. Between them lies the look-up, which answers `not_found`.
+ * `decideTarget` once the object is known. Between them the object is looked up, which may answer `not_found`.
  */
 import type { Branch } from "../projects/Branch.ts"
 import type { Capability } from "../keys/ApiKey.ts"
@@ -11,7 +11,7 @@ import type { Permission } from "./Permission.ts"
 import type { AgentRule, CallEffect, CredentialPolicy } from "./Policy.ts"
 import type { AnyCaller, KeyCaller } from "./Principal.ts"
 
-/** A refusal, and what would have been needed. It never says what exists elsewhere. */
+/** A refusal, and what the call would have required. It never reveals what exists elsewhere. */
 export interface Refusal {
   readonly code: RefusalCode
   readonly required: string | null
@@ -48,7 +48,7 @@ export const decide = (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds
     const refusal = decideKey(policy, caller, ids)
     if (refusal !== undefined) return refusal
   }
-  // Everybody may leave; removing somebody else is another permission.
+  // Every member may leave; removing another member is a separate permission.
   const removesOther = policy.permission === "leave" && ids.user_id !== undefined && ids.user_id !== caller.user.id
   return lacksPermission(caller, removesOther ? "manage_members" : policy.permission)
 }
@@ -71,7 +71,9 @@ export const decideTarget = (
 
 const endsKey = (policy: CredentialPolicy) => policy.target === "api_key" && policy.effect === "self"
 
-/** A key of a pending account may end itself; what is done to a key by its id is no self call otherwise. */
+/**
+ * A key of a pending account may revoke itself. Otherwise a call that names a key by its id is not about the caller.
+ */
 const passesPending = (policy: CredentialPolicy, caller: AnyCaller, { api_key_id }: PathIds): boolean =>
   policy.pending && (!endsKey(policy) || api_key_id === (caller.kind === "api_key" ? caller.api_key_id : undefined))
 
@@ -86,7 +88,10 @@ const decideKey = (policy: CredentialPolicy, caller: KeyCaller, ids: PathIds): R
 
 const width = { organization: 2, project: 1, branch: 0 } as const
 
-/** Step 7: does the key's scope hold what the path names? Endpoints and operations of a branch key are looked up later, inside its branch. */
+/**
+ * Step 7: does the key's scope contain what the path names? For a branch key, endpoints and operations are looked up
+ * later, inside its branch.
+ */
 const reaches = (policy: CredentialPolicy, { api_key_id, scope }: KeyCaller, ids: PathIds): boolean => {
   if (scope.type === "organization") return true
   if (policy.target === "api_key") return ids.api_key_id === api_key_id

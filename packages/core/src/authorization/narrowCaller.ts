@@ -1,8 +1,8 @@
 /**
- * A caller as a transaction finds them: with no more than the role that the locked row grants now.
+ * A caller, narrowed to the role that the locked membership grants now.
  *
  * A request is admitted before its transaction begins, and in between its caller can be demoted or removed. Where such
- * a caller could still do to others what was just done to them, the transaction asks again.
+ * a caller could still do to others what was just done to them, the transaction checks again.
  */
 import { Effect } from "effect"
 import { Refused } from "../Refusals.ts"
@@ -10,7 +10,7 @@ import { lacksPermission } from "./decide.ts"
 import { coversRole, type Permission, permissionsOf } from "./Permission.ts"
 import type { AnyCaller } from "./Principal.ts"
 
-/** `role` as stored; `null`: no member any more. A promotion adds nothing here. */
+/** `role` as stored; `null`: no longer a member. A promotion adds nothing here. */
 export const narrowCaller = (caller: AnyCaller, role: string | null): AnyCaller => {
   const granted = permissionsOf(role ?? "")
   const held = caller.organization.role
@@ -24,7 +24,7 @@ export const narrowCaller = (caller: AnyCaller, role: string | null): AnyCaller 
   }
 }
 
-/** Refuses a caller who is no member any more, or whose role does not grant this any more. */
+/** Refuses a caller who is no longer a member, or whose role no longer grants the permission. */
 export const stillMay = (caller: AnyCaller, permission: Permission): Effect.Effect<void, Refused> => {
   if (caller.organization.role === null)
     return Effect.fail(new Refused({ code: "not_a_member", required: "membership", held: null }))

@@ -8,7 +8,7 @@ import { Capability, Scope } from "../keys/ApiKey.ts"
 
 export const cliCodeLifetime = Duration.seconds(60)
 
-/** So many wrong verifiers burn a code. */
+/** After this many wrong verifiers a code can no longer be exchanged. */
 export const maxWrongVerifiers = 5
 
 export class CliGrant extends Schema.Class<CliGrant>("CliGrant")({
@@ -39,7 +39,7 @@ export class CliGrant extends Schema.Class<CliGrant>("CliGrant")({
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]):([1-9]\d{3,4})(\/[A-Za-z0-9/_.~-]*)?$/
 
 /**
- * Is this a loopback redirect that we send a code to? Judged on the raw text, before any URL parser sees it;
+ * Is this a loopback redirect that may receive a code? Judged on the raw text, before any URL parser sees it;
  * `localhost` is refused (RFC 8252 §8.3).
  */
 export const isLoopbackRedirect = (text: string): boolean => {

@@ -1,4 +1,4 @@
-/** Port: the codes of command-line logins. Consuming one is a single step: of two exchanges at once, one wins. */
+/** Port: the codes of command-line logins. Consuming a code is atomic: of two concurrent exchanges, one wins. */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -13,7 +13,7 @@ export class CliGrantStore extends Context.Service<
     /** Marks an open grant as used and answers it; `None` when it is not open at `now`. One caller wins. */
     readonly consume: (codeDigest: string, now: DateTime.Utc) => Effect.Effect<Option.Option<CliGrant>, StorageError>
     readonly noteWrongVerifier: (codeDigest: string) => Effect.Effect<void, StorageError>
-    /** Forgets grants that expired before an instant; their states may be used again. */
+    /** Purges grants that expired before an instant; their states may be used again. */
     readonly purge: (before: DateTime.Utc) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/cli-login/CliGrantStore") {

@@ -1,5 +1,5 @@
 /**
- * The command line's way to a key (docs/design/identity.md I36–I41):
+ * How the command line gets an API key (docs/design/identity.md I36–I41):
  *
  * 1. `authorize`: a signed-in person clicked Authorize; a code comes back, bound to everything that was shown.
  * 2. `exchange`: the command line trades the code, once, with the verifier that only it has, for a new key.
@@ -94,7 +94,7 @@ export class CliLogin extends Context.Service<
         return { code, expires_at }
       })
 
-      /** The key that was authorized, if its person may still have it made. */
+      /** Creates the key that was authorized, if the user may still create it. */
       const makeKey = ({ capability, expires_in_days, name, org_id, scope, session_id, user_id }: CliGrant) =>
         Effect.catchTag(
           keys.create({ session_id, org_id, user: { id: user_id } }, { name, capability, scope, expires_in_days }),

@@ -1,8 +1,8 @@
 /**
- * From a bearer credential to who is calling (docs/design/authorization.md Z6, steps 2 and 3).
+ * From a bearer credential to its caller (docs/design/authorization.md Z6, steps 2 and 3).
  *
  * Every answer is read from storage: a revocation, a demotion or a removal acts on the next request, on every
- * instance. Why a credential is refused is never told beyond the code.
+ * instance. The answer to a refused credential says no more than its code.
  */
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
@@ -52,7 +52,7 @@ export class Authentication extends Context.Service<
           if (presented === undefined || secretIsOver || ended || key.expiredAt(now))
             return yield* new InvalidCredential({})
 
-          // Coming back to an organization does not revive the keys that the departure ended.
+          // Rejoining an organization does not revive the keys that leaving it revoked.
           const role = revoked_reason === "membership_ended" ? null : found.role
           yield* uses.note(key, from)
           return {

@@ -10,7 +10,7 @@
  *
  * The body and the object's state, step 12, are the handler's and the service's.
  *
- * What was found is handed on as the call's `Target`, so that handlers need not look again. They may not reach for
+ * What was found is passed on as the call's `Target`, so that handlers do not look it up again. They must not look up
  * anything else by an id of the path.
  */
 import { Context, Effect, Layer, Option } from "effect"
@@ -32,7 +32,7 @@ import { decide, decideTarget, type PathIds, type Refusal } from "../authorizati
 import type { CredentialPolicy } from "../authorization/Policy.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 
-/** What the path named, as far as it named anything. */
+/** The objects that the path names. */
 export interface Found {
   readonly project?: Project
   readonly branch?: Branch

@@ -1,6 +1,6 @@
 /**
- * Port: everything that a credential stands for, in one read: key or session, its user, the organization and the role
- * held there. It runs on every request, so an adapter makes it one indexed query.
+ * Port: everything that a credential stands for, in one read: key or session, its user, the organization and the
+ * user's role in it. It runs on every request, so an adapter makes it one indexed query.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
@@ -15,7 +15,7 @@ import type { StorageError } from "../StorageError.ts"
 
 export interface Standing {
   readonly user: User
-  /** `null` when the organization is gone. */
+  /** `null` when the organization has been deleted. */
   readonly organization: Organization | null
   /** `null` when the user is no longer a member. */
   readonly role: string | null
@@ -32,9 +32,9 @@ export interface SessionStanding extends Standing {
 export class CredentialStore extends Context.Service<
   CredentialStore,
   {
-    /** By any of the digests that the secret has under the peppers in use. */
+    /** By any of the digests of the secret, one for each pepper in use. */
     readonly byKeyDigest: (digests: ReadonlyArray<string>) => Effect.Effect<Option.Option<KeyStanding>, StorageError>
-    /** The session, and where its user stands in this organization. */
+    /** The session, and its user's standing in this organization. */
     readonly bySession: (session: SessionId, org: OrgId) => Effect.Effect<Option.Option<SessionStanding>, StorageError>
   }
 >()("@narthex/core/guard/CredentialStore") {

@@ -1,8 +1,8 @@
 /**
- * Looks the right of a live stream up again, the backstop behind revocations (docs/design/events.md E28–E33).
+ * Revalidates the right to a live stream, the backstop behind revocations (docs/design/events.md E28–E33).
  *
- * The same facts as at a request: the credential lives, its user is not disabled or pending, and is a member who may
- * read.
+ * It checks the same facts as a request: the credential is valid, its user is neither disabled nor pending, and is a
+ * member who may read.
  *
  * Pitfall: checking the key alone. A key outlives its secrets, so the secret that was presented is checked too.
  */
@@ -21,13 +21,13 @@ import type { AnyCaller } from "../authorization/Principal.ts"
 
 export interface StreamRight {
   readonly access: StreamAccess
-  /** When the right ends by itself; `null`: only by a revocation. */
+  /** When the right expires; `null`: only a revocation ends it. */
   readonly expires_at: DateTime.Utc | null
 }
 
 /**
- * The right by which a caller follows a stream of its organization, or of one project. A key's right ends with the secret
- * that was presented, if that ends before the key.
+ * The right by which a caller follows a stream of its organization, or of one project. A key's right ends with the
+ * secret that was presented, if that ends before the key.
  */
 export const streamRightOf = (caller: AnyCaller, project_id: ProjectId | null): StreamRight => {
   const key = caller.kind === "api_key" ? caller : undefined
@@ -67,7 +67,7 @@ export const layerStreamAuthority: Layer.Layer<
       if (principal.api_key_id !== null) {
         const row = Option.getOrUndefined(yield* keys.find(org_id, principal.api_key_id))
         if (row === undefined || row.key.revoked_at !== null || row.key.expiredAt(now)) return false
-        // A secret that was rotated since ends sooner than its stream knows, or has ended already.
+        // A secret that has been rotated since expires sooner than its stream knows, or has expired already.
         const secret = row.secrets.find(({ digest }) => digest === principal.secret?.digest)
         if (secret === undefined || !sameEnd(secret.dies_at, principal.secret?.dies_at ?? null)) return false
         return secret.dies_at === null || DateTime.isLessThan(now, secret.dies_at)

@@ -4,7 +4,7 @@
  *
  * A call begins, runs, and completes with its answer or abandons without one. While it runs it holds a lease, so that
  * an instance that died does not block its key until the record expires: after the lease the same call may begin again,
- * and what the dead one still has to say is refused.
+ * and a late answer of the dead instance is refused.
  *
  * Pitfall: a lease that is shorter than the longest call.
  * Pitfall: calling `complete` outside the transaction of the effect. Only inside does "never a second effect" hold
@@ -30,7 +30,7 @@ export interface StoredAnswer {
 }
 
 export type Begun =
-  /** Run it; `attempt` is what `complete` and `abandon` ask for. */
+  /** Run the call; pass `attempt` to `complete` or `abandon`. */
   | { readonly _tag: "fresh"; readonly attempt: number }
   /** The same call is running. */
   | { readonly _tag: "in_progress" }
@@ -47,26 +47,29 @@ interface Stored extends IdempotentCall {
 
 export interface CallTimes {
   readonly now: DateTime.Utc
-  /** Until when the call may take; after it another may begin in its place. */
+  /** When the lease ends; then another call may begin in its place. */
   readonly lease_until: DateTime.Utc
-  /** Until when the key is remembered. */
+  /** When the record expires. */
   readonly expires_at: DateTime.Utc
 }
 
 export class IdempotencyStore extends Context.Service<
   IdempotencyStore,
   {
-    /** Of several equal calls at once, one is `fresh`. A record that expired at `now` is none. */
+    /** Of several equal concurrent calls, one is `fresh`. A record that has expired at `now` does not count. */
     readonly begin: (call: IdempotentCall, times: CallTimes) => Effect.Effect<Begun, StorageError>
-    /** Keeps the answer; `false` when the attempt is no longer the one that runs, and then nothing is kept. */
+    /** Stores the answer. `false`, with nothing stored, when the attempt is no longer the current one. */
     readonly complete: (
       call: IdempotentCall,
       attempt: number,
       answer: StoredAnswer
     ) => Effect.Effect<boolean, StorageError>
-    /** Frees the key, for an answer that is not to be replayed. An attempt that no longer runs frees nothing. */
+    /**
+     * Frees the key, for an answer that must not be replayed. Does nothing when the attempt is no longer the current
+     * one.
+     */
     readonly abandon: (call: IdempotentCall, attempt: number) => Effect.Effect<void, StorageError>
-    /** Forgets what expired. */
+    /** Purges expired records. */
     readonly purge: (now: DateTime.Utc) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/idempotency/IdempotencyStore") {

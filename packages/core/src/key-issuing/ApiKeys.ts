@@ -1,11 +1,11 @@
 /**
- * Makes, lists and ends API keys (docs/design/identity.md I4, I5).
+ * Creates, rotates, lists and revokes API keys (docs/design/identity.md I4, I5).
  *
- * A key is its creator's: the creator is read from the caller, never from a request. The secret leaves this module
- * once, in the answer to its making.
+ * A key belongs to its creator, who is read from the caller and never from a request. The secret leaves this module
+ * once, in the answer to its creation.
  *
- * Pitfall: looking up the scope of a body outside the caller's organization. What is not there answers alike whether it
- * is foreign, invented or malformed.
+ * Pitfall: looking up the scope of a body outside the caller's organization. An id that is not found
+ * answers the same whether it is foreign, invented or malformed.
  * Pitfall: trusting the authentication of the request. The caller may have been signed out, disabled or removed since,
  * so a secret is made only under locks that exclude that.
  */
@@ -36,16 +36,16 @@ import { KeyDigester } from "../keys/KeyDigester.ts"
 import { hintOf, makeKeySecret } from "../keys/KeySecret.ts"
 import { KeyUses } from "../keys/KeyUses.ts"
 
-/** How many living keys one person may have in one organization (`NARTHEX_LIMIT_KEYS`). */
+/** How many valid keys a user may have in one organization (`NARTHEX_LIMIT_KEYS`). */
 export const KeyLimit = Context.Reference<number>("@narthex/core/key-issuing/KeyLimit", { defaultValue: () => 1000 })
 
-/** How long an expired key stays in lists. */
+/** How long an expired key is listed. */
 const listedAfterExpiry = Duration.days(30)
 
 const unknown = (member: string) =>
   new InvalidMember({ path: ["scope", member], reason: "There is no such object in this organization." })
 
-/** A scope as a caller names it: nothing of it is known to exist. */
+/** A scope as a caller names it. The ids in it may not exist. */
 export type WantedScope =
   | { readonly type: "organization" }
   | { readonly type: "project"; readonly project_id: string }
@@ -66,10 +66,10 @@ export interface KeyCreator {
   readonly user: { readonly id: UserId }
 }
 
-/** A caller that ends a key: a person, or the key itself. */
+/** A caller that revokes a key: a user, or the key itself. */
 type Revoker = Pick<AnyCaller, "kind" | "org_id">
 
-/** The session is over, or its person is disabled. */
+/** The session has ended, or its user is disabled. */
 type NotSignedIn = InvalidCredential | SignInRequired
 
 export interface CreatedApiKey {
@@ -80,32 +80,39 @@ export interface CreatedApiKey {
 export class ApiKeys extends Context.Service<
   ApiKeys,
   {
-    /** The scope, if everything that it names is in the organization. */
+    /** The scope, if every object that it names is in the organization. */
     readonly resolveScope: (org: OrgId, scope: WantedScope) => Effect.Effect<Scope, InvalidMember | StorageError>
     /**
-     * Makes a key of this person in this organization, if at the commit the session lives, the person is a member and
-     * enabled, and the scope is there: a removal that ends the person's keys misses none. Joins a running transaction.
+     * Creates a key of this user in this organization, if at the commit the session is active, the user is an enabled
+     * member, and the scope exists: a concurrent removal that revokes the user's keys misses none. Joins a running
+     * transaction.
      */
     readonly create: (
       creator: KeyCreator,
       wanted: NewApiKey
     ) => Effect.Effect<CreatedApiKey, Conflict | InvalidMember | NotSignedIn | Refused | StorageError>
     /**
-     * A new secret for the same key, unless it has expired; the old one dies after the grace. Only its creator's:
-     * anybody else's is not found.
+     * Creates a new secret for the same key, unless the key has expired. The old secret expires after the grace period.
+     * `NotFound` for a key of another user.
      */
     readonly rotate: (
       creator: KeyCreator,
       key: StoredApiKey,
       graceSeconds: number
     ) => Effect.Effect<CreatedApiKey, Conflict | NotFound | NotSignedIn | StorageError>
-    /** What the caller may see: everybody's to those who manage keys, else their own; a narrower key itself. */
+    /**
+     * The keys that the caller may see: all for a caller who manages keys, else the caller's own, and for a narrower
+     * key itself.
+     */
     readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
-    /** Ends a key that the caller may end. It records whether the key ended itself. */
+    /** Revokes a key that the caller may revoke, and records whether the key revoked itself. */
     readonly revoke: (caller: Revoker, key: ApiKey["id"]) => Effect.Effect<void, NotFound | StorageError>
-    /** Ends whatever key this secret opens; anything else, a secret that died in a rotation too, changes nothing. */
+    /**
+     * Revokes the key that this secret opens. Any other text, also a secret that expired in a rotation, changes
+     * nothing.
+     */
     readonly report: (secret: Redacted.Redacted) => Effect.Effect<void, StorageError>
-    /** The key as a list shows it; `NotFound` once lists no longer do, which is 30 days after its expiry. */
+    /** The key as a list shows it; `NotFound` from 30 days after its expiry, when lists no longer show it. */
     readonly read: (key: ApiKey) => Effect.Effect<ApiKey, NotFound>
     /** The key with the uses that this process has not written yet. */
     readonly withUse: (key: ApiKey) => ApiKey
@@ -148,7 +155,7 @@ export class ApiKeys extends Context.Service<
         return { secret, stored: { ...present, dies_at: null } }
       })
 
-      /** Keeps what the key reaches from ending before the key is there to end with it. */
+      /** Locks what the key reaches, so that its end cannot miss the new key. */
       const lockScope = Effect.fnUntraced(function* (org: OrgId, scope: Scope) {
         if (scope.type === "project" && Option.isNone(yield* projects.lock(org, scope.project_id)))
           return yield* unknown("project_id")
@@ -210,7 +217,7 @@ export class ApiKeys extends Context.Service<
             .filter((it) => it.dies_at === null || DateTime.isGreaterThan(it.dies_at, now))
             .map((it) => ({ ...it, dies_at: it.dies_at === null ? dies_at : DateTime.min(it.dies_at, dies_at) }))
           yield* store.putSecrets(id, hintOf(secret), grace === 0 ? [stored] : [stored, ...former])
-          // Streams that the old secret opened end now. Those that it opens within its grace know of its end.
+          // Streams that the old secret opened end now. Those that it opens within its grace period end with it.
           yield* emit(apiKeyRevoked(row.org_id, id))
           return new ApiKey({ ...row.key, hint: hintOf(secret) })
         })
@@ -232,9 +239,9 @@ export class ApiKeys extends Context.Service<
       })
 
       const list = Effect.fn("ApiKeys.list")(function* (caller: AnyCaller) {
-        const everybody = caller.permissions.has("manage_keys")
+        const all = caller.permissions.has("manage_keys")
         const since = DateTime.subtractDuration(yield* DateTime.now, listedAfterExpiry)
-        const keys = yield* store.list(caller.org_id, everybody ? null : caller.user.id, since)
+        const keys = yield* store.list(caller.org_id, all ? null : caller.user.id, since)
         const narrow = caller.kind === "api_key" && caller.scope.type !== "organization" ? caller.api_key_id : undefined
         return keys.filter((key) => narrow === undefined || key.id === narrow).map(withUse)
       })

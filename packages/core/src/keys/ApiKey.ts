@@ -26,7 +26,7 @@ export class ApiKey extends Schema.Class<ApiKey>("ApiKey")({
   last_used_from: Schema.NullOr(Schema.String),
   revoked_at: Schema.NullOr(Schema.DateTimeUtcFromString)
 }) {
-  /** The instant of expiry is already outside. */
+  /** At the instant of expiry the key no longer works. */
   expiredAt(now: DateTime.Utc): boolean {
     return this.expires_at !== null && DateTime.isGreaterThanOrEqualTo(now, this.expires_at)
   }
@@ -42,7 +42,7 @@ export const KeyEnd = Schema.Literals([
 ])
 export type KeyEnd = typeof KeyEnd.Type
 
-/** A key as it is stored: with its organization, why it ended, and the digests of the secrets that open it. */
+/** A key as it is stored: with its organization, why it ended, and the digests of its valid secrets. */
 export interface StoredApiKey {
   readonly key: ApiKey
   readonly org_id: OrgId
@@ -50,7 +50,7 @@ export interface StoredApiKey {
   readonly secrets: ReadonlyArray<StoredSecret>
 }
 
-/** One secret of a key: a rotation leaves the old one valid for its grace. */
+/** One secret of a key. A rotation leaves the old secret valid for a grace period. */
 export interface StoredSecret {
   readonly digest: string
   readonly pepper_id: string

@@ -1,4 +1,4 @@
-/** Port: API keys. Secrets are kept as digests only; which pepper made a digest is kept beside it. */
+/** Port: API keys. Only digests of secrets are stored, each with the id of the pepper that made it. */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { ApiKeyId, BranchId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -23,7 +23,7 @@ export class ApiKeyStore extends Context.Service<
   {
     readonly insert: (key: StoredApiKey) => Effect.Effect<void, StorageError>
     readonly find: (org: OrgId, key: ApiKeyId) => Effect.Effect<Option.Option<StoredApiKey>, StorageError>
-    /** As `find`, and keeps other transactions that lock it waiting. */
+    /** As `find`, and makes other transactions that lock the key wait. */
     readonly lock: (org: OrgId, key: ApiKeyId) => Effect.Effect<Option.Option<StoredApiKey>, StorageError>
     readonly findByDigest: (digests: ReadonlyArray<string>) => Effect.Effect<Option.Option<StoredApiKey>, StorageError>
     /** Replaces the key's secrets. */
@@ -32,28 +32,31 @@ export class ApiKeyStore extends Context.Service<
       hint: string,
       secrets: ReadonlyArray<StoredSecret>
     ) => Effect.Effect<void, StorageError>
-    /** Keys that are not revoked, newest first; `creator` null: everybody's. Those that expired before `expiredSince` are left out. */
+    /**
+     * Keys that are not revoked, newest first; `creator` null: of all users. Keys that expired before `expiredSince`
+     * are left out.
+     */
     readonly list: (
       org: OrgId,
       creator: UserId | null,
       expiredSince: DateTime.Utc
     ) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
-    /** How many of this person's keys work at `now`. */
+    /** How many of this user's keys are valid at `now`. */
     readonly countLive: (org: OrgId, creator: UserId, now: DateTime.Utc) => Effect.Effect<number, StorageError>
-    /** Ends a key; `false` when it was ended before or is not there. */
+    /** Revokes a key; `false` when it was revoked before or does not exist. */
     readonly revoke: (
       org: OrgId,
       key: ApiKeyId,
       reason: KeyEnd,
       now: DateTime.Utc
     ) => Effect.Effect<boolean, StorageError>
-    /** Ends every matching key that was not, and answers which. */
+    /** Revokes every matching key that is not revoked yet, and answers their ids. */
     readonly revokeAll: (
       which: KeysToEnd,
       reason: KeyEnd,
       now: DateTime.Utc
     ) => Effect.Effect<ReadonlyArray<ApiKeyId>, StorageError>
-    /** Notes uses, never moving `last_used_at` back. */
+    /** Records uses. `last_used_at` never moves back. */
     readonly touch: (uses: ReadonlyArray<KeyUse>) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/keys/ApiKeyStore") {

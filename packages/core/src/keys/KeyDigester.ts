@@ -21,7 +21,7 @@ export interface SecretDigest {
 export class KeyDigester extends Context.Service<
   KeyDigester,
   {
-    /** The digest under each pepper, the present one first. */
+    /** The digest under each pepper, the current one first. */
     readonly digests: (
       secret: Redacted.Redacted
     ) => Effect.Effect<readonly [SecretDigest, ...ReadonlyArray<SecretDigest>]>

@@ -40,7 +40,7 @@ export const makeKeySecret: Effect.Effect<Redacted.Redacted> = Effect.gen(functi
   return Redacted.make(withChecksum(`nsk_${base62(value, 43)}`), { label: "api key" })
 })
 
-/** Could this text be a key at all? */
+/** Does the text have the form and the checksum of a key? */
 export const isKeySecret = (text: string): boolean => pattern.test(text) && withChecksum(text.slice(0, 47)) === text
 
 /** What a listing shows of a secret. */

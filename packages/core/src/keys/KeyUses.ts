@@ -1,8 +1,10 @@
 /**
- * When and from where keys were last used, written seldom.
+ * When and from where keys were last used, written in batches.
  *
- * The first use of a key is written at once, because people look whether it works; later ones are collected and
- * written once a minute and at the end. Writing on every request is the classic mistake. A crash loses a minute of it.
+ * The first use of a key is written at once, because people check whether a new key works. Later uses are collected and
+ * written once a minute and at shutdown. A crash loses at most a minute of them.
+ *
+ * Pitfall: writing on every request. It turns every read of the API into a write.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { ApiKeyId } from "../Ids.ts"
@@ -13,7 +15,7 @@ export class KeyUses extends Context.Service<
   KeyUses,
   {
     readonly note: (key: ApiKey, from: string | null) => Effect.Effect<void>
-    /** The uses that this process still holds. */
+    /** The uses that this process has not written yet. */
     readonly held: (key: ApiKeyId) => KeyUse | undefined
     readonly flush: Effect.Effect<void>
   }
@@ -24,7 +26,7 @@ export class KeyUses extends Context.Service<
       const store = yield* ApiKeyStore
       const uses = new Map<ApiKeyId, KeyUse>()
 
-      /** What cannot be written is held for the next time, unless the key was used again meanwhile. */
+      /** What cannot be written is kept for the next attempt, unless the key has been used again since. */
       const holdOn = (batch: ReadonlyArray<KeyUse>) =>
         Effect.sync(() => {
           for (const use of batch) if (!uses.has(use.id)) uses.set(use.id, use)

@@ -1,9 +1,9 @@
 /**
- * Port: how often something may happen, counted over all instances.
+ * Port: limits on how often something may happen, counted over all instances.
  *
- * Two counters a subject, of the present window and the one before; the one before counts for the share of it that the
- * sliding window still covers. So a burst at a boundary cannot take twice the limit, and a subject costs one row. It
- * stops at numbers: names, limits and headers are the callers'.
+ * Each subject has two counters, for the current window and the previous one. The previous one counts in proportion to
+ * the part of it that the sliding window still covers. So a burst at a boundary cannot take twice the limit, and a
+ * subject costs one row. Names, limits and headers belong to the callers.
  *
  * Pitfall: calling `take` inside a transaction. A rollback would give back what was taken.
  */
@@ -15,7 +15,7 @@ export interface Take {
   readonly limit_name: string
   /** Who is counted: an address, a user, a session. */
   readonly subject: string
-  /** So much in any `window_seconds`; both are whole numbers. */
+  /** At most this much in any `window_seconds`; both are whole numbers. */
   readonly limit: number
   readonly window_seconds: number
   readonly now: DateTime.Utc
@@ -24,13 +24,15 @@ export interface Take {
 
 export interface Taken {
   readonly allowed: boolean
-  /** How much is left at this moment. */
+  /** How much is left now. */
   readonly remaining: number
-  /** Refused: whole seconds until the same would be allowed. Allowed: until the present window ends. At least 1. */
+  /**
+   * Refused: whole seconds until the same call would be allowed. Allowed: until the current window ends. At least 1.
+   */
   readonly reset_seconds: number
 }
 
-/** What was taken in a window, numbered from 1970 on, and in the one before. */
+/** What was taken in a window, numbered from 1970, and in the previous one. */
 export interface WindowCounts {
   readonly window: number
   readonly taken: number
@@ -42,11 +44,11 @@ const windowMillis = (take: Take) => take.window_seconds * 1000
 /** The number of the window that `now` is in. */
 export const windowOf = (take: Take): number => Math.floor(take.now.epochMilliseconds / windowMillis(take))
 
-/** Milliseconds until it ends: so much of the former window does the sliding window still cover. */
+/** Milliseconds until the window ends, which is how much of the previous one the sliding window still covers. */
 export const restOfWindow = (take: Take): number =>
   windowMillis(take) - (take.now.epochMilliseconds % windowMillis(take))
 
-/** The counts as they stand in the window of `take`. One that lies ahead, by another instance's clock, stays. */
+/** The counts in the window of `take`. A window that lies ahead, by the clock of another instance, is kept. */
 export const countsNow = (take: Take, counts: WindowCounts | undefined): WindowCounts => {
   const window = windowOf(take)
   if (counts === undefined || counts.window < window - 1) return { window, taken: 0, taken_before: 0 }
@@ -60,7 +62,7 @@ const weight = (take: Take, { taken, taken_before }: WindowCounts): number =>
 export const isAllowed = (take: Take, counts: WindowCounts): boolean =>
   weight(take, counts) + take.cost * windowMillis(take) <= take.limit * windowMillis(take)
 
-/** Milliseconds until `cost` fits when nothing else is taken; one that never fits is told two windows. */
+/** Milliseconds until `cost` fits when nothing else is taken. A cost that can never fit waits two windows. */
 const wait = (take: Take, { taken, taken_before }: WindowCounts): number => {
   const length = windowMillis(take)
   const room = Math.max(0, take.limit - take.cost)
@@ -69,7 +71,7 @@ const wait = (take: Take, { taken, taken_before }: WindowCounts): number => {
     : restOfWindow(take) + length - (taken === 0 ? 0 : Math.floor((room * length) / taken))
 }
 
-/** The answer, from the counts as they stand after it. */
+/** The answer, from the counts after the call. */
 export const takenFrom = (take: Take, allowed: boolean, counts: WindowCounts): Taken => ({
   allowed,
   remaining: Math.max(0, Math.floor(take.limit - weight(take, counts) / windowMillis(take))),
@@ -79,9 +81,9 @@ export const takenFrom = (take: Take, allowed: boolean, counts: WindowCounts): T
 export class RateLimiter extends Context.Service<
   RateLimiter,
   {
-    /** Takes `cost` when it fits, all of it or nothing. What is refused does not count. Atomic under parallel calls. */
+    /** Takes all of `cost` if it fits, else nothing. A refused call does not count. Atomic under parallel calls. */
     readonly take: (take: Take) => Effect.Effect<Taken, StorageError>
-    /** Forgets subjects whose counts say nothing at `now` any more. */
+    /** Purges subjects whose counts no longer matter at `now`. */
     readonly purge: (now: DateTime.Utc) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/limits/RateLimiter") {

@@ -1,9 +1,9 @@
 /**
  * The tables behind every `layerMemory`, so that one transaction covers them all.
  *
- * A transaction works on a draft of the whole state and swaps it in at its end: it is atomic, and nobody
- * outside sees half of it. Writers take turns, readers never wait. Rows are immutable values; a table hands
- * out what was put in. It stops at one process: nothing survives its end.
+ * A transaction works on a draft of the whole state and swaps it in at its end, so it is atomic and isolated.
+ * Writers are serialized, readers never wait. Rows are immutable values; a table hands
+ * out what was put in. Nothing is persisted.
  */
 import { Context, Effect, HashMap, Layer, Option, Semaphore } from "effect"
 
@@ -23,7 +23,7 @@ export interface Table<Row> {
   readonly all: Effect.Effect<ReadonlyArray<Row>>
   readonly put: (key: string, row: Row) => Effect.Effect<void>
   readonly remove: (key: string) => Effect.Effect<void>
-  /** One step that nothing else passes between: reads the rows, answers something, and puts or removes (`undefined`) some. */
+  /** One atomic step: reads the rows, answers a value, and puts or removes (`undefined`) rows. */
   readonly modify: <A>(
     step: (
       rows: ReadonlyArray<Row>
@@ -36,7 +36,10 @@ export class MemoryStorage extends Context.Service<
   {
     /** The table of this name; every caller of one name shares its rows. */
     readonly table: <Row>(name: string) => Table<Row>
-    /** Runs as one commit; inside another transaction, as a part of that one. A failure or interruption undoes everything. */
+    /**
+     * Runs as one commit; inside another transaction, as a part of that one. A failure or interruption undoes
+     * everything.
+     */
     readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@narthex/core/memory/MemoryStorage") {

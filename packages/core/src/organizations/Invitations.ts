@@ -1,5 +1,5 @@
 /**
- * Invitations into an organization: made, sent anew, withdrawn. They are honoured where people sign in (`SignIn`).
+ * Invitations into an organization: created, resent, revoked. `SignIn` accepts them when the invited person signs in.
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
@@ -22,7 +22,7 @@ export class Invitations extends Context.Service<
       caller: AnyCaller,
       wanted: { readonly email: string; readonly role: string }
     ) => Effect.Effect<Invitation, Conflict | InvalidMember | Refused | StorageError>
-    /** Starts its days anew; one that is not pending is a conflict. */
+    /** Restarts its days. `Conflict` when it is not pending. */
     readonly resend: (
       caller: AnyCaller,
       invitation: InvitationId
@@ -77,7 +77,7 @@ export class Invitations extends Context.Service<
         return yield* run(step)
       })
 
-      /** The invitation under its lock, if it is pending and the caller could have made it. */
+      /** The invitation under its lock, if it is pending and the caller may grant its role. */
       const pending = Effect.fnUntraced(function* (caller: AnyCaller, id: InvitationId, now: DateTime.Utc) {
         const invitation = yield* orNotFound(store.lock(caller.org_id, id))
         yield* checkRoleChange(caller, { from: null, to: invitation.role })

@@ -1,4 +1,4 @@
-/** What the operator does to accounts: lists, enables and disables them (`narthex-server accounts …`). */
+/** The operator's commands on accounts: list, enable, disable (`narthex-server accounts …`). */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { userRevoked } from "../events/InternalEvents.ts"
 import type { UserId } from "../Ids.ts"
@@ -13,7 +13,7 @@ export class OperatorAccounts extends Context.Service<
   {
     /** Oldest first. */
     readonly list: (limit: number) => Effect.Effect<ReadonlyArray<User>, StorageError>
-    /** Lets a pending account in, and takes a disabled one back. */
+    /** Activates a pending account and reinstates a disabled one. */
     readonly enable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>
     /** Every credential of the account is refused from the next request on. */
     readonly disable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>

@@ -1,11 +1,10 @@
 /**
  * Organizations and their members (docs/design/api.md, Organizations).
  *
- * The organization's row is locked by every change of its members, and under the lock the caller's own role counts, so
- * that of two owners who demote each other at once only one is demoted.
+ * Every change of members locks the organization's row and reads the caller's role again under the lock. So of two
+ * owners who demote each other concurrently, only one is demoted.
  *
- * Pitfall: removing a member without their keys. The removal ends the person's keys there in the same transaction, for
- * good.
+ * Pitfall: removing a member without their keys. The same transaction revokes their keys in the organization, for good.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
@@ -35,7 +34,7 @@ export class Organizations extends Context.Service<
       caller: AnyCaller,
       name: string
     ) => Effect.Effect<OrganizationView, NotFound | Refused | StorageError>
-    /** A team organization without projects. Its keys and invitations end with it. */
+    /** Deletes a team organization that has no projects, with its keys and invitations. */
     readonly remove: (caller: AnyCaller) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
     readonly members: (org: OrgId) => Effect.Effect<ReadonlyArray<Member>, StorageError>
     readonly changeRole: (
@@ -81,7 +80,10 @@ export class Organizations extends Context.Service<
           return new OrganizationView({ ...organization, role: "owner" })
         })
 
-        /** The organization under its lock, and the caller as its role is now, if that still grants this. */
+        /**
+         * The organization under its lock, and the caller narrowed to its current role, if that still grants the
+         * permission.
+         */
         const locked = Effect.fnUntraced(function* (admitted: AnyCaller, permission: Permission) {
           const organization = yield* orNotFound(accounts.lockOrganization(admitted.org_id))
           const membership = yield* accounts.findMembership(admitted.org_id, admitted.user.id)
@@ -128,7 +130,7 @@ export class Organizations extends Context.Service<
           yield* run(step)
         })
 
-        /** The member, with the organization locked, and the caller as `locked` finds them. */
+        /** The member, with the organization locked, and the caller as `locked` answers it. */
         const lockedMember = Effect.fnUntraced(function* (admitted: AnyCaller, user: UserId, permission: Permission) {
           const { caller, organization } = yield* locked(admitted, permission)
           const members = yield* accounts.members(organization.id)
@@ -145,7 +147,7 @@ export class Organizations extends Context.Service<
               yield* checkRoleChange(caller, { from: member.role, to: role })
               if (lastOwner && role !== "owner")
                 return yield* new Conflict({
-                  reason: "The last owner cannot be demoted. Make somebody else an owner first."
+                  reason: "The last owner cannot be demoted. Make another member an owner first."
                 })
               const lower = !coversRole(role, member.role)
               if (lower && user === caller.user.id && !confirmed) return yield* lockout
@@ -162,15 +164,15 @@ export class Organizations extends Context.Service<
         const removeMember: Organizations["Service"]["removeMember"] = Effect.fn("Organizations.removeMember")(
           function* (admitted, user, confirmed) {
             const step = Effect.gen(function* () {
-              // Everybody may leave; removing somebody else is another permission.
+              // Every member may leave; removing another member is a separate permission.
               const permission = user === admitted.user.id ? "leave" : "manage_members"
               const { caller, lastOwner, member, organization } = yield* lockedMember(admitted, user, permission)
               if (user !== caller.user.id) yield* checkRoleChange(caller, { from: member.role, to: null })
               if (organization.personal && organization.id === personalOrgId(user))
-                return yield* new Conflict({ reason: "The person of a personal organization cannot leave it." })
+                return yield* new Conflict({ reason: "You cannot leave your personal organization." })
               if (lastOwner)
                 return yield* new Conflict({
-                  reason: "The last owner cannot be removed. Make somebody else an owner first."
+                  reason: "The last owner cannot be removed. Make another member an owner first."
                 })
               if (user === caller.user.id && !confirmed) return yield* lockout
               yield* accounts.removeMembership(caller.org_id, user)
@@ -201,5 +203,5 @@ export class Organizations extends Context.Service<
 }
 
 const lockout = new Conflict({
-  reason: "This would lock you out. Send it with ?confirm_self_lockout=true if you mean it."
+  reason: "This would end your own access. Add ?confirm_self_lockout=true to do it anyway."
 })

@@ -6,7 +6,7 @@ export class Region extends Schema.Class<Region>("Region")({
   region_id: RegionId,
   /** Repeats `region_id` unless the operator sets one. */
   name: Schema.String,
-  /** Does the console preselect it? It says nothing about automatic choice. */
+  /** Whether the console preselects it. It has no effect on automatic choice. */
   default: Schema.Boolean,
   geo_lat: Schema.Finite,
   geo_long: Schema.Finite,
@@ -31,7 +31,7 @@ export class RegionUnknown extends Schema.TaggedError<RegionUnknown>()("RegionUn
   }
 }
 
-/** The region for a new project: the one asked for if it is active; without a wish, the only active one. */
+/** The region for a new project: the requested one if it is active; without a request, the only active one. */
 export const chooseRegion = (
   active: ReadonlyArray<Region>,
   wish: string | null

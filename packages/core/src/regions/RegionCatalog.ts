@@ -1,4 +1,6 @@
-/** Port: the catalog of regions, which is the operator's. Retired regions keep their projects and take no new ones. */
+/**
+ * Port: the catalog of regions, which the operator maintains. Retired regions keep their projects and take no new ones.
+ */
 import { Context, Effect, Layer } from "effect"
 import type { RegionId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -8,7 +10,7 @@ import { Region } from "./Region.ts"
 export interface CatalogEntry {
   readonly region: Region
   readonly active: boolean
-  /** Order of addition, in which regions are listed. */
+  /** The order in which regions were added, which is the order of lists. */
   readonly position: number
 }
 
@@ -20,9 +22,9 @@ export class RegionCatalog extends Context.Service<
     readonly all: Effect.Effect<ReadonlyArray<CatalogEntry>, StorageError>
     /** Adds these when the catalog is empty, the first as the default; at any other time it changes nothing. */
     readonly seed: (ids: ReadonlyArray<RegionId>) => Effect.Effect<void, StorageError>
-    /** Adds, changes or re-activates a region. As the default it takes that from the one before. */
+    /** Adds, changes or re-activates a region. A new default replaces the former default. */
     readonly put: (region: Region) => Effect.Effect<void, StorageError>
-    /** Takes no more projects from now on; `false` when there is no such active region. */
+    /** Retires the region; `false` when there is no active region of this id. */
     readonly retire: (id: RegionId) => Effect.Effect<boolean, StorageError>
   }
 >()("@narthex/core/regions/RegionCatalog") {

@@ -10,7 +10,7 @@ export class Regions extends Context.Service<
   {
     /** The active ones, in the order of their addition. */
     readonly list: Effect.Effect<ReadonlyArray<Region>, StorageError>
-    /** The region of a new project; `null`: no wish. */
+    /** The region of a new project; `null`: no region was requested. */
     readonly choose: (wish: string | null) => Effect.Effect<RegionId, RegionRequired | RegionUnknown | StorageError>
   }
 >()("@narthex/core/regions/Regions") {

@@ -1,8 +1,8 @@
 /**
  * A signed-in browser session, and the JWT that speaks for it (docs/design/identity.md I21–I29).
  *
- * The row is the truth; the token is a claim about it. `generation` grows with every token, so that a superseded one
- * can be told; the window of 12 hours counts from the sign-in in the row, never from a token.
+ * The row is authoritative; the token is a claim about it. `generation` grows with every token and identifies
+ * superseded ones. The window of 12 hours counts from the sign-in in the row, never from a token.
  */
 import { Context, DateTime, Duration, Schema } from "effect"
 import { OrgId, SessionId, UserId } from "../Ids.ts"
@@ -15,7 +15,7 @@ export class Session extends Schema.Class<Session>("Session")({
   user_id: UserId,
   active_org_id: OrgId,
   generation: Schema.Int,
-  /** When the present generation was issued. */
+  /** When the current generation was issued. */
   refreshed_at: Schema.DateTimeUtcFromString,
   signed_in_at: Schema.DateTimeUtcFromString,
   revoked_at: Schema.NullOr(Schema.DateTimeUtcFromString),
@@ -24,7 +24,7 @@ export class Session extends Schema.Class<Session>("Session")({
   provider: Schema.String,
   user_agent: Schema.NullOr(Schema.String),
   address: Schema.NullOr(Schema.String),
-  /** Which id token began it: its issuer and a digest, so that a signed-out one cannot come back with it. */
+  /** The id token that began the session, by issuer and digest: after a sign-out it cannot begin another. */
   id_token_digest: Schema.String
 }) {
   refreshUntil(window: Duration.Duration): DateTime.Utc {
@@ -32,7 +32,10 @@ export class Session extends Schema.Class<Session>("Session")({
   }
 }
 
-/** Lifetimes and the rule for superseded tokens (`NARTHEX_JWT_LIFETIME`, `NARTHEX_SESSION_WINDOW`, `NARTHEX_SESSION_REUSE`). */
+/**
+ * Lifetimes and the rule for superseded tokens (`NARTHEX_JWT_LIFETIME`, `NARTHEX_SESSION_WINDOW`,
+ * `NARTHEX_SESSION_REUSE`).
+ */
 export interface SessionSettings {
   readonly jwt_lifetime: Duration.Duration
   readonly window: Duration.Duration
@@ -49,7 +52,7 @@ export const SessionPolicy = Context.Reference<SessionSettings>("@narthex/core/s
   })
 })
 
-/** What our JWT says. Times are whole seconds since 1970 (RFC 7519 §2, NumericDate). */
+/** The claims of a session JWT. Times are whole seconds since 1970 (RFC 7519 §2, NumericDate). */
 export const SessionClaims = Schema.Struct({
   sub: UserId,
   sid: SessionId,

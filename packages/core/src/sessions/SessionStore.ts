@@ -1,4 +1,4 @@
-/** Port: sessions, and the id tokens that may begin none any more. */
+/** Port: sessions, and the id tokens that can no longer begin one. */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { SessionId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -14,15 +14,15 @@ export class SessionStore extends Context.Service<
   SessionStore,
   {
     readonly insert: (session: Session) => Effect.Effect<void, StorageError>
-    /** Reads the row and keeps other transactions that lock it waiting: refresh and revoke cannot pass each other. */
+    /** Reads the row and makes other transactions that lock it wait: refresh and revoke are serialized. */
     readonly lock: (session: SessionId) => Effect.Effect<Option.Option<Session>, StorageError>
     readonly update: (session: Session) => Effect.Effect<void, StorageError>
     /** Not revoked and signed in after `since`, newest first. */
     readonly living: (user: UserId, since: DateTime.Utc) => Effect.Effect<ReadonlyArray<Session>, StorageError>
-    /** From now on `isSpent` answers true for this id token, at least until it expires. `false` when it was spent before. */
+    /** Marks the id token as spent, at least until it expires. `false` when it was spent before. */
     readonly spend: (digest: string, expiresAt: DateTime.Utc) => Effect.Effect<boolean, StorageError>
     readonly isSpent: (digest: string) => Effect.Effect<boolean, StorageError>
-    /** Forgets spent tokens that expired before `now`, and sessions signed in before `since`. */
+    /** Purges spent tokens that expired before `now`, and sessions signed in before `since`. */
     readonly purge: (now: DateTime.Utc, since: DateTime.Utc) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/sessions/SessionStore") {

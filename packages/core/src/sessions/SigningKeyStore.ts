@@ -1,5 +1,5 @@
 /**
- * Port: the key pairs that sign our JWTs. The private part is kept wrapped with the master secret, never in the clear.
+ * Port: the key pairs that sign session JWTs. The private part is stored encrypted under the master secret.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -10,7 +10,7 @@ export interface SigningKey {
   readonly kid: string
   /** The public key as a JWK in JSON text. */
   readonly public_jwk: string
-  /** The private key, encrypted: what can open it is the adapter's knowledge. */
+  /** The private key, encrypted. Only the adapter knows how to decrypt it. */
   readonly wrapped_private: string
   readonly created_at: DateTime.Utc
   /** Not used for signing before this instant; published from its creation. */
@@ -24,9 +24,9 @@ export class SigningKeyStore extends Context.Service<
   {
     /** Every key that is still published at `now`, newest first. */
     readonly published: (now: DateTime.Utc) => Effect.Effect<ReadonlyArray<SigningKey>, StorageError>
-    /** Adds a first key unless there is one already; of several callers at once, one key wins. Answers whether it was this. */
+    /** Adds a first key unless one exists. Of several concurrent callers one wins; answers whether it was this one. */
     readonly addFirst: (key: SigningKey) => Effect.Effect<boolean, StorageError>
-    /** Adds a key, and lets every other stop being published at `retireAt`. */
+    /** Adds a key, and stops publishing every other key at `retireAt`. */
     readonly rotate: (key: SigningKey, retireAt: DateTime.Utc) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/sessions/SigningKeyStore") {

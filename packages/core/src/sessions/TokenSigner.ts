@@ -1,8 +1,8 @@
 /**
- * Port: signs the claims of a session, and tells whether a token is ours.
+ * Port: signs the claims of a session, and verifies the signature of a token.
  *
- * It answers for the signature and the form of the claims alone. Whether the token has expired, and whether its
- * session still lives, is for the callers: an expired token is still a refresh credential. `layerMemory` keeps what it
+ * It checks the signature and the form of the claims, nothing else. Callers check expiry and the session: an expired
+ * token is still a refresh credential. `layerMemory` keeps what it
  * signed in memory and is not a JWT; nothing but this port can read it.
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
@@ -11,14 +11,14 @@ import { Entropy } from "../Entropy.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { SessionClaims } from "./Session.ts"
 
-/** Not a token of ours: forged, malformed, or signed by nobody we know. Which of these is nobody's business. */
+/** Forged, malformed, or signed with an unknown key. Callers never learn which. */
 export class ForgedToken extends Schema.TaggedError<ForgedToken>()("ForgedToken", {}) {
   override get message() {
-    return "The token is not one of ours."
+    return "The token is not valid."
   }
 }
 
-/** A public key set as RFC 7517 writes it. */
+/** A JWK Set (RFC 7517 §5). */
 export const KeySet = Schema.Struct({ keys: Schema.Array(Schema.Record(Schema.String, Schema.Json)) })
 export type KeySet = typeof KeySet.Type
 

@@ -1,8 +1,8 @@
 /**
- * Port: the OpenID Connect providers that people sign in with, and whether an id token is theirs.
+ * Port: the OpenID Connect providers that people sign in with, and the verification of their id tokens.
  *
- * Every refusal is one error, so that no answer can say which check failed; only a provider whose keys cannot be had
- * is told apart, because then trying again helps.
+ * Every refusal is the same error, so that no answer reveals which check failed. Only a provider whose keys cannot be
+ * fetched has its own error, because then a retry helps.
  */
 import { Context, type DateTime, Effect, Layer, Redacted, Schema } from "effect"
 
@@ -13,7 +13,7 @@ export class ProviderView extends Schema.Class<ProviderView>("ProviderView")({
   issuer: Schema.String
 }) {}
 
-/** Who a verified id token speaks of. */
+/** The identity that a verified id token states. */
 export interface VerifiedIdentity {
   readonly provider: string
   readonly issuer: string
@@ -21,7 +21,7 @@ export interface VerifiedIdentity {
   readonly email: string | null
   readonly email_verified: boolean
   readonly name: string | null
-  /** Digest of the token's own id, or of the token: what tells it from every other. */
+  /** Digest of the token's `jti`, or of the whole token: identifies it among all tokens. */
   readonly token_digest: string
   readonly expires_at: DateTime.Utc
 }
@@ -57,7 +57,7 @@ export class IdentityProvider extends Context.Service<
     readonly verify: (token: IdTokenToVerify) => Effect.Effect<VerifiedIdentity, InvalidIdToken | ProviderUnavailable>
   }
 >()("@narthex/core/sign-in/IdentityProvider") {
-  /** Knows exactly these tokens. */
+  /** Accepts exactly these tokens. */
   static readonly layerMemory = (identities: ReadonlyMap<string, VerifiedIdentity>): Layer.Layer<IdentityProvider> =>
     Layer.succeed(IdentityProvider, {
       providers: [new ProviderView({ id: "memory", name: "Memory", issuer: "https://memory.invalid" })],

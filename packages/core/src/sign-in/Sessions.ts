@@ -2,12 +2,12 @@
  * Web sessions, step by step (docs/design/identity.md I2, I21–I29):
  *
  * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account.
- * 2. `refresh`: a JWT of ours, valid or expired, becomes a fresh one while the window of the sign-in lasts.
- * 3. `switchOrg`: the session acts in another organization from now on.
- * 4. `logout` and `end`: the session is over, on every instance, from the next request on.
+ * 2. `refresh`: a session JWT, valid or expired, becomes a fresh one while the window of the sign-in lasts.
+ * 3. `switchOrg`: the session acts in another organization.
+ * 4. `logout` and `end`: the session ends, on every instance, from the next request on.
  *
  * Pitfall: trusting the token. The row, under its lock, is authoritative: a late tab with an old token gets the
- * session's present organization and cannot move the person back.
+ * session's current organization and cannot switch it back.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
@@ -27,14 +27,14 @@ import { Session, type SessionClaims, type SessionEnd, SessionPolicy } from "../
 import { SessionStore } from "../sessions/SessionStore.ts"
 import { TokenSigner } from "../sessions/TokenSigner.ts"
 
-/** The caller does not belong to the organization, or there is none of this id: nobody learns which. */
+/** The caller is no member of the organization, or it does not exist. The answer does not say which. */
 export class NotAMember extends Schema.TaggedError<NotAMember>()("NotAMember", {}) {
   override get message() {
     return "You are not a member of this organization."
   }
 }
 
-/** Where a sign-in came from, for the person's own list of sessions. */
+/** Where a sign-in came from, for the user's own list of sessions. */
 export interface Device {
   readonly user_agent: string | null
   readonly address: string | null
@@ -60,7 +60,7 @@ export class Sessions extends Context.Service<
     ) => Effect.Effect<void, InvalidCredential | SignInRequired | StorageError>
     /** The user's active sessions, newest first. */
     readonly list: (user: UserId) => Effect.Effect<ReadonlyArray<Session>, StorageError>
-    /** Ends one of the person's own sessions. */
+    /** Ends one of the user's own sessions. */
     readonly end: (user: UserId, session: SessionId) => Effect.Effect<void, NotFound | StorageError>
   }
 >()("@narthex/core/sign-in/Sessions") {
@@ -113,7 +113,7 @@ export class Sessions extends Context.Service<
 
       const held = activeSession(store, accounts)
 
-      /** The session of a token of ours, under its lock, and its user, if both may still act. */
+      /** The session of a verified token, under its lock, and its user, if both are still active. */
       const active = Effect.fnUntraced(function* (claims: SessionClaims) {
         const { session, user } = yield* held(claims.sid)
         const signedIn = Math.floor(session.signed_in_at.epochMilliseconds / 1000)
@@ -127,12 +127,12 @@ export class Sessions extends Context.Service<
       const revoke = Effect.fnUntraced(function* (session: Session, reason: SessionEnd) {
         const now = yield* DateTime.now
         yield* store.update(new Session({ ...session, revoked_at: now, revoked_reason: reason }))
-        // An id token lives for minutes or hours; whoever signed out must not come back with it within the window.
+        // An id token is valid for minutes or hours. After a sign-out it must not begin another session.
         yield* store.spend(session.id_token_digest, DateTime.addDuration(now, Duration.days(1)))
         yield* emit(sessionRevoked(session.active_org_id, session.id))
       })
 
-      /** May a token of this generation still be traded in, and if not, what becomes of its session? */
+      /** Whether a token of this generation may still be refreshed, and if not, whether its session is revoked. */
       const reused = Effect.fnUntraced(function* (session: Session, claims: SessionClaims) {
         if (claims.gen === session.generation) return false
         const { reuse } = yield* SessionPolicy

@@ -1,8 +1,8 @@
 /**
- * From a verified identity to an account: the person's row, the personal organization, and the invitations that waited.
+ * From a verified identity to an account: the user's row, the personal organization, and the pending invitations.
  *
- * It runs inside the exchange's transaction. The sign-in allowlist is asked before anything is written: who is not on
- * it leaves no row (docs/design/identity.md I15, I18).
+ * It runs inside the exchange's transaction. The sign-in allowlist is checked before anything is written: an address
+ * that is not on it leaves no row (docs/design/identity.md I15, I18).
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
@@ -28,18 +28,27 @@ export class EmailNotAllowed extends Schema.TaggedError<EmailNotAllowed>()("Emai
 
 export interface SignedIn {
   readonly user: User
-  /** Where the person lands: a first sign-in in the newest organization that invited them, else the personal one. */
+  /**
+   * The organization the session starts in: at a first sign-in the newest one that invited the user, else the personal
+   * one.
+   */
   readonly landing: OrgId
 }
 
 export class SignIn extends Context.Service<
   SignIn,
   {
-    /** Finds or makes the account. Run it in a transaction. A disabled account is refused like a token that is not valid. */
+    /**
+     * Finds or makes the account. Run it in a transaction. A disabled account is refused like a token that is not
+     * valid.
+     */
     readonly enter: (
       identity: VerifiedIdentity
     ) => Effect.Effect<SignedIn, EmailNotAllowed | InvalidIdToken | StorageError>
-    /** Turns the pending invitations of a person's verified address into memberships; answers those organizations, newest first. */
+    /**
+     * Turns the pending invitations of a user's verified address into memberships; answers those organizations, newest
+     * first.
+     */
     readonly honourInvitations: (user: User) => Effect.Effect<ReadonlyArray<OrgId>, StorageError>
   }
 >()("@narthex/core/sign-in/SignIn") {
@@ -60,7 +69,7 @@ export class SignIn extends Context.Service<
         return id
       })
 
-      /** Could the inviter still make this invitation? Otherwise it lapses (docs/design/api.md, Organizations). */
+      /** May the inviter still make this invitation? Otherwise it lapses (docs/design/api.md, Organizations). */
       const stillGiven = Effect.fnUntraced(function* (invitation: StoredInvitation) {
         const inviter = Option.getOrUndefined(
           yield* accounts.findMembership(invitation.org_id, invitation.invited_by.id)
@@ -132,7 +141,7 @@ export class SignIn extends Context.Service<
           if (Option.isSome(stored)) return yield* again(stored.value, identity)
           const made = yield* first(identity)
           if (Option.isSome(made)) return made.value
-          // Another exchange of the same person was first: it has committed, so the row is there now.
+          // A concurrent exchange of the same identity has inserted the row and committed.
           const theirs = yield* accounts.lockUserByIdentity(identity.issuer, identity.subject)
           return Option.isSome(theirs)
             ? yield* again(theirs.value, identity)
@@ -145,7 +154,7 @@ export class SignIn extends Context.Service<
 
 const known = ({ email, email_verified, name }: VerifiedIdentity) => ({ email, email_verified, name })
 
-/** What a personal organization is called until its person renames it. */
+/** The name of a personal organization until its user renames it. */
 const personalName = (user: User): string => {
   const whose = (user.name ?? user.email ?? "").replace(/\p{Cc}/gu, "").trim()
   return whose === "" ? "Personal" : `${[...whose].slice(0, 100).join("")}'s organization`

@@ -1,4 +1,4 @@
-/** Signs the JWT of a session as it stands, with the role held at this moment, and makes the session answer of it. */
+/** Signs a JWT for the session with the role that the user has now, and makes the session answer from it. */
 import { DateTime, Effect, Option, type Redacted } from "effect"
 import { Base64Url } from "effect/encoding"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
