@@ -18,7 +18,7 @@ const made = (from: string) => `<!-- Made from ${from} by scripts/docs.ts: chang
 
 const settingsPage = () =>
   [
-    made("packages/server/src/settings/variables.ts"),
+    made("packages/server/src/settings/variables/"),
     "# Settings",
     "",
     "Environment variables only. They are read once, at start, and checked together: every mistake is named in one",

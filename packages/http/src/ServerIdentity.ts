@@ -2,7 +2,8 @@
  * What handlers and middleware need to know of the server that they run in. Plain values: only `settings/` reads the
  * environment.
  */
-import { Context, Duration, type Redacted } from "effect"
+import { defaultEventSettings } from "@narthex/core"
+import { Context, type Duration, type Redacted } from "effect"
 import type { OriginRules } from "./ClientAddress.ts"
 
 export interface ServerFacts {
@@ -21,6 +22,6 @@ export const ServerIdentity = Context.Reference<ServerFacts>("@narthex/http/Serv
     origin: { trusted_hops: 0, console_token: null },
     proxy_token: null,
     cli_latest: "0.1.0",
-    heartbeat: Duration.seconds(15)
+    heartbeat: defaultEventSettings.heartbeat
   })
 })

@@ -2,6 +2,7 @@
 import type { OpenIdProvider } from "@narthex/http"
 import type { Addresses } from "./addresses.ts"
 import type { Role } from "./platform.ts"
+import { variables } from "./settings/variables.ts"
 
 export interface Up {
   /** What the process runs; nothing else is announced, because something else may listen at its address. */
@@ -47,7 +48,7 @@ export const readyText = ({ addresses, data_dir, pid, providers, roles }: Up): s
     ["Process", String(pid)]
   ]
   const width = Math.max(...rows.map(([name]) => name.length))
-  const environment = addresses.api.port === 4400 ? "" : `NARTHEX_URL=${addresses.api.url} `
+  const environment = addresses.api.port === variables.api.port.default ? "" : `NARTHEX_URL=${addresses.api.url} `
   const next = [
     "Next, in another terminal:",
     "",

@@ -36,8 +36,8 @@ export const startDevProviders = Effect.fnUntraced(function* (
   { consoleUrl, dataDir, ports }: DevProvidersPlan,
   load: typeof installed = installed
 ) {
-  const { DevProviders } = yield* Effect.tryPromise({ try: load, catch: (cause) => cause }).pipe(
-    Effect.catch((cause) => (isMissing(cause) ? Effect.fail(new DevProvidersMissing()) : Effect.die(cause)))
+  const { DevProviders } = yield* Effect.promise(load).pipe(
+    Effect.catchDefect((cause) => (isMissing(cause) ? Effect.fail(new DevProvidersMissing()) : Effect.die(cause)))
   )
   const layer = DevProviders.layer({
     ports,

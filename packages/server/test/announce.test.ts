@@ -1,10 +1,11 @@
-/** What a process says when it is up: what it runs, and nothing that something else may run at the same address. */
+/** What a process announces at its start: what it runs, and no address that another process may listen on. */
 import { assert, describe, it } from "@effect/vitest"
-import { loadSettings } from "../src/settings/Settings.ts"
+import { defaultUrl } from "@narthex/cli"
 import { ConfigProvider, Effect } from "effect"
 import { settleAddresses } from "../src/addresses.ts"
 import { readyLine, readyText } from "../src/announce.ts"
 import { type Role, rolesOf } from "../src/platform.ts"
+import { loadSettings } from "../src/settings/Settings.ts"
 
 const everything: ReadonlyArray<Role> = ["api", "runner", "console", "proxy"]
 
@@ -22,8 +23,8 @@ const said = (roles: ReadonlyArray<Role>) =>
     return { line: { admin, api, proxy, ready, web }, text: readyText(up) }
   })
 
-describe("the word that a process is up", () => {
-  it.effect("names every listener of the whole platform, an IPv6 address in brackets", () =>
+describe("the announcement of a start", () => {
+  it.effect("the announcement names every listener of the whole platform, an IPv6 address in brackets", () =>
     Effect.gen(function* () {
       const { line, text } = yield* said(everything)
       assert.deepStrictEqual(line, {
@@ -37,7 +38,7 @@ describe("the word that a process is up", () => {
     })
   )
 
-  it.effect("names nothing that the process does not run, and no next command without an API", () =>
+  it.effect("the announcement leaves out what the process does not run, and the next commands without an API", () =>
     Effect.gen(function* () {
       const { line, text } = yield* said(["runner"])
       assert.deepStrictEqual(line, {
@@ -51,7 +52,7 @@ describe("the word that a process is up", () => {
     })
   )
 
-  it.effect("counts the proxy only where it has a token: given, or made with an embedded store", () =>
+  it.effect("a process runs the proxy only with a token: given, or generated with an embedded store", () =>
     Effect.gen(function* () {
       const shared = {
         DATABASE_URL: "postgresql:///narthex",
@@ -62,6 +63,18 @@ describe("the word that a process is up", () => {
       assert.isTrue(yield* runs({}))
       assert.isFalse(yield* runs(shared))
       assert.isTrue(yield* runs({ ...shared, NARTHEX_PROXY_TOKEN: "token" }))
+    })
+  )
+
+  it.effect("the next commands name the API only if it is not at the command line's default address", () =>
+    Effect.gen(function* () {
+      const textAt = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
+        const addresses = yield* settleAddresses(yield* settingsOf(environment))
+        assert.isTrue(addresses.api.url === defaultUrl || environment["NARTHEX_API_PORT"] !== undefined)
+        return readyText({ addresses, providers: [], roles: everything, data_dir: "/data", pid: 4_711 })
+      })
+      assert.notInclude(yield* textAt({}), "NARTHEX_URL=")
+      assert.include(yield* textAt({ NARTHEX_API_PORT: "4500" }), "NARTHEX_URL=http://127.0.0.1:4500 ")
     })
   )
 })

@@ -53,6 +53,8 @@ export interface EventSettings {
   readonly limits: EventLimits | null
 }
 
+export const defaultEventLimits: EventLimits = { streams: 100, orgStreams: 1_000, instanceStreams: 10_000, opens: 50 }
+
 export const defaultEventSettings: EventSettings = {
   ringEvents: 1024,
   ringBytes: 16 * 1024 * 1024,
@@ -77,7 +79,7 @@ export const defaultEventSettings: EventSettings = {
   tailBatch: 500,
   waiterBacklog: 1_024,
   retention: Duration.hours(24),
-  limits: { streams: 100, orgStreams: 1_000, instanceStreams: 10_000, opens: 50 }
+  limits: defaultEventLimits
 }
 
 export const EventSettings = Context.Reference<EventSettings>("@narthex/core/events/EventSettings", {

@@ -1,7 +1,5 @@
 /**
- * How often something may be asked for (docs/design/identity.md I44–I47): the numbers. `null`: every limit is off.
- *
- * Without a host's word the documented ones hold.
+ * The numbers of the rate limits (docs/design/identity.md I44–I47). `null`: every limit is off.
  */
 import type { RateLimitName } from "@narthex/api"
 import { Context } from "effect"
@@ -18,15 +16,18 @@ export interface RateLimitSettings {
   readonly key_creation_per_hour: number
 }
 
+/** The documented limits, which hold unless a host sets others. */
+export const defaultRateLimits: RateLimitSettings = {
+  exchange_per_minute: 300,
+  cli_exchange_per_minute: 120,
+  failures_per_minute: 600,
+  reports_per_hour: 60,
+  refresh_per_minute: 120,
+  key_creation_per_hour: 600
+}
+
 export const RateLimits = Context.Reference<RateLimitSettings | null>("@narthex/http/limits/RateLimits", {
-  defaultValue: () => ({
-    exchange_per_minute: 300,
-    cli_exchange_per_minute: 120,
-    failures_per_minute: 600,
-    reports_per_hour: 60,
-    refresh_per_minute: 120,
-    key_creation_per_hour: 600
-  })
+  defaultValue: () => defaultRateLimits
 })
 
 const minute = 60

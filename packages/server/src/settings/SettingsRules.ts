@@ -1,30 +1,32 @@
 /**
- * What the settings must be together, each rule a sentence for the operator. Pure: the environment has been read.
+ * What the settings must be together; each rule is a sentence for the operator. Pure: the environment has been read.
  *
- * Pitfall: a rule that fires because another value was mistyped. A variable that is given but malformed is `undefined`
- * among the values and present among the `given`; rules about presence ask there.
+ * Pitfall: testing a value for its default to learn whether a variable was given. A variable that is malformed has its
+ * default too, and a rule would fire because another value was mistyped; rules about presence ask `given`.
  */
 import { isLoopbackHost, type OpenIdProvider } from "@narthex/http"
-import type { Reading, Values } from "./readVariables.ts"
+import type { Reading } from "./readVariables.ts"
+import type { Values } from "./Variable.ts"
 import type { variables } from "./variables.ts"
 
 export interface Circumstances {
-  /** Is it the whole platform in one process? */
+  /** `true`: every part runs in this process (`npm start`). `false`: this is one process of several. */
   readonly standalone: boolean
+  /** `NODE_ENV` is `production`. */
   readonly production: boolean
 }
 
 type Read = Values<typeof variables>
 
-/** Do API, console and proxy listen on this machine alone? */
-export const listensOnLoopback = ({ api_host, console_host, proxy_host }: Read): boolean =>
-  [api_host, console_host, proxy_host].every((host) => host === undefined || isLoopbackHost(host))
+/** Whether API, console and proxy listen on this machine alone. */
+export const listensOnLoopback = ({ api, console, proxy }: Read): boolean =>
+  [api, console, proxy].every(({ host }) => isLoopbackHost(host))
 
-/** Are the development identity providers wanted? Whoever reaches them is anybody. */
+/** Whether the development providers run. Anyone who can reach them can sign in as anyone. */
 export const wantsDevProviders = (values: Read, { production, standalone }: Circumstances): boolean =>
-  values.dev_providers === undefined
+  values.dev_providers.mode === null
     ? standalone && !production && listensOnLoopback(values)
-    : values.dev_providers !== "false"
+    : values.dev_providers.mode !== "false"
 
 export const brokenRules = (
   { given, values }: Reading<typeof variables>,
@@ -40,45 +42,42 @@ export const brokenRules = (
 
 const when = (broken: boolean, sentence: string) => (broken ? [sentence] : [])
 
-const has = (given: ReadonlySet<string>, name: string) => given.has(name)
-
-const storeRules = ({ database_listen_url: listen }: Read, given: ReadonlySet<string>) => [
+const storeRules = ({ database }: Read, given: ReadonlySet<string>) => [
   ...when(
-    has(given, "DATABASE_URL") && !has(given, "NARTHEX_MASTER_SECRET"),
+    given.has("DATABASE_URL") && !given.has("NARTHEX_MASTER_SECRET"),
     "NARTHEX_MASTER_SECRET must be given with DATABASE_URL, because all instances share it: 32 random bytes as base64url."
   ),
   ...when(
-    has(given, "DATABASE_LISTEN_URL") && listen !== "off" && !has(given, "DATABASE_URL"),
+    given.has("DATABASE_LISTEN_URL") && database.listen_url !== "off" && !given.has("DATABASE_URL"),
     "DATABASE_LISTEN_URL is given without DATABASE_URL; the embedded Postgres needs neither."
   )
 ]
 
 const proxyRules = (given: ReadonlySet<string>) =>
   when(
-    has(given, "NARTHEX_PROXY_TLS_CERT") !== has(given, "NARTHEX_PROXY_TLS_KEY"),
+    given.has("NARTHEX_PROXY_TLS_CERT") !== given.has("NARTHEX_PROXY_TLS_KEY"),
     "NARTHEX_PROXY_TLS_CERT and NARTHEX_PROXY_TLS_KEY must be given together."
   )
 
 const devProviderRules = (values: Read, { production, standalone }: Circumstances) => {
-  const asked = values.dev_providers === "true" || values.dev_providers === "insecure"
-  const ports = values.dev_provider_ports
+  const { mode } = values.dev_providers
+  const on = mode === "true" || mode === "insecure"
   return [
     ...when(
-      asked && !standalone,
-      "NARTHEX_DEV_PROVIDERS: only the standalone platform has development providers; give NARTHEX_PROVIDERS here."
+      on && !standalone,
+      "NARTHEX_DEV_PROVIDERS: only `npm start` runs development providers; set NARTHEX_PROVIDERS instead."
     ),
-    ...when(asked && production, "NARTHEX_DEV_PROVIDERS must not be on with NODE_ENV=production: they sign anyone in."),
+    ...when(on && production, "NARTHEX_DEV_PROVIDERS must not be on with NODE_ENV=production: they sign anyone in."),
     ...when(
-      values.dev_providers === "true" && !listensOnLoopback(values),
-      'NARTHEX_DEV_PROVIDERS must not be "true" while the API, the console or the proxy listens beyond loopback: the development providers sign anyone in. If that is wanted, it is spelled "insecure".'
-    ),
-    ...when(ports !== undefined && ports.length !== 2, "NARTHEX_DEV_PROVIDER_PORTS must be two ports.")
+      mode === "true" && !listensOnLoopback(values),
+      'NARTHEX_DEV_PROVIDERS must not be "true" while the API, the console or the proxy listens beyond loopback: the development providers sign anyone in. To allow it, set "insecure".'
+    )
   ]
 }
 
 const providerRules = (providers: ReadonlyArray<OpenIdProvider>) => {
   const ids = providers.map(({ id }) => id)
-  // Audiences decide between providers of one issuer.
+  // Two providers of one issuer are told apart by the audience of the id token.
   const audiences = providers.flatMap(({ client_ids, issuer }) => client_ids.map((client) => `${issuer} ${client}`))
   return [
     ...repeated(ids).map((id) => `NARTHEX_PROVIDERS names the provider "${id}" twice.`),
@@ -90,38 +89,36 @@ const providerRules = (providers: ReadonlyArray<OpenIdProvider>) => {
 }
 
 const platformRules = ({ compute, regions }: Read, given: ReadonlySet<string>) => [
-  ...repeated(regions ?? []).map((id) => `NARTHEX_REGIONS names "${id}" twice.`),
+  ...repeated(regions).map((id) => `NARTHEX_REGIONS names "${id}" twice.`),
   ...when(
-    compute === "static" && !has(given, "NARTHEX_STATIC_ENDPOINTS"),
+    compute === "static" && !given.has("NARTHEX_STATIC_ENDPOINTS"),
     "NARTHEX_STATIC_ENDPOINTS must be given with NARTHEX_COMPUTE=static."
   )
 ]
 
 /** In one process every listener needs a port of its own; 0 is a different one each time. */
 const portRules = (values: Read, circumstances: Circumstances) => {
-  const [one = 4402, two = 4403] = values.dev_provider_ports ?? []
-  const listeners = [
-    ["NARTHEX_API_PORT", values.api_host, values.api_port ?? 4400],
-    ["NARTHEX_CONSOLE_PORT", values.console_host, values.console_port ?? 4401],
-    ["NARTHEX_PROXY_PORT", values.proxy_host, values.proxy_port ?? 5442],
-    ["NARTHEX_ADMIN_PORT", values.admin_host, values.admin_port ?? 4409],
+  const [one, two] = values.dev_providers.ports
+  const listeners: ReadonlyArray<readonly [name: string, host: string, port: number]> = [
+    ["NARTHEX_API_PORT", values.api.host, values.api.port],
+    ["NARTHEX_CONSOLE_PORT", values.console.host, values.console.port],
+    ["NARTHEX_PROXY_PORT", values.proxy.host, values.proxy.port],
+    ["NARTHEX_ADMIN_PORT", values.admin.host, values.admin.port],
     ...(wantsDevProviders(values, circumstances)
       ? ([
-          ["NARTHEX_DEV_PROVIDER_PORTS (first)", undefined, one],
-          ["NARTHEX_DEV_PROVIDER_PORTS (second)", undefined, two]
+          ["NARTHEX_DEV_PROVIDER_PORTS (first)", "127.0.0.1", one],
+          ["NARTHEX_DEV_PROVIDER_PORTS (second)", "127.0.0.1", two]
         ] as const)
       : [])
-  ] as const
-  return listeners.flatMap(([name, host = loopback, port], index) =>
+  ]
+  return listeners.flatMap(([name, host, port], index) =>
     listeners
       .slice(0, index)
-      .filter((other) => port !== 0 && other[2] === port && (other[1] ?? loopback) === host)
-      .map((other) => `${other[0]} and ${name} are both ${port}; each needs a port of its own.`)
+      .filter(([, otherHost, other]) => port !== 0 && other === port && otherHost === host)
+      .map(([other]) => `${other} and ${name} are both ${port}; each needs a port of its own.`)
   )
 }
 
-const loopback = "127.0.0.1"
-
 function repeated(all: ReadonlyArray<string>): ReadonlyArray<string> {
-  return [...new Set(all.filter((one, index) => all.indexOf(one) !== index))]
+  return [...new Set(all.filter((each, index) => all.indexOf(each) !== index))]
 }

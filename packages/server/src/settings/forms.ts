@@ -1,29 +1,51 @@
 /**
- * How the text of a variable is read: a value, or what it must be instead, to stand after "must be".
+ * The forms of variables: how a text is read, and how a default is written. A text that does not have the form fails with
+ * what it must be instead, to stand after "must be".
  *
- * Nothing here repeats the text that was given: it may be a secret.
+ * No failure repeats the text that was given: it may be a secret.
  */
 import { isIP } from "node:net"
 import { type Cidr, normalizeEmail, parseCidrOrAddress } from "@narthex/core"
 import { OpenIdProvider, readMasterSecret } from "@narthex/http"
 import { Duration, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
 
-export type Form<A> = (text: string) => Result.Result<A, string>
+export interface Form<A> {
+  readonly read: (text: string) => Result.Result<A, string>
+}
 
-/** Reads the text, or says what was expected when that gives `undefined`. */
-const form =
-  <A>(expected: string, read: (text: string) => A | undefined): Form<A> =>
-  (text) => {
+/** A form that can also write a value as the text that reads as it: defaults are shown so. */
+export interface TextForm<A> extends Form<A> {
+  readonly write: (value: A) => string
+}
+
+/** Reads the text; `expected` is the failure when `read` gives `undefined`. */
+const form = <A>(
+  expected: string,
+  read: (text: string) => A | undefined,
+  write: (value: A) => string = String
+): TextForm<A> => ({
+  read: (text) => {
     const value = read(text)
     return value === undefined ? Result.fail(expected) : Result.succeed(value)
-  }
+  },
+  write
+})
 
 const either = (all: ReadonlyArray<string>) => all.map((word) => `"${word}"`).join(" or ")
 
-export const words = <const W extends string>(...allowed: ReadonlyArray<W>): Form<W> =>
+export const words = <const W extends string>(...allowed: ReadonlyArray<W>): TextForm<W> =>
   form(either(allowed), (text) => allowed.find((word) => word === text))
 
-export const flag: Form<boolean> = form(either(["true", "false"]), (text) =>
+const levels = ["Trace", "Debug", "Info", "Warn", "Error", "Fatal", "None"] as const
+
+/** Effect's log levels in lower case. */
+export const logLevel: TextForm<(typeof levels)[number]> = form(
+  either(levels.map((level) => level.toLowerCase())),
+  (text) => levels.find((level) => level.toLowerCase() === text),
+  (level) => level.toLowerCase()
+)
+
+export const flag: TextForm<boolean> = form(either(["true", "false"]), (text) =>
   text === "true" ? true : text === "false" ? false : undefined
 )
 
@@ -35,38 +57,62 @@ const between = (least: number, most: number) => (text: string) => {
 }
 
 /** 0 takes a free one. */
-export const port: Form<number> = form("a port from 0 to 65535", between(0, 65_535))
+export const port: TextForm<number> = form("a port from 0 to 65535", between(0, 65_535))
 
-export const count: Form<number> = form("a whole number of at least 1", between(1, 1_000_000_000))
+export const count: TextForm<number> = form("a whole number of at least 1", between(1, 1_000_000_000))
 
-export const hops: Form<number> = form("a whole number from 0 to 16", between(0, 16))
+export const hops: TextForm<number> = form("a whole number from 0 to 16", between(0, 16))
 
-/** At least a millisecond, and not for ever. */
-export const duration: Form<Duration.Duration> = form('a length of time like "15 minutes"', (text) => {
-  // `fromInput` decides at run time whether the text is one of its own form.
-  const value = Option.getOrUndefined(Duration.fromInput(text as Duration.Input))
-  return value !== undefined && Duration.isFinite(value) && Duration.toMillis(value) >= 1 ? value : undefined
-})
+const units = [
+  ["hour", Duration.hours(1)],
+  ["minute", Duration.minutes(1)],
+  ["second", Duration.seconds(1)],
+  ["milli", Duration.millis(1)]
+] as const
 
-export const durationUpTo = (most: Duration.Duration, said: string): Form<Duration.Duration> => {
-  const least = Duration.seconds(1)
-  return form(`a length of time from 1 second to ${said}`, (text) => {
-    const value = Result.getOrUndefined(duration(text))
-    return value !== undefined && Duration.between(value, { minimum: least, maximum: most }) ? value : undefined
-  })
+/** In the largest unit that gives a whole number: `15 minutes`. */
+const writeDuration = (value: Duration.Duration): string => {
+  const millis = Duration.toMillis(value)
+  const [name, unit] = units.find(([, unit]) => millis % Duration.toMillis(unit) === 0) ?? units[3]
+  const count = millis / Duration.toMillis(unit)
+  return `${count} ${name}${count === 1 ? "" : "s"}`
 }
 
-export const path: Form<string> = form("a path", (text) =>
+/** At least a millisecond, and finite. */
+export const duration: TextForm<Duration.Duration> = form(
+  'a length of time like "15 minutes"',
+  (text) => {
+    // `fromInput` decides at run time whether the text is one of its own form.
+    const value = Option.getOrUndefined(Duration.fromInput(text as Duration.Input))
+    return value !== undefined && Duration.isFinite(value) && Duration.toMillis(value) >= 1 ? value : undefined
+  },
+  writeDuration
+)
+
+/** From one second to `most`. */
+export const durationUpTo = (most: Duration.Duration): TextForm<Duration.Duration> => {
+  const minimum = Duration.seconds(1)
+  return form(
+    `a length of time from 1 second to ${writeDuration(most)}`,
+    (text) => {
+      const value = Result.getOrUndefined(duration.read(text))
+      return value !== undefined && Duration.between(value, { minimum, maximum: most }) ? value : undefined
+    },
+    writeDuration
+  )
+}
+
+export const path: TextForm<string> = form("a path", (text) =>
   text.trim() === "" || text.includes("\0") ? undefined : text
 )
 
-export const host: Form<string> = form("an IP address or a host name", (text) =>
+export const host: TextForm<string> = form("an IP address or a host name", (text) =>
   isIP(text) !== 0 || hostName.test(text) ? text : undefined
 )
 const hostName =
   /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
 
-export const domain: Form<string> = form("a domain name", (text) =>
+export const domain: TextForm<string> = form("a domain name", (text) =>
   hostName.test(text) && isIP(text) === 0 ? text.toLowerCase() : undefined
 )
 
@@ -77,11 +123,11 @@ const webUrl = (text: string) => {
 }
 
 /** Without a slash at the end, since paths are appended. */
-export const baseUrl: Form<string> = form("an http or https URL without query and fragment", (text) =>
+export const baseUrl: TextForm<string> = form("an http or https URL without query and fragment", (text) =>
   webUrl(text) === undefined ? undefined : text.replace(/\/+$/, "")
 )
 
-export const origin: Form<string> = form("an http or https origin, without a path", (text) => {
+export const origin: TextForm<string> = form("an http or https origin, without a path", (text) => {
   const url = webUrl(text)
   return url?.pathname === "/" ? url.origin : undefined
 })
@@ -102,7 +148,7 @@ export const listenUrl: Form<Redacted.Redacted | "off"> = form(
 
 export const masterSecret: Form<Redacted.Redacted> = form("32 bytes as base64url (43 characters)", readMasterSecret)
 
-/** It travels in a header. */
+/** Sent in a header. */
 export const token: Form<Redacted.Redacted> = form("visible ASCII characters without spaces", (text) =>
   /^[\x21-\x7e]+$/.test(text) ? Redacted.make(text, { label: "token" }) : undefined
 )
@@ -111,28 +157,54 @@ export const headers: Form<Redacted.Redacted> = form("name=value pairs, separate
   /^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/.test(text) ? Redacted.make(text, { label: "telemetry headers" }) : undefined
 )
 
-/** A comma-separated list, of at least one. An empty place is a mistake: it is not known what was meant. */
-export const list =
-  <A>(expected: string, item: Form<A>): Form<ReadonlyArray<A>> =>
-  (text) =>
-    Result.mapError(
-      Result.all(text.split(",").map((part) => item(part.trim()))),
-      () => `a comma-separated list of ${expected}`
+type NonEmpty<A> = readonly [A, ...ReadonlyArray<A>]
+
+const writeList =
+  <A>(item: TextForm<A>) =>
+  (items: ReadonlyArray<A>) =>
+    items.length === 0 ? "none" : items.map(item.write).join(",")
+
+/** A comma-separated list of one or more. An empty place is a mistake: what was meant is unknown. */
+export const nonEmptyList = <A>(expected: string, item: TextForm<A>): TextForm<NonEmpty<A>> => ({
+  read: (text) => {
+    const [first = "", ...others] = text.split(",").map((part) => part.trim())
+    return Result.all([item.read(first), Result.all(others.map(item.read))]).pipe(
+      Result.map(([head, tail]): NonEmpty<A> => [head, ...tail]),
+      Result.mapError(() => `a comma-separated list of ${expected}`)
     )
+  },
+  write: writeList(item)
+})
 
-export const network: Form<Cidr> = form("a network", (text) => Result.getOrUndefined(parseCidrOrAddress(text)))
+/** The same for a default that may be empty, written as `none`. */
+export const list = <A>(expected: string, item: TextForm<A>): TextForm<ReadonlyArray<A>> => ({
+  read: nonEmptyList(expected, item).read,
+  write: writeList(item)
+})
 
-/** `user@dom`, or `@dom` for everybody there. */
-export const allowlistEntry: Form<string> = form("user@dom or @dom", (text) =>
+/** Two of the same form, separated by a comma. */
+export const pair = <A>(expected: string, item: TextForm<A>): TextForm<readonly [A, A]> => ({
+  read: (text) => {
+    const [first = "", second = "", ...more] = text.split(",").map((part) => part.trim())
+    const both = Result.all([item.read(first), item.read(second)])
+    return more.length === 0 && Result.isSuccess(both) ? both : Result.fail(`two ${expected}, separated by a comma`)
+  },
+  write: writeList(item)
+})
+
+export const network: TextForm<Cidr> = form("a network", (text) => Result.getOrUndefined(parseCidrOrAddress(text)))
+
+/** `user@dom`, or `@dom` for every address of the domain. */
+export const allowlistEntry: TextForm<string> = form("user@dom or @dom", (text) =>
   normalizeEmail(text.startsWith("@") ? `x${text}` : text) === undefined ? undefined : text
 )
 
 /** A label of the endpoints' host names. */
-export const region: Form<string> = form("a region", (text) =>
+export const region: TextForm<string> = form("a region", (text) =>
   /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text) ? text : undefined
 )
 
-export const computeAddress: Form<string> = form("host:port, or the absolute path of a socket", (text) =>
+export const computeAddress: TextForm<string> = form("host:port, or the absolute path of a socket", (text) =>
   /^(\/[^\0]+|[^\s/:]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5})$/.test(text) ? text : undefined
 )
 
@@ -142,12 +214,14 @@ const decodeProviders = Schema.decodeUnknownResult(Schema.fromJsonString(Schema.
 })
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
-/** Issues name the place and what is expected there, never the value. */
-export const providers: Form<ReadonlyArray<OpenIdProvider>> = (text) =>
-  Result.mapError(decodeProviders(text), ({ issue }) => {
-    const issues = issuesOf(issue).issues.map(({ message, path = [] }) => {
-      const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".")
-      return place === "" ? message : `${place}: ${message}`
+/** Failures name the place and what is expected there, never the value. */
+export const providers: Form<ReadonlyArray<OpenIdProvider>> = {
+  read: (text) =>
+    Result.mapError(decodeProviders(text), ({ issue }) => {
+      const issues = issuesOf(issue).issues.map(({ message, path = [] }) => {
+        const place = path.map((part) => String(typeof part === "object" ? part.key : part)).join(".")
+        return place === "" ? message : `${place}: ${message}`
+      })
+      return `a JSON list of providers (${issues.join("; ")})`
     })
-    return `a JSON list of providers (${issues.join("; ")})`
-  })
+}

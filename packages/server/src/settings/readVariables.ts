@@ -1,24 +1,25 @@
 /**
- * Reads the variables through Effect's Config, all of them, and collects what is wrong with any.
+ * Reads the variables of a table through Effect's Config, all of them, and collects the mistakes in any.
  *
- * A secret may stand in a file instead (`NAME_FILE`), as orchestrators hand them out. Set but empty counts as not set,
- * which is what `${NAME:-}` in a deployment file means.
+ * A secret may be in a file instead (`NAME_FILE`), as orchestrators hand it out. A variable that is set but empty counts
+ * as not set, which is what `${NAME:-}` in a deployment file means.
  */
 import { readFile } from "node:fs/promises"
 import { Config, Effect, Option, Result } from "effect"
-import type { Variable } from "./variables.ts"
+import { isVariable, type Table, type Values, type Variable } from "./Variable.ts"
 
-type Variables = Readonly<Record<string, Variable<unknown>>>
-
-/** The values by the same names; `undefined` when not given, or given wrongly. */
-export type Values<V extends Variables> = { readonly [K in keyof V]: Value<V[K]> | undefined }
-type Value<V> = V extends Variable<infer A> ? A : never
-
-export interface Reading<V extends Variables> {
-  readonly values: Values<V>
-  /** The names of those that were given, rightly or wrongly. */
+export interface Reading<T extends Table> {
+  /** A variable that is not given has its default; one that is malformed too, and a mistake besides. */
+  readonly values: Values<T>
+  /** The names of the variables that were given, well-formed or not. */
   readonly given: ReadonlySet<string>
+  /** Sentences; none holds the value of a variable. */
   readonly mistakes: ReadonlyArray<string>
+}
+
+interface Found {
+  readonly given: Set<string>
+  readonly mistakes: Array<string>
 }
 
 const textOf = (name: string) =>
@@ -27,13 +28,13 @@ const textOf = (name: string) =>
     Effect.mapError((error) => `${name} cannot be read: ${error.message}.`)
   )
 
-/** The text of a variable, or the sentence that says why it cannot be had. */
-const given = Effect.fnUntraced(function* ({ name, secret }: Variable<unknown>) {
+/** The text of a variable. Fails with a sentence if it cannot be read. */
+const givenText = Effect.fnUntraced(function* ({ name, secret }: Variable<unknown>) {
   const text = yield* textOf(name)
   if (!secret) return text
   const file = yield* textOf(`${name}_FILE`)
   if (Option.isNone(file)) return text
-  if (Option.isSome(text)) return yield* Effect.fail(`${name} and ${name}_FILE are both set; give one of them.`)
+  if (Option.isSome(text)) return yield* Effect.fail(`${name} and ${name}_FILE are both set; set only one of them.`)
   const content = yield* Effect.tryPromise({
     try: () => readFile(file.value, "utf8"),
     catch: (cause) => {
@@ -45,24 +46,33 @@ const given = Effect.fnUntraced(function* ({ name, secret }: Variable<unknown>) 
   return value === "" ? yield* Effect.fail(`${name}_FILE names an empty file.`) : Option.some(value)
 })
 
-export const readVariables = Effect.fn("readVariables")(function* <const V extends Variables>(variables: V) {
-  const values: Record<string, unknown> = {}
-  const names = new Set<string>()
-  const mistakes: Array<string> = []
-  for (const [key, variable] of Object.entries(variables)) {
-    const text = yield* Effect.result(given(variable))
-    if (Result.isFailure(text)) {
-      names.add(variable.name)
-      mistakes.push(text.failure)
-      continue
-    }
-    if (Option.isNone(text.success)) continue
-    names.add(variable.name)
-    const value = variable.form(text.success.value)
-    if (Result.isSuccess(value)) values[key] = value.success
-    else mistakes.push(`${variable.name} must be ${value.failure}.`)
+const readVariable = Effect.fnUntraced(function* (variable: Variable<unknown>, { given, mistakes }: Found) {
+  const text = yield* Effect.result(givenText(variable))
+  if (Result.isFailure(text)) {
+    given.add(variable.name)
+    mistakes.push(text.failure)
+    return variable.default
   }
-  // Each value was read by the form of its own variable, which the loop cannot say in types.
-  const reading: Reading<V> = { values: values as Values<V>, given: names, mistakes }
+  if (Option.isNone(text.success)) return variable.default
+  given.add(variable.name)
+  const value = variable.read(text.success.value)
+  if (Result.isSuccess(value)) return value.success
+  mistakes.push(`${variable.name} must be ${value.failure}.`)
+  return variable.default
+})
+
+const readTable = (table: Table, found: Found): Effect.Effect<Record<string, unknown>> =>
+  Effect.gen(function* () {
+    const values: Record<string, unknown> = {}
+    for (const [name, entry] of Object.entries(table))
+      values[name] = yield* isVariable(entry) ? readVariable(entry, found) : readTable(entry, found)
+    return values
+  })
+
+export const readVariables = Effect.fn("readVariables")(function* <const T extends Table>(table: T) {
+  const found: Found = { given: new Set(), mistakes: [] }
+  const values = yield* readTable(table, found)
+  // Each value was read by its own variable and stands under its name, which the loop cannot say in types.
+  const reading: Reading<T> = { values: values as Values<T>, ...found }
   return reading
 })

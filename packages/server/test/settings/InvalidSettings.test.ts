@@ -56,13 +56,17 @@ describe("settings are refused", () => {
     [{ NARTHEX_REGIONS: "eu,us,eu" }, 'NARTHEX_REGIONS names "eu" twice.'],
     [{ NARTHEX_COMPUTE: "cloud" }, 'NARTHEX_COMPUTE must be "local" or "static" or "memory".'],
     [{ NARTHEX_COMPUTE: "static" }, "NARTHEX_STATIC_ENDPOINTS must be given with NARTHEX_COMPUTE=static."],
-    [{ NARTHEX_DEV_PROVIDERS: "true" }, "only the standalone platform has development providers"],
+    [{ NARTHEX_DEV_PROVIDERS: "true" }, "only `npm start` runs development providers"],
     [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_API_HOST: "0.0.0.0" }, "beyond loopback", true],
     [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_PROXY_HOST: "::" }, "beyond loopback", true],
     [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_CONSOLE_HOST: "192.0.2.1" }, "beyond loopback", true],
     [{ NARTHEX_DEV_PROVIDERS: "true", NODE_ENV: "production" }, "NODE_ENV=production", true],
     [{ NARTHEX_DEV_PROVIDERS: "insecure", NODE_ENV: "production" }, "NODE_ENV=production", true],
-    [{ NARTHEX_DEV_PROVIDER_PORTS: "4402" }, "NARTHEX_DEV_PROVIDER_PORTS must be two ports.", true],
+    [
+      { NARTHEX_DEV_PROVIDER_PORTS: "4402" },
+      "NARTHEX_DEV_PROVIDER_PORTS must be two ports, separated by a comma.",
+      true
+    ],
     [
       { NARTHEX_API_PORT: "5000", NARTHEX_CONSOLE_PORT: "5000" },
       "NARTHEX_API_PORT and NARTHEX_CONSOLE_PORT are both 5000",
@@ -119,7 +123,7 @@ describe("settings are refused", () => {
     Effect.gen(function* () {
       const both = { NARTHEX_PROXY_TOKEN: "token", NARTHEX_PROXY_TOKEN_FILE: yield* inFile("token") }
       assert.deepStrictEqual(yield* mistakes(both), [
-        "NARTHEX_PROXY_TOKEN and NARTHEX_PROXY_TOKEN_FILE are both set; give one of them."
+        "NARTHEX_PROXY_TOKEN and NARTHEX_PROXY_TOKEN_FILE are both set; set only one of them."
       ])
       assert.deepStrictEqual(yield* mistakes({ NARTHEX_PROXY_TOKEN_FILE: yield* inFile("\n") }), [
         "NARTHEX_PROXY_TOKEN_FILE names an empty file."

@@ -1,8 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Redacted, Result } from "effect"
+import { AccessPolicy, EventSettings, KeyLimit, ProxyAddress, SessionPolicy } from "@narthex/core"
+import { defaultRateLimits, RateLimits } from "@narthex/http"
+import { Context, Duration, Effect, Layer, Redacted, Result } from "effect"
+import { settleAddresses } from "../../src/addresses.ts"
+import { layerReferences } from "../../src/references.ts"
 import { type Settings, urlOf } from "../../src/settings/Settings.ts"
 import { settingsMarkdown, settingsTable, settingsText } from "../../src/settings/settingsTable.ts"
-import { type Variable, variables } from "../../src/settings/variables.ts"
+import { variablesOf } from "../../src/settings/Variable.ts"
+import { variables } from "../../src/settings/variables.ts"
 import { inFile, load, provider, providers, secret, shared, within } from "./environment.ts"
 
 /** Comparable: secrets by what they hold. */
@@ -83,24 +88,39 @@ describe("settings without any variable", () => {
 
   it.effect("are the same when every default of the table is spelled out, or set to nothing", () =>
     Effect.gen(function* () {
-      const all: ReadonlyArray<Variable<unknown>> = Object.values(variables)
-      // Defaults that are values; the others say in words what happens.
-      const spelled = all.filter(
-        ({ default: text, form }) =>
-          /^[\w./,:-]+( (seconds|minutes|hours))?$/.test(text) &&
-          !["none", "derived", "off", "DATABASE_URL"].includes(text) &&
-          Result.isSuccess(form(text))
+      const before = plain(yield* load())
+      const spelled = variablesOf(variables).filter(
+        ({ default: value, fallback }) => value !== null && fallback !== "none"
       )
       assert.isAtLeast(spelled.length, 35)
-      const before = plain(yield* load())
-      assert.deepStrictEqual(
-        plain(yield* load(Object.fromEntries(spelled.map((one) => [one.name, one.default])))),
-        before
-      )
+      const env = Object.fromEntries(spelled.map(({ fallback, name }) => [name, fallback]))
+      assert.deepStrictEqual(plain(yield* load(env)), before)
       assert.deepStrictEqual(
         plain(yield* load(Object.fromEntries(settingsTable.map(({ name }) => [name, ""])))),
         before
       )
+    })
+  )
+
+  it("have defaults that read as the values that run", () => {
+    for (const { default: value, fallback, name, read } of variablesOf(variables)) {
+      if (value === null) continue
+      if (Array.isArray(value) && value.length === 0) assert.strictEqual(fallback, "none", name)
+      else assert.deepStrictEqual(Result.getOrThrow(read(fallback)), value, name)
+    }
+  })
+
+  it.effect("leave the references of the core and the API at their own defaults, limits included", () =>
+    Effect.gen(function* () {
+      const settings = yield* load()
+      const addresses = yield* settleAddresses(settings)
+      const references = yield* Layer.build(layerReferences(settings, addresses, { console: null, proxy: null }))
+      assert.deepStrictEqual(Context.get(references, AccessPolicy), AccessPolicy.defaultValue())
+      assert.deepStrictEqual(Context.get(references, SessionPolicy), SessionPolicy.defaultValue())
+      assert.deepStrictEqual(Context.get(references, EventSettings), EventSettings.defaultValue())
+      assert.strictEqual(Context.get(references, KeyLimit), KeyLimit.defaultValue())
+      assert.include(Context.get(references, RateLimits), defaultRateLimits)
+      assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
     })
   )
 })

@@ -1,0 +1,82 @@
+/** Variables of the limits (docs/design/identity.md I44–I47, docs/design/events.md). */
+import { defaultEventLimits, KeyLimit } from "@narthex/core"
+import { defaultRateLimits } from "@narthex/http"
+import * as forms from "../forms.ts"
+import { optional, variable } from "../Variable.ts"
+
+export const limits = {
+  rate_limits: optional(
+    "NARTHEX_RATE_LIMITS",
+    forms.words("on", "off"),
+    "`npm start` with API, console and proxy on loopback: off; otherwise: on",
+    "`off` switches off every limit of the following rows, those of streams included."
+  ),
+  limits: {
+    exchange_per_minute: variable(
+      "NARTHEX_LIMIT_EXCHANGE",
+      forms.count,
+      defaultRateLimits.exchange_per_minute,
+      "Sign-ins per minute and client address."
+    ),
+    cli_exchange_per_minute: variable(
+      "NARTHEX_LIMIT_CLI_EXCHANGE",
+      forms.count,
+      defaultRateLimits.cli_exchange_per_minute,
+      "Logins of the command line per minute and client address."
+    ),
+    failures_per_minute: variable(
+      "NARTHEX_LIMIT_FAILURES",
+      forms.count,
+      defaultRateLimits.failures_per_minute,
+      "Failed authentications per minute and client address."
+    ),
+    reports_per_hour: variable(
+      "NARTHEX_LIMIT_REPORTS",
+      forms.count,
+      defaultRateLimits.reports_per_hour,
+      "Reports of leaked secrets per hour and client address."
+    ),
+    refresh_per_minute: variable(
+      "NARTHEX_LIMIT_REFRESH",
+      forms.count,
+      defaultRateLimits.refresh_per_minute,
+      "Refreshes per minute and session."
+    ),
+    key_creation_per_hour: variable(
+      "NARTHEX_LIMIT_KEY_CREATION",
+      forms.count,
+      defaultRateLimits.key_creation_per_hour,
+      "New API keys per hour and user."
+    ),
+    keys: variable(
+      "NARTHEX_LIMIT_KEYS",
+      forms.count,
+      KeyLimit.defaultValue(),
+      "Active API keys per user and organization."
+    ),
+    streams: variable(
+      "NARTHEX_LIMIT_STREAMS",
+      forms.count,
+      defaultEventLimits.streams,
+      "Open event streams per principal."
+    ),
+    org_streams: variable(
+      "NARTHEX_LIMIT_ORG_STREAMS",
+      forms.count,
+      defaultEventLimits.orgStreams,
+      "Open event streams per organization."
+    ),
+    instance_streams: variable(
+      "NARTHEX_LIMIT_INSTANCE_STREAMS",
+      forms.count,
+      defaultEventLimits.instanceStreams,
+      "Open event streams per instance."
+    ),
+    stream_opens_per_second: variable(
+      "NARTHEX_LIMIT_STREAM_OPENS",
+      forms.count,
+      defaultEventLimits.opens,
+      "New event streams per second and principal."
+    )
+  }
+}

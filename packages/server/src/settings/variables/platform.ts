@@ -1,0 +1,78 @@
+/** Variables of the platform: regions, computes, allowlists, events. */
+import { defaultEventSettings } from "@narthex/core"
+import { Duration } from "effect"
+import * as forms from "../forms.ts"
+import { optional, variable } from "../Variable.ts"
+
+export const platform = {
+  region: optional(
+    "NARTHEX_REGION",
+    forms.region,
+    "the first of NARTHEX_REGIONS",
+    "The region in the events of this instance. The process does not start if the catalog has no such region."
+  ),
+  regions: variable(
+    "NARTHEX_REGIONS",
+    forms.nonEmptyList("regions (lower-case letters, digits and dashes)", forms.region),
+    ["local"],
+    "The regions that the very first start adds, the first one as the default. Later changes are made with `narthex-server regions`."
+  ),
+  compute: variable(
+    "NARTHEX_COMPUTE",
+    forms.words("local", "static", "memory"),
+    "local",
+    "What runs Postgres for branches. `local`: processes on this machine. `static`: the servers of NARTHEX_STATIC_ENDPOINTS. `memory`: nothing, for tests."
+  ),
+  static_endpoints: variable(
+    "NARTHEX_STATIC_ENDPOINTS",
+    forms.list("host:port, or absolute paths of sockets", forms.computeAddress),
+    [],
+    "The Postgres servers of NARTHEX_COMPUTE=static. Each is given to one branch, permanently."
+  ),
+  postgres_bin: optional(
+    "NARTHEX_POSTGRES_BIN",
+    forms.path,
+    "the system's Postgres, otherwise npm's",
+    "The Postgres programs of the embedded store and of local computes: `system`, `npm`, or a directory with `postgres` and `initdb`."
+  ),
+  allowlist: {
+    refresh: variable(
+      "NARTHEX_ALLOWLIST_REFRESH",
+      forms.duration,
+      Duration.seconds(30),
+      "How often a Postgres proxy refreshes the IP allowlists that it holds."
+    ),
+    max_stale: variable(
+      "NARTHEX_ALLOWLIST_MAX_STALE",
+      forms.duration,
+      Duration.minutes(10),
+      "How long a proxy that cannot reach the control plane uses the allowlists that it holds. Then projects with rules refuse new connections; projects whose list was empty stay open, which is logged."
+    )
+  },
+  events: {
+    ring: variable(
+      "NARTHEX_EVENT_RING",
+      forms.count,
+      defaultEventSettings.ringEvents,
+      "How many events of each organization are kept in memory for clients that resume."
+    ),
+    retention: variable(
+      "NARTHEX_EVENT_RETENTION",
+      forms.duration,
+      defaultEventSettings.retention,
+      "How long the event log retains events."
+    ),
+    heartbeat: variable(
+      "NARTHEX_EVENT_HEARTBEAT",
+      forms.duration,
+      defaultEventSettings.heartbeat,
+      "How long an event stream is silent before a heartbeat is sent."
+    ),
+    stream_max_age: variable(
+      "NARTHEX_STREAM_MAX_AGE",
+      forms.duration,
+      defaultEventSettings.maxAge,
+      "The longest life of an event stream. A stream also ends when its session token expires."
+    )
+  }
+}
