@@ -1,8 +1,9 @@
 /**
- * The proxy as a service: it listens while its layer lives, and drains before it ends.
+ * The proxy as a service: it listens while its layer is open, and drains before the layer closes.
  *
- * Draining: no new connection; idle sessions end at once with 57P01, the others when their transaction does, and what
- * is left after the grace is cut. The environment is read elsewhere; this takes a plain configuration.
+ * Draining accepts no new connection. Idle sessions end at once with 57P01, the others at the end of their transaction,
+ * and those that remain after `shutdown_grace` are cut. The proxy does not read the environment: it takes a
+ * `ProxyConfig`.
  */
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
 import { Context, Data, Deferred, Duration, Effect, FiberSet, Layer, type Scope } from "effect"
@@ -23,12 +24,13 @@ import { encodeFatal } from "./wire/ErrorResponse.ts"
 
 export interface ProxyConfig {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number
-  /** Endpoint hosts are `<endpoint id>.<region>.<domain>`. */
+  /** The host name of an endpoint is `<endpoint id>.<region>.<domain>`. */
   readonly domain: string
+  /** Default: plaintext only. */
   readonly tls?: TlsFiles | undefined
-  /** Networks whose PROXY protocol v2 header is believed, and required. */
+  /** Networks whose connections must begin with a PROXY protocol v2 header, which is trusted. Default: none. */
   readonly trusted?: ReadonlyArray<string> | undefined
   readonly allowlist?:
     | {
@@ -40,20 +42,21 @@ export interface ProxyConfig {
     | undefined
   /** How long sessions may finish their transactions when the proxy drains. Default: 10 seconds. */
   readonly shutdown_grace?: Duration.Input | undefined
+  /** Default, for each member: `defaultConnectionLimits`. */
   readonly limits?: Partial<ConnectionLimits> | undefined
 }
 
-/** The proxy cannot listen where it was told to. */
+/** The configured address cannot be listened on. */
 export class CannotListen extends Data.TaggedError("CannotListen")<{ readonly reason: string }> {
   override get message() {
     return `The proxy cannot listen: ${this.reason}`
   }
 }
 
-/** A network of `trusted` is none. */
+/** A member of `trusted` is not a network. */
 export class UnreadableNetwork extends Data.TaggedError("UnreadableNetwork")<{ readonly network: string }> {
   override get message() {
-    return `"${this.network}" is not a network, so it cannot be trusted.`
+    return `Trusted network "${this.network}" is not a valid CIDR or address.`
   }
 }
 
@@ -62,12 +65,12 @@ export type ProxyError = CannotListen | UnreadableNetwork | UnusableCertificate
 export class Proxy extends Context.Service<
   Proxy,
   {
-    /** Where it listens. */
+    /** The address that it listens on. */
     readonly host: string
     readonly port: number
-    /** How many connections are relayed now. */
+    /** The number of connections that are relayed. */
     readonly connections: Effect.Effect<number>
-    /** Stops accepting and ends the sessions, as the end of the layer does. May be repeated. */
+    /** Stops accepting and ends the sessions, as closing the layer does. Idempotent. */
     readonly drain: Effect.Effect<void>
   }
 >()("@narthex/proxy/Proxy") {
@@ -75,7 +78,7 @@ export class Proxy extends Context.Service<
     Layer.effect(Proxy, runProxy(config))
 }
 
-/** Listens until the scope closes. */
+/** Listens until the scope closes, then drains. */
 export const runProxy = (
   config: ProxyConfig
 ): Effect.Effect<Proxy["Service"], ProxyError, ControlPlane | Scope.Scope> =>
@@ -118,9 +121,9 @@ export const runProxy = (
       yield* shared.activity.report
     })
     yield* Effect.addFinalizer(() => drain)
-    // Where a listener is was asked only once it listens, and it listens on no pipe.
+    // `address()` is an `AddressInfo` for a TCP server that listens; it is a string only for pipes.
     const { address, port } = server.address() as AddressInfo
-    yield* Effect.logInfo("the Postgres proxy listens").pipe(Effect.annotateLogs({ host: address, port }))
+    yield* Effect.logInfo("the Postgres proxy is listening").pipe(Effect.annotateLogs({ host: address, port }))
     return { host: address, port, connections: Effect.sync(() => shared.relays.size), drain }
   })
 

@@ -1,4 +1,4 @@
-/** The public surface of the proxy: re-exports, nothing else. */
+/** The public surface of the proxy: re-exports only. */
 export type { Admitted } from "./allowlist/checkAllowlist.ts"
 export * from "./control-plane/ControlPlane.ts"
 export * from "./control-plane/HttpControlPlane.ts"

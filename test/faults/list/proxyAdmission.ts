@@ -43,14 +43,14 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "rules-ends",
-        find: "if (until !== Number.POSITIVE_INFINITY) ends.push(until)",
+        find: "if (until !== Number.POSITIVE_INFINITY) expiries.push(until)",
         put: "",
         why: "The end of a rule is known beforehand."
       },
       {
         id: "rules-ends-order",
-        find: "ends.sort((a, b) => a - b)",
-        put: "ends.sort((a, b) => b - a)",
+        find: "expiries.sort((a, b) => a - b)",
+        put: "expiries.sort((a, b) => b - a)",
         why: "The next end is the earliest."
       },
       {
@@ -79,7 +79,7 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "rules-clock",
-        find: "list.server_now + (now - list.asked_at)",
+        find: "list.server_now + (now - list.requested_at)",
         put: "list.server_now",
         why: "The server's clock goes on after its answer."
       },
@@ -119,14 +119,14 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "admit-stale",
-        find: "list.restricted && now - list.asked_at > maxStale",
-        put: "list.restricted && now - list.asked_at > 2 * maxStale",
+        find: "list.restricted && now - list.requested_at > maxStale",
+        put: "list.restricted && now - list.requested_at > 2 * maxStale",
         why: "Rules that are too old let no address in."
       },
       {
         id: "admit-stale-instant",
-        find: "now - list.asked_at > maxStale",
-        put: "now - list.asked_at >= maxStale",
+        find: "now - list.requested_at > maxStale",
+        put: "now - list.requested_at >= maxStale",
         why: "Rules count up to the greatest age, included."
       },
       {
@@ -171,13 +171,13 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "lists-hint",
-        find: "entry.hinted = Math.max(entry.hinted, change.version)",
-        put: "entry.hinted = 0",
+        find: "entry.notified = Math.max(entry.notified, change.version)",
+        put: "entry.notified = 0",
         why: "A pushed change makes the list load."
       },
       {
         id: "lists-check-lapsed",
-        find: "|| lapsedSince(list, monotonic()))",
+        find: "|| expiredSince(list, monotonic()))",
         put: ")",
         why: "After a rule has lapsed a fresh list says whether the project opens."
       },
@@ -201,7 +201,7 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "lists-expire",
-        find: "for (const [, entry] of lapsed) recheck(entry)",
+        find: "for (const [, entry] of expired) recheck(entry)",
         put: "",
         why: "A lapsed rule ends its connections."
       },
@@ -213,8 +213,8 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "lists-seen",
-        find: "const lately = monotonic() - entry.seen_at < seenLately",
-        put: "const lately = true",
+        find: "const fresh = monotonic() - entry.seen_at < keepFresh",
+        put: "const fresh = true",
         why: "A list that was not seen lately is loaded before it counts."
       },
       {

@@ -1,8 +1,8 @@
 /**
- * The allowlist check, and the only place in the world that makes an `Admitted`.
+ * The allowlist check, the only code that makes an `Admitted` (docs/design/proxy.md P4).
  *
- * Waking, dialling and forwarding a cancel take an `Admitted`; its class stays in this file, so that the compiler
- * refuses every path to them that does not come through here.
+ * Waking, dialling and forwarding a cancel request take an `Admitted`. Its class is private to this module, so the
+ * compiler rejects every path to them that does not pass the check.
  */
 import { Data, Result } from "effect"
 import type { EndpointId, ProjectId } from "@narthex/core"
@@ -10,7 +10,7 @@ import type { Address } from "../networks/Address.ts"
 import { type Allowlist, covers } from "./Allowlist.ts"
 
 class AdmittedClient {
-  // A private name makes the class nominal: an object literal of the same shape is not an `Admitted`.
+  // A private name makes the class nominal: an object of the same shape is not assignable to it.
   readonly #peer: Address
   readonly endpoint_id: EndpointId
   readonly project_id: ProjectId
@@ -30,29 +30,33 @@ class AdmittedClient {
   }
 }
 
-/** This client may reach this endpoint: the rules said so on its own connection. */
+/** Proof that the allowlist admitted this client to this endpoint, on the same connection. */
 export type Admitted = AdmittedClient
 
+/** A client that asks to be admitted to an endpoint. */
 export interface Candidate {
   readonly endpoint_id: EndpointId
   readonly project_id: ProjectId
   readonly peer: Address
 }
 
-/** The rules do not list the address. */
+/** No rule covers the address. */
 export class NotListed extends Data.TaggedError("NotListed")<{ readonly peer: Address }> {}
 
-/** There are rules, and the last we know of them is too old to let anybody in. */
+/** The project has rules, and the last known list is older than `max_stale`. */
 export class RulesTooOld extends Data.TaggedError("RulesTooOld")<{ readonly project_id: ProjectId }> {}
 
-/** May the candidate connect at `now` (monotonic milliseconds)? An empty list restricts nothing, however old it is. */
+/**
+ * Checks a candidate at `now`, in milliseconds of the monotonic clock. An empty list admits every address, whatever its
+ * age; a list with rules that is older than `maxStale` milliseconds admits none.
+ */
 export const checkAllowlist = (
   list: Allowlist,
   candidate: Candidate,
   now: number,
   maxStale: number
 ): Result.Result<Admitted, NotListed | RulesTooOld> => {
-  if (list.restricted && now - list.asked_at > maxStale)
+  if (list.restricted && now - list.requested_at > maxStale)
     return Result.fail(new RulesTooOld({ project_id: list.project_id }))
   return list.project_id === candidate.project_id && covers(list, candidate.peer, now)
     ? Result.succeed(new AdmittedClient(candidate.endpoint_id, candidate.project_id, candidate.peer))

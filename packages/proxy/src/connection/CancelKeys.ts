@@ -1,8 +1,8 @@
 /**
- * CANCEL: which compute a cancel key belongs to, and carrying a cancel there.
+ * CANCEL: which compute a cancel key belongs to, and how the request gets there.
  *
- * A cancel is a connection of its own, without a name or password: it passes the allowlist like any other, and wakes
- * nothing, because a compute that does not run has nothing to cancel.
+ * A cancel request is a connection of its own, without a user name or password. It must pass the allowlist like any
+ * other. It wakes no compute, because a compute that does not run has no query to cancel.
  */
 import { Effect } from "effect"
 import type { EndpointId, ProjectId } from "@narthex/core"
@@ -18,7 +18,7 @@ export interface CancelTarget {
 export class CancelKeys {
   readonly #targets = new Map<string, CancelTarget>()
 
-  /** Remembers whose key this is; answers how to forget it. */
+  /** Stores the compute of a key. Returns how to remove it. */
   add(key: Buffer, target: CancelTarget): () => void {
     const text = key.toString("hex")
     this.#targets.set(text, target)
@@ -32,7 +32,7 @@ export class CancelKeys {
   }
 }
 
-/** Hands the packet to the compute and waits until it has closed, which is its whole answer. */
+/** Forwards the packet to the compute and waits, at most 5 s, until the compute closes the connection: its only answer. */
 export const forwardCancel = (admitted: Admitted, target: CancelTarget, packet: Buffer): Effect.Effect<void> =>
   openSocket(admitted, target.address).pipe(
     Effect.flatMap((socket) =>

@@ -1,10 +1,11 @@
 /**
- * WAKE and DIAL: from an admitted client to a compute that answered.
+ * WAKE and DIAL: from an admitted client to a compute that has answered.
  *
  * 1. DIAL the last known address, if there is one.
- * 2. WAKE: one flight for an endpoint and a client address, 30 s. The control plane checks the address again.
- * 3. ALLOW again: the rules may have changed during the wait. Then DIAL.
- * 4. No compute there (any DIAL): again from 2, at most five times, after 20, 40, 80, 160 and 320 ms.
+ * 2. WAKE: at most 30 s; concurrent wakes of an endpoint for one client address share a call. The control plane checks
+ *    the address again.
+ * 3. ALLOW again, because the rules may have changed during the wait. Then DIAL.
+ * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms.
  */
 import { Clock, Effect, type Scope } from "effect"
 import type { RunningCompute } from "@narthex/api"
@@ -29,11 +30,12 @@ export type ReachError = WakeError | ComputeGone | NotListed | RulesTooOld | Rul
 
 export interface Reached extends Dialled {
   readonly compute: RunningCompute
-  /** The check that let the client through last. */
+  /** The result of the last allowlist check. */
   readonly admitted: Admitted
 }
 
 export interface Computes {
+  /** Connects to the compute of the endpoint, waking it if necessary, and sends the startup packet. */
   readonly reach: (
     admitted: Admitted,
     lastKnown: RunningCompute | undefined,
@@ -41,8 +43,9 @@ export interface Computes {
   ) => Effect.Effect<Reached, ReachError, Scope.Scope>
 }
 
-const mostAgain = 5
-const aMoment = 1_000
+const maximumRetries = 5
+/** How long the result of a wake is reused, in milliseconds. */
+const wakeReuse = 1_000
 
 export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes, never, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
@@ -64,35 +67,35 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
         )
       )
 
-    /** What was woken while this client was still being resolved and checked: it runs, so nobody need be asked. */
+    /** A compute that another client woke while this one was being resolved and checked: it runs, so no wake is needed. */
     const justWoken = (endpoint_id: EndpointId) => {
-      for (const [id, { at }] of woken) if (monotonic() - at > aMoment) woken.delete(id)
+      for (const [id, { at }] of woken) if (monotonic() - at > wakeReuse) woken.delete(id)
       return woken.get(endpoint_id)?.compute
     }
 
     const wakeAndDial = (
       before: Admitted,
       startup: Buffer,
-      again: number
+      retry: number
     ): Effect.Effect<Reached, ReachError, Scope.Scope> =>
       Effect.gen(function* () {
         const compute = yield* wake(before)
         const admitted = yield* allowlists.check(before)
-        return yield* dialOrWake(admitted, compute, startup, again)
+        return yield* dialOrWake(admitted, compute, startup, retry)
       })
 
     const dialOrWake = (
       admitted: Admitted,
       compute: RunningCompute,
       startup: Buffer,
-      again: number
+      retry: number
     ): Effect.Effect<Reached, ReachError, Scope.Scope> =>
       dial(admitted, compute.address, startup).pipe(
         Effect.map((dialled) => ({ ...dialled, compute, admitted })),
         Effect.catchTag("ComputeGone", (gone) =>
-          again === mostAgain
+          retry === maximumRetries
             ? Effect.fail(gone)
-            : Effect.andThen(Effect.sleep(20 * 2 ** again), wakeAndDial(admitted, startup, again + 1))
+            : Effect.andThen(Effect.sleep(20 * 2 ** retry), wakeAndDial(admitted, startup, retry + 1))
         )
       )
 

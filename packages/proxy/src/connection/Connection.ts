@@ -1,12 +1,12 @@
 /**
- * One connection, from ACCEPT to its end. The steps carry the names of docs/design/proxy.md P12; each either goes on or
- * ends the connection with a `Refusal` (a sentence that the client can read) or a `Hangup` (nothing).
+ * One connection, from ACCEPT to its end. The stages have the names of docs/design/proxy.md P12. Each either continues or
+ * ends the connection with a `Refusal` (an error that the client can read) or a `Hangup` (no answer).
  *
- * The order is the point: ALLOW comes before everything that could touch a compute, and what follows takes the
- * `Admitted` that it answered.
+ * The order is essential: ALLOW precedes every step that could reach a compute, and those steps take the `Admitted`
+ * that it returns.
  *
- * Pitfall: answering too early. Until the startup packet is there, a client does not understand an ErrorResponse, so
- * every earlier end is silent.
+ * Pitfall: sending an error too early. Before it has sent the startup packet a client does not understand an
+ * ErrorResponse, so earlier failures close the connection without an answer.
  */
 import type { Socket } from "node:net"
 import { Clock, Deferred, Effect, Metric, Result } from "effect"
@@ -67,7 +67,7 @@ export interface SharedState {
   readonly draining: Deferred.Deferred<void>
 }
 
-const until = { handshake: "10 seconds", farewell: "1 second" } as const
+const timeouts = { handshake: "10 seconds", close: "1 second" } as const
 
 /** Serves an accepted, paused socket until it is closed. Never fails. */
 export const serveConnection = Effect.fnUntraced(function* (shared: SharedState, socket: Socket) {
@@ -81,11 +81,13 @@ export const serveConnection = Effect.fnUntraced(function* (shared: SharedState,
   yield* session(shared, client).pipe(
     Effect.catchTags({
       Refusal: (refusal) =>
-        Effect.andThen(count(refusal.event), client.answerable ? farewell(client, encodeFatal(refusal)) : Effect.void),
+        Effect.andThen(count(refusal.event), client.answerable ? close(client, encodeFatal(refusal)) : Effect.void),
       Hangup: (hangup) => count(hangup.event)
     }),
-    // A mistake of ours ends this connection and no other.
-    Effect.catchDefect((defect) => Effect.andThen(count("defect"), Effect.logError("a connection failed", defect)))
+    // A defect ends this connection only.
+    Effect.catchDefect((defect) =>
+      Effect.andThen(count("defect"), Effect.logError("a connection ended with a defect", defect))
+    )
   )
 }, Effect.scoped)
 
@@ -94,7 +96,7 @@ const session = Effect.fnUntraced(function* (shared: SharedState, client: Client
     Effect.flatMap(({ releaseHandshake, peer }) =>
       Effect.map(handshake(client, shared.tls), (opened) => ({ releaseHandshake, opened, peer }))
     ),
-    Effect.timeoutOrElse({ duration: until.handshake, orElse: () => new Hangup({ event: "too_slow" }) })
+    Effect.timeoutOrElse({ duration: timeouts.handshake, orElse: () => new Hangup({ event: "too_slow" }) })
   )
   const drained = Effect.flatMap(Deferred.await(shared.draining), () => restarting())
   const { releaseHandshake, opened, peer } = yield* Effect.raceFirst(opening, drained)
@@ -108,7 +110,7 @@ const session = Effect.fnUntraced(function* (shared: SharedState, client: Client
   yield* relay(shared, client, reached)
 })
 
-/** ACCEPT: who the peer is, and whether it may open one more connection. */
+/** ACCEPT: the address of the peer, and the limits of connections and attempts. */
 const accept = Effect.fnUntraced(function* (shared: SharedState, client: Client) {
   const clock = yield* Clock.Clock
   const direct = parsePeer(client.socket.remoteAddress ?? "")
@@ -129,7 +131,7 @@ const proxied = Effect.fnUntraced(function* (client: Client, direct: Address) {
   return header._tag === "Local" ? direct : header.source
 })
 
-/** Keeps a slot until the connection ends, or until the answered release is called. */
+/** Holds a slot until the connection ends or the returned release is called. */
 const keep = Effect.fnUntraced(function* (slot: Release | undefined, event: string) {
   if (slot === undefined) return yield* new Hangup({ event })
   let held = true
@@ -197,7 +199,7 @@ const allow = (shared: SharedState, candidate: Candidate): Effect.Effect<Admitte
 const refuse = (shared: SharedState, { endpoint_id, peer, project_id }: Candidate) =>
   Effect.andThen(shared.audit.refused({ endpoint_id, project_id, client_address: peer.text }), notListed(peer.text))
 
-/** RELAY until either side ends or the connection is cut. */
+/** RELAY, until either side ends or the connection is cut. */
 const relay = Effect.fnUntraced(function* (
   shared: SharedState,
   client: Client,
@@ -205,14 +207,14 @@ const relay = Effect.fnUntraced(function* (
 ) {
   const clock = yield* Clock.Clock
   const { endpoint_id, project_id } = admitted
-  let forgetKey = () => {}
+  let removeKey = () => {}
   const relay = new Relay({
     client: client.socket,
     server: socket,
     fromClient: client.reader.detach(),
     fromServer: first,
     onCancelKey: (key) => {
-      forgetKey = shared.cancelKeys.add(key, { endpoint_id, project_id, address: compute.address })
+      removeKey = shared.cancelKeys.add(key, { endpoint_id, project_id, address: compute.address })
     },
     now: () => clock.currentTimeMillisUnsafe()
   })
@@ -220,7 +222,7 @@ const relay = Effect.fnUntraced(function* (
   yield* Metric.modify(relayed, 1)
   shared.relays.add(relay)
   const done = shared.activity.open(endpoint_id, compute.generation, relay)
-  // Watching begins before the first byte passes: what changed since the check cuts at once.
+  // Watching begins before the first byte is relayed, so a change since the check cuts immediately.
   const unwatch = [
     shared.allowlists.watch(admitted, cut(cuts.rules)),
     shared.endpoints.watch(endpoint_id, cut(cuts.disabled))
@@ -230,7 +232,7 @@ const relay = Effect.fnUntraced(function* (
     relay.run,
     Effect.suspend(() => {
       for (const stop of unwatch) stop()
-      forgetKey()
+      removeKey()
       done()
       shared.relays.delete(relay)
       return Metric.modify(relayed, -1)
@@ -238,7 +240,7 @@ const relay = Effect.fnUntraced(function* (
   )
 })
 
-/** CANCEL: the same allowlist as a connection, and never a wake. Whatever comes of it, the client is told nothing. */
+/** CANCEL: passes the same allowlist as a connection and never wakes. The client gets no answer, whatever the outcome. */
 const cancel = Effect.fnUntraced(function* (
   shared: SharedState,
   client: Client,
@@ -254,17 +256,17 @@ const cancel = Effect.fnUntraced(function* (
     if (Result.isSuccess(admitted)) yield* forwardCancel(admitted.success, target, packet)
     yield* count(Result.isSuccess(admitted) ? "cancel_forwarded" : "cancel_refused")
   }
-  yield* farewell(client, undefined)
+  yield* close(client, undefined)
 })
 
-/** Says the last words and waits for the client to hang up: closing on unread bytes would reset what was said. */
-const farewell = (client: Client, words: Buffer | undefined): Effect.Effect<void> =>
+/** Sends the last bytes and waits for the client to close: closing with unread bytes would send a reset instead. */
+const close = (client: Client, last: Buffer | undefined): Effect.Effect<void> =>
   Effect.callback<void>((resume) => {
     const { socket } = client
     client.reader.detach()
     if (socket.destroyed) return resume(Effect.void)
     socket.once("close", () => resume(Effect.void))
     socket.on("data", () => {}).resume()
-    if (words !== undefined) socket.write(words)
+    if (last !== undefined) socket.write(last)
     socket.end()
-  }).pipe(Effect.timeoutOption(until.farewell), Effect.asVoid)
+  }).pipe(Effect.timeoutOption(timeouts.close), Effect.asVoid)

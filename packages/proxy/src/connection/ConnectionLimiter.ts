@@ -1,22 +1,24 @@
 /**
- * How many connections and attempts are let through, before anything costs much.
+ * Limits the number of connections and the rate of attempts.
  *
- * Pure counting in one process. A refused TLS connection costs eight times a plain one, so the limits of ACCEPT come before the
- * first byte is read; those of an endpoint come after the allowlist, so that strangers cannot use up what members need.
+ * Pure counting in one process. Refusing a TLS connection costs eight times as much as refusing a plain one, so ACCEPT
+ * applies its limits before it reads a byte. The limits of an endpoint apply after the allowlist, so that clients that
+ * are not listed cannot exhaust them.
  */
 import type { EndpointId } from "@narthex/core"
 import { type Address, neighbourhood } from "../networks/Address.ts"
 
 export interface ConnectionLimits {
-  /** Connections of all clients together. */
+  /** Connections of all clients. */
   readonly connections: number
-  /** Connections of one address that are not relayed yet. */
+  /** Connections of one address that are not relayed yet. Beyond it they are closed without an answer. */
   readonly half_open: number
-  /** Attempts a second of one /24 or /64, and how many at once. */
+  /** Attempts per second of one /24 or /64, and the size of a burst. */
   readonly attempts: number
   readonly attempts_burst: number
+  /** Connections to one endpoint. */
   readonly endpoint_connections: number
-  /** Attempts a second at one endpoint, and how many at once. */
+  /** Attempts per second at one endpoint, and the size of a burst. */
   readonly endpoint_attempts: number
   readonly endpoint_attempts_burst: number
 }
@@ -31,21 +33,21 @@ export const defaultConnectionLimits: ConnectionLimits = {
   endpoint_attempts_burst: 2_000
 }
 
-/** Gives a slot back; to be called once. */
+/** Returns a slot. Must be called exactly once. */
 export type Release = () => void
 
-/** Slots by key; a key without one costs no memory. */
+/** Counts slots by key. A key without slots in use takes no memory. */
 class Slots {
   readonly #taken = new Map<string, number>()
-  readonly #most: number
+  readonly #maximum: number
 
-  constructor(most: number) {
-    this.#most = most
+  constructor(maximum: number) {
+    this.#maximum = maximum
   }
 
   take(key: string): Release | undefined {
     const taken = this.#taken.get(key) ?? 0
-    if (taken >= this.#most) return undefined
+    if (taken >= this.#maximum) return undefined
     this.#taken.set(key, taken + 1)
     return () => {
       const left = (this.#taken.get(key) ?? 1) - 1
@@ -55,7 +57,7 @@ class Slots {
   }
 }
 
-/** A token bucket for each key. Full buckets are forgotten. */
+/** A token bucket for each key. Full buckets are removed. */
 class Buckets {
   readonly #levels = new Map<string, { tokens: number; at: number }>()
   readonly #rate: number
@@ -97,17 +99,20 @@ export class ConnectionLimiter {
     this.#endpointAttempts = new Buckets(settings.endpoint_attempts, settings.endpoint_attempts_burst)
   }
 
-  /** One of all connections. */
+  /** Takes one of `connections`; `undefined` if there is none left. */
   connection(): Release | undefined {
     return this.#all.take("")
   }
 
-  /** A connection of this peer that is not relayed yet. `now` in milliseconds. */
+  /**
+   * Takes a half-open connection of this peer; `undefined` if its address or its network has reached a limit. `now` in
+   * milliseconds.
+   */
   handshake(peer: Address, now: number): Release | undefined {
     return this.#attempts.take(neighbourhood(peer), now) ? this.#halfOpen.take(peer.text) : undefined
   }
 
-  /** A connection to this endpoint, or which limit it is over. */
+  /** Takes a connection to this endpoint, or returns the limit that is reached. `now` in milliseconds. */
   endpoint(id: EndpointId, now: number): Release | "attempts" | "connections" {
     if (!this.#endpointAttempts.take(id, now)) return "attempts"
     return this.#endpoint.take(id) ?? "connections"

@@ -1,10 +1,11 @@
 /**
- * RELAY and CUT: bytes from one socket to the other, on raw `node:net`, with pause and resume as backpressure.
+ * RELAY and CUT: copies bytes between two sockets, on raw `node:net`, with pause and resume as backpressure.
  *
- * No fiber works per chunk: one callback resumes when both sides are closed. Message headers are walked on the way
- * for three things: the cancel key, whether the session is idle, and where a FATAL may be put. What one would get
- * wrong: idleness is not "the last ReadyForQuery said I" but that every query sent has had its ReadyForQuery; a client
- * may send two and wait for the second for an hour.
+ * No fiber runs per chunk: one callback resumes when both sides are closed. Message headers are walked for three
+ * purposes: the cancel key, whether the session is idle, and where a FATAL may be inserted.
+ *
+ * Pitfall: taking the last ReadyForQuery with status `I` for idleness. A client may send two queries and wait an hour for
+ * the second one. A session is idle only if every query has had its ReadyForQuery.
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"
@@ -13,11 +14,11 @@ import { MessageWalker } from "../wire/MessageWalker.ts"
 export interface RelayEnds {
   readonly client: Socket
   readonly server: Socket
-  /** What each side sent before the relay took over. */
+  /** The bytes that each side sent before the relay began. */
   readonly fromClient: Buffer
   readonly fromServer: Buffer
   readonly onCancelKey: (key: Buffer) => void
-  /** Milliseconds of the wall clock. */
+  /** The wall clock, in milliseconds. */
   readonly now: () => number
 }
 
@@ -25,15 +26,17 @@ const code = (letter: string) => letter.charCodeAt(0)
 const [query, sync, functionCall] = [code("Q"), code("S"), code("F")]
 const [backendKeyData, readyForQuery, copyInResponse] = [code("K"), code("Z"), code("G")]
 const idleStatus = code("I")
+/** How long a cut waits for a message boundary, in milliseconds. */
 const cutGrace = 2_000
+/** How long a client may keep its side open after the server has closed, in milliseconds. */
 const closeGrace = 5_000
 
 export class Relay {
   readonly #ends: RelayEnds
   readonly #toServer: MessageWalker
   readonly #toClient: MessageWalker
-  /** ReadyForQuery messages that are owed; the first one ends authentication. */
-  #owed = 1
+  /** The number of outstanding ReadyForQuery messages. The first one ends authentication. */
+  #outstanding = 1
   #status = idleStatus
   #copyIn = false
   #lastActive: number
@@ -45,10 +48,10 @@ export class Relay {
   constructor(ends: RelayEnds) {
     this.#ends = ends
     this.#lastActive = ends.now()
-    this.#toServer = new MessageWalker({ wants: () => false, message: (type) => this.#clientSaid(type) })
+    this.#toServer = new MessageWalker({ wants: () => false, message: (type) => this.#onClientMessage(type) })
     this.#toClient = new MessageWalker({
       wants: (type) => type === readyForQuery || type === backendKeyData,
-      message: (type, body) => this.#serverSaid(type, body)
+      message: (type, body) => this.#onServerMessage(type, body)
     })
   }
 
@@ -56,7 +59,7 @@ export class Relay {
   readonly run: Effect.Effect<void> = Effect.callback((resume) => {
     const { client, server } = this.#ends
     const open = new Set([client, server])
-    // A side may say twice that it is closed: by its state, and by its event soon after.
+    // A side may be reported twice: by its state below, and by its event later.
     const closed = (side: Socket) => {
       this.#ended = true
       if (!open.delete(side) || open.size > 0) return
@@ -68,7 +71,7 @@ export class Relay {
     const clientEnded = () => server.end()
     const serverEnded = () => this.#endClient()
     const clientClosed = () => {
-      // What the client sent last, a Terminate perhaps, still goes out; without its end there is nothing to finish.
+      // After the client has ended, its last bytes (a Terminate, for example) are still sent; otherwise it was aborted.
       if (server.writableEnded) server.resume()
       else server.destroy()
       closed(client)
@@ -79,14 +82,14 @@ export class Relay {
     }
     client.once("end", clientEnded).once("close", clientClosed)
     server.once("end", serverEnded).once("close", serverClosed)
-    // Cut before it began: the client has its FATAL, and nothing goes behind that.
+    // After a cut before the start the client has its FATAL, after which no bytes may follow.
     if (this.#fatal === undefined) {
       client.on("data", this.#fromClient)
       server.on("data", this.#fromServer)
       if (this.#ends.fromClient.length > 0) this.#fromClient(this.#ends.fromClient)
       this.#fromServer(this.#ends.fromServer)
     }
-    // What happened before anybody listened does not happen again.
+    // Events that occurred before the listeners were added are not emitted again.
     if (client.readableEnded) clientEnded()
     if (server.readableEnded) serverEnded()
     if (client.closed) clientClosed()
@@ -100,17 +103,17 @@ export class Relay {
     })
   })
 
-  /** Does the session hold a transaction, run something or authenticate? */
+  /** Whether the session is in a transaction, in a query or in authentication. */
   get busy(): boolean {
-    return this.#owed > 0 || this.#status !== idleStatus
+    return this.#outstanding > 0 || this.#status !== idleStatus
   }
 
-  /** When bytes last passed, in either direction. */
+  /** When bytes last passed in either direction, in milliseconds of the wall clock. */
   get lastActive(): number {
     return this.#lastActive
   }
 
-  /** Ends the session with a FATAL at the next message boundary; without one in two seconds, without a word. */
+  /** Ends the session with a FATAL at the next message boundary. Without a boundary within 2 s, closes it without one. */
   cut(fatal: Buffer): void {
     if (this.#fatal !== undefined || this.#ended) return
     this.#fatal = fatal
@@ -120,7 +123,7 @@ export class Relay {
     if (this.#toClient.atBoundary) this.#finishCut(fatal)
   }
 
-  /** Cuts once the session is idle, which may be now. */
+  /** Cuts when the session becomes idle, which may be immediately. */
   cutWhenIdle(fatal: Buffer): void {
     this.#fatalWhenIdle = fatal
     if (!this.busy) this.cut(fatal)
@@ -131,7 +134,7 @@ export class Relay {
     server.off("data", this.#fromServer)
     server.destroy()
     client.end(fatal)
-    // Reading on to the end keeps the kernel from answering late bytes with a reset, which would lose the FATAL.
+    // Reads to the end: the kernel would answer unread bytes with a reset, which discards the FATAL.
     client.on("data", () => {}).resume()
   }
 
@@ -173,22 +176,21 @@ export class Relay {
     if (this.#fatalWhenIdle !== undefined && !this.busy) this.cut(this.#fatalWhenIdle)
   }
 
-  #clientSaid(type: number) {
-    // During COPY IN the server throws Sync away, so no ReadyForQuery is owed for it.
-    if (type === query || type === functionCall || (type === sync && !this.#copyIn)) this.#owed++
+  #onClientMessage(type: number) {
+    // During COPY IN the server ignores Sync and sends no ReadyForQuery for it.
+    if (type === query || type === functionCall || (type === sync && !this.#copyIn)) this.#outstanding++
   }
 
-  #serverSaid(type: number, body: Buffer) {
+  #onServerMessage(type: number, body: Buffer) {
     if (type === readyForQuery) {
-      this.#owed = Math.max(0, this.#owed - 1)
+      this.#outstanding = Math.max(0, this.#outstanding - 1)
       this.#status = body[0] ?? idleStatus
       this.#copyIn = false
     } else if (type === backendKeyData) {
-      // A copy: the chunk that it came in is large.
-      this.#ends.onCancelKey(Buffer.from(body))
+      this.#ends.onCancelKey(body)
     } else if (type === copyInResponse) {
       this.#copyIn = true
-      this.#owed = 1
+      this.#outstanding = 1
     }
   }
 }

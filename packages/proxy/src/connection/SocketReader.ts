@@ -1,9 +1,8 @@
 /**
- * Reads a socket for the handshake: as little as a parser asks for, nothing ahead of it.
+ * Reads a socket for the handshake, only while a parser needs bytes.
  *
- * Pitfall: letting the socket flow without a reader. It flows only while a read waits, so a TLS handshake never starts
- * behind bytes that were read in the clear. `gone` is the exception: noticing that a client leaves takes reading, up to
- * a limit.
+ * Pitfall: letting the socket flow without a pending read. Bytes of the TLS handshake would be read as plaintext. `gone`
+ * is the exception: to notice that a client has left it reads ahead, up to 16 kB.
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"
@@ -26,7 +25,7 @@ export class SocketReader {
     this.#ended = socket.destroyed || socket.readableEnded
   }
 
-  /** Reads until the parser has its whole; the end of the connection before that is a hangup. */
+  /** Reads until the parser returns a value. Fails with a hangup if the connection ends before. */
   read<A>(parse: (queue: ByteQueue) => A | undefined): Effect.Effect<A, Hangup> {
     return Effect.suspend(() => {
       const parsed = parse(this.#queue)
@@ -34,7 +33,7 @@ export class SocketReader {
     })
   }
 
-  /** Never succeeds; fails when the peer leaves. */
+  /** Never succeeds; fails when the peer closes the connection. */
   readonly gone: Effect.Effect<never, Hangup> = Effect.callback((resume) => {
     const check = () => this.#ended && resume(new Hangup({ event: "client_left" }))
     this.#wake = check
@@ -44,12 +43,12 @@ export class SocketReader {
     return Effect.sync(() => this.#rest())
   })
 
-  /** Has the peer sent more than was asked for? */
+  /** Whether the peer has sent more bytes than were parsed. */
   get ahead(): boolean {
     return this.#queue.length > 0 || this.socket.readableLength > 0
   }
 
-  /** Ends reading, and answers what was read and not taken. The socket is paused. */
+  /** Stops reading, pauses the socket, and returns the bytes that were read but not parsed. */
   detach(): Buffer {
     this.#rest()
     this.socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onEnd)

@@ -1,8 +1,9 @@
 /**
  * TLS towards clients: the certificate, and the upgrade of a connection.
  *
- * The files are looked at on every handshake, which costs microseconds beside a millisecond of cryptography, so a
- * renewed certificate is in force at once. A pair that does not fit, as it is between two writes, leaves the former in force.
+ * Every handshake checks whether the files have changed, which takes microseconds where the cryptography takes a
+ * millisecond, so a renewed certificate takes effect immediately. A certificate that does not match its key, as between
+ * the two writes of a renewal, is ignored and the previous pair stays in use.
  */
 import { readFileSync, statSync } from "node:fs"
 import type { Socket } from "node:net"
@@ -11,19 +12,19 @@ import { Data, Effect } from "effect"
 import { Hangup } from "../outcomes/Refusal.ts"
 
 export interface TlsFiles {
-  /** PEM files: the chain, and its private key. */
+  /** Paths of PEM files: the certificate chain and its private key. */
   readonly cert: string
   readonly key: string
-  /** Refuse plaintext with 28000. */
+  /** Whether plaintext is refused with 28000. Default: no. */
   readonly required?: boolean | undefined
 }
 
-/** The certificate or its key cannot be used. */
+/** The certificate or its key is missing or invalid. */
 export class UnusableCertificate extends Data.TaggedError("UnusableCertificate")<{ readonly reason: string }> {}
 
 export interface Tls {
   readonly required: boolean
-  /** The context of the files as they are now. */
+  /** The context of the current files. */
   readonly context: Effect.Effect<SecureContext>
 }
 
@@ -32,6 +33,7 @@ const stamp = (file: string) => {
   return `${ino}:${size}:${mtimeMs}`
 }
 
+/** Loads the certificate; fails if it is unusable. A later failure is logged, once per reason. */
 export const makeTls = Effect.fnUntraced(function* (files: TlsFiles) {
   const load = Effect.try({
     try: () => {
@@ -41,7 +43,7 @@ export const makeTls = Effect.fnUntraced(function* (files: TlsFiles) {
     catch: (cause) => new UnusableCertificate({ reason: String(cause) })
   })
   let current = yield* load
-  let complained = ""
+  let logged = ""
   const context = Effect.gen(function* () {
     const stamps = yield* Effect.try({
       try: () => `${stamp(files.cert)} ${stamp(files.key)}`,
@@ -49,15 +51,15 @@ export const makeTls = Effect.fnUntraced(function* (files: TlsFiles) {
     })
     if (stamps === current.stamps) return current.context
     current = yield* load
-    complained = ""
-    yield* Effect.logInfo("the TLS certificate was read anew")
+    logged = ""
+    yield* Effect.logInfo("the TLS certificate was reloaded")
     return current.context
   }).pipe(
     Effect.catchTag("UnusableCertificate", ({ reason }) => {
-      if (complained === reason) return Effect.succeed(current.context)
-      complained = reason
+      if (logged === reason) return Effect.succeed(current.context)
+      logged = reason
       return Effect.as(
-        Effect.logError(`the TLS certificate cannot be read anew, the former stays: ${reason}`),
+        Effect.logError(`the TLS certificate cannot be reloaded; the previous one stays in use: ${reason}`),
         current.context
       )
     })
@@ -66,13 +68,13 @@ export const makeTls = Effect.fnUntraced(function* (files: TlsFiles) {
   return tls
 })
 
-/** Shakes hands on a socket whose next byte is the client's hello. A failure ends the connection without a word. */
+/** The TLS handshake, on a socket whose next bytes are the ClientHello. Fails with a hangup. */
 export const upgrade = (socket: Socket, secureContext: SecureContext): Effect.Effect<TLSSocket, Hangup> =>
   Effect.callback((resume) => {
     const secure = new TLSSocket(socket, { isServer: true, secureContext, ALPNProtocols: ["postgresql"] })
     const failed = () => resume(new Hangup({ event: "tls_failed" }))
     secure.once("close", failed)
-    // Stays for the life of the socket: an error without a listener would end the process.
+    // Stays for the lifetime of the socket: an error event without a listener terminates the process.
     secure.on("error", failed)
     secure.once("secure", () => {
       secure.off("close", failed)

@@ -1,8 +1,8 @@
 /**
- * DIAL: one attempt to hand a startup packet to a compute and to hear its first word.
+ * DIAL: one attempt to send a startup packet to a compute and to read the first message of its answer.
  *
- * It waits for the first message because 57P03 ("starting up", "shutting down") there means the same as no compute at
- * all: the caller wakes again, and the client never learns of it. Everything else is the client's to read.
+ * It waits for the first message because 57P03 ("starting up", "shutting down") means the same as a missing compute: the
+ * caller wakes again, and the client does not notice. Every other first message is relayed to the client.
  */
 import { connect, type Socket } from "node:net"
 import { Data, Effect, type Scope } from "effect"
@@ -11,23 +11,23 @@ import { SocketReader } from "./SocketReader.ts"
 import type { ByteQueue } from "../wire/ByteQueue.ts"
 import { sqlstateOf } from "../wire/ErrorResponse.ts"
 
-/** Nothing serves at the address, or not yet. */
+/** No compute answers at the address. */
 export class ComputeGone extends Data.TaggedError("ComputeGone")<{ readonly reason: string }> {}
 
 export interface Dialled {
   readonly socket: Socket
-  /** What the compute said so far; starts at its first message. */
+  /** The bytes that the compute has sent, from its first message. */
   readonly first: Buffer
 }
 
-/** Where to connect: an absolute path is a unix socket, anything else `host:port`. */
+/** Parses a compute address: an absolute path is a Unix socket, anything else is `host:port`. */
 export const target = (address: string): { path: string } | { host: string; port: number } => {
   if (address.startsWith("/")) return { path: address }
   const colon = address.lastIndexOf(":")
   return { host: address.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(address.slice(colon + 1)) }
 }
 
-/** Opens a socket to a compute on behalf of an admitted client; it lasts no longer than the client's connection. */
+/** Opens a socket to a compute on behalf of an admitted client. It is destroyed when the scope closes. */
 export const openSocket = (_admitted: Admitted, address: string): Effect.Effect<Socket, ComputeGone, Scope.Scope> =>
   Effect.acquireRelease(
     Effect.callback<Socket, ComputeGone>((resume) => {
@@ -38,7 +38,10 @@ export const openSocket = (_admitted: Admitted, address: string): Effect.Effect<
       socket.once("connect", () => resume(Effect.succeed(socket)))
       return Effect.sync(() => socket.destroy())
     }).pipe(
-      Effect.timeoutOrElse({ duration: "5 seconds", orElse: () => new ComputeGone({ reason: "no answer in 5 s" }) })
+      Effect.timeoutOrElse({
+        duration: "5 seconds",
+        orElse: () => new ComputeGone({ reason: "no connection within 5 s" })
+      })
     ),
     (socket) => Effect.sync(() => socket.destroy()),
     { interruptible: true }
@@ -46,7 +49,7 @@ export const openSocket = (_admitted: Admitted, address: string): Effect.Effect<
 
 const largestError = 8_192
 
-/** The first message if it is an error, so that its code can be read; else as much as says that it is none. */
+/** Takes the first message if it is an error, so that its SQLSTATE can be read; otherwise only its header. */
 const takeFirst = (queue: ByteQueue): Buffer | undefined => {
   const head = queue.peek(5)
   if (head === undefined) return undefined
@@ -55,6 +58,7 @@ const takeFirst = (queue: ByteQueue): Buffer | undefined => {
   return queue.take(size > largestError ? 5 : size)
 }
 
+/** Sends the startup packet; fails if no compute answers, or if its answer is 57P03. */
 export const dial = (
   admitted: Admitted,
   address: string,
@@ -65,8 +69,11 @@ export const dial = (
     const reader = new SocketReader(socket)
     socket.write(startup)
     const first = yield* reader.read(takeFirst).pipe(
-      Effect.catchTag("Hangup", () => new ComputeGone({ reason: "it closed the connection" })),
-      Effect.timeoutOrElse({ duration: "10 seconds", orElse: () => new ComputeGone({ reason: "it said nothing" }) }),
+      Effect.catchTag("Hangup", () => new ComputeGone({ reason: "the compute closed the connection" })),
+      Effect.timeoutOrElse({
+        duration: "10 seconds",
+        orElse: () => new ComputeGone({ reason: "no message within 10 s" })
+      }),
       Effect.onError(() => Effect.sync(() => socket.destroy()))
     )
     if (sqlstateOf(first) === "57P03") {

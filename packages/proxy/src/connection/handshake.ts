@@ -1,9 +1,10 @@
 /**
- * FIRST and STARTUP: from an accepted socket to a startup packet or a cancel request, through TLS or not.
+ * FIRST and STARTUP: from an accepted socket to a startup packet or a cancel request, with or without TLS.
  *
- * The order of what may come: one SSLRequest and one GSSENCRequest in the clear, then the packet itself. What one would
- * get wrong: bytes behind an SSLRequest. They came in the clear, and read after the handshake they would pass for
- * encrypted (CVE-2021-23214), so the connection ends.
+ * A client may send one SSLRequest and one GSSENCRequest in plaintext before the packet itself.
+ *
+ * Pitfall: accepting bytes after an SSLRequest. They arrived in plaintext; read after the TLS handshake they would be
+ * taken for encrypted (CVE-2021-23214). So such a connection is closed.
  */
 import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
@@ -13,19 +14,20 @@ import { SocketReader } from "./SocketReader.ts"
 import { type Tls, upgrade } from "./Tls.ts"
 import { type FirstPacket, type Startup, takeFirstPacket } from "../wire/startup.ts"
 
-/** One client's connection, as far as it is. The socket and its reader change when TLS begins. */
+/** The connection of a client. The socket and its reader are replaced when TLS begins. */
 export interface Client {
   socket: Socket
   reader: SocketReader
-  /** May an ErrorResponse be sent? Before the startup packet libpq hides or misreads it. */
+  /** Whether an ErrorResponse may be sent. Before the startup packet libpq hides or misreads it. */
   answerable: boolean
 }
 
+/** What a client asks for after the handshake: a session or a cancel. */
 export type ClientRequest = Startup | (FirstPacket & { readonly _tag: "CancelRequest" })
 
 const tlsHandshake = 0x16
 
-/** The server name that the client gave in TLS, if any. */
+/** The server name (SNI) that the client sent in TLS; `undefined` without one. */
 export const servernameOf = (socket: Socket): string | undefined =>
   socket instanceof TLSSocket && typeof socket.servername === "string" ? socket.servername : undefined
 
@@ -39,6 +41,7 @@ const secure = Effect.fnUntraced(function* (client: Client, tls: Tls) {
   client.reader = new SocketReader(client.socket)
 })
 
+/** Reads until the startup packet or the cancel request, and begins TLS if the client asks for it. */
 export const handshake = Effect.fnUntraced(function* (
   client: Client,
   tls: Tls | undefined

@@ -1,11 +1,11 @@
 /**
- * ROUTE: which endpoint a client means, and the startup packet without the words that were for us.
+ * ROUTE: which endpoint a client names, and the startup packet without that name.
  *
- * Pure. A client says it in the server name of TLS, in `options` or behind its user name; it may say it more than once,
- * but not differently.
+ * Pure. A client names the endpoint in the server name of TLS, in `options`, or as a suffix of the user name. It may do
+ * so more than once if the names are equal.
  *
- * Pitfall: removing the suffix from the user name alone. libpq sends the user name as the database where none is given,
- * so it is removed from both.
+ * Pitfall: removing the suffix from the user name only. If no database is given libpq sends the user name as the
+ * database, so the suffix is removed from both.
  */
 import { Data, Result } from "effect"
 import { EndpointId } from "@narthex/core"
@@ -16,7 +16,7 @@ export interface Route {
   readonly startup: Startup
 }
 
-/** No endpoint is named, or several. `named` is what the client said, in latin1. */
+/** The client names no endpoint, an invalid one, or several. `named` holds the names as sent, in latin1. */
 export class NoRoute extends Data.TaggedError("NoRoute")<{
   readonly reason: "none" | "malformed" | "contradictory"
   readonly named: ReadonlyArray<string>
@@ -24,6 +24,7 @@ export class NoRoute extends Data.TaggedError("NoRoute")<{
 
 const endpointId = /^ep-[0-9a-z](?:[0-9a-z-]{0,58}[0-9a-z])?$/
 
+/** The endpoint of a connection. `domain` is the suffix of the host names of endpoints. */
 export const route = (
   startup: Startup,
   servername: string | undefined,
@@ -47,7 +48,7 @@ export const route = (
   return Result.succeed({ endpoint_id: EndpointId.make(first), startup: { ...startup, parameters } })
 }
 
-/** `<endpoint id>.<region>.<domain>`; any other name says nothing about an endpoint. */
+/** The first label of `<endpoint id>.<region>.<domain>`; `undefined` for every other name. */
 function labelOf(servername: string | undefined, domain: string): string | undefined {
   const name = (servername ?? "").toLowerCase().replace(/\.$/, "")
   const tail = `.${domain.toLowerCase()}`
@@ -56,7 +57,7 @@ function labelOf(servername: string | undefined, domain: string): string | undef
   return region !== undefined && more.length === 0 && label?.startsWith("ep-") ? label : undefined
 }
 
-/** Takes `endpoint=…` out of command-line options, the way Postgres splits them: at spaces that no backslash escapes. */
+/** Removes `endpoint=…` from command-line options. They are split as Postgres does: at spaces without a backslash. */
 function fromOptions(options: string): { readonly named: ReadonlyArray<string>; readonly rest: string } {
   const named: Array<string> = []
   const rest: Array<string> = []

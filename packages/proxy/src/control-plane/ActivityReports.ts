@@ -1,25 +1,25 @@
 /**
- * Tells the control plane which computes are in use, so that it suspends the others: about every 15 s, and within a
- * second of a connection that comes or goes.
+ * Reports to the control plane which computes are in use, so that it can suspend idle ones (docs/design/proxy.md P26):
+ * about every 15 s, and within a second after a connection opens or closes.
  *
- * A session that holds a transaction or runs a query is active now, however long no byte passed; an idle one was
- * active when its last byte passed. A compute that lost its last connection is reported until that was heard.
+ * A session in a transaction or a query is active at the time of the report, even if no bytes pass. An idle session was
+ * last active when its last byte passed. A compute without connections is reported until a report has succeeded.
  */
 import { Clock, DateTime, Effect, Queue, type Scope } from "effect"
 import type { EndpointActivity } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
 import { ControlPlane } from "./ControlPlane.ts"
 
-/** What a session must say about itself. Milliseconds of the wall clock. */
+/** What a report needs to know about a session. `lastActive` is in milliseconds of the wall clock. */
 export interface Session {
   readonly busy: boolean
   readonly lastActive: number
 }
 
 export interface ActivityReports {
-  /** A session of a compute begins. Answers how it ends. */
+  /** Adds a session of a compute. Returns how to remove it. */
   readonly open: (endpoint_id: EndpointId, generation: number, session: Session) => () => void
-  /** Reports now. */
+  /** Sends a report immediately. A failure is logged at debug level; the next report covers it. */
   readonly report: Effect.Effect<void>
 }
 
@@ -67,7 +67,7 @@ export const makeActivityReports: Effect.Effect<ActivityReports, never, ControlP
 
     yield* Queue.take(changed).pipe(
       Effect.timeoutOption("15 seconds"),
-      // Connections come in storms: one report tells of all of them.
+      // Connections arrive in bursts: one report covers all changes of half a second.
       Effect.tap(() => Effect.sleep("500 millis")),
       Effect.andThen(report),
       Effect.forever,

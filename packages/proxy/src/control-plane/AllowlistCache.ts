@@ -1,9 +1,9 @@
 /**
- * The lists of the projects seen lately, kept fresh: refreshed about every 30 s in bulk, at once when a change is
- * pushed, and answering from the last known list while the control plane is gone.
+ * The allowlists of recently seen projects (docs/design/proxy.md P17 to P19): refreshed in batches about every 30 s, and
+ * immediately after a change notification. While the control plane is unreachable the last known lists count.
  *
- * Pitfall: treating a pushed change as an answer. It is a hint; only a snapshot says what the rules are, and after
- * every reconnect the snapshots are loaded again.
+ * Pitfall: treating a change notification as the new state. It is a hint: only a snapshot holds the rules, and after a
+ * reconnect all snapshots are loaded again, because notifications may have been missed.
  */
 import { Clock, Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"
 import { type AllowlistChange, maxAllowlists } from "@narthex/api"
@@ -18,14 +18,16 @@ import {
   type NotListed,
   type RulesTooOld
 } from "../allowlist/checkAllowlist.ts"
-import { type Allowlist, compile, covers, lapsedSince, newer } from "../allowlist/Allowlist.ts"
+import { type Allowlist, compile, covers, expiredSince, newer } from "../allowlist/Allowlist.ts"
 
 export interface AllowlistCacheSettings {
+  /** The interval between refreshes. */
   readonly refresh: Duration.Duration
+  /** The age up to which a list with rules admits connections. */
   readonly max_stale: Duration.Duration
 }
 
-/** No list of the project was ever loaded, so nothing can be checked. */
+/** No allowlist of the project has been loaded, so the check is impossible. */
 export class RulesUnknown extends Data.TaggedError("RulesUnknown")<{ readonly project_id: ProjectId }> {}
 
 interface Watched {
@@ -35,22 +37,23 @@ interface Watched {
 
 interface Entry {
   list: Allowlist | undefined
-  /** The newest version that a push spoke of. */
-  hinted: number
+  /** The newest version of which a notification was received. */
+  notified: number
   seen_at: number
-  /** Has it been said that the project stays open on a list that is too old? */
+  /** Whether the log has a warning that the project stays open on a stale list. */
   warned: boolean
   readonly watched: Set<Watched>
 }
 
 export interface AllowlistCache {
-  /** ALLOW: answers from the project's list, loading it first if it was never seen or is known to have changed. */
+  /** ALLOW: checks the project's list, which is loaded first if it is unknown, unused for 10 minutes, or outdated. */
   readonly check: (candidate: Candidate) => Effect.Effect<Admitted, NotListed | RulesTooOld | RulesUnknown>
-  /** Calls `cut` once the rules no longer let the connection be, at once if they already do not. Answers how to stop. */
+  /** Calls `cut` when the rules no longer admit the connection, which may be immediately. Returns how to stop. */
   readonly watch: (admitted: Admitted, cut: () => void) => () => void
 }
 
-const seenLately = Duration.toMillis(Duration.minutes(10))
+/** How long a project that no connection uses is kept fresh, in milliseconds. */
+const keepFresh = Duration.toMillis(Duration.minutes(10))
 
 export const makeAllowlistCache = (
   settings: AllowlistCacheSettings
@@ -68,30 +71,30 @@ export const makeAllowlistCache = (
     const entryOf = (project: ProjectId): Entry => {
       const known = entries.get(project)
       if (known !== undefined) return known
-      const entry: Entry = { list: undefined, hinted: 0, seen_at: 0, warned: false, watched: new Set() }
+      const entry: Entry = { list: undefined, notified: 0, seen_at: 0, warned: false, watched: new Set() }
       entries.set(project, entry)
       return entry
     }
 
-    /** Ends the connections that the list no longer lets be. How old the list is plays no part here. */
+    /** Cuts the connections that the list no longer admits. The age of the list does not matter here. */
     const recheck = (entry: Entry) => {
       for (const watched of [...entry.watched])
         if (entry.list === undefined || !covers(entry.list, watched.admitted.peer, monotonic())) watched.cut()
     }
 
     const loadBatch = Effect.fnUntraced(function* (projects: ReadonlyArray<ProjectId>) {
-      const asked_at = monotonic()
+      const requested_at = monotonic()
       const snapshots = yield* control.allowlists(projects).pipe(Effect.result)
       if (Result.isFailure(snapshots)) {
-        if (reachable) yield* Effect.logWarning("allowlists cannot be refreshed: the last known lists count")
+        if (reachable) yield* Effect.logWarning("allowlists cannot be refreshed; the last known lists remain in effect")
         reachable = false
         return yield* snapshots.failure
       }
-      if (!reachable) yield* Effect.logInfo("allowlists are refreshed again")
+      if (!reachable) yield* Effect.logInfo("allowlists are being refreshed again")
       reachable = true
       const answered = new Set<ProjectId>()
       for (const snapshot of snapshots.success) {
-        const list = compile(snapshot, asked_at)
+        const list = compile(snapshot, requested_at)
         if (list === undefined) continue
         answered.add(snapshot.project_id)
         const entry = entryOf(snapshot.project_id)
@@ -103,7 +106,7 @@ export const makeAllowlistCache = (
       for (const project of projects) {
         const entry = entries.get(project)
         if (entry === undefined || answered.has(project) || mentioned.has(project)) continue
-        // Left out: the project is gone, and with it every right to its computes.
+        // An omitted project is deleted, so no connection to its computes may continue.
         entry.list = undefined
         recheck(entry)
       }
@@ -120,37 +123,37 @@ export const makeAllowlistCache = (
 
     const load = (project: ProjectId) => flights.join(project, loadBatch([project]))
 
-    /** Loads until the list is as new as the last push said; a load under way may have been asked before the change. */
+    /** Loads until the list is as new as the last notification. A running load may have been requested before it. */
     const catchUp = (project: ProjectId, entry: Entry) =>
       load(project).pipe(
         Effect.repeat({
-          while: () => entry.hinted > (entry.list?.version ?? entry.hinted),
+          while: () => entry.notified > (entry.list?.version ?? entry.notified),
           schedule: Schedule.spaced("100 millis"),
           times: 10
         }),
         Effect.ignore
       )
 
-    const pushed = (change: AllowlistChange) => {
+    const notified = (change: AllowlistChange) => {
       const entry = entries.get(change.project_id)
       if (entry === undefined) return Effect.void
-      entry.hinted = Math.max(entry.hinted, change.version)
-      return entry.hinted > (entry.list?.version ?? -1)
+      entry.notified = Math.max(entry.notified, change.version)
+      return entry.notified > (entry.list?.version ?? -1)
         ? Effect.forkIn(catchUp(change.project_id, entry), scope)
         : Effect.void
     }
 
     const check = Effect.fnUntraced(function* (candidate: Candidate) {
       const entry = entryOf(candidate.project_id)
-      const lately = monotonic() - entry.seen_at < seenLately
+      const fresh = monotonic() - entry.seen_at < keepFresh
       entry.seen_at = monotonic()
       const { list } = entry
-      if (list === undefined || !lately || entry.hinted > list.version || lapsedSince(list, monotonic()))
+      if (list === undefined || !fresh || entry.notified > list.version || expiredSince(list, monotonic()))
         yield* load(candidate.project_id).pipe(Effect.timeoutOption("2 seconds"), Effect.ignore)
       if (entry.list === undefined) return yield* new RulesUnknown({ project_id: candidate.project_id })
-      if (monotonic() - entry.list.asked_at > maxStale && !entry.list.restricted && !entry.warned) {
+      if (monotonic() - entry.list.requested_at > maxStale && !entry.list.restricted && !entry.warned) {
         entry.warned = true
-        yield* Effect.logWarning("the list is too old, and was empty: the project stays open").pipe(
+        yield* Effect.logWarning("a stale allowlist has no rules; the project stays open").pipe(
           Effect.annotateLogs({ project_id: candidate.project_id })
         )
       }
@@ -161,7 +164,7 @@ export const makeAllowlistCache = (
       const entry = entryOf(admitted.project_id)
       const watched = { admitted, cut }
       entry.watched.add(watched)
-      // The rules may have changed since the check, while nobody watched.
+      // The rules may have changed between the check and this call.
       if (entry.list === undefined || !covers(entry.list, admitted.peer, monotonic())) cut()
       return () => {
         entry.watched.delete(watched)
@@ -171,16 +174,16 @@ export const makeAllowlistCache = (
 
     const forget = () => {
       for (const [project, entry] of entries)
-        if (reachable && entry.watched.size === 0 && monotonic() - entry.seen_at > seenLately) entries.delete(project)
+        if (reachable && entry.watched.size === 0 && monotonic() - entry.seen_at > keepFresh) entries.delete(project)
     }
 
-    /** Rules that lapsed end connections now; whether the project opens, only a fresh snapshot can say. */
+    /** Cuts the connections of expired rules. Only a fresh snapshot may open the project, so it is requested. */
     const expire = Effect.suspend(() => {
-      const lapsed = [...entries].filter(
-        ([, entry]) => entry.list !== undefined && lapsedSince(entry.list, monotonic())
+      const expired = [...entries].filter(
+        ([, entry]) => entry.list !== undefined && expiredSince(entry.list, monotonic())
       )
-      for (const [, entry] of lapsed) recheck(entry)
-      const watched = lapsed.filter(([, entry]) => entry.watched.size > 0)
+      for (const [, entry] of expired) recheck(entry)
+      const watched = expired.filter(([, entry]) => entry.watched.size > 0)
       return Effect.ignore(refresh(watched.map(([project]) => project)))
     })
 
@@ -194,7 +197,7 @@ export const makeAllowlistCache = (
       Effect.gen(function* () {
         const changes = yield* control.changes
         yield* Effect.ignore(refresh([...entries.keys()]))
-        yield* Stream.runForEach(changes, pushed)
+        yield* Stream.runForEach(changes, notified)
       })
     ).pipe(
       Effect.catch((error) => Effect.logDebug(error.message)),

@@ -1,9 +1,9 @@
 /**
- * Port: what the proxy asks of the control plane. In one process it is a layer over the core, elsewhere
- * `HttpControlPlane`.
+ * Port: the calls of the proxy to the control plane, in the shapes of `ProxyApi` (`@narthex/api`). `HttpControlPlane` is
+ * its adapter.
  *
- * Pitfall: calling `wake` with an address. It takes an `Admitted`, which only the allowlist check makes, so that no
- * code path can wake a compute for a client that is not listed.
+ * Pitfall: letting `wake` take an address. It takes an `Admitted`, which only the allowlist check makes, so that no code
+ * path can wake a compute for a client that is not listed.
  */
 import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 import type {
@@ -16,44 +16,47 @@ import type {
 import type { EndpointId, ProjectId } from "@narthex/core"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 
+/** The endpoint does not exist. */
 export class EndpointUnknown extends Data.TaggedError("EndpointUnknown")<{ readonly endpoint_id: EndpointId }> {}
 
+/** The endpoint is disabled, so it cannot be woken. */
 export class EndpointDisabled extends Data.TaggedError("EndpointDisabled")<{ readonly endpoint_id: EndpointId }> {}
 
-/** The client's address is not on the project's list, by the list as it is stored now. */
+/** The stored allowlist does not cover the client's address. */
 export class AddressNotListed extends Data.TaggedError("AddressNotListed")<{
   readonly endpoint_id: EndpointId
   readonly client_address: string
 }> {}
 
-/** The compute did not run in time. Trying again may help. */
+/** The compute did not start in time. A retry may succeed. */
 export class WakeTimedOut extends Data.TaggedError("WakeTimedOut")<{ readonly endpoint_id: EndpointId }> {}
 
-/** No answer, or none that can be understood. `reason` is for operators. */
+/** There was no answer, or not an expected one. `reason` is for operators. */
 export class ControlPlaneUnreachable extends Data.TaggedError("ControlPlaneUnreachable")<{
   readonly operation: string
   readonly reason: string
 }> {
   override get message() {
-    return `The control plane did not answer ${this.operation}: ${this.reason}`
+    return `The call ${this.operation} to the control plane failed: ${this.reason}`
   }
 }
 
 export class ControlPlane extends Context.Service<
   ControlPlane,
   {
+    /** Where the endpoint is. */
     readonly resolve: (
       endpoint_id: EndpointId
     ) => Effect.Effect<ResolvedEndpoint, EndpointUnknown | ControlPlaneUnreachable>
 
-    /** The lists of at most `maxAllowlists` projects. A project that is gone is left out. */
+    /** The allowlists of at most `maxAllowlists` projects. Deleted projects are omitted. */
     readonly allowlists: (
       project_ids: ReadonlyArray<ProjectId>
     ) => Effect.Effect<ReadonlyArray<AllowlistSnapshot>, ControlPlaneUnreachable>
 
     /**
-     * Subscribes to changes. From the moment the effect returns, every change is in the stream; what changed before
-     * is not, so ask for the snapshots after subscribing. The end of the stream is the end of the subscription.
+     * Subscribes to changed allowlists. The stream contains every change after the effect has returned and none from
+     * before, so snapshots are requested after subscribing. The stream ends or fails when the subscription is lost.
      */
     readonly changes: Effect.Effect<
       Stream.Stream<AllowlistChange, ControlPlaneUnreachable>,
@@ -62,8 +65,8 @@ export class ControlPlane extends Context.Service<
     >
 
     /**
-     * Runs the endpoint's compute; answers once it accepts connections, or after 30 s that it does not. Checks
-     * `client_address` against the stored list in the waking transaction. Many calls at once are one start.
+     * Starts the endpoint's compute and returns when it accepts connections; fails with `WakeTimedOut` after 30 s.
+     * Checks `client_address` against the stored list in the transaction that wakes. Concurrent calls share one start.
      */
     readonly wake: (
       admitted: Admitted
@@ -72,7 +75,7 @@ export class ControlPlane extends Context.Service<
       EndpointUnknown | EndpointDisabled | AddressNotListed | WakeTimedOut | ControlPlaneUnreachable
     >
 
-    /** What suspends idle computes. A report that fails is sent again with the next one. */
+    /** Reports connections, by which the control plane suspends idle computes. Idempotent. */
     readonly activity: (reports: ReadonlyArray<EndpointActivity>) => Effect.Effect<void, ControlPlaneUnreachable>
   }
 >()("@narthex/proxy/ControlPlane") {}

@@ -1,8 +1,10 @@
 /**
- * Where endpoints are, asked anew for every connection, and the last known answer while the control plane is gone.
+ * Where endpoints are. Every connection asks the control plane; while it is unreachable the last known answer counts.
  *
- * A stale address is harmless: it carries the compute's generation, so it reaches that compute or nothing. What one
- * would get wrong: asking only when connecting. An endpoint that is disabled must also end the connections that it has.
+ * A stale address is harmless: it contains the compute's generation, so it leads to that compute or nowhere.
+ *
+ * Pitfall: resolving only when a client connects. Disabling an endpoint also ends its established connections, so
+ * endpoints with connections are resolved again at every refresh.
  */
 import { type Duration, Effect, type Scope } from "effect"
 import type { ResolvedEndpoint } from "@narthex/api"
@@ -11,14 +13,16 @@ import { ControlPlane, type ControlPlaneUnreachable, type EndpointUnknown } from
 import { jittered, makeSingleFlight } from "./SingleFlight.ts"
 
 export interface EndpointCache {
+  /** Concurrent requests for one endpoint share a call. */
   readonly resolve: (
     endpoint_id: EndpointId
   ) => Effect.Effect<ResolvedEndpoint, EndpointUnknown | ControlPlaneUnreachable>
-  /** Calls `cut` once the endpoint is disabled or gone. Answers how to stop. */
+  /** Calls `cut` when the endpoint is disabled or deleted. Returns how to stop. */
   readonly watch: (endpoint_id: EndpointId, cut: () => void) => () => void
 }
 
-const mostRemembered = 10_000
+/** The least recently resolved endpoint is evicted beyond this number. */
+const capacity = 10_000
 
 export const makeEndpointCache = (
   refresh: Duration.Duration
@@ -33,7 +37,7 @@ export const makeEndpointCache = (
       known.delete(endpoint.endpoint_id)
       known.set(endpoint.endpoint_id, endpoint)
       const [oldest] = known.keys()
-      if (known.size > mostRemembered && oldest !== undefined) known.delete(oldest)
+      if (known.size > capacity && oldest !== undefined) known.delete(oldest)
     }
     const cutAll = (endpoint_id: EndpointId) => {
       for (const cut of [...(watched.get(endpoint_id) ?? [])]) cut()

@@ -1,11 +1,11 @@
 /**
  * The control plane over HTTP: the five calls of `ProxyApi` through the typed client, with the proxy's token.
  *
- * Refusals are told apart by status, because a gateway in between may answer with a body of its own; everything
- * unexpected is `ControlPlaneUnreachable`, which admits no client and wakes nothing.
+ * The status of a refusal decides its meaning, because a gateway between the two may send a body of its own. Every other
+ * failure is `ControlPlaneUnreachable`, which admits no client and wakes no compute. There are no retries here.
  *
- * Pitfall: trusting an open event stream. A dead connection is silent; heartbeats come every 15 s, so 40 s of silence
- * count as its end.
+ * Pitfall: relying on the end of the event stream to detect a dead connection. A dead connection is silent. Heartbeats
+ * arrive every 15 s, so the stream fails after 40 s without bytes.
  */
 import { Effect, Layer, type Redacted, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
@@ -21,14 +21,14 @@ import {
 } from "./ControlPlane.ts"
 
 export interface HttpControlPlaneConfig {
-  /** Where the API is, without `/v1`. */
+  /** The base URL of the API, without `/v1`. */
   readonly api_url: string
   readonly token: Redacted.Redacted
 }
 
 const Change = Schema.fromJsonString(AllowlistChange)
 
-/** The status of a refusal, in the contract or not; `undefined` if there was no answer. */
+/** The status of a refusal, whether the contract declares it or not; `undefined` without a response. */
 const statusOf = (error: Error): number | undefined => {
   if (HttpClientError.isHttpClientError(error)) return error.response?.status
   return "status" in error && typeof error.status === "number" ? error.status : undefined
@@ -76,7 +76,7 @@ const make = Effect.gen(function* () {
         Effect.mapError((error) => unreachable("changes", error)),
         within("changes", "10 seconds")
       )
-      // ClientRequest here, so that the end of the caller's scope also ends a subscription from which nothing was read.
+      // Opened in the scope of the caller, so that closing it ends the subscription even if the stream never ran.
       const pull = yield* Stream.toPull(frames)
       return Stream.fromPull(Effect.succeed(pull)).pipe(
         Stream.timeout("40 seconds"),

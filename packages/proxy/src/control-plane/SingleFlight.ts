@@ -1,11 +1,14 @@
 /**
- * Work for one key is under way once; whoever comes meanwhile waits for the same result.
- *
- * The work runs in the proxy's scope, not in the caller's fiber: a caller that leaves detaches only itself.
+ * Two ways to limit the load on the control plane: concurrent requests for one key share a call, and periodic requests
+ * have jitter.
  */
 import { Deferred, Duration, Effect, Random, Schedule, type Scope } from "effect"
 
 export interface SingleFlight<A, E> {
+  /**
+   * Waits for the running work of the key, or starts `work` if there is none. The work runs in the scope of
+   * `makeSingleFlight`, not in the fiber of the caller: interrupting a caller does not interrupt the work.
+   */
   readonly join: (key: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
@@ -31,8 +34,8 @@ export const makeSingleFlight = <A, E>(): Effect.Effect<SingleFlight<A, E>, neve
         Effect.uninterruptibleMask((restore) =>
           Effect.flatMap(
             Effect.suspend(() => {
-              const underWay = flights.get(key)
-              return underWay === undefined ? start(key, work) : Effect.succeed(underWay)
+              const running = flights.get(key)
+              return running === undefined ? start(key, work) : Effect.succeed(running)
             }),
             (flight) => restore(Deferred.await(flight))
           )
@@ -40,7 +43,7 @@ export const makeSingleFlight = <A, E>(): Effect.Effect<SingleFlight<A, E>, neve
     }
   })
 
-/** Every interval, with ±10 % of jitter, so that many proxies do not ask in step. */
+/** A schedule with ±10 % of jitter, so that the requests of many proxies spread out. */
 export const jittered = (interval: Duration.Duration) =>
   Schedule.spaced(interval).pipe(
     Schedule.modifyDelay(({ duration }) =>

@@ -1,16 +1,16 @@
 /**
- * Addresses and networks as bytes, for the matcher.
+ * Addresses and networks as bytes, for matching.
  *
- * Text is read by the core's strict `Cidr` module alone; this file only turns its canonical spelling into bytes.
+ * Only the core's strict `Cidr` module parses text; this module turns its canonical spelling into bytes.
  *
- * Pitfall: matching a peer as the socket reports it. A dual-stack socket reports IPv4 peers as `::ffff:a.b.c.d`; a peer
- * is made canonical before it is matched and before it is printed.
+ * Pitfall: matching a peer as the socket reports it. A dual-stack socket reports IPv4 peers as `::ffff:a.b.c.d`, which
+ * no IPv4 rule covers; `parsePeer` makes the address canonical.
  */
 import { Result } from "effect"
 import { parseCidrOrAddress } from "@narthex/core"
 
 export interface Address {
-  /** Canonical: equal addresses are equal strings. */
+  /** Canonical: equal addresses have equal texts. */
   readonly text: string
   readonly family: 4 | 6
   readonly bytes: Uint8Array
@@ -22,7 +22,7 @@ export interface Network {
   readonly prefix: number
 }
 
-/** Reads a network or a single address; `undefined` if the core does not. */
+/** Parses a network or a single address; `undefined` if it is neither. */
 export const parseNetwork = (text: string): Network | undefined => {
   const canonical = Result.getOrUndefined(parseCidrOrAddress(text))
   if (canonical === undefined) return undefined
@@ -31,7 +31,7 @@ export const parseNetwork = (text: string): Network | undefined => {
   return { family: bytes.length === 4 ? 4 : 6, bytes, prefix: Number(prefix) }
 }
 
-/** Reads the address of a peer as sockets report it, zone (`%eth0`) and all. */
+/** Parses the address of a peer as sockets report it; a zone (`%eth0`) is dropped. `undefined` if it is not one. */
 export const parsePeer = (text: string): Address | undefined => {
   const [host = ""] = text.split("%")
   if (host.includes("/")) return undefined
@@ -41,7 +41,7 @@ export const parsePeer = (text: string): Address | undefined => {
   return { text: canonical.slice(0, canonical.indexOf("/")), family: network.family, bytes: network.bytes }
 }
 
-/** The /24 or /64 around an address: one household or one machine, as a key for counting. */
+/** The /24 or /64 of an address, as a key for counting: it usually belongs to one household or one machine. */
 export const neighbourhood = (address: Address): string =>
   `${address.family}:${Buffer.from(address.bytes.subarray(0, address.family === 4 ? 3 : 8)).toString("hex")}`
 

@@ -1,15 +1,16 @@
 /**
- * A binary trie over the networks of one address family: a match costs one step a bit, however many rules there are.
+ * A binary trie over the networks of one address family. A match costs one step per bit of the address, whatever the
+ * number of rules.
  *
- * The expiry sits in the node, the latest one winning where a network is listed twice. A match answers until when it
- * holds rather than yes or no, because a connection must end with the last rule that covers it, not with the first.
+ * Each node holds the expiry of its network; for a network that is listed twice the latest expiry counts. A match
+ * returns the instant until which it holds, not a boolean, because a connection ends with the last rule that covers it.
  */
 export class NetworkTrie {
-  // Node n's children are #next[2n] and #next[2n + 1]; node 0 is the root, so 0 also says "no child".
+  // The children of node n are #next[2n] and #next[2n + 1]. Node 0 is the root, so 0 also means "no child".
   readonly #next: Array<number> = [0, 0]
   readonly #until: Array<number> = [0]
 
-  /** Lists a network until an instant in milliseconds; `Infinity` for good. */
+  /** Adds a network that expires at `until`, in milliseconds; `Infinity`: never. */
   add(bytes: Uint8Array, prefix: number, until: number): void {
     let node = 0
     for (let bit = 0; bit < prefix; bit++) {
@@ -25,7 +26,7 @@ export class NetworkTrie {
     this.#until[node] = Math.max(this.#until[node] ?? 0, until)
   }
 
-  /** The latest instant until which a listed network covers the address; 0 when none does. */
+  /** The latest expiry of the networks that cover the address, in milliseconds; 0 if there is none. */
   coveredUntil(bytes: Uint8Array): number {
     let node = 0
     let until = this.#until[0] ?? 0

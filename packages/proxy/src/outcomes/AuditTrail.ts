@@ -6,11 +6,11 @@ import { Clock, Effect, Metric } from "effect"
 import type { EndpointId, ProjectId } from "@narthex/core"
 
 const events = Metric.counter("narthex_proxy_events_total", {
-  description: "What happened to connections, by event",
+  description: "Connections, by the stage they passed or the reason why they ended",
   incremental: true
 })
 
-export const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connections that are relayed now" })
+export const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connections that are relayed" })
 
 /** Counts one event: a stage that a connection passed, or the reason why it ended. */
 export const count = (event: string): Effect.Effect<void> => Metric.update(Metric.withAttributes(events, { event }), 1)
@@ -21,23 +21,28 @@ export interface RefusedClient {
   readonly client_address: string
 }
 
+/** A repeated refusal is logged after this many milliseconds. */
 const quiet = 60_000
 const mostRemembered = 10_000
 
+/**
+ * Logs refused clients, at most once a minute for each address and endpoint: with `sslmode=prefer` every refusal is two
+ * attempts, and a client that retries makes thousands. Repeated refusals are only counted.
+ */
 export class AuditTrail {
-  readonly #saidAt = new Map<string, number>()
+  readonly #loggedAt = new Map<string, number>()
 
   refused(client: RefusedClient): Effect.Effect<void> {
     return Effect.flatMap(Clock.currentTimeMillis, (now) => {
       const key = `${client.endpoint_id} ${client.client_address}`
-      const saidAt = this.#saidAt.get(key)
-      if (saidAt !== undefined && now - saidAt < quiet) return count("allowlist_refused_again")
-      // Deleted first, so that the map stays in the order in which things were said.
-      this.#saidAt.delete(key)
-      this.#saidAt.set(key, now)
-      const [oldest] = this.#saidAt.keys()
-      if (this.#saidAt.size > mostRemembered && oldest !== undefined) this.#saidAt.delete(oldest)
-      return Effect.logWarning("the allowlist turned a client away").pipe(
+      const loggedAt = this.#loggedAt.get(key)
+      if (loggedAt !== undefined && now - loggedAt < quiet) return count("allowlist_refused_again")
+      // Deleted first, so that the map stays in the order of the log.
+      this.#loggedAt.delete(key)
+      this.#loggedAt.set(key, now)
+      const [oldest] = this.#loggedAt.keys()
+      if (this.#loggedAt.size > mostRemembered && oldest !== undefined) this.#loggedAt.delete(oldest)
+      return Effect.logWarning("the allowlist refused a client").pipe(
         Effect.annotateLogs({ ...client }),
         Effect.andThen(count("allowlist_refused"))
       )

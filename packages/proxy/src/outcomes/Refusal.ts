@@ -1,15 +1,16 @@
 /**
- * Every sentence with which the proxy ends a connection: a real SQLSTATE, what is wrong, and what to do.
+ * How the proxy ends a connection: the SQLSTATE, the message and the hint of every error that it sends to clients
+ * (docs/design/proxy.md P13).
  *
- * 57P03 is the class that drivers may retry; nothing that will stay refused uses it.
+ * Drivers may retry 57P03, so no refusal that a retry cannot change uses it.
  */
 import { Data } from "effect"
 import { echo, type ErrorFields } from "../wire/ErrorResponse.ts"
 
-/** An answer in the protocol's own words. */
+/** Ends the connection with an ErrorResponse. `event` is the label under which it is counted. */
 export class Refusal extends Data.TaggedError("Refusal")<ErrorFields & { readonly event: string }> {}
 
-/** An end without a byte, as Postgres ends what it does not understand. */
+/** Closes the connection without sending a byte, as Postgres does with input that it does not understand. */
 export class Hangup extends Data.TaggedError("Hangup")<{ readonly event: string }> {}
 
 const refusal = (event: string, sqlstate: string, message: string, hint: string) =>
@@ -43,7 +44,7 @@ export const wakeTimedOut = () =>
   refusal("wake_timed_out", "57P03", "The endpoint did not start in time.", "Try again in a few seconds.")
 
 export const restarting = () =>
-  refusal("draining", "57P03", "The proxy is restarting.", "Connect again: another one answers.")
+  refusal("draining", "57P03", "The proxy is restarting.", "Connect again in a few seconds.")
 
 export const noEndpoint = () =>
   refusal(
@@ -54,21 +55,21 @@ export const noEndpoint = () =>
   )
 
 export const unknownEndpoint = (id: string) =>
-  refusal("unknown_endpoint", "08004", `There is no endpoint "${echo(id)}".`, findTheId)
+  refusal("unknown_endpoint", "08004", `Endpoint "${echo(id)}" does not exist.`, findTheId)
 
 export const contradictoryEndpoints = (ids: ReadonlyArray<string>) =>
   refusal(
     "contradictory_endpoints",
     "08004",
-    `The connection names different endpoints: ${[...new Set(ids)]
+    `The connection names more than one endpoint: ${[...new Set(ids)]
       .slice(0, 3)
       .map((id) => `"${echo(id)}"`)
       .join(", ")}.`,
-    `Name one of them, in one place. ${findTheId}`
+    `Name one endpoint, in one place. ${findTheId}`
   )
 
 export const disabledEndpoint = (id: string) =>
-  refusal("disabled_endpoint", "08004", `The endpoint "${echo(id)}" is disabled.`, "Enable it in the console or API.")
+  refusal("disabled_endpoint", "08004", `Endpoint "${echo(id)}" is disabled.`, "Enable it in the console or API.")
 
 export const tooMany = (what: "connections" | "attempts") =>
   refusal(
@@ -76,7 +77,7 @@ export const tooMany = (what: "connections" | "attempts") =>
     "53300",
     what === "connections"
       ? "Too many connections to this endpoint."
-      : "Too many attempts to connect to this endpoint in a short time.",
+      : "Too many connection attempts to this endpoint.",
     "Use a connection pool, or try again in a few seconds."
   )
 
@@ -87,18 +88,23 @@ export const unsupportedProtocol = (major: number, minor: number) =>
   refusal(
     "unsupported_protocol",
     "0A000",
-    `The frontend protocol ${major}.${minor} is not supported: this proxy speaks 3.x.`,
+    `Protocol version ${major}.${minor} is not supported; this proxy supports 3.x.`,
     "Update the client library."
   )
 
-/** What ends an established connection. */
+/** The errors that end an established connection. */
 export const cuts = {
   rules: refusal(
     "cut_rules",
     "57P01",
     "The project's IP allowlist no longer lists this connection's address.",
-    "Ask for the address to be listed again: narthex ip-allow add <address> --project <project id>"
+    "Add the address again with: narthex ip-allow add <address> --project <project id>"
   ),
-  disabled: refusal("cut_disabled", "57P01", "The endpoint was disabled or deleted.", "Ask who manages the project."),
-  drain: refusal("cut_drain", "57P01", "The proxy is restarting.", "Connect again: another one answers.")
+  disabled: refusal(
+    "cut_disabled",
+    "57P01",
+    "The endpoint was disabled or deleted.",
+    "Ask an administrator of the project."
+  ),
+  drain: refusal("cut_drain", "57P01", "The proxy is restarting.", "Connect again in a few seconds.")
 }

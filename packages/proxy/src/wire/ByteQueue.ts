@@ -1,4 +1,4 @@
-/** Bytes in the order in which they came, whatever pieces they came in. Parsers look, and take once a whole is there. */
+/** Received bytes in order, independent of chunk boundaries. Parsers peek, and take complete packets only. */
 export class ByteQueue {
   #bytes: Buffer = Buffer.alloc(0)
 
@@ -10,19 +10,19 @@ export class ByteQueue {
     this.#bytes = this.#bytes.length === 0 ? chunk : Buffer.concat([this.#bytes, chunk])
   }
 
-  /** The first `size` bytes without taking them; `undefined` until they are there. */
+  /** The first `size` bytes without taking them; `undefined` if fewer have arrived. */
   peek(size: number): Buffer | undefined {
     return this.#bytes.length < size ? undefined : this.#bytes.subarray(0, size)
   }
 
-  /** Takes the first `size` bytes; `undefined`, and nothing taken, until they are there. */
+  /** Takes the first `size` bytes; if fewer have arrived it takes none and returns `undefined`. */
   take(size: number): Buffer | undefined {
     const taken = this.peek(size)
     if (taken !== undefined) this.#bytes = this.#bytes.subarray(size)
     return taken
   }
 
-  /** Takes everything. */
+  /** Takes all bytes. */
   rest(): Buffer {
     const all = this.#bytes
     this.#bytes = Buffer.alloc(0)

@@ -1,16 +1,16 @@
-/** The ErrorResponse message, written to clients and recognised from computes. */
+/** The ErrorResponse message: encoded for clients, recognised from computes. */
 
 export interface ErrorFields {
-  /** Five characters (Postgres, appendix A). */
+  /** Five characters (PostgreSQL documentation, appendix A). */
   readonly sqlstate: string
   readonly message: string
-  /** What to do about it. */
+  /** What the user can do. */
   readonly hint: string
 }
 
 const errorResponse = 0x45 // "E"
 
-/** A FATAL ErrorResponse: after it the connection ends. */
+/** A FATAL ErrorResponse, which ends the connection. */
 export const encodeFatal = ({ hint, message, sqlstate }: ErrorFields): Buffer => {
   const fields = ["SFATAL", "VFATAL", `C${sqlstate}`, `M${message}`, `H${hint}`]
   const body = Buffer.from(`${fields.join("\0")}\0\0`)
@@ -20,7 +20,7 @@ export const encodeFatal = ({ hint, message, sqlstate }: ErrorFields): Buffer =>
   return Buffer.concat([head, body])
 }
 
-/** The SQLSTATE of a whole message, if it is an ErrorResponse. */
+/** The SQLSTATE of a complete message; `undefined` if it is not an ErrorResponse. */
 export const sqlstateOf = (message: Buffer): string | undefined => {
   if (message[0] !== errorResponse) return undefined
   const code = message
@@ -30,7 +30,10 @@ export const sqlstateOf = (message: Buffer): string | undefined => {
   return code?.slice(1)
 }
 
-/** What a client said, made fit to say back: no control characters, not longer than a Postgres name. */
+/**
+ * Text of a client, for use in an error message: without control characters, at most 63 characters (the length of a
+ * Postgres name). Takes latin1 that holds UTF-8.
+ */
 export const echo = (latin1: string): string => {
   const text = Buffer.from(latin1, "latin1").toString("utf8")
   return [...text.replace(/\p{C}/gu, "")].slice(0, 63).join("")

@@ -1,16 +1,16 @@
 /**
  * Walks the headers of typed protocol messages (one type byte, four length bytes) and skips their bodies.
  *
- * It runs on every byte relayed, so it allocates nothing for a message without a listener.
+ * It runs on all relayed bytes, so it allocates nothing for a message whose body is not wanted.
  *
- * Pitfall: assuming that chunks end where messages do. A header or a body may be cut anywhere; the state between two
- * chunks is how much of either is missing.
+ * Pitfall: assuming that chunks end where messages end. A chunk may end inside a header or a body; between two chunks
+ * the walker keeps how much of either is missing.
  */
 
 export interface MessageListener {
-  /** Is the body of this type wanted? Only bodies of at most 1 kB are collected. */
+  /** Whether to collect bodies of this type. Bodies of more than 1,024 bytes are never collected. */
   readonly wants: (type: number) => boolean
-  /** A message has passed; at its header if its body was not wanted, else once it is whole. */
+  /** Called for each message: after its header if its body is not collected, otherwise after its last byte. */
   readonly message: (type: number, body: Buffer) => void
 }
 
@@ -31,7 +31,7 @@ export class MessageWalker {
     this.#listener = listener
   }
 
-  /** Did the last byte walked end a message? Never again once a length made no sense. */
+  /** Whether the last byte ended a message. Always `false` after an invalid length. */
   get atBoundary(): boolean {
     return this.#skip === 0 && this.#headerBytes === 0 && !this.#broken
   }
@@ -40,7 +40,7 @@ export class MessageWalker {
     this.#advance(chunk, false)
   }
 
-  /** Walks to the end of the message under way and answers the offset behind it; -1 if it is not in this chunk. */
+  /** Walks to the end of the current message. Returns the offset after it, or -1 if it does not end in this chunk. */
   walkToBoundary(chunk: Buffer): number {
     return this.#advance(chunk, true)
   }

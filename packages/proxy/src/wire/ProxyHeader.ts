@@ -1,15 +1,15 @@
 /**
- * The PROXY protocol, version 2 (haproxy, proxy-protocol.txt §2.2): who the client is behind a load balancer.
+ * The PROXY protocol, version 2 (haproxy, proxy-protocol.txt §2.2): the address of a client behind a load balancer.
  *
- * Pure. It is read from configured peers alone, and required of them: a header that anybody may send is no evidence,
- * and a missing one would judge the client by the load balancer's address.
+ * Pure. The header is accepted only from trusted peers, because any client could send one, and it is required of them,
+ * because without it the load balancer's address would be checked instead of the client's.
  */
 import { type Address, parsePeer } from "../networks/Address.ts"
 import type { ByteQueue } from "./ByteQueue.ts"
 
 export type ProxyHeader =
   | { readonly _tag: "Proxied"; readonly source: Address }
-  /** The load balancer speaks for itself: a health check. */
+  /** A connection of the load balancer itself: a health check. */
   | { readonly _tag: "Local" }
   | { readonly _tag: "Refused" }
 
@@ -17,7 +17,7 @@ const signature = Buffer.from("\r\n\r\n\0\r\nQUIT\n", "latin1")
 const largest = 4_096
 const refused: ProxyHeader = { _tag: "Refused" }
 
-/** Takes the header off the queue; `undefined` asks for more. */
+/** Takes the header from the queue; `undefined` if it is incomplete. */
 export const takeProxyHeader = (queue: ByteQueue): ProxyHeader | undefined => {
   const seen = queue.peek(Math.min(queue.length, signature.length))
   if (seen === undefined || !signature.subarray(0, seen.length).equals(seen)) return refused
@@ -33,7 +33,7 @@ export const takeProxyHeader = (queue: ByteQueue): ProxyHeader | undefined => {
   return source === undefined ? refused : { _tag: "Proxied", source }
 }
 
-/** TCP over IPv4 or IPv6; a family that names no address leaves nobody to judge. */
+/** The source address of TCP over IPv4 or IPv6; `undefined` for other families, which carry no address to check. */
 function sourceOf(header: Buffer): Address | undefined {
   if (header[13] === 0x11 && header.length >= 28) return parsePeer([...header.subarray(16, 20)].join("."))
   if (header[13] === 0x21 && header.length >= 52) {

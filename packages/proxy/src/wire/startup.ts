@@ -1,10 +1,10 @@
 /**
- * The startup family: the packets without a type byte with which a client begins (PostgreSQL protocol, "Start-up").
+ * The packets without a type byte with which a client begins a connection (PostgreSQL protocol, "Start-up").
  *
- * Pure. Bytes arrive in any number of pieces; `undefined` asks for more.
+ * Pure. Parsers return `undefined` for an incomplete packet.
  *
- * Pitfall: decoding parameters as text. They are bytes in no known encoding, so they are read as latin1, which
- * preserves every byte, and passed on untouched.
+ * Pitfall: decoding parameters as UTF-8. Their encoding is unknown, and decoding would change bytes; latin1 preserves
+ * every byte.
  */
 import type { ByteQueue } from "./ByteQueue.ts"
 
@@ -12,7 +12,7 @@ export type Parameter = readonly [name: string, value: string]
 
 export interface Startup {
   readonly _tag: "Startup"
-  /** As the client sent it; minor versions pass untouched. */
+  /** As the client sent it, minor version included. */
   readonly version: number
   readonly parameters: ReadonlyArray<Parameter>
 }
@@ -21,9 +21,9 @@ export type FirstPacket =
   | Startup
   | { readonly _tag: "SslRequest" }
   | { readonly _tag: "GssEncRequest" }
-  /** `key` is the process id and the secret, as BackendKeyData gave them. */
+  /** `key` is the process id and the secret of the BackendKeyData message. */
   | { readonly _tag: "CancelRequest"; readonly key: Buffer; readonly packet: Buffer }
-  /** No packet of this family: Postgres closes without a word. */
+  /** Not a startup packet. Postgres closes the connection without an answer. */
   | { readonly _tag: "Garbage" }
   | { readonly _tag: "UnsupportedProtocol"; readonly major: number; readonly minor: number }
   | { readonly _tag: "Malformed"; readonly reason: string }
@@ -32,7 +32,7 @@ const special = 1234
 const largest = 10_000
 const once = ["user", "database", "options"]
 
-/** Takes one packet off the queue. */
+/** Takes one packet from the queue; `undefined` if it is incomplete. */
 export const takeFirstPacket = (queue: ByteQueue): FirstPacket | undefined => {
   const head = queue.peek(4)
   if (head === undefined) return undefined
@@ -58,9 +58,9 @@ function request(packet: Buffer, code: number): FirstPacket {
 function parameters(packet: Buffer): FirstPacket {
   const malformed = (reason: string): FirstPacket => ({ _tag: "Malformed", reason })
   const texts = packet.toString("latin1", 8).split("\0")
-  // "k\0v\0k\0v\0\0" splits into its texts and two empty ones: the list's terminator and what follows the last zero.
+  // "k\0v\0k\0v\0\0" splits into its texts and two empty ones: the terminator of the list and the rest after it.
   if (texts.length < 2 || texts.at(-1) !== "" || texts.at(-2) !== "" || texts.length % 2 !== 0)
-    return malformed("the parameter list does not end where the packet does")
+    return malformed("the parameter list does not end at the end of the packet")
   const found: Array<Parameter> = []
   const seen = new Set<string>()
   for (let at = 0; at < texts.length - 2; at += 2) {
@@ -73,11 +73,11 @@ function parameters(packet: Buffer): FirstPacket {
   return { _tag: "Startup", version: packet.readUInt32BE(4), parameters: found }
 }
 
-/** The value of a parameter, the last one as Postgres reads them. */
+/** The value of a parameter. If it is repeated the last value counts, as in Postgres. */
 export const parameter = (startup: Startup, name: string): string | undefined =>
   startup.parameters.findLast(([key]) => key === name)?.[1]
 
-/** Writes a startup packet. */
+/** Encodes a startup packet. */
 export const encodeStartup = (startup: Startup): Buffer => {
   const body = `${startup.parameters.map(([name, value]) => `${name}\0${value}\0`).join("")}\0`
   const packet = Buffer.alloc(8 + body.length)

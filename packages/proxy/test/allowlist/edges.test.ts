@@ -3,7 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import type { AllowlistSnapshot } from "@narthex/api"
 import { ProjectId } from "@narthex/core"
 import { parseNetwork } from "../../src/networks/Address.ts"
-import { compile, lapsedSince } from "../../src/allowlist/Allowlist.ts"
+import { compile, expiredSince } from "../../src/allowlist/Allowlist.ts"
 import { NetworkTrie } from "../../src/networks/NetworkTrie.ts"
 import { route } from "../../src/connection/route.ts"
 
@@ -16,27 +16,27 @@ const snapshot = (rules: AllowlistSnapshot["rules"], server_now = at(0)) => ({
   server_now
 })
 
-describe("the rules of a list", () => {
-  it("have lapsed from the end of the first of them on", () => {
+describe("compile", () => {
+  it("a list counts as expired from the earliest expiry of its rules", () => {
     const rules = [30, 10, 20].map((end) => ({ cidr: "10.0.0.0/8", expires_at: at(end) }))
     const list = compile(snapshot(rules), 0)
     assert.isDefined(list)
     assert.deepStrictEqual(
-      [0, 9_999, 10_000, 30_000].map((now) => lapsedSince(list, now)),
+      [0, 9_999, 10_000, 30_000].map((now) => expiredSince(list, now)),
       [false, false, true, true]
     )
   })
 
-  it("say nothing without a clock to judge them by", () => {
+  it("a snapshot with rules and an invalid clock is rejected", () => {
     assert.isUndefined(compile(snapshot([{ cidr: "10.0.0.0/8", expires_at: null }], "yesterday"), 0))
   })
 })
 
-describe("a network that is listed twice", () => {
+describe("NetworkTrie", () => {
   it.each([
     [10, 20],
     [20, 10]
-  ])("counts until the later of its ends, %d and %d", (first, second) => {
+  ])("a network that is listed twice expires at the later of %d and %d", (first, second) => {
     const trie = new NetworkTrie()
     const network = parseNetwork("10.0.0.0/8")
     assert.isDefined(network)
@@ -45,10 +45,10 @@ describe("a network that is listed twice", () => {
   })
 })
 
-describe("a route", () => {
+describe("route", () => {
   const id = "ep-01k3z6v9e8q0x5m4c2b7n1r0sd"
 
-  it("leaves options alone that name no endpoint", () => {
+  it("options that name no endpoint are relayed unchanged", () => {
     const options = "-c  a=b   -c c=d "
     const routed = route(
       {
@@ -66,7 +66,7 @@ describe("a route", () => {
     if (routed._tag === "Success") assert.deepInclude(routed.success.startup.parameters, ["options", options])
   })
 
-  it("is not read from a host name of another domain of the same length", () => {
+  it("a host name of another domain of the same length names no endpoint", () => {
     const startup = { _tag: "Startup", version: 0x30000, parameters: [["user", "app"]] } as const
     assert.strictEqual(route(startup, `${id}.local.db.examplf`, "db.example")._tag, "Failure")
     assert.strictEqual(route(startup, `${id}.local.db.example`, "db.example")._tag, "Success")

@@ -31,9 +31,9 @@ const answerTo = (port: number, packet: Buffer, from?: string) =>
     return untilClosed(socket)
   })
 
-describe("a first packet", () => {
+describe("the first packet", () => {
   it.live.prop(
-    "that is garbage ends the connection without a byte",
+    "a first packet of random bytes closes the connection without an answer",
     [Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 64 }))],
     ([size]) =>
       Effect.gen(function* () {
@@ -45,7 +45,7 @@ describe("a first packet", () => {
     { arbitrary: { runs: 20 } }
   )
 
-  it.effect("that does not come within ten seconds ends the connection without a byte", () =>
+  it.effect("a connection without a first packet is closed after ten seconds without an answer", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(nowhere, { limits: { half_open: 1 } })
       const slow = yield* Effect.forkChild(answerTo(port, usual.subarray(0, 20)), { startImmediately: true })
@@ -59,7 +59,7 @@ describe("a first packet", () => {
     })
   )
 
-  it.live("that is HTTP, TLS without a certificate here, or of no possible length ends it without a byte", () =>
+  it.live("HTTP, TLS without a certificate and impossible lengths close the connection without an answer", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(nowhere)
       const header = "\r\n\r\n\0\r\nQUIT\n"
@@ -74,7 +74,7 @@ describe("a first packet", () => {
     })
   )
 
-  it.live("may be one SSLRequest and one GSSENCRequest, each answered N without a certificate, and no second", () =>
+  it.live("one SSLRequest and one GSSENCRequest are answered N without a certificate, and a second one is not", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(nowhere)
       const words = yield* Effect.promise(async () => {
@@ -92,7 +92,7 @@ describe("a first packet", () => {
   )
 
   it.live(
-    "with bytes behind an SSLRequest ends the connection: they would pass for encrypted",
+    "bytes after an SSLRequest close the connection: they would be taken for encrypted",
     () =>
       Effect.gen(function* () {
         const tls = yield* certificate("db.test")
@@ -102,7 +102,7 @@ describe("a first packet", () => {
     { tags: ["openssl"] }
   )
 
-  it.live("of another protocol is 0A000, a malformed one 08P01", () =>
+  it.live("an unsupported protocol version is 0A000, and a malformed startup packet 08P01", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(nowhere)
       const version2 = Buffer.from([0, 0, 0, 9, 0, 2, 0, 0, 0])
@@ -112,30 +112,25 @@ describe("a first packet", () => {
     })
   )
 
-  it.live(
-    "that names no endpoint, an unknown one or two is 08004 with what to do, and echoes no control characters",
-    () =>
-      Effect.gen(function* () {
-        const { port } = yield* harness(nowhere)
-        const ask = (...parameters: ReadonlyArray<readonly [string, string]>) =>
-          Effect.map(answerTo(port, startup(...parameters)), (answer) => answer.toString("utf8", 5))
-        assert.match(
-          yield* ask(["user", "app"]),
-          /C08004\0MThe connection names no endpoint\.\0HUse the endpoint's host/
-        )
-        assert.match(yield* ask(["user", "app.ep-other"]), /C08004\0MThere is no endpoint "ep-other"/)
-        const both = yield* ask(["user", `app.${endpoint_id}`], ["options", `endpoint=e\x07p-${"x".repeat(200)}`])
-        assert.match(both, /C08004\0MThe connection names different endpoints: "ep-x{60}", "ep-01/)
-      })
+  it.live("no endpoint, an unknown one and two are 08004 with a hint, and control characters are not echoed", () =>
+    Effect.gen(function* () {
+      const { port } = yield* harness(nowhere)
+      const ask = (...parameters: ReadonlyArray<readonly [string, string]>) =>
+        Effect.map(answerTo(port, startup(...parameters)), (answer) => answer.toString("utf8", 5))
+      assert.match(yield* ask(["user", "app"]), /C08004\0MThe connection names no endpoint\.\0HUse the endpoint's host/)
+      assert.match(yield* ask(["user", "app.ep-other"]), /C08004\0MEndpoint "ep-other" does not exist/)
+      const both = yield* ask(["user", `app.${endpoint_id}`], ["options", `endpoint=e\x07p-${"x".repeat(200)}`])
+      assert.match(both, /C08004\0MThe connection names more than one endpoint: "ep-x{60}", "ep-01/)
+    })
   )
 })
 
-describe("a connection", { tags: ["psql", "openssl"] }, () => {
+describe("connections", { tags: ["psql", "openssl"] }, () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())
 
-  it.live("may bring its startup packet one byte at a time", () =>
+  it.live("a startup packet may arrive one byte at a time", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster)
       yield* Effect.promise(async () => {
@@ -149,7 +144,7 @@ describe("a connection", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("is encrypted by negotiation or from the first byte, and routed by the server name", () =>
+  it.live("a connection is encrypted by negotiation or from the first byte, and routed by the server name", () =>
     Effect.gen(function* () {
       const host = `${endpoint_id}.local.db.test`
       const tls = yield* certificate(host)
@@ -168,7 +163,7 @@ describe("a connection", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("over direct TLS needs the protocol name postgresql", () =>
+  it.live("direct TLS requires the ALPN protocol postgresql", () =>
     Effect.gen(function* () {
       const tls = yield* certificate("db.test")
       const { port } = yield* harness(cluster, { tls })
@@ -180,7 +175,7 @@ describe("a connection", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("in the clear is 28000 where TLS is required", () =>
+  it.live("plaintext is refused with 28000 if TLS is required", () =>
     Effect.gen(function* () {
       const tls = yield* certificate("db.test")
       const { port } = yield* harness(cluster, { tls: { ...tls, required: true } })
@@ -192,7 +187,7 @@ describe("a connection", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("meets a renewed certificate at once, and the former while the new files do not fit", () =>
+  it.live("a renewed certificate is used immediately, and the previous one while the new files do not match", () =>
     Effect.gen(function* () {
       const tls = yield* certificate("first.test")
       const { port } = yield* harness(cluster, { tls })
@@ -212,7 +207,7 @@ describe("a connection", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("from a trusted network is judged by its PROXY header, which others may not send", () =>
+  it.live("a PROXY header decides the address of a client of a trusted network, and is refused from others", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster, { trusted: ["127.0.0.1/32"] })
       yield* control.list("198.51.100.0/24")
@@ -233,7 +228,7 @@ describe("a connection", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("beyond an endpoint's limit is 53300 until another one ends", () =>
+  it.live("a connection beyond the limit of an endpoint is 53300 until another one ends", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster, { limits: { endpoint_connections: 1 } })
       const first = yield* Effect.promise(() => session(port, "select pg_sleep(600)"))
@@ -244,7 +239,7 @@ describe("a connection", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("beyond an address's limit is refused without a byte; no other one ends for it, nor another address's", () =>
+  it.live("a connection beyond the limit of an address is closed without an answer and affects no other", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster, { limits: { half_open: 2 } })
       yield* Effect.promise(async () => {
