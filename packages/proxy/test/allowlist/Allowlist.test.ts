@@ -33,8 +33,8 @@ const verdict = (allowlist: Allowlist, address: string, now = 0) => {
   return Result.isSuccess(result) ? result.success.client_address : result.failure._tag
 }
 
-describe("an Admitted", () => {
-  it("is made by the check alone: the compiler refuses an object of the same shape", () => {
+describe("the type Admitted", () => {
+  it("an object of the same shape is not assignable to Admitted", () => {
     const peer = parsePeer("198.51.100.1")
     assert.isDefined(peer)
     const shape = { endpoint_id: EndpointId.make("ep-a"), project_id, peer, client_address: peer.text }
@@ -44,12 +44,12 @@ describe("an Admitted", () => {
   })
 })
 
-describe("a list", () => {
-  it("that is empty restricts nothing", () => {
+describe("checkAllowlist", () => {
+  it("an empty list admits every address", () => {
     assert.strictEqual(verdict(list({}), "198.51.100.1"), "198.51.100.1")
   })
 
-  it("with a rule lets in what it covers, in its own family alone", () => {
+  it("a rule admits the addresses that it covers, of its own family only", () => {
     const v4 = list({ rules: [rule("0.0.0.0/0")] })
     assert.strictEqual(verdict(v4, "::ffff:198.51.100.1"), "198.51.100.1")
     assert.strictEqual(verdict(v4, "2001:db8::1"), "NotListed")
@@ -57,43 +57,43 @@ describe("a list", () => {
   })
 
   it.each(["nonsense", "10.0.0.0/33", "010.0.0.0/8", "198.51.100.1", ""])(
-    "whose only rule is %j lets nobody in: it matches nothing and still counts",
+    "a list whose only rule is %j admits no address: an invalid rule matches nothing and restricts the project",
     (cidr) => {
       assert.strictEqual(verdict(list({ rules: [rule(cidr)] }), "198.51.100.1"), "NotListed")
     }
   )
 
-  it("whose rule ends at a time that cannot be read lets nobody in", () => {
+  it("a rule with an invalid expiry admits no address", () => {
     assert.strictEqual(verdict(list({ rules: [rule("0.0.0.0/0", "soon")] }), "198.51.100.1"), "NotListed")
   })
 
-  it("whose rules lapse lets nobody in any more: an expiry may only deny", () => {
+  it("a list whose rules expire after the snapshot admits no address: a local expiry may only deny", () => {
     const lapsing = list({ rules: [rule("198.51.100.0/24", at(60))] })
     assert.strictEqual(verdict(lapsing, "198.51.100.1", 59_999), "198.51.100.1")
     assert.strictEqual(verdict(lapsing, "198.51.100.1", 60_000), "NotListed")
     assert.strictEqual(verdict(lapsing, "203.0.113.1", 60_000), "NotListed")
   })
 
-  it("taken after its rules lapsed is open: that is the server's word", () => {
+  it("a snapshot whose rules had expired when the server took it admits every address", () => {
     const fresh = list({ rules: [rule("198.51.100.0/24", at(60))], server_now: at(60) })
     assert.strictEqual(verdict(fresh, "203.0.113.1"), "203.0.113.1")
   })
 
-  it("that is too old refuses everybody if it had rules, and nobody if it was empty", () => {
+  it("a stale list with rules admits no address, and a stale empty list admits every address", () => {
     const restricted = list({ rules: [rule("198.51.100.0/24")] })
     assert.strictEqual(verdict(restricted, "198.51.100.1", maxStale), "198.51.100.1")
     assert.strictEqual(verdict(restricted, "198.51.100.1", maxStale + 1), "RulesTooOld")
     assert.strictEqual(verdict(list({}), "198.51.100.1", 100 * maxStale), "198.51.100.1")
   })
 
-  it("of another project admits nobody", () => {
+  it("the list of another project admits no address", () => {
     const peer = parsePeer("198.51.100.1")
     assert.isDefined(peer)
     const other = { endpoint_id: EndpointId.make("ep-a"), project_id: ProjectId.make("prj-b"), peer }
     assert.isTrue(Result.isFailure(checkAllowlist(list({}), other, 0, maxStale)))
   })
 
-  it("is never replaced by an older version, nor by an older answer of the same version", () => {
+  it("a list is not replaced by an older version or by an older answer of the same version", () => {
     const [first, second] = [list({ version: 1, server_now: at(9) }), list({ version: 2 })]
     assert.strictEqual(newer(first, second), second)
     assert.strictEqual(newer(second, first), second)
@@ -103,7 +103,7 @@ describe("a list", () => {
     assert.strictEqual(newer(undefined, early), early)
   })
 
-  it("whose own clock cannot be read is no list", () => {
+  it("a snapshot with an invalid clock is rejected", () => {
     assert.isUndefined(compile({ project_id, version: 1, rules: [], server_now: "now" }, 0))
   })
 })

@@ -9,8 +9,8 @@ const peer = (text: string) => {
   return parsed
 }
 
-describe("Limits", () => {
-  it("give a slot back when it is released", () => {
+describe("ConnectionLimiter", () => {
+  it("a released slot can be taken again", () => {
     const limits = new ConnectionLimiter({ ...defaultConnectionLimits, connections: 1 })
     const release = limits.connection()
     assert.isDefined(release)
@@ -19,7 +19,7 @@ describe("Limits", () => {
     assert.isDefined(limits.connection())
   })
 
-  it("count half-open connections by address and attempts by /24, which refill with time", () => {
+  it("half-open connections are counted by address, and attempts by /24 with refill over time", () => {
     const limits = new ConnectionLimiter({ ...defaultConnectionLimits, half_open: 1, attempts: 1, attempts_burst: 3 })
     assert.isDefined(limits.handshake(peer("198.51.100.1"), 0))
     assert.isUndefined(limits.handshake(peer("198.51.100.1"), 0))
@@ -30,7 +30,7 @@ describe("Limits", () => {
     assert.isDefined(limits.handshake(peer("198.51.100.3"), 1_000))
   })
 
-  it("say which limit of an endpoint was met", () => {
+  it("a refusal names the limit of the endpoint that is reached", () => {
     const limits = new ConnectionLimiter({
       ...defaultConnectionLimits,
       endpoint_connections: 1,

@@ -72,8 +72,8 @@ const relaying = Effect.gen(function* () {
   return { ...ends, running }
 })
 
-describe("a relayed session", () => {
-  it.live("is busy until it is authenticated, then idle, and has shown its cancel key", () =>
+describe("Relay", () => {
+  it.live("a session is busy until authentication has ended, then idle, and has reported its cancel key", () =>
     Effect.gen(function* () {
       const { answer, keys, relay } = yield* relaying
       assert.isTrue(relay.busy)
@@ -83,7 +83,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("is busy in a transaction, failed or not, and while a query runs", () =>
+  it.live("a session is busy in a transaction, failed or not, and during a query", () =>
     Effect.gen(function* () {
       const { answer, ask, relay } = yield* relaying
       yield* answer(ready("I"))
@@ -99,7 +99,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("that sent two queries is busy until the second is done", () =>
+  it.live("a session that has sent two queries is busy until the second one has ended", () =>
     Effect.gen(function* () {
       const { answer, ask, relay } = yield* relaying
       yield* answer(ready("I"))
@@ -111,7 +111,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("is idle after a COPY IN, whose Sync during the copy is owed no answer", () =>
+  it.live("a session is idle after a COPY IN, because a Sync during the copy has no answer", () =>
     Effect.gen(function* () {
       const { answer, ask, relay } = yield* relaying
       yield* answer(ready("I"))
@@ -124,7 +124,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("that is cut in the middle of a message hears the rest of it, then the FATAL, and nothing more", () =>
+  it.live("a cut within a message sends the rest of the message, then the FATAL, and nothing after it", () =>
     Effect.gen(function* () {
       const { answer, farServer, heard, relay, running } = yield* relaying
       const row = message("D", "a row that is long")
@@ -137,7 +137,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("that is cut in the middle of a message that never ends is closed without a word", () =>
+  it.live("a cut within a message that does not end closes the session without a FATAL", () =>
     Effect.gen(function* () {
       const { answer, heard, relay, running } = yield* relaying
       yield* answer(message("D", "a row that is long").subarray(0, 9))
@@ -148,7 +148,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("that is cut before it begins hears the FATAL alone", () =>
+  it.live("a session that is cut before it begins receives only the FATAL", () =>
     Effect.gen(function* () {
       const { heard, relay } = yield* unbegun
       relay.cut(fatal)
@@ -157,7 +157,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("that drains is cut when its transaction is over, not before", () =>
+  it.live("a draining session is cut at the end of its transaction, not before", () =>
     Effect.gen(function* () {
       const { answer, ask, farClient, heard, relay, running } = yield* relaying
       yield* answer(ready("T"))
@@ -174,7 +174,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("takes no more of the server than one chunk beyond the buffer of a client that does not read", () =>
+  it.live("a relay reads at most one chunk more than the buffer of a client that does not read holds", () =>
     Effect.gen(function* () {
       const { answer, client, farClient, farServer, heard, server } = yield* relaying
       yield* answer(ready("I"))
@@ -199,7 +199,7 @@ describe("a relayed session", () => {
     })
   )
 
-  it.live("ends on both sides when either side does", () =>
+  it.live("a session ends on both sides when either side ends", () =>
     Effect.gen(function* () {
       const one = yield* relaying
       one.farClient.end()

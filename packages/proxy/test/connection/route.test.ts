@@ -24,7 +24,7 @@ describe("route", () => {
     [`${a}.local.xdb.example`, "none"],
     ["www.local.db.example", "none"],
     ["", "none"]
-  ])("by the server name %s is %s", (name, expected) => {
+  ])("the server name %s routes to %s", (name, expected) => {
     assert.strictEqual(routed([user], name).to, expected)
   })
 
@@ -38,13 +38,13 @@ describe("route", () => {
     ["endpoint=", "malformed", undefined],
     ["endpoint=EP-X", "malformed", undefined],
     ["-c work_mem=1MB", "none", undefined]
-  ])("by the options %s is %s, and they are relayed as %s", (options, expected, rest) => {
+  ])("the options %s route to %s and are relayed as %s", (options, expected, rest) => {
     const { to, with: parameters } = routed([user, ["options", options]])
     assert.strictEqual(to, expected)
     assert.strictEqual(parameters.find(([name]) => name === "options")?.[1], rest)
   })
 
-  it("by the user's suffix takes it off the user, and off a database that libpq copied from it", () => {
+  it("the suffix of the user name is removed from the user and from a database that libpq copied from it", () => {
     const suffixed = `j.doe.${a}`
     assert.deepStrictEqual(
       routed([
@@ -69,7 +69,7 @@ describe("route", () => {
     assert.strictEqual(routed([["user", `.${a}`]]).to, "none")
   })
 
-  it("may be said in every place if it is said alike, and leaves what it does not know untouched", () => {
+  it("equal names in every place are accepted, and unknown parameters are relayed unchanged", () => {
     const parameters: ReadonlyArray<Parameter> = [
       ["user", `app.${a}`],
       ["options", `endpoint=${a}`],
@@ -78,7 +78,7 @@ describe("route", () => {
     assert.deepStrictEqual(routed(parameters, `${a}.local.db.example`), { to: a, with: [user, ["_pq_.x", "\xff"]] })
   })
 
-  it("said differently in two places is contradictory", () => {
+  it("different names in two places are contradictory", () => {
     assert.strictEqual(routed([["user", `app.${b}`]], `${a}.local.db.example`).to, "contradictory")
     assert.strictEqual(routed([user, ["options", `endpoint=${b}`]], `${a}.local.db.example`).to, "contradictory")
     assert.strictEqual(

@@ -21,8 +21,8 @@ const lists = Effect.fnUntraced(function* (refresh: Duration.Duration, down = fa
   return { allowlists, check, control }
 })
 
-describe("A connection that has ended", () => {
-  it.effect("is not cut", () =>
+describe("AllowlistCache.watch", () => {
+  it.effect("a connection that has ended is not cut", () =>
     Effect.gen(function* () {
       const { allowlists, check, control } = yield* lists(Duration.seconds(30))
       let cuts = 0
@@ -35,8 +35,8 @@ describe("A connection that has ended", () => {
   )
 })
 
-describe("A list", () => {
-  it.effect("that no connection asked for in ten minutes is loaded before it counts", () =>
+describe("AllowlistCache.check", () => {
+  it.effect("a list that was not used for ten minutes is loaded before the next check", () =>
     Effect.gen(function* () {
       const { check, control } = yield* lists(Duration.hours(2))
       assert.isTrue(Result.isSuccess(yield* check))
@@ -49,7 +49,7 @@ describe("A list", () => {
     })
   )
 
-  it.effect("with a lapsed rule and a connection under it is asked for again at once", () =>
+  it.effect("a list with an expired rule and a connection is requested again immediately", () =>
     Effect.gen(function* () {
       const { allowlists, check, control } = yield* lists(Duration.hours(2))
       const end = DateTime.formatIso(DateTime.add(yield* DateTime.now, { minutes: 1 }))
@@ -67,7 +67,7 @@ describe("A list", () => {
     })
   )
 
-  it.effect("is asked for as soon as its changes can be heard", () =>
+  it.effect("lists are requested as soon as the subscription to changes is established", () =>
     Effect.gen(function* () {
       const { check, control } = yield* lists(Duration.hours(2), true)
       assert.isTrue(Result.isFailure(yield* check))

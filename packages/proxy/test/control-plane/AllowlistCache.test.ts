@@ -21,8 +21,8 @@ const watched = Effect.gen(function* () {
   return { allowlists, ask, control, verdict }
 })
 
-describe("Allowlists", () => {
-  it.effect("knows nothing without a control plane, and lets nobody in", () =>
+describe("AllowlistCache", () => {
+  it.effect("a project whose list was never loaded admits no client", () =>
     Effect.gen(function* () {
       const { control, verdict } = yield* watched
       control.down = true
@@ -30,7 +30,7 @@ describe("Allowlists", () => {
     })
   )
 
-  it.effect("asks once, and not for every connection", () =>
+  it.effect("the list of a project is requested once, not for each connection", () =>
     Effect.gen(function* () {
       const { control, verdict } = yield* watched
       assert.strictEqual(yield* verdict, "admitted")
@@ -39,7 +39,7 @@ describe("Allowlists", () => {
     })
   )
 
-  it.effect("has a pushed change in force within a second, and without the push within 33", () =>
+  it.effect("a change takes effect within one second with a notification and within 33 without", () =>
     Effect.gen(function* () {
       const { control, verdict } = yield* watched
       assert.strictEqual(yield* verdict, "admitted")
@@ -53,7 +53,7 @@ describe("Allowlists", () => {
     })
   )
 
-  it.effect("cuts a connection whose rule went, and not one that another rule covers", () =>
+  it.effect("removing a rule cuts a connection that no other rule covers, and no other connection", () =>
     Effect.gen(function* () {
       const { allowlists, ask, control } = yield* watched
       yield* control.list("198.51.100.0/24", "198.51.100.7/32")
@@ -68,7 +68,7 @@ describe("Allowlists", () => {
     })
   )
 
-  it.effect("cuts a connection at once whose rule went between the check and the relay", () =>
+  it.effect("removing a rule between the check and the relay cuts the connection immediately", () =>
     Effect.gen(function* () {
       const { allowlists, ask, control, verdict } = yield* watched
       const admitted = yield* Effect.fromResult(yield* ask)
@@ -81,7 +81,7 @@ describe("Allowlists", () => {
     })
   )
 
-  it.effect("cuts a connection when its rule lapses, also while the control plane is gone", () =>
+  it.effect("an expiring rule cuts its connection, even while the control plane is unreachable", () =>
     Effect.gen(function* () {
       const { allowlists, ask, control, verdict } = yield* watched
       const end = DateTime.formatIso(DateTime.add(yield* DateTime.now, { minutes: 1 }))
@@ -99,7 +99,7 @@ describe("Allowlists", () => {
     })
   )
 
-  it.effect("refuses new connections ten minutes after the control plane went, if there were rules", () =>
+  it.effect("a project with rules refuses new connections after ten minutes without a control plane", () =>
     Effect.gen(function* () {
       const { control, verdict } = yield* watched
       yield* control.list("198.51.100.0/24")
@@ -115,7 +115,7 @@ describe("Allowlists", () => {
     })
   )
 
-  it.effect("leaves a project open whose last known list was empty, however long ago", () =>
+  it.effect("a project whose last known list is empty stays open without a control plane", () =>
     Effect.gen(function* () {
       const { control, verdict } = yield* watched
       assert.strictEqual(yield* verdict, "admitted")
@@ -125,7 +125,7 @@ describe("Allowlists", () => {
     })
   )
 
-  it.effect("cuts the connections of a project that is gone", () =>
+  it.effect("deleting a project cuts its connections", () =>
     Effect.gen(function* () {
       const { allowlists, ask, control, verdict } = yield* watched
       let cuts = 0

@@ -71,7 +71,7 @@ const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<
   Effect.map(Effect.result(effect), (result) => (Result.isFailure(result) ? result.failure._tag : "answered"))
 
 describe("HttpControlPlane", () => {
-  it.live("asks with the token, in the words of the contract", () =>
+  it.live("each call sends the token and the body of the contract", () =>
     Effect.gen(function* () {
       const endpoint = { endpoint_id, project_id, branch_id: "br-a", region_id: "local", disabled: false }
       const resolved = { ...endpoint, current_state: "idle", address: null, generation: null, more: "ignored" }
@@ -99,7 +99,7 @@ describe("HttpControlPlane", () => {
     })
   )
 
-  it.live("tells the problems of a wake apart", () =>
+  it.live("the status of a refused wake decides its meaning, whatever the body", () =>
     Effect.gen(function* () {
       const answers = [
         [403, "address_not_listed", "AddressNotListed"],
@@ -119,7 +119,7 @@ describe("HttpControlPlane", () => {
     })
   )
 
-  it.live("is unreachable when it refuses, answers nonsense or is not there", () =>
+  it.live("a refusal, an invalid answer and a missing server are ControlPlaneUnreachable", () =>
     Effect.gen(function* () {
       const missing = yield* answering(problem(404, "not_found"))
       assert.strictEqual(yield* tagOf(missing.control.resolve(endpoint_id)), "EndpointUnknown")
@@ -139,7 +139,7 @@ describe("HttpControlPlane", () => {
     })
   )
 
-  it.live("streams changes, past heartbeats and events it does not know, until the connection ends", () =>
+  it.live("changes are streamed until the connection ends, without heartbeats and unknown events", () =>
     Effect.gen(function* () {
       const { promise: stream, resolve } = Promise.withResolvers<ServerResponse>()
       const { asked, control } = yield* answering((response) => {
@@ -167,7 +167,7 @@ describe("HttpControlPlane", () => {
     })
   )
 
-  it.live("closes the connection of a subscription with its scope, read or not", () =>
+  it.live("closing the scope of a subscription closes its connection even if the stream never ran", () =>
     Effect.gen(function* () {
       const closed = Promise.withResolvers<void>()
       const { control } = yield* answering((response) => {

@@ -15,12 +15,12 @@ const cancelPacket = (key: Buffer) => {
   return packet
 }
 
-describe("a cancel request", { tags: ["psql", "openssl"] }, () => {
+describe("cancel requests", { tags: ["psql", "openssl"] }, () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())
 
-  it.live("from psql cancels the query, in the clear and over TLS", () =>
+  it.live("a cancel request of psql cancels the query, in plaintext and over TLS", () =>
     Effect.gen(function* () {
       const tls = yield* certificate("db.test")
       const { port } = yield* harness(cluster, { tls })
@@ -38,7 +38,7 @@ describe("a cancel request", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("from postgres.js cancels the query", () =>
+  it.live("a cancel request of postgres.js cancels the query", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster)
       const sql = sqlClient(port)
@@ -55,7 +55,7 @@ describe("a cancel request", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("from an address that is not listed cancels nothing, in the clear or over TLS, and gets no answer", () =>
+  it.live("a cancel request from an address that is not listed cancels nothing and gets no answer", () =>
     Effect.gen(function* () {
       const tls = yield* certificate("db.test")
       const forwards = yield* countedCompute(cluster)
@@ -87,7 +87,7 @@ describe("a cancel request", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("for an unknown key gets no answer either", () =>
+  it.live("a cancel request with an unknown key gets no answer", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       const socket = open(port)

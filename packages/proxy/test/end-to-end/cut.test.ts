@@ -25,12 +25,12 @@ const connected = (control: MemoryControlPlane) =>
 /** So long that a cut that happens cannot come from a refresh. */
 const neverRefreshed = { allowlist: { refresh: "1 hour" } } as const
 
-describe("an established connection", { tags: ["psql"] }, () => {
+describe("established connections", { tags: ["psql"] }, () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())
 
-  it.live("is cut with 57P01 when its rule is removed, by the push and long before the next refresh", () =>
+  it.live("removing its rule cuts a connection with 57P01, long before the next refresh", () =>
     Effect.gen(function* () {
       const { control, port, proxy } = yield* harness(cluster, neverRefreshed)
       yield* control.list("127.0.0.0/8", "203.0.113.0/24")
@@ -45,7 +45,7 @@ describe("an established connection", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("stays when one of two rules that cover it is removed, and when the last rule is", () =>
+  it.live("a connection stays when one of two rules that cover it is removed, and when the last rule is", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       yield* control.list("127.0.0.0/8", "127.0.0.1/32")
@@ -65,7 +65,7 @@ describe("an established connection", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("is cut when its rule lapses; the fresh list then opens the project", () =>
+  it.live("a connection is cut when its rule expires, and the fresh list then opens the project", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster, neverRefreshed)
       const now = yield* DateTime.now
@@ -91,7 +91,7 @@ describe("an established connection", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("is cut when its endpoint is disabled, and a new one is refused with 08004", () =>
+  it.live("disabling an endpoint cuts its connections and refuses new ones with 08004", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster, { allowlist: { refresh: "200 millis" } })
       const ended = yield* Effect.forkChild(lasting(port))
@@ -102,7 +102,7 @@ describe("an established connection", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("may finish its transaction when the proxy drains, and is cut at once when it is idle", () =>
+  it.live("draining cuts an idle connection immediately, and a busy one at the end of its transaction", () =>
     Effect.gen(function* () {
       const { port, proxy } = yield* harness(cluster, { shutdown_grace: "50 seconds" })
       const working = sqlClient(port)
@@ -129,7 +129,7 @@ describe("an established connection", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("is cut in its query when the proxy drains and the grace is over", () =>
+  it.live("draining cuts a connection within its query after the shutdown grace", () =>
     Effect.gen(function* () {
       const { port, proxy } = yield* harness(cluster, { shutdown_grace: "100 millis" })
       const observer = sqlClient(port)
@@ -141,7 +141,7 @@ describe("an established connection", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("stays while the control plane is gone, and the last known list still decides about new ones", () =>
+  it.live("without a control plane connections stay, and the last known list applies to new ones", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       yield* control.list("127.0.0.1/32")
@@ -151,7 +151,7 @@ describe("an established connection", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("is not begun when nothing is known of the rules: 57P03", () =>
+  it.live("a connection is refused with 57P03 if the rules were never loaded", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       control.down = true

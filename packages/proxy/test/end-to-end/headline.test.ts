@@ -24,11 +24,11 @@ const answer = (socket: Socket) => {
   return untilClosed(socket)
 }
 
-describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
+describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
   const cluster = new Cluster()
   afterAll(() => cluster.remove())
 
-  it.live("stays suspended, with zero wake calls, when an unlisted client connects", () =>
+  it.live("a client that is not listed does not wake a suspended endpoint: there is no wake call", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       yield* control.list("203.0.113.0/24")
@@ -44,44 +44,46 @@ describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("stays suspended over TLS too, negotiated, direct, or preferred with a second attempt in the clear", () =>
-    Effect.gen(function* () {
-      const tls = yield* certificate("db.test")
-      const { control, port } = yield* harness(cluster, { tls })
-      yield* control.list("203.0.113.0/24")
-      const negotiated = async () => {
-        const socket = open(port)
-        socket.write(sslRequest)
-        assert.strictEqual((await once(socket)).toString(), "S")
-        return answer(openTls(port, "db.test", ["postgresql"], socket))
-      }
-      const direct = () => answer(openTls(port, "db.test", ["postgresql"]))
-      const inTheClear = () => answer(open(port))
-      // What a client does that prefers TLS, as libpq below: the second attempt comes because the first was refused.
-      const attempts = [negotiated, direct, negotiated, inTheClear]
-      yield* Effect.promise(async () => {
-        for (const attempt of attempts) assert.match((await attempt()).toString("latin1"), /^E.*C28000\0/s)
-      })
-      assert.strictEqual(yield* sqlstate(port, { ssl: { rejectUnauthorized: false } }), "28000")
-      assert.strictEqual(control.resolves.length, attempts.length + 1)
+  it.live(
+    "a client that is not listed does not wake a suspended endpoint over TLS: negotiated, direct or preferred",
+    () =>
+      Effect.gen(function* () {
+        const tls = yield* certificate("db.test")
+        const { control, port } = yield* harness(cluster, { tls })
+        yield* control.list("203.0.113.0/24")
+        const negotiated = async () => {
+          const socket = open(port)
+          socket.write(sslRequest)
+          assert.strictEqual((await once(socket)).toString(), "S")
+          return answer(openTls(port, "db.test", ["postgresql"], socket))
+        }
+        const direct = () => answer(openTls(port, "db.test", ["postgresql"]))
+        const inTheClear = () => answer(open(port))
+        // What a client does that prefers TLS, as libpq below: the second attempt comes because the first was refused.
+        const attempts = [negotiated, direct, negotiated, inTheClear]
+        yield* Effect.promise(async () => {
+          for (const attempt of attempts) assert.match((await attempt()).toString("latin1"), /^E.*C28000\0/s)
+        })
+        assert.strictEqual(yield* sqlstate(port, { ssl: { rejectUnauthorized: false } }), "28000")
+        assert.strictEqual(control.resolves.length, attempts.length + 1)
 
-      const refusals = /FATAL: {2}The address 127\.0\.0\.1 is not on this project's IP allowlist\./g
-      for (const [mode, times] of [
-        ["require", 1],
-        ["prefer", 2]
-      ] as const) {
-        const before = control.resolves.length
-        const { code, stderr } = yield* Effect.promise(() => psql(port, "select 1", `sslmode=${mode}`))
-        assert.strictEqual(code, 2)
-        assert.lengthOf(stderr.match(refusals) ?? [], times, stderr)
-        assert.strictEqual(control.resolves.length, before + times)
-      }
-      assert.deepStrictEqual(control.wakes, [])
-      assert.isFalse(cluster.running)
-    })
+        const refusals = /FATAL: {2}The address 127\.0\.0\.1 is not on this project's IP allowlist\./g
+        for (const [mode, times] of [
+          ["require", 1],
+          ["prefer", 2]
+        ] as const) {
+          const before = control.resolves.length
+          const { code, stderr } = yield* Effect.promise(() => psql(port, "select 1", `sslmode=${mode}`))
+          assert.strictEqual(code, 2)
+          assert.lengthOf(stderr.match(refusals) ?? [], times, stderr)
+          assert.strictEqual(control.resolves.length, before + times)
+        }
+        assert.deepStrictEqual(control.wakes, [])
+        assert.isFalse(cluster.running)
+      })
   )
 
-  it.live("is not woken by an address that was removed a moment ago", () =>
+  it.live("an address that was just removed does not wake a suspended endpoint", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       yield* control.list("127.0.0.1/32")
@@ -95,7 +97,7 @@ describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("is woken once by 60 clients at a time, and serves them all", () =>
+  it.live("60 concurrent clients wake a suspended endpoint once and are all served", () =>
     Effect.gen(function* () {
       yield* Effect.promise(() => cluster.stop())
       const { control, port } = yield* harness(cluster)
@@ -109,7 +111,7 @@ describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("is woken again without the client noticing when its compute went away after it was resolved", () =>
+  it.live("a compute that stops after it was resolved is woken again without the client noticing", () =>
     Effect.gen(function* () {
       yield* Effect.promise(() => cluster.start())
       const stale = {
@@ -125,7 +127,7 @@ describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("is woken again without the client noticing while its compute says 57P03", () =>
+  it.live("a compute that answers 57P03 is woken again without the client noticing", () =>
     Effect.gen(function* () {
       const starting = yield* refusingCompute("57P03")
       const addresses = [starting, starting, yield* Effect.promise(() => cluster.start())]
@@ -137,7 +139,7 @@ describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("is woken five times again and no more; another error of the compute is the client's to read", () =>
+  it.live("a wake is retried at most five times, and other errors of the compute are relayed to the client", () =>
     Effect.gen(function* () {
       const starting = yield* refusingCompute("57P03")
       const never = yield* harness({ generation: 1, running: true, address: starting, start: async () => starting })
@@ -150,7 +152,7 @@ describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("that does not start in time is a 57P03, which drivers may retry", () =>
+  it.live("an endpoint that does not start in time is 57P03, which drivers may retry", () =>
     Effect.gen(function* () {
       yield* Effect.promise(() => cluster.stop())
       const { control, port } = yield* harness(cluster)
@@ -159,7 +161,7 @@ describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
-  it.live("tells the control plane what is in use, and that it no longer is", () =>
+  it.live("the control plane receives reports of the computes in use, and of those no longer in use", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       const sql = sqlClient(port)
@@ -180,7 +182,7 @@ describe("a suspended endpoint", { tags: ["psql", "openssl"] }, () => {
   )
 
   for (const leaver of ["that began the wake", "that joined it"])
-    it.live(`lets go of a client that leaves during the wake, and only of that one: the one ${leaver}`, () =>
+    it.live(`a client that disconnects during a wake does not affect the others: the one ${leaver}`, () =>
       Effect.gen(function* () {
         const { promise: woken, resolve: wake } = Promise.withResolvers<string>()
         const compute: Startable = { generation: 1, running: false, address: "", start: () => woken }

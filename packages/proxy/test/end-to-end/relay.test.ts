@@ -19,12 +19,12 @@ const digest = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex
 /** More than all kernels and processes on the way hold, and less than any of the tables here. */
 const mostHeld = 48e6
 
-describe("a relayed session", { tags: ["psql"] }, () => {
+describe("relayed sessions", { tags: ["psql"] }, () => {
   const cluster = new Cluster()
   beforeAll(() => cluster.start())
   afterAll(() => cluster.remove())
 
-  it.live("is Postgres's own: SCRAM, parameters, notices, errors, prepared statements", () =>
+  it.live("SCRAM, parameters, notices, errors and prepared statements are those of Postgres", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster)
       const notices: Array<unknown> = []
@@ -42,27 +42,25 @@ describe("a relayed session", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live(
-    "is the named endpoint's, by user suffix, by options, with the database left out, and other options kept",
-    () =>
-      Effect.gen(function* () {
-        const { port } = yield* harness(cluster)
-        const base = `host=127.0.0.1 port=${port}`
-        const ask = (info: string, sql: string) => Effect.promise(() => run("psql", ["-XAt", "-d", info, "-c", sql]))
-        const bySuffix = yield* ask(`${base} user=app.${endpoint_id} dbname=postgres`, "select current_user")
-        assert.strictEqual(bySuffix.stdout, "app\n", bySuffix.stderr)
-        const noDatabase = yield* ask(`${base} user=app.${endpoint_id}`, "select 1")
-        assert.match(noDatabase.stderr, /database "app" does not exist/)
-        const options = `options='-c work_mem=3MB endpoint=${endpoint_id} -c test.words=a\\\\ b'`
-        const kept = yield* ask(
-          `${base} user=app dbname=postgres ${options}`,
-          "select current_setting('work_mem'), current_setting('test.words')"
-        )
-        assert.strictEqual(kept.stdout, "3MB|a b\n", kept.stderr)
-      })
+  it.live("a session reaches the endpoint of the user suffix or the options, and other options are kept", () =>
+    Effect.gen(function* () {
+      const { port } = yield* harness(cluster)
+      const base = `host=127.0.0.1 port=${port}`
+      const ask = (info: string, sql: string) => Effect.promise(() => run("psql", ["-XAt", "-d", info, "-c", sql]))
+      const bySuffix = yield* ask(`${base} user=app.${endpoint_id} dbname=postgres`, "select current_user")
+      assert.strictEqual(bySuffix.stdout, "app\n", bySuffix.stderr)
+      const noDatabase = yield* ask(`${base} user=app.${endpoint_id}`, "select 1")
+      assert.match(noDatabase.stderr, /database "app" does not exist/)
+      const options = `options='-c work_mem=3MB endpoint=${endpoint_id} -c test.words=a\\\\ b'`
+      const kept = yield* ask(
+        `${base} user=app dbname=postgres ${options}`,
+        "select current_setting('work_mem'), current_setting('test.words')"
+      )
+      assert.strictEqual(kept.stdout, "3MB|a b\n", kept.stderr)
+    })
   )
 
-  it.live("carries a large COPY intact in both directions", () =>
+  it.live("a large COPY arrives intact in both directions", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster)
       const text = someBytes(8_192).toString("hex")
@@ -83,7 +81,7 @@ describe("a relayed session", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("holds back a fast server while the client does not read, instead of buffering", () =>
+  it.live("a fast server is paused while the client does not read, without buffering", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster)
       const [reader, observer] = [sqlClient(port), sqlClient(port)]
@@ -118,7 +116,7 @@ describe("a relayed session", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("ends for the server when the client is gone, though a query runs", () =>
+  it.live("a disconnected client ends the session of the server, even during a query", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster)
       const observer = sqlClient(port)
@@ -137,7 +135,7 @@ describe("a relayed session", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("ends for the client with Postgres's own words when the server stops", () =>
+  it.live("a server that stops ends the session of the client with its own error", () =>
     Effect.gen(function* () {
       const { port } = yield* harness(cluster)
       const observer = sqlClient(port)

@@ -26,7 +26,7 @@ describe("NetworkTrie", () => {
     ["IPv6", 16, 128]
   ] as const)
     it.effect.prop(
-      `agrees with the core's contains on ${family}`,
+      `the trie matches the same ${family} addresses as the core's contains`,
       [Schema.Array(Schema.Tuple([Bytes(count), Prefix(most)])), Schema.Array(Bytes(count))],
       ([listed, addresses]) =>
         Effect.sync(() => {
@@ -51,7 +51,7 @@ describe("NetworkTrie", () => {
       { arbitrary: { runs: 500 } }
     )
 
-  it("answers the latest expiry of all networks that cover the address", () => {
+  it("the trie returns the latest expiry of the networks that cover an address", () => {
     const trie = new NetworkTrie()
     const bytes = (address: string) => parsePeer(address)?.bytes ?? new Uint8Array()
     trie.add(bytes("10.0.0.0"), 8, 100)
@@ -74,16 +74,19 @@ describe("parsePeer", () => {
     ["2001:DB8:0:0::1", "2001:db8::1", 6],
     ["fe80::1%eth0", "fe80::1", 6],
     ["::1", "::1", 6]
-  ])("reads %s as %s", (given, canonical, family) => {
+  ])("the peer %s is read as %s", (given, canonical, family) => {
     const peer = parsePeer(given)
     assert.deepStrictEqual([peer?.text, peer?.family, peer?.bytes.length], [canonical, family, family === 4 ? 4 : 16])
   })
 
-  it.each(["", "localhost", "10.0.0.0/8", "010.0.0.1", "10.1", "1.2.3.4.5"])("refuses %j", (given) => {
-    assert.isUndefined(parsePeer(given))
-  })
+  it.each(["", "localhost", "10.0.0.0/8", "010.0.0.1", "10.1", "1.2.3.4.5"])(
+    "the peer %j is not an address",
+    (given) => {
+      assert.isUndefined(parsePeer(given))
+    }
+  )
 
-  it("counts a /24 and a /64 as one neighbourhood, and the families apart", () => {
+  it("a /24 and a /64 are one neighbourhood each, separate by family", () => {
     const of = (address: string) => {
       const peer = parsePeer(address)
       return peer === undefined ? undefined : neighbourhood(peer)

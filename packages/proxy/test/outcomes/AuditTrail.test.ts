@@ -11,7 +11,7 @@ const client = {
 }
 
 describe("AuditTrail", () => {
-  it.effect("says once a minute that an address was turned away, and says another one at once", () =>
+  it.effect("a refused address is logged once a minute, and another address immediately", () =>
     Effect.gen(function* () {
       const said: Array<unknown> = []
       const trail = new AuditTrail()

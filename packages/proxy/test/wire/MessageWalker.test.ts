@@ -15,7 +15,7 @@ const wanted = (type: number) => type % 2 === 0
 
 describe("MessageWalker", () => {
   it.effect.prop(
-    "sees the same messages and the same boundaries, wherever chunks end",
+    "messages and boundaries do not depend on where chunks end",
     [Schema.Array(Message), Sizes],
     ([messages, sizes]) =>
       Effect.sync(() => {
@@ -45,7 +45,7 @@ describe("MessageWalker", () => {
     { arbitrary: { runs: 300 } }
   )
 
-  it("finds where the message under way ends", () => {
+  it("walkToBoundary returns the end of the current message", () => {
     const walker = new MessageWalker({ wants: () => false, message: () => {} })
     const bytes = Buffer.concat([message(68, Buffer.alloc(10)), message(67, Buffer.alloc(3))])
     walker.walk(bytes.subarray(0, 7))
@@ -53,7 +53,7 @@ describe("MessageWalker", () => {
     assert.strictEqual(walker.walkToBoundary(bytes.subarray(9)), 6)
   })
 
-  it("never finds a boundary again after a length that makes no sense", () => {
+  it("there is no boundary after an invalid length", () => {
     const walker = new MessageWalker({ wants: () => false, message: () => {} })
     walker.walk(Buffer.from([90, 0, 0, 0, 3, 0, 0, 0]))
     assert.isFalse(walker.atBoundary)

@@ -13,23 +13,23 @@ const take = (bytes: ReadonlyArray<number>) => {
   return { header: header?._tag === "Proxied" ? header.source.text : header?._tag, rest: queue.length }
 }
 
-describe("a PROXY header", () => {
-  it("names an IPv4 or IPv6 client, and a mapped one as IPv4", () => {
+describe("takeProxyHeader", () => {
+  it("a PROXY header names an IPv4 or IPv6 client, and a mapped address as IPv4", () => {
     assert.strictEqual(take(v4).header, "198.51.100.7")
     assert.strictEqual(take(v6([0x20, 1, 0x0d, 0xb8, ...Array(11).fill(0), 1])).header, "2001:db8::1")
     assert.strictEqual(take(v6([...Array(10).fill(0), 255, 255, 203, 0, 113, 9])).header, "203.0.113.9")
   })
 
-  it("is taken with what it carries besides, and nothing behind it", () => {
+  it("a PROXY header is taken with its extensions, and no bytes after it", () => {
     const carrying = [...signature, 0x21, 0x11, 0, 15, ...v4.slice(16), 1, 2, 3]
     assert.deepStrictEqual(take([...carrying, 9, 9]), { header: "198.51.100.7", rest: 2 })
   })
 
-  it("asks for more until it is whole", () => {
+  it("an incomplete PROXY header is not taken", () => {
     for (let size = 0; size < v4.length; size++) assert.isUndefined(take(v4.slice(0, size)).header)
   })
 
-  it("of the load balancer itself is local", () => {
+  it("a PROXY header of the load balancer itself is local", () => {
     assert.strictEqual(take([...signature, 0x20, 0, 0, 0]).header, "Local")
   })
 
@@ -42,7 +42,7 @@ describe("a PROXY header", () => {
     ["UDP", [...signature, 0x21, 0x12, 0, 12, ...v4.slice(16)]],
     ["an address cut short", [...signature, 0x21, 0x11, 0, 4, 1, 2, 3, 4]],
     ["a length without end", [...signature, 0x21, 0x11, 255, 255]]
-  ])("with %s is refused", (_, bytes) => {
+  ])("a PROXY header with %s is refused", (_, bytes) => {
     assert.strictEqual(take(bytes).header, "Refused")
   })
 })

@@ -26,9 +26,9 @@ const Text = Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximu
 const latin1 = (bytes: ReadonlyArray<number>) => Buffer.from(bytes).toString("latin1")
 const Parameters = Schema.Array(Schema.Tuple([Text, Text])).check(Schema.isMaxLength(20))
 
-describe("a startup packet", () => {
+describe("takeFirstPacket", () => {
   it.effect.prop(
-    "reads as it was written, in whatever pieces it comes, and nothing behind it is taken",
+    "a startup packet is read as it was encoded, in any pieces, and no bytes after it are taken",
     [Parameters, Schema.Array(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 40 })))],
     ([given, sizes]) =>
       Effect.sync(() => {
@@ -50,7 +50,7 @@ describe("a startup packet", () => {
   )
 
   it.effect.prop(
-    "that is random bytes is judged without failing",
+    "random parameter bytes are a startup packet or malformed",
     [Schema.Uint8Array],
     ([bytes]) =>
       Effect.sync(() => {
@@ -63,14 +63,14 @@ describe("a startup packet", () => {
   )
 
   it.each([
-    ["Garbage", "too short", packet(7, 3, 0)],
-    ["Garbage", "too long", packet(10_001, 3, 0)],
+    ["Garbage", "that is too short", packet(7, 3, 0)],
+    ["Garbage", "that is too long", packet(10_001, 3, 0)],
     ["UnsupportedProtocol", "of version 2", packet(9, 2, 0, "\0")],
-    ["Startup", "of a minor version to come", packet(9, 3, 99, "\0")],
+    ["Startup", "of a future minor version", packet(9, 3, 99, "\0")],
     ["SslRequest", "with its code", packet(8, 1234, 5679)],
     ["Garbage", "with an SSL code and a body", packet(9, 1234, 5679, "x")],
     ["GssEncRequest", "with its code", packet(8, 1234, 5680)],
-    ["Garbage", "with a code of nobody", packet(8, 1234, 5681)],
+    ["Garbage", "with an unknown code", packet(8, 1234, 5681)],
     ["CancelRequest", "with a key of 4 bytes", packet(16, 1234, 5678, "12345678")],
     ["Garbage", "with a key of 3 bytes", packet(15, 1234, 5678, "1234567")],
     ["CancelRequest", "with a key of 256 bytes", packet(268, 1234, 5678, "k".repeat(260))],
@@ -78,13 +78,13 @@ describe("a startup packet", () => {
     ["Malformed", "without a list", packet(8, 3, 0)],
     ["Malformed", "whose list does not end", packet(16, 3, 0, "user\0ap\0")],
     ["Malformed", "with a name and no value", packet(14, 3, 0, "user\0\0")],
-    ["Malformed", "with bytes behind its list", packet(17, 3, 0, "user\0a\0\0x")],
+    ["Malformed", "with bytes after its list", packet(17, 3, 0, "user\0a\0\0x")],
     ["Malformed", "whose last text does not end", packet(19, 3, 0, "user\0a\0_pq_")]
-  ] as const)("is %s when %s", (tag, _, bytes) => {
+  ] as const)("takeFirstPacket returns %s for a packet %s", (tag, _, bytes) => {
     assert.strictEqual(parse(bytes)?._tag, tag)
   })
 
-  it.each(["user", "database", "options"])("names %s once", (name) => {
+  it.each(["user", "database", "options"])("a startup packet that repeats %s is malformed", (name) => {
     const twice: Startup = {
       _tag: "Startup",
       version: 0x30000,
@@ -96,7 +96,7 @@ describe("a startup packet", () => {
     assert.strictEqual(parse(encodeStartup(twice))?._tag, "Malformed")
   })
 
-  it("may repeat other parameters, the last one counting, and bring _pq_ ones", () => {
+  it("other parameters may be repeated, the last value counts, and _pq_ parameters are kept", () => {
     const parameters = [
       ["_pq_.x", "1"],
       ["TimeZone", "a"],
@@ -107,7 +107,7 @@ describe("a startup packet", () => {
     assert.strictEqual(parameter(startup, "TimeZone"), "b")
   })
 
-  it("whose end has not come asks for more", () => {
+  it("an incomplete startup packet is not taken", () => {
     const bytes = encodeStartup({ _tag: "Startup", version: 0x30000, parameters: [["user", "app"]] })
     for (let size = 0; size < bytes.length; size++) assert.isUndefined(parse(bytes.subarray(0, size)))
   })
