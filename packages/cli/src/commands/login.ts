@@ -22,7 +22,7 @@ import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { printable, sentence } from "../output/table.ts"
 
-export interface LoginOptions {
+interface LoginOptions {
   readonly noBrowser: boolean
   readonly withToken: boolean
   readonly name: string | undefined

@@ -5,7 +5,7 @@ import type { HttpClientError, HttpClientResponse } from "effect/http"
 /** The request option that makes a client method return what `answered` takes. */
 export const withBody = { responseMode: "decoded-and-response" } as const
 
-export interface Answered<A> {
+interface Answered<A> {
   readonly value: A
   readonly body: unknown
 }
@@ -19,7 +19,7 @@ interface Page {
   readonly pagination: { readonly next_cursor: string | null }
 }
 
-export interface PageQuery {
+interface PageQuery {
   readonly limit: number
   readonly cursor?: string
 }

@@ -46,7 +46,7 @@ const preparePrivateFolder = (folder: string) => {
   if ((found.mode & forOthers) !== 0) chmodSync(folder, 0o700)
 }
 
-export interface PrivateText {
+interface PrivateText {
   readonly text: string
   /** Other users could read the file until now. */
   readonly wasLoose: boolean

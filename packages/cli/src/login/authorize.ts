@@ -19,7 +19,7 @@ import { Browser } from "./Browser.ts"
 import { readPasted } from "./callback.ts"
 import { type LoginListener, listenForCallback } from "./LoginListener.ts"
 
-export interface AuthorizeOptions {
+interface AuthorizeOptions {
   readonly client: NarthexClient["Service"]
   /** The console's origin. */
   readonly console: string

@@ -1,7 +1,7 @@
 /** `-o table|json|yaml`, before or after the subcommand. */
 import { Flag, GlobalFlag } from "effect/cli"
 
-export const formats = ["table", "json", "yaml"] as const
+const formats = ["table", "json", "yaml"] as const
 export type Format = (typeof formats)[number]
 
 export const OutputFormat = GlobalFlag.Setting("output")({
