@@ -1,4 +1,4 @@
-/** The scripts against the API as it is served, over memory. */
+/** Runs the scripts against the real API server, on memory storage. */
 import { assert, describe, it } from "@effect/vitest"
 import { NarthexClient } from "@narthex/api"
 import { ApiKeys, Authentication, Region, RegionCatalog, RegionId, Sessions } from "@narthex/core"
@@ -9,20 +9,20 @@ import { idToken } from "./people.ts"
 import { program } from "./typedClient.ts"
 import { watch } from "./watchEvents.ts"
 
-/** Where the API is, and a key of a user who signed in. */
+/** The URL of the API, and a key of a signed-in user. */
 const settings = Effect.gen(function* () {
   const { url } = yield* MemoryServer
   const device = { user_agent: null, address: null }
   const { access_token } = yield* (yield* Sessions).exchange(idToken("grace@example.com"), device)
   const caller = yield* (yield* Authentication).authenticate(access_token, null)
-  if (caller.kind !== "session") return yield* Effect.die(new Error("A session is no session."))
+  if (caller.kind !== "session") return yield* Effect.die(new Error("The caller is not a session."))
   const wanted = { name: "script", capability: "read_write", expires_in_days: 1 } as const
   const { secret } = yield* (yield* ApiKeys).create(caller, { ...wanted, scope: { type: "organization" } })
   return { baseUrl: url, credential: secret }
 })
 
 describe("scripts", () => {
-  it.live("the typed client makes a project, waits for it and opens it to one address alone", () =>
+  it.live("the typed client creates a project, waits for it and allows one address", () =>
     Effect.gen(function* () {
       const client = NarthexClient.layerFetch(yield* settings)
       const { project, rules } = yield* Effect.provide(program("shop"), client)
@@ -34,7 +34,7 @@ describe("scripts", () => {
     }).pipe(Effect.provide(MemoryServer.layer))
   )
 
-  it.live("the typed client names a region where the server asks for one", () =>
+  it.live("the typed client passes a region if the server requires one", () =>
     Effect.gen(function* () {
       const catalog = yield* RegionCatalog
       const region_id = RegionId.make("elsewhere")
@@ -45,7 +45,7 @@ describe("scripts", () => {
     }).pipe(Effect.provide(MemoryServer.layer))
   )
 
-  it.live("the watcher sees a project come about, and goes on where it stopped", () =>
+  it.live("the watcher follows the creation of a project, and resumes where it stopped", () =>
     Effect.gen(function* () {
       const own = yield* settings
       const connected = Promise.withResolvers<void>()

@@ -1,4 +1,4 @@
-/** The programs that embed the core do what they say, in memory and on a real Postgres. */
+/** Runs the programs that embed the core, in memory and on a real Postgres. */
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -16,7 +16,7 @@ const dataDir = Effect.acquireRelease(
   (path) => Effect.promise(() => rm(path, { recursive: true }))
 )
 
-/** A real Postgres with nothing in it. */
+/** An empty, real Postgres. */
 const Postgres = Layer.unwrap(
   Effect.gen(function* () {
     const path = yield* dataDir
@@ -26,7 +26,7 @@ const Postgres = Layer.unwrap(
 )
 
 describe("the core in a program", () => {
-  it.live("signs in, watches a project come about, and makes a key that reads it", () =>
+  it.live("the core in memory signs in, follows the creation of a project, and creates a key that reads it", () =>
     Effect.gen(function* () {
       const { caller, events, key, project } = yield* InMemory.program
       assert.strictEqual(project.org_id, caller.org_id)
@@ -39,7 +39,7 @@ describe("the core in a program", () => {
     }).pipe(Effect.provide(InMemory.embedded))
   )
 
-  it.live("finds on Postgres what an earlier process left there, its own tokens too", () =>
+  it.live("the core on Postgres finds the state and accepts the tokens of an earlier process", () =>
     Effect.gen(function* () {
       const { database, host, username } = yield* EmbeddedPostgres
       const url = Redacted.make(`postgresql:///${database}?host=${encodeURIComponent(host)}&user=${username}`)

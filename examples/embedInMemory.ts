@@ -1,5 +1,5 @@
 /**
- * The core in a program of your own, everything in memory: sign in, make a project, watch its events, make a key.
+ * The core in your own program, with all state in memory: sign in, create a project, follow its events, create a key.
  *
  *     node --conditions=source examples/embedInMemory.ts
  */
@@ -14,7 +14,7 @@ const outside = Layer.mergeAll(
   People
 )
 
-/** The services, and the runner that works on operations. */
+/** The services, and the runner that performs operations. */
 export const embedded = Core.layerRunner.pipe(
   Layer.provideMerge(Core.layerServices),
   Layer.provideMerge(Layer.merge(Core.layerMemoryPorts, Core.TokenSigner.layerMemory)),
@@ -32,8 +32,8 @@ export const program = Effect.gen(function* () {
   })
   const { authenticate } = yield* Core.Authentication
   const caller = yield* authenticate(session.access_token, "127.0.0.1")
-  // Keys are made by people who are signed in, never by keys.
-  if (caller.kind !== "session") return yield* Effect.die(new Error("This was a key."))
+  // Only a session can create keys.
+  if (caller.kind !== "session") return yield* Effect.die(new Error("The caller is not a session."))
 
   const watching = yield* feed.events.pipe(
     Stream.filter(({ org_id, type }) => type === "operation.updated.v1" && org_id === caller.org_id),
@@ -43,7 +43,7 @@ export const program = Effect.gen(function* () {
     Effect.forkChild({ startImmediately: true })
   )
 
-  // The services trust whoever calls them: a host decides first.
+  // Services do not authorize their callers: the host must decide first.
   yield* (yield* Core.Authorization).admit(Core.changes("write", "create_projects", "none"), caller, {})
   const { project } = yield* (yield* Core.Projects).create(caller, { name: "shop", region: null })
   const events = yield* Fiber.join(watching)
@@ -55,7 +55,7 @@ export const program = Effect.gen(function* () {
     expires_in_days: 90
   })
   const key = yield* authenticate(secret, null)
-  yield* Console.log(`${session.user.email} made ${project.id}, and a key that reads it`)
+  yield* Console.log(`${session.user.email} created ${project.id}, and a key that reads it`)
   return { caller, events, key, project }
 })
 

@@ -1,5 +1,5 @@
 /**
- * The same core on a Postgres of yours: everything outlives the process, and any number of processes may share it.
+ * The same core on your Postgres: all state survives the process, and any number of processes can share it.
  *
  *     DATABASE_URL=postgresql://… NARTHEX_MASTER_SECRET=$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=') \
  *       node --conditions=source examples/embedOnPostgres.ts
@@ -12,7 +12,7 @@ import { idToken, People } from "./people.ts"
 
 export interface Store {
   readonly url: Redacted.Redacted
-  /** 32 bytes as base64url: wraps the signing keys in the database and peppers the digests of API keys. */
+  /** 32 bytes as base64url: encrypts the signing keys in the database, and peppers the digests of API keys. */
   readonly master: Redacted.Redacted
 }
 
@@ -29,7 +29,7 @@ export const embeddedOn = ({ master, url }: Store) =>
     Layer.provide(Database.layer({ url, maxConnections: 10, applicationName: "example" }))
   )
 
-/** Makes the project of this name if it is not there yet, and lists one network in it. */
+/** Creates the project of this name unless it exists, and adds one network to its allowlist. */
 export const program = (name: string) =>
   Effect.gen(function* () {
     yield* (yield* Core.RegionCatalog).seed([Core.RegionId.make("local")])
@@ -46,7 +46,7 @@ export const program = (name: string) =>
     yield* allowlist.add(project, new Core.NewIpRule({ cidr: "203.0.113.0/24" }), caller.user.ref)
     const { allowed } = yield* allowlist.check(project.id, "198.51.100.7")
     yield* Console.log(
-      `${project.id} was ${known ? "there" : "made"}; 198.51.100.7 ${allowed ? "may" : "may not"} connect`
+      `${project.id} was ${known ? "found" : "created"}; 198.51.100.7 ${allowed ? "may" : "may not"} connect`
     )
     return { allowed, known: known !== undefined, project, token: session.access_token }
   })

@@ -1,7 +1,4 @@
-/**
- * The API over memory on a free port: what a test of your own client can talk to. It needs no database, and forgets
- * everything at its end.
- */
+/** The API on memory storage and a free port, for tests of your own client. It needs no database and keeps no state. */
 import { RegionCatalog, RegionId } from "@narthex/core"
 import { Draining, layerApiServer } from "@narthex/http"
 import { Context, Duration, Effect, Layer } from "effect"

@@ -1,4 +1,4 @@
-/** Who can sign in to the examples. A service of your own provides `OpenIdProviders` of `@narthex/http` instead. */
+/** The users of the examples. Your own service provides `OpenIdProviders` of `@narthex/http` instead. */
 import { IdentityProvider, type VerifiedIdentity } from "@narthex/core"
 import { DateTime, Redacted } from "effect"
 
@@ -13,10 +13,10 @@ const identityOf = (email: string): VerifiedIdentity => ({
   expires_at: DateTime.makeUnsafe("2100-01-01T00:00:00Z")
 })
 
-/** Believes exactly these tokens: the address itself stands for the id token that a real provider would sign. */
+/** Accepts exactly these tokens. The email address stands for the id token that a real provider would sign. */
 export const People = IdentityProvider.layerMemory(
   new Map(["ada@example.com", "grace@example.com"].map((email) => [email, identityOf(email)]))
 )
 
-/** What an exchange is given for this person. */
+/** The input of an exchange for this user. */
 export const idToken = (email: string) => ({ id_token: Redacted.make(email), provider: null, nonce: null })

@@ -1,6 +1,6 @@
 /**
- * A script that makes a project through the API and waits until it is ready. Refusals are classes, so each can be
- * caught by its name.
+ * A script that creates a project through the API and waits until it is ready. Each problem is a class, so it can be
+ * caught by its tag.
  *
  *     NARTHEX_API_KEY=nsk_… node --conditions=source examples/typedClient.ts
  */
@@ -30,12 +30,12 @@ export const program = (name: string) =>
       yield* Console.log(`${operation.action} is ${operation.status}`)
     }
 
-    // The API takes networks only: an address becomes its own network first.
+    // The API accepts only networks, so an address becomes a network of one address.
     const { address } = yield* api.auth.clientAddress()
     const cidr = yield* Effect.fromResult(parseCidrOrAddress(address))
     yield* api.ipAllow.add({ params, payload: { cidr, label: "this script" } })
     const { rules } = yield* api.ipAllow.list({ params })
-    yield* Console.log(`${organization.name} has ${project.id}, open to ${rules.map((rule) => rule.cidr).join(", ")}`)
+    yield* Console.log(`${project.id} of ${organization.name} allows ${rules.map((rule) => rule.cidr).join(", ")}`)
     return { project, rules }
   })
 

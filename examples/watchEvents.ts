@@ -1,5 +1,5 @@
 /**
- * A script without Effect that follows an organization's events over any number of connections.
+ * A script without Effect that follows an organization's events, across reconnections.
  *
  *     NARTHEX_API_KEY=nsk_… node --conditions=source examples/watchEvents.ts
  */
@@ -7,20 +7,20 @@ import { type ClientSettings, subscribeAsync } from "@narthex/api"
 import { Redacted } from "effect"
 
 export interface Watcher {
-  /** An operation has reached this status. Answer `false` to stop watching. */
+  /** An operation has reached this status. Returns `false` to stop watching. */
   readonly onOperation: (id: string, status: string) => boolean
-  /** Events were missed: whatever is kept must be read anew. */
+  /** Events were missed: read the current state. */
   readonly onMissed: () => void
 }
 
-/** Answers the id of the last event that was seen: give it as `after` to go on there. */
+/** Returns the id of the last event. Pass it as `after` to resume there. */
 export const watch = async (settings: ClientSettings, { onMissed, onOperation }: Watcher, after?: string) => {
   let last = after
   const options = { path: "/v1/events" as const, ...(after === undefined ? {} : { lastEventId: after }) }
   for await (const item of subscribeAsync(settings, options)) {
     switch (item._tag) {
       case "Connected":
-        // Nothing before this moment is told, unless `after` was given: read the state now.
+        // Without `after`, earlier events are not delivered: read the current state now.
         if (item.lastEventId === undefined) onMissed()
         break
       case "Bookmark":
@@ -33,7 +33,7 @@ export const watch = async (settings: ClientSettings, { onMissed, onOperation }:
       case "Event": {
         const { data, id, type } = item.envelope
         last = id
-        if (type !== "operation.updated.v1") break // types that this program does not know are no mistake
+        if (type !== "operation.updated.v1") break // ignore unknown types
         if (!onOperation(String(data["operation_id"]), String(data["status"]))) return last
       }
     }
@@ -50,7 +50,7 @@ if (import.meta.main) {
         console.log(`${id} is ${status}`)
         return true
       },
-      onMissed: () => console.log("read the state")
+      onMissed: () => console.log("read the current state")
     }
   )
 }
