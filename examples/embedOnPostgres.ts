@@ -43,7 +43,7 @@ export const program = (name: string) =>
     const project = known ?? (yield* projects.create(caller, { name, region: null })).project
 
     const allowlist = yield* Core.IpAllowlist
-    yield* allowlist.add(project, new Core.NewIpRule({ cidr: "203.0.113.0/24" }), caller.user.ref)
+    yield* allowlist.add(project, { cidr: "203.0.113.0/24" }, caller.user.ref)
     const { allowed } = yield* allowlist.check(project.id, "198.51.100.7")
     yield* Console.log(
       `${project.id} was ${known ? "found" : "created"}; 198.51.100.7 ${allowed ? "may" : "may not"} connect`

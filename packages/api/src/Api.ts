@@ -13,7 +13,7 @@ import { EndpointsApi } from "./EndpointsApi.ts"
 import { EventsApi } from "./EventsApi.ts"
 import { InvitationsApi } from "./InvitationsApi.ts"
 import { IpAllowlistApi } from "./IpAllowlistApi.ts"
-import { openDocument } from "./openDocument.ts"
+import { allowUnknownMembers } from "./allowUnknownMembers.ts"
 import { OperationsApi } from "./OperationsApi.ts"
 import { OrganizationsApi } from "./OrganizationsApi.ts"
 import { ProjectsApi } from "./ProjectsApi.ts"
@@ -51,6 +51,6 @@ export class Api extends HttpApi.make("narthex")
       title: "Narthex",
       version: "1",
       description: "The control plane of a hosted Postgres platform.",
-      transform: openDocument
+      transform: allowUnknownMembers
     })
   ) {}

@@ -3,24 +3,23 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ApiKeyId, anonymous, Capability, type CredentialPolicy, reads, self, session } from "@narthex/core"
 import { Authentication } from "./Authentication.ts"
-import { created } from "./created.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, leftOut, optionalBody } from "./members.ts"
+import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, optionalNullable, optionalBody } from "./members.ts"
 import { Pagination, pageQuery } from "./Paging.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "./Problems.ts"
 import { ScopeInput } from "./ScopeInput.ts"
-import { ApiKeyRecord, ShownSecret } from "./Shapes.ts"
+import { ApiKeyRecord, created, ShownSecret } from "./Shapes.ts"
 
 export const CreateApiKey = Schema.Struct({
   name: KeyName,
-  capability: leftOut(Capability),
-  scope: leftOut(ScopeInput),
-  expires_in_days: leftOut(ExpiresInDays)
+  capability: optionalNullable(Capability),
+  scope: optionalNullable(ScopeInput),
+  expires_in_days: optionalNullable(ExpiresInDays)
 })
 export type CreateApiKey = typeof CreateApiKey.Type
 
-export const RotateApiKey = Schema.Struct({ grace_seconds: leftOut(GraceSeconds) })
+export const RotateApiKey = Schema.Struct({ grace_seconds: optionalNullable(GraceSeconds) })
 
 /** The one answer that holds a key's secret. */
 export const CreatedApiKey = Schema.Struct({ api_key: ApiKeyRecord, secret: ShownSecret })

@@ -16,7 +16,7 @@ import {
 } from "@narthex/core"
 import { Authentication, OwnToken } from "./Authentication.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { AnyOrgId, leftOut, Secret } from "./members.ts"
+import { AnyOrgId, optionalNullable, Secret } from "./members.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { EmailNotAllowedProblem, InvalidTokenProblem, RateLimitedProblem, UnavailableProblem } from "./Problems.ts"
 import { OpenAccountState, OpenCapability } from "./Shapes.ts"
@@ -61,8 +61,8 @@ export const SessionRecord = Schema.Struct({
 
 export const Exchange = Schema.Struct({
   id_token: Secret,
-  provider: leftOut(Schema.String),
-  nonce: leftOut(Schema.String)
+  provider: optionalNullable(Schema.String),
+  nonce: optionalNullable(Schema.String)
 })
 
 /** What a person may do about their own sessions, pending and former members too. */

@@ -9,32 +9,31 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, BranchId, changes, ProjectId, reads } from "@narthex/core"
 import { Authentication } from "./Authentication.ts"
-import { accepted, created } from "./created.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { AnyBranchId, BranchName, leftOut, optionalBody, TtlSeconds } from "./members.ts"
+import { AnyBranchId, BranchName, optionalNullable, optionalBody, TtlSeconds } from "./members.ts"
 import { Pagination, pageQuery } from "./Paging.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { ConflictProblem, ResourceBusyProblem } from "./Problems.ts"
-import { BranchRecord, EndpointRecord, Operations, ShownSecret } from "./Shapes.ts"
+import { accepted, BranchRecord, created, EndpointRecord, Operations, ShownSecret } from "./Shapes.ts"
 
 export const CreateBranch = Schema.Struct({
-  name: leftOut(BranchName),
-  parent_id: leftOut(AnyBranchId),
-  protected: leftOut(Schema.Boolean),
-  ttl_seconds: leftOut(TtlSeconds),
-  endpoint: leftOut(Schema.Boolean)
+  name: optionalNullable(BranchName),
+  parent_id: optionalNullable(AnyBranchId),
+  protected: optionalNullable(Schema.Boolean),
+  ttl_seconds: optionalNullable(TtlSeconds),
+  endpoint: optionalNullable(Schema.Boolean)
 })
 export type CreateBranch = typeof CreateBranch.Type
 
 /** Here `null` has a meaning of its own: a branch whose `ttl_seconds` is `null` never expires. */
 export const ChangeBranch = Schema.Struct({
-  name: leftOut(BranchName),
-  protected: leftOut(Schema.Boolean),
+  name: optionalNullable(BranchName),
+  protected: optionalNullable(Schema.Boolean),
   ttl_seconds: Schema.optionalKey(Schema.NullOr(TtlSeconds))
 })
 export type ChangeBranch = typeof ChangeBranch.Type
 
-export const MintCredential = Schema.Struct({ access: Access, ttl_seconds: leftOut(TtlSeconds) })
+export const MintCredential = Schema.Struct({ access: Access, ttl_seconds: optionalNullable(TtlSeconds) })
 export type MintCredential = typeof MintCredential.Type
 
 /** A Postgres role as the call that minted it shows it. */

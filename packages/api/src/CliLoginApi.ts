@@ -5,8 +5,7 @@ import { anonymous, Capability, CliState, CodeChallenge, isLoopbackRedirect, ses
 import { CreatedApiKey } from "./ApiKeysApi.ts"
 import { Authentication } from "./Authentication.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { created } from "./created.ts"
-import { AnySecret, AnyText, ExpiresInDays, KeyName, leftOut, Secret } from "./members.ts"
+import { AnySecret, AnyText, ExpiresInDays, KeyName, optionalNullable, Secret } from "./members.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import {
   ConflictProblem,
@@ -17,6 +16,7 @@ import {
   UnavailableProblem
 } from "./Problems.ts"
 import { ScopeInput } from "./ScopeInput.ts"
+import { created } from "./Shapes.ts"
 
 /** Judged on the raw text, before any URL parser sees it. */
 const LoopbackRedirect = Schema.String.check(
@@ -27,11 +27,11 @@ export const AuthorizeCli = Schema.Struct({
   redirect_uri: LoopbackRedirect,
   state: CliState,
   code_challenge: CodeChallenge,
-  code_challenge_method: leftOut(Schema.Literal("S256")),
+  code_challenge_method: optionalNullable(Schema.Literal("S256")),
   name: KeyName,
-  capability: leftOut(Capability),
-  scope: leftOut(ScopeInput),
-  expires_in_days: leftOut(ExpiresInDays)
+  capability: optionalNullable(Capability),
+  scope: optionalNullable(ScopeInput),
+  expires_in_days: optionalNullable(ExpiresInDays)
 })
 export type AuthorizeCli = typeof AuthorizeCli.Type
 

@@ -6,24 +6,23 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { changes, EndpointId, EndpointType, ProjectId, reads, SuspendTimeout } from "@narthex/core"
 import { Authentication } from "./Authentication.ts"
-import { accepted, created } from "./created.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { AnyBranchId, leftOut } from "./members.ts"
+import { AnyBranchId, optionalNullable } from "./members.ts"
 import { Pagination, pageQuery } from "./Paging.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { ConflictProblem, ResourceBusyProblem } from "./Problems.ts"
-import { EndpointRecord, Operations } from "./Shapes.ts"
+import { accepted, created, EndpointRecord, Operations } from "./Shapes.ts"
 
 export const CreateEndpoint = Schema.Struct({
   branch_id: AnyBranchId,
-  type: leftOut(EndpointType),
-  suspend_timeout_seconds: leftOut(SuspendTimeout)
+  type: optionalNullable(EndpointType),
+  suspend_timeout_seconds: optionalNullable(SuspendTimeout)
 })
 export type CreateEndpoint = typeof CreateEndpoint.Type
 
 export const ChangeEndpoint = Schema.Struct({
-  disabled: leftOut(Schema.Boolean),
-  suspend_timeout_seconds: leftOut(SuspendTimeout)
+  disabled: optionalNullable(Schema.Boolean),
+  suspend_timeout_seconds: optionalNullable(SuspendTimeout)
 })
 export type ChangeEndpoint = typeof ChangeEndpoint.Type
 

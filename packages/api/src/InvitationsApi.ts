@@ -3,20 +3,19 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
 import { Authentication } from "./Authentication.ts"
-import { created } from "./created.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { leftOut, trimmed } from "./members.ts"
+import { optionalNullable, trimmed } from "./members.ts"
 import { GrantedRole } from "./OrganizationsApi.ts"
 import { Pagination, pageQuery } from "./Paging.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { ConflictProblem } from "./Problems.ts"
-import { InvitationRecord } from "./Shapes.ts"
+import { created, InvitationRecord } from "./Shapes.ts"
 
 export const Invite = Schema.Struct({
   email: trimmed(1, 320).check(
     Schema.makeFilter((text) => normalizeEmail(text) !== undefined || "Expected an email address")
   ),
-  role: leftOut(GrantedRole)
+  role: optionalNullable(GrantedRole)
 })
 export type Invite = typeof Invite.Type
 

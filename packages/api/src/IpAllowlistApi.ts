@@ -8,16 +8,16 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { changes, IpRule, ProjectId, RulesInForce, reads } from "@narthex/core"
 import { Authentication } from "./Authentication.ts"
-import { created } from "./created.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { Label, leftOut, TtlSeconds } from "./members.ts"
+import { Label, optionalNullable, TtlSeconds } from "./members.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { ConflictProblem, MalformedCidrProblem } from "./Problems.ts"
+import { created } from "./Shapes.ts"
 
 export const AddIpRule = Schema.Struct({
   cidr: Schema.String,
-  label: leftOut(Label),
-  ttl_seconds: leftOut(TtlSeconds)
+  label: optionalNullable(Label),
+  ttl_seconds: optionalNullable(TtlSeconds)
 })
 export type AddIpRule = typeof AddIpRule.Type
 

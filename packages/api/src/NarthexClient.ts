@@ -5,7 +5,7 @@
  * The credential goes out only with calls whose contract asks for one, and only in the `Authorization` header. Put an id
  * or a network into a path only after its parser took it: URL libraries fold `.` and `..`.
  */
-import { Context, Effect, Layer, type Redacted, type Stream } from "effect"
+import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "./Api.ts"
@@ -78,3 +78,11 @@ export class NarthexClient extends Context.Service<
   static readonly layerFetch = (settings: ClientSettings): Layer.Layer<NarthexClient> =>
     Layer.provide(NarthexClient.layer(settings), FetchHttpClient.layer)
 }
+
+/** The events of a path, over as many connections as it takes. */
+export const subscribe = (options: SubscriptionOptions): Stream.Stream<StreamItem, StreamRefused, NarthexClient> =>
+  Stream.unwrap(NarthexClient.useSync((client) => client.subscribe(options)))
+
+/** The same as an async iterable over `fetch`: leaving the loop ends it, a refusal is thrown. */
+export const subscribeAsync = (settings: ClientSettings, options: SubscriptionOptions): AsyncIterable<StreamItem> =>
+  subscribe(options).pipe(Stream.provide(NarthexClient.layerFetch(settings)), Stream.toAsyncIterable)

@@ -7,12 +7,12 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { changes, knownRoles, Member, OrganizationView, OrgId, reads, session, UserId } from "@narthex/core"
 import { Authentication } from "./Authentication.ts"
-import { created } from "./created.ts"
 import { endpointRules } from "./endpointRules.ts"
 import { Name } from "./members.ts"
 import { Pagination, pageQuery } from "./Paging.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { ConflictProblem } from "./Problems.ts"
+import { created } from "./Shapes.ts"
 
 /** A role that can be granted. In answers a role is open text. */
 export const GrantedRole = Schema.Literals(knownRoles)

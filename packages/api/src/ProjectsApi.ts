@@ -3,15 +3,14 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { changes, ProjectId, reads } from "@narthex/core"
 import { Authentication } from "./Authentication.ts"
-import { accepted, created } from "./created.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { leftOut, Name } from "./members.ts"
+import { optionalNullable, Name } from "./members.ts"
 import { Pagination, pageQuery } from "./Paging.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { ConflictProblem, RegionImmutableProblem, RegionRequiredProblem, RegionUnknownProblem } from "./Problems.ts"
-import { BranchRecord, EndpointRecord, Operations, ProjectRecord } from "./Shapes.ts"
+import { accepted, BranchRecord, created, EndpointRecord, Operations, ProjectRecord } from "./Shapes.ts"
 
-const sent = { name: Name, region: leftOut(Schema.String), region_id: leftOut(Schema.String) }
+const sent = { name: Name, region: optionalNullable(Schema.String), region_id: optionalNullable(Schema.String) }
 const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and region_id to be the same" })
 
 /** `region_id` is read as `region`; both and different is no wish at all. */
@@ -37,8 +36,8 @@ export interface CreateProject {
 /** A wish for a region is taken in only to be refused as `region_immutable`; beside it, the name may be missing. */
 export const ChangeProject = Schema.Struct({
   name: Schema.optionalKey(Name),
-  region: leftOut(Schema.Unknown),
-  region_id: leftOut(Schema.Unknown)
+  region: optionalNullable(Schema.Unknown),
+  region_id: optionalNullable(Schema.Unknown)
 }).check(
   Schema.makeFilter(
     (body) => body.name !== undefined || wantsAnotherRegion(body) || { path: ["name"], issue: "Missing key" }

@@ -4,17 +4,16 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { changes, ProjectId } from "@narthex/core"
 import { Authentication } from "./Authentication.ts"
 import { MintedCredential } from "./BranchesApi.ts"
-import { created } from "./created.ts"
 import { endpointRules } from "./endpointRules.ts"
-import { AnyBranchId, BranchName, leftOut, optionalBody, SandboxTtlSeconds } from "./members.ts"
+import { AnyBranchId, BranchName, optionalNullable, optionalBody, SandboxTtlSeconds } from "./members.ts"
 import { PolicyCheck } from "./PolicyCheck.ts"
 import { ConflictProblem } from "./Problems.ts"
-import { BranchRecord, EndpointRecord, Operations } from "./Shapes.ts"
+import { BranchRecord, created, EndpointRecord, Operations } from "./Shapes.ts"
 
 export const CreateSandbox = Schema.Struct({
-  parent_id: leftOut(AnyBranchId),
-  ttl_seconds: leftOut(SandboxTtlSeconds),
-  name: leftOut(BranchName)
+  parent_id: optionalNullable(AnyBranchId),
+  ttl_seconds: optionalNullable(SandboxTtlSeconds),
+  name: optionalNullable(BranchName)
 })
 export type CreateSandbox = typeof CreateSandbox.Type
 

@@ -3,6 +3,7 @@
  * enumerations are open, because a client must take a value that a newer server knows.
  */
 import { Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
 import {
   AccountState,
   ApiKey,
@@ -20,6 +21,12 @@ import {
   OperationStatus,
   ProjectView
 } from "@narthex/core"
+
+/** An answer with status 201. */
+export const created = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApiSchema.status(201))
+
+/** An answer with status 202. */
+export const accepted = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApiSchema.status(202))
 
 /** These values, or one that this version does not know. */
 const open = <S extends Schema.Top & { readonly Type: string; readonly Encoded: string }>(known: S) =>

@@ -7,7 +7,7 @@
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint, HttpApiMiddleware, OpenApi } from "effect/http-api"
 import { type CredentialPolicy, EndpointPolicy, type Policy } from "@narthex/core"
-import { markStrict } from "./openDocument.ts"
+import { markStrict } from "./allowUnknownMembers.ts"
 
 /**
  * The rate limits of endpoints, and what each counts by: the client's address, the session of the presented token, or the

@@ -12,7 +12,6 @@ import { Clock, Duration, Effect, Option, Random, Schema, type Scope, Stream } f
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { Envelope } from "@narthex/core"
 import { readProblem } from "./OtherProblem.ts"
-import { retryAfterMillis } from "./retryAfter.ts"
 import { type SseItem, SseParser } from "./SseParser.ts"
 import {
   nextDelay,
@@ -163,6 +162,14 @@ const checkAnswer = Effect.fnUntraced(function* (response: HttpClientResponse.Ht
   }
   return yield* new StreamRefused({ status, code: problem.code, detail: problem.message })
 })
+
+/** How many milliseconds a header `Retry-After` asks to wait: seconds, or a date (RFC 9110 §10.2.3). `undefined` when it says neither. */
+export const retryAfterMillis = (header: string | undefined, now: number): number | undefined => {
+  if (header === undefined) return undefined
+  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000
+  const date = Date.parse(header)
+  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
+}
 
 /** Moves the position, and says what a consumer learns from it. */
 const itemsOf = (item: SseItem, position: Position): ReadonlyArray<StreamItem> => {

@@ -26,14 +26,12 @@ export * from "./ScopeInput.ts"
 export * from "./ServiceApi.ts"
 export * from "./Shapes.ts"
 export * from "./ClientCredential.ts"
-export * from "./created.ts"
 export * from "./IdForms.ts"
 export * from "./members.ts"
 export * from "./NarthexClient.ts"
 export * from "./OtherProblem.ts"
 export * from "./SseParser.ts"
 export * from "./Subscription.ts"
-export * from "./subscribe.ts"
 export {
   ActiveOrganization,
   ApiKeyId,

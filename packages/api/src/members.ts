@@ -9,7 +9,7 @@ import { Option, Predicate, Redacted, Schema, SchemaGetter, SchemaTransformation
 import type { BranchId, OrgId, ProjectId } from "@narthex/core"
 
 /** An optional member: an explicit `null` means that it was left out. */
-export const leftOut = <S extends Schema.Top>(schema: S) =>
+export const optionalNullable = <S extends Schema.Top>(schema: S) =>
   Schema.optionalKey(Schema.NullOr(schema)).pipe(
     Schema.decodeTo(Schema.optionalKey(Schema.toType(schema)), {
       decode: SchemaGetter.transformOptional<S["Type"], S["Type"] | null>((given) =>

@@ -5,7 +5,7 @@ import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { nextDelay, type StreamItem } from "@narthex/api"
 import { eventStream } from "../src/eventStream.ts"
-import { retryAfterMillis } from "../src/retryAfter.ts"
+import { retryAfterMillis } from "../src/eventStream.ts"
 import { frame } from "./sseServer.ts"
 
 interface Connection {

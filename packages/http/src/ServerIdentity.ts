@@ -2,9 +2,11 @@
  * What handlers and middleware need to know of the server that they run in. Plain values: only `settings/` reads the
  * environment.
  */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { defaultEventSettings } from "@narthex/core"
-import { Context, type Duration, type Redacted } from "effect"
-import type { OriginRules } from "./ClientAddress.ts"
+import { Context, type Duration, Effect, type Redacted } from "effect"
+import { HttpServerRequest } from "effect/http"
+import { type ClientOrigin, clientOrigin, type OriginRules } from "./ClientAddress.ts"
 
 export interface ServerFacts {
   readonly console_url: string | null
@@ -25,3 +27,13 @@ export const ServerIdentity = Context.Reference<ServerFacts>("@narthex/http/Serv
     heartbeat: defaultEventSettings.heartbeat
   })
 })
+
+/** Where the running request comes from, by the origin rules of this server. */
+export const requestOrigin: Effect.Effect<ClientOrigin, never, HttpServerRequest.HttpServerRequest> = Effect.gen(
+  function* () {
+    const request = yield* HttpServerRequest.HttpServerRequest
+    const { origin } = yield* ServerIdentity
+    const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
+    return clientOrigin({ socket_address: socket.remoteAddress, headers: request.headers }, origin)
+  }
+)

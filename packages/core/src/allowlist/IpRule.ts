@@ -34,17 +34,12 @@ export class RulesInForce extends Schema.Class<RulesInForce>("RulesInForce")({
   opens_at: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString)
 }) {}
 
-const Label = Schema.String.check(
-  Schema.makeFilter((text) => [...text.trim()].length <= 256 || "at most 256 characters")
-)
-const tenYears = 315_360_000
-
-/** What a caller sends to list a network. `null` means left out. */
-export class NewIpRule extends Schema.Class<NewIpRule>("NewIpRule")({
-  cidr: Schema.String,
-  label: Schema.optionalKey(Schema.NullOr(Label)),
-  ttl_seconds: Schema.optionalKey(Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: tenYears }))))
-}) {}
+/** What a caller asks to list. `label` is at most 256 characters; `ttl_seconds` left out or `null`: it does not expire. */
+export interface NewIpRule {
+  readonly cidr: string
+  readonly label?: string | null
+  readonly ttl_seconds?: number | null
+}
 
 /** No rule lists this network. */
 export class IpRuleNotFound extends Schema.TaggedError<IpRuleNotFound>()("IpRuleNotFound", {

@@ -3,13 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
-import { NewIpRule } from "../../src/allowlist/IpRule.ts"
 import { allowlistChangeOf } from "../../src/allowlist/AllowlistChange.ts"
 import { aProject, aUser } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
 
 const ada = aUser().ref
-const rule = (cidr: string) => new NewIpRule({ cidr, label: "  office " })
+const rule = (cidr: string) => ({ cidr, label: "  office " })
 
 /** The versions that were told of a project, in order. */
 const told = (project: string) =>

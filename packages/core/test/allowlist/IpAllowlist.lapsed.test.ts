@@ -4,12 +4,11 @@ import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { contains, parseCidr, parseCidrOrAddress } from "../../src/allowlist/Cidr.ts"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
-import { NewIpRule } from "../../src/allowlist/IpRule.ts"
 import { aProject, aUser } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
 
 const ada = aUser().ref
-const rule = (cidr: string, ttl_seconds: number | null = null) => new NewIpRule({ cidr, ttl_seconds })
+const rule = (cidr: string, ttl_seconds: number | null = null) => ({ cidr, ttl_seconds })
 
 describe("A lapsed rule", () => {
   it.effect("matches nothing in a check, beside one that is in force", () =>

@@ -3,14 +3,14 @@ import { Effect, Layer, Option, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
-import { IpRule, NewIpRule } from "../../src/allowlist/IpRule.ts"
+import { IpRule } from "../../src/allowlist/IpRule.ts"
 import { aProject, aUser } from "../../testing/records.ts"
 import { onMemory } from "../onMemory.ts"
 
 const TestLayer = Layer.provideMerge(IpAllowlist.layer, onMemory(IpAllowlistStore.layerMemory))
 const project = aProject()
 const ada = aUser().ref
-const office = new NewIpRule({ cidr: "203.0.113.0/24", label: "office" })
+const office = { cidr: "203.0.113.0/24", label: "office" }
 const inside = "203.0.113.9"
 const outside = "198.51.100.1"
 
@@ -41,7 +41,7 @@ describe("IpAllowlist", () => {
   it.effect("a lapsed last rule opens the project, at the instant it was due", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const { rule } = yield* allowlist.add(project, new NewIpRule({ ...office, ttl_seconds: 60 }), ada)
+      const { rule } = yield* allowlist.add(project, { ...office, ttl_seconds: 60 }, ada)
       assert.deepStrictEqual((yield* allowlist.list(project.id)).opens_at, rule.expires_at)
       yield* TestClock.adjust("59 seconds")
       assert.isFalse(yield* permits(outside))
@@ -55,11 +55,11 @@ describe("IpAllowlist", () => {
   it.effect("the project opens when the last of its rules lapses, not the first", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      yield* allowlist.add(project, new NewIpRule({ ...office, ttl_seconds: 60 }), ada)
-      const vpn = new NewIpRule({ cidr: "10.0.0.0/8", label: "vpn", ttl_seconds: 90 })
+      yield* allowlist.add(project, { ...office, ttl_seconds: 60 }, ada)
+      const vpn = { cidr: "10.0.0.0/8", label: "vpn", ttl_seconds: 90 }
       const last = yield* allowlist.add(project, vpn, ada)
       assert.deepStrictEqual((yield* allowlist.list(project.id)).opens_at, last.rule.expires_at)
-      yield* allowlist.add(project, new NewIpRule({ cidr: "192.0.2.0/24" }), ada)
+      yield* allowlist.add(project, { cidr: "192.0.2.0/24" }, ada)
       assert.isTrue(Option.isNone((yield* allowlist.list(project.id)).opens_at))
     }).pipe(Effect.provide(TestLayer))
   )
@@ -67,10 +67,7 @@ describe("IpAllowlist", () => {
   it.effect("listing a network again replaces its rule while that is in force", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const add = Effect.map(
-        allowlist.add(project, new NewIpRule({ ...office, ttl_seconds: 60 }), ada),
-        (added) => added.replaced
-      )
+      const add = Effect.map(allowlist.add(project, { ...office, ttl_seconds: 60 }, ada), (added) => added.replaced)
       assert.isFalse(yield* add)
       assert.isTrue(yield* add)
       yield* TestClock.adjust("60 seconds")
@@ -81,9 +78,9 @@ describe("IpAllowlist", () => {
   it.effect("an address is no network when listing, and itself alone when removing", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const error = yield* Effect.flip(allowlist.add(project, new NewIpRule({ cidr: "203.0.113.7" }), ada))
+      const error = yield* Effect.flip(allowlist.add(project, { cidr: "203.0.113.7" }, ada))
       assert.strictEqual(error._tag, "MalformedCidr")
-      yield* allowlist.add(project, new NewIpRule({ cidr: "203.0.113.7/32" }), ada)
+      yield* allowlist.add(project, { cidr: "203.0.113.7/32" }, ada)
       yield* allowlist.remove(project, "203.0.113.7")
       assert.isFalse((yield* allowlist.list(project.id)).restricted)
     }).pipe(Effect.provide(TestLayer))
@@ -94,7 +91,7 @@ describe("IpAllowlist", () => {
       const allowlist = yield* IpAllowlist
       const absent = yield* Effect.flip(allowlist.remove(project, "10.0.0.0/8"))
       assert.strictEqual(absent._tag, "IpRuleNotFound")
-      yield* allowlist.add(project, new NewIpRule({ ...office, ttl_seconds: 60 }), ada)
+      yield* allowlist.add(project, { ...office, ttl_seconds: 60 }, ada)
       yield* TestClock.adjust("60 seconds")
       assert.strictEqual((yield* Effect.flip(allowlist.remove(project, office.cidr)))._tag, "IpRuleNotFound")
     }).pipe(Effect.provide(TestLayer))
@@ -114,7 +111,7 @@ describe("IpAllowlist", () => {
   it.effect("a project lists so many networks and no more; a listed one can still be replaced", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
-      const nth = (n: number) => new NewIpRule({ cidr: `10.${n >> 8}.${n & 255}.0/24` })
+      const nth = (n: number) => ({ cidr: `10.${n >> 8}.${n & 255}.0/24` })
       for (let n = 0; n < maxRules; n++) yield* allowlist.add(project, nth(n), ada)
       assert.strictEqual((yield* Effect.flip(allowlist.add(project, nth(maxRules), ada)))._tag, "Conflict")
       assert.isTrue((yield* allowlist.add(project, nth(0), ada)).replaced)

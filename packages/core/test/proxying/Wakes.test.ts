@@ -2,7 +2,6 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { IpAllowlist } from "../../src/allowlist/IpAllowlist.ts"
-import { NewIpRule } from "../../src/allowlist/IpRule.ts"
 import { EndpointId, ProjectId } from "../../src/Ids.ts"
 import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { initiatorOf } from "../../src/operations/Operations.ts"
@@ -28,7 +27,7 @@ type Asleep = Effect.Success<typeof asleep>
 
 const allow = ({ ada, project }: Asleep, cidr: string, ttl_seconds?: number) =>
   Effect.flatMap(IpAllowlist, (allowlist) =>
-    allowlist.add(project, new NewIpRule(ttl_seconds === undefined ? { cidr } : { cidr, ttl_seconds }), ada.user.ref)
+    allowlist.add(project, ttl_seconds === undefined ? { cidr } : { cidr, ttl_seconds }, ada.user.ref)
   )
 
 const wake = ({ endpoint }: Asleep, address = inside) => Effect.flatMap(Wakes, (it) => it.wake(endpoint.id, address))

@@ -1,9 +1,10 @@
 /** Serves `ApiKeysApi` and the report of leaked keys from the core. */
-import { Api, type CreateApiKey, pageRequest, type PageQuery } from "@narthex/api"
+import { Api, type CreateApiKey, type PageQuery } from "@narthex/api"
 import { ApiKeys, pageOfAll, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
+import { pageOf } from "./records.ts"
 
 export const ApiKeysHandlers = HttpApiBuilder.group(
   Api,
@@ -12,7 +13,7 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
     const keys = yield* ApiKeys
 
     const list = Effect.fnUntraced(function* ({ query }: { readonly query: PageQuery }) {
-      const page = yield* problems(Effect.fromResult(pageRequest(query)))
+      const page = yield* pageOf(query)
       const { items, next_cursor } = pageOfAll(yield* problems(keys.list(yield* Principal)), page)
       return { api_keys: items, pagination: { next_cursor } }
     })

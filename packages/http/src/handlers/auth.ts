@@ -11,8 +11,7 @@ import {
 } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { requestOrigin } from "../middleware/origin.ts"
-import { ServerIdentity } from "../ServerIdentity.ts"
+import { requestOrigin, ServerIdentity } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
 
 const answer = (session: IssuedSession) => ({ ...session, token_type: "Bearer" as const })

@@ -1,10 +1,10 @@
 /** Serves `BranchesApi` and `SandboxesApi` from the core. */
-import { Api, pageRequest } from "@narthex/api"
+import { Api } from "@narthex/api"
 import { AppliedPolicy, Branches, Credentials, Principal, Sandboxes, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
-import { shown, views } from "./views.ts"
+import { endpointRecord, operationRecords, pageOf } from "./records.ts"
 
 export const BranchesHandlers = HttpApiBuilder.group(
   Api,
@@ -14,7 +14,7 @@ export const BranchesHandlers = HttpApiBuilder.group(
     const credentials = yield* Credentials
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const page = yield* pageOf(query)
         const { items, next_cursor } = yield* problems(branches.list(yield* Principal, yield* Target.project, page))
         return { branches: items, pagination: { next_cursor } }
       }),
@@ -29,8 +29,8 @@ export const BranchesHandlers = HttpApiBuilder.group(
             endpoint: payload.endpoint ?? false
           })
         )
-        const endpoint = made.endpoint === null ? null : yield* shown(made.endpoint)
-        return { branch: made.branch, endpoint, operations: views(made.operations) }
+        const endpoint = made.endpoint === null ? null : yield* endpointRecord(made.endpoint)
+        return { branch: made.branch, endpoint, operations: operationRecords(made.operations) }
       }),
       get: () => Effect.map(Target.branch, (branch) => ({ branch })),
       change: Effect.fnUntraced(function* ({ payload }) {
@@ -40,16 +40,18 @@ export const BranchesHandlers = HttpApiBuilder.group(
       }),
       delete: Effect.fnUntraced(function* () {
         const policy = yield* AppliedPolicy
-        return { operations: views(yield* problems(branches.remove(yield* Principal, policy, yield* Target.branch))) }
+        return {
+          operations: operationRecords(yield* problems(branches.remove(yield* Principal, policy, yield* Target.branch)))
+        }
       }),
       reset: Effect.fnUntraced(function* () {
         const policy = yield* AppliedPolicy
         const { branch, operations } = yield* problems(branches.reset(yield* Principal, policy, yield* Target.branch))
-        return { branch, operations: views(operations) }
+        return { branch, operations: operationRecords(operations) }
       }),
       setDefault: Effect.fnUntraced(function* () {
         const made = yield* problems(branches.setDefault(yield* Principal, yield* Target.branch))
-        return { branch: made.branch, operations: views(made.operations) }
+        return { branch: made.branch, operations: operationRecords(made.operations) }
       }),
       mint: Effect.fnUntraced(function* ({ payload: { access, ttl_seconds = null } }) {
         const caller = yield* Principal
@@ -74,7 +76,11 @@ export const SandboxesHandlers = HttpApiBuilder.group(
           ttl_seconds: payload.ttl_seconds ?? null
         }
         const made = yield* problems(sandboxes.create(yield* Principal, yield* Target.project, wanted))
-        return { ...made, endpoint: yield* shown(made.endpoint), operations: views(made.operations) }
+        return {
+          ...made,
+          endpoint: yield* endpointRecord(made.endpoint),
+          operations: operationRecords(made.operations)
+        }
       })
     })
   })

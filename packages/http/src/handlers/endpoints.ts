@@ -1,10 +1,10 @@
 /** Serves `EndpointsApi` and `OperationsApi` from the core. */
-import { Api, pageRequest } from "@narthex/api"
+import { Api } from "@narthex/api"
 import { Endpoints, initiatorOf, NotFound, Operations, OperationWaits, Principal, Target } from "@narthex/core"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
-import { shown, views, worked } from "./views.ts"
+import { endpointRecord, endpointWork, operationRecords, pageOf } from "./records.ts"
 
 export const EndpointsHandlers = HttpApiBuilder.group(
   Api,
@@ -15,14 +15,16 @@ export const EndpointsHandlers = HttpApiBuilder.group(
     const head = Effect.fnUntraced(function* (towards: "active" | "idle") {
       const endpoint = yield* Target.endpoint
       const initiator = initiatorOf(yield* Principal)
-      return yield* worked(yield* problems(endpoints.head(yield* Target.project, endpoint.id, towards, initiator)))
+      return yield* endpointWork(
+        yield* problems(endpoints.head(yield* Target.project, endpoint.id, towards, initiator))
+      )
     })
 
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const page = yield* pageOf(query)
         const { items, next_cursor } = yield* problems(endpoints.list(yield* Principal, yield* Target.project, page))
-        return { endpoints: yield* Effect.forEach(items, shown), pagination: { next_cursor } }
+        return { endpoints: yield* Effect.forEach(items, endpointRecord), pagination: { next_cursor } }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const wanted = {
@@ -30,16 +32,16 @@ export const EndpointsHandlers = HttpApiBuilder.group(
           type: payload.type ?? ("read_only" as const),
           suspend_timeout_seconds: payload.suspend_timeout_seconds ?? null
         }
-        return yield* worked(yield* problems(endpoints.create(yield* Principal, yield* Target.project, wanted)))
+        return yield* endpointWork(yield* problems(endpoints.create(yield* Principal, yield* Target.project, wanted)))
       }),
-      get: () => Effect.flatMap(Target.endpoint, (it) => Effect.map(shown(it), (endpoint) => ({ endpoint }))),
+      get: () => Effect.flatMap(Target.endpoint, (it) => Effect.map(endpointRecord(it), (endpoint) => ({ endpoint }))),
       change: Effect.fnUntraced(function* ({ payload }) {
         const changed = endpoints.change(yield* Principal, yield* Target.project, yield* Target.endpoint, payload)
-        return yield* worked(yield* problems(changed))
+        return yield* endpointWork(yield* problems(changed))
       }),
       delete: Effect.fnUntraced(function* () {
         const removed = endpoints.remove(yield* Principal, yield* Target.project, yield* Target.endpoint)
-        return { operations: views(yield* problems(removed)) }
+        return { operations: operationRecords(yield* problems(removed)) }
       }),
       start: () => head("active"),
       suspend: () => head("idle")
@@ -55,9 +57,9 @@ export const OperationsHandlers = HttpApiBuilder.group(
     const waits = yield* OperationWaits
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const page = yield* pageOf(query)
         const { items, next_cursor } = yield* problems(operations.list(yield* Principal, yield* Target.project, page))
-        return { operations: views(items), pagination: { next_cursor } }
+        return { operations: operationRecords(items), pagination: { next_cursor } }
       }),
       get: Effect.fnUntraced(function* ({ query: { wait } }) {
         const operation = yield* Target.operation

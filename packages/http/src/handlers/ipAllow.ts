@@ -1,9 +1,8 @@
 /** Serves `IpAllowlistApi` from the core. Nothing is decided here. */
-import { canonicalAddress, Api, ReplacedIpRule } from "@narthex/api"
-import { IpAllowlist, IpRuleNotFound, NewIpRule, Principal, Target } from "@narthex/core"
+import { Api, canonicalAddress, ReplacedIpRule } from "@narthex/api"
+import { InvalidMember, IpAllowlist, IpRuleNotFound, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { InvalidMember } from "@narthex/core"
 import { problems } from "../toProblem.ts"
 
 export const IpAllowlistHandlers = HttpApiBuilder.group(
@@ -18,7 +17,7 @@ export const IpAllowlistHandlers = HttpApiBuilder.group(
       add: Effect.fnUntraced(function* ({ payload }) {
         const { user } = yield* Principal
         const project = yield* Target.project
-        const { replaced, rule } = yield* problems(allowlist.add(project, new NewIpRule(payload), user.ref))
+        const { replaced, rule } = yield* problems(allowlist.add(project, payload, user.ref))
         return replaced ? new ReplacedIpRule(rule) : rule
       }),
       check: Effect.fnUntraced(function* ({ query }) {

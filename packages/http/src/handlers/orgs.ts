@@ -1,9 +1,10 @@
 /** Serves `OrganizationsApi` and `InvitationsApi` from the core. */
-import { Api, confirmsLockout, pageRequest } from "@narthex/api"
+import { Api, confirmsLockout } from "@narthex/api"
 import { Invitations, Organizations, pageOfAll, Principal } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
+import { pageOf } from "./records.ts"
 
 export const OrganizationsHandlers = HttpApiBuilder.group(
   Api,
@@ -26,7 +27,7 @@ export const OrganizationsHandlers = HttpApiBuilder.group(
       }),
       delete: () => Effect.flatMap(Principal, (caller) => problems(organizations.remove(caller))),
       members: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const page = yield* pageOf(query)
         const members = yield* problems(organizations.members((yield* Principal).org_id))
         const { items, next_cursor } = pageOfAll(
           members.map((member) => ({ id: member.user_id, member })),
@@ -54,7 +55,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
     const invitations = yield* Invitations
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const page = yield* pageOf(query)
         const { org_id } = yield* Principal
         const { items, next_cursor } = pageOfAll(yield* problems(invitations.list(org_id)), page)
         return { invitations: items, pagination: { next_cursor } }

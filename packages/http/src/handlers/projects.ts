@@ -1,10 +1,10 @@
 /** Serves `ProjectsApi` from the core. */
-import { Api, pageRequest, RegionImmutableProblem, wantsAnotherRegion } from "@narthex/api"
+import { Api, RegionImmutableProblem, wantsAnotherRegion } from "@narthex/api"
 import { Principal, Projects, ProjectView, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
-import { shown, views } from "./views.ts"
+import { endpointRecord, operationRecords, pageOf } from "./records.ts"
 
 export const ProjectsHandlers = HttpApiBuilder.group(
   Api,
@@ -13,7 +13,7 @@ export const ProjectsHandlers = HttpApiBuilder.group(
     const projects = yield* Projects
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
-        const page = yield* problems(Effect.fromResult(pageRequest(query)))
+        const page = yield* pageOf(query)
         const { items, next_cursor } = yield* problems(projects.list(yield* Principal, page))
         return { projects: items.map(ProjectView.of), pagination: { next_cursor } }
       }),
@@ -22,8 +22,8 @@ export const ProjectsHandlers = HttpApiBuilder.group(
         return {
           project: ProjectView.of(made.project),
           branch: made.branch,
-          endpoint: yield* shown(made.endpoint),
-          operations: views(made.operations)
+          endpoint: yield* endpointRecord(made.endpoint),
+          operations: operationRecords(made.operations)
         }
       }),
       get: () => Effect.map(Target.project, (project) => ({ project: ProjectView.of(project) })),
@@ -35,7 +35,7 @@ export const ProjectsHandlers = HttpApiBuilder.group(
       }),
       delete: Effect.fnUntraced(function* () {
         const operations = yield* problems(projects.remove(yield* Principal, yield* Target.project))
-        return { operations: views(operations) }
+        return { operations: operationRecords(operations) }
       })
     })
   })

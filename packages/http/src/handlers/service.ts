@@ -3,7 +3,7 @@ import { Api, UnavailableProblem } from "@narthex/api"
 import { Regions } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import { Draining } from "../server/Draining.ts"
+import { Draining } from "../Draining.ts"
 
 export const ServiceHandlers = HttpApiBuilder.group(
   Api,

@@ -21,9 +21,11 @@ import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { isToken } from "../ClientAddress.ts"
 import { Limits } from "../limits/Limits.ts"
-import { ServerIdentity } from "../ServerIdentity.ts"
+import { requestOrigin, ServerIdentity } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
-import { bearer, requestOrigin } from "./origin.ts"
+
+/** The credential in the `Authorization` header; `undefined` without one, or with another scheme than Bearer. */
+const bearer = (header: string | undefined): string | undefined => /^bearer +(\S+) *$/i.exec(header ?? "")?.[1]
 
 const credential = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest

@@ -13,7 +13,7 @@ import { Context, Effect, Layer } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { Limits } from "../limits/Limits.ts"
 import type { LimitName } from "../limits/RateLimits.ts"
-import { requestOrigin } from "./origin.ts"
+import { requestOrigin } from "../ServerIdentity.ts"
 
 /** An expired session token is `token_expired`, not `invalid_token`, and so does not count as a failure. */
 const failedAuthentication = (endpoint: HttpApiEndpoint.Top, error: unknown) =>

@@ -12,6 +12,7 @@ import { EventStreams } from "@narthex/core"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { Headers, HttpIncomingMessage, HttpRouter, UrlParams } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { Draining } from "../Draining.ts"
 import { ApiKeysHandlers, CredentialsHandlers } from "../handlers/apiKeys.ts"
 import { AuthHandlers } from "../handlers/auth.ts"
 import { BranchesHandlers, SandboxesHandlers } from "../handlers/branches.ts"
@@ -30,8 +31,7 @@ import { PolicyCheckLive } from "../middleware/PolicyCheck.ts"
 import { RateLimitingLive } from "../middleware/RateLimiting.ts"
 import { ResponseHeadersLive } from "../middleware/ResponseHeaders.ts"
 import { SchemaErrorsLive } from "../middleware/SchemaErrors.ts"
-import { Draining } from "./Draining.ts"
-import { Envelope } from "./Envelope.ts"
+import { HttpConventions } from "./HttpConventions.ts"
 import { withoutPolicy } from "./routeTable.ts"
 
 export interface ListenOptions {
@@ -79,7 +79,7 @@ export const ApiRoutes = Layer.mergeAll(
     Layer.provide(Limits.layer)
   ),
   HttpApiScalar.layer(Api, { path: "/docs" }),
-  Envelope
+  HttpConventions
 )
 
 const everyEndpointHasAPolicy = Layer.effectDiscard(

@@ -18,7 +18,6 @@ import {
   KeyDigester,
   makeKeySecret,
   makeRule,
-  NewIpRule,
   OperationStore,
   type OrgId,
   type Project,
@@ -204,7 +203,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
         yield* projects.insert(record)
         made.projects.push(record)
         yield* branchOf(record.org_id, record, "main")
-        const rule = makeRule(new NewIpRule({ cidr: listed }), aUser().ref, now)
+        const rule = makeRule({ cidr: listed }, aUser().ref, now)
         yield* allowlist.put(record.id, yield* Effect.fromResult(rule))
         return record
       }).pipe(Effect.orDie)

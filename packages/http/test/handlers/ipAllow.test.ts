@@ -1,6 +1,6 @@
 /** The allowlist of a project. */
 import { assert, layer } from "@effect/vitest"
-import { IpAllowlistStore, makeRule, maxRules, NewIpRule, ProjectId, UserId, UserRef } from "@narthex/core"
+import { IpAllowlistStore, makeRule, maxRules, ProjectId, UserId, UserRef } from "@narthex/core"
 import { DateTime, Effect } from "effect"
 import { Ahead, memoryApi } from "../support/apiOver.ts"
 import { arrive, founder, type Place, project, refused, type Someone, withToken } from "../support/story.ts"
@@ -137,7 +137,7 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
       const now = DateTime.nowUnsafe()
       for (let i = 0; i < maxRules; i++) {
         const ttl = i === 0 ? { ttl_seconds: 600 } : {}
-        const rule = new NewIpRule({ cidr: `10.${Math.floor(i / 256)}.${i % 256}.0/24`, ...ttl })
+        const rule = { cidr: `10.${Math.floor(i / 256)}.${i % 256}.0/24`, ...ttl }
         yield* store.put(ProjectId.make(place.id), yield* Effect.fromResult(makeRule(rule, by, now)))
       }
       refused(yield* add(who, place, { cidr: "192.0.2.0/24" }), 409, "conflict")

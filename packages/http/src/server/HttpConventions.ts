@@ -109,7 +109,7 @@ const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse
     return Effect.as(response.status >= 500 ? Effect.logError("A request failed.", cause) : Effect.void, response)
   })
 
-export const Envelope = HttpRouter.middleware(
+export const HttpConventions = HttpRouter.middleware(
   (handler) =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest

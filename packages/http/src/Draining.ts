@@ -7,7 +7,7 @@ export class Draining extends Context.Service<
     readonly begun: () => boolean
     readonly begin: Effect.Effect<void>
   }
->()("@narthex/http/server/Draining") {
+>()("@narthex/http/Draining") {
   static readonly layer: Layer.Layer<Draining> = Layer.sync(Draining, () => {
     let begun = false
     return {

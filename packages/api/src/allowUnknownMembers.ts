@@ -29,7 +29,7 @@ const openedOperation = (operation: unknown): unknown => {
 }
 
 /** The document with every object open but strict bodies. */
-export const openDocument = (document: Json): Json => ({
+export const allowUnknownMembers = (document: Json): Json => ({
   ...document,
   components: opened(document["components"]),
   paths: Object.fromEntries(
