@@ -34,7 +34,7 @@ const settingsPage = () =>
 
 const problemsPage = () =>
   [
-    made("packages/api/src/problemCatalog.ts"),
+    made("packages/api/src/problems/problemCatalog.ts"),
     "# Problems",
     "",
     "Every refusal is a problem of RFC 9457 (`application/problem+json`). `code` is stable: compare it, not the",

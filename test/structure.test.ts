@@ -58,6 +58,11 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: ["networks", "wire", "outcomes", "allowlist", "control-plane", "connection", "Proxy.ts", "index.ts"],
+  api: ["problems", "schemas", "rules", "groups", "Api.ts", "client", "index.ts"],
+  http: [
+    ...["ClientAddress.ts", "privateFile.ts", "MasterSecret.ts", "ServerIdentity.ts", "Draining.ts", "toProblem.ts"],
+    ...["sessions", "limits", "middleware", "events", "handlers", "server", "index.ts"]
+  ],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login", "commands"],
@@ -73,8 +78,7 @@ const order: Record<string, ReadonlyArray<string>> = {
 const independent = ["console/routes"]
 
 /** Circles of files that are still there. */
-const circles: Record<string, ReadonlyArray<string>> = {
-}
+const circles: Record<string, ReadonlyArray<string>> = {}
 
 const statement =
   /^(?:import|export)\s(?:type\s)?[\w*{}\s,$]*?from\s*"([^"]+)"|^import\s*"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm

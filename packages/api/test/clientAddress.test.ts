@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { canonicalAddress, clientAddress } from "../src/clientAddress.ts"
+import { canonicalAddress, clientAddress } from "../src/schemas/clientAddress.ts"
 
 describe("client addresses", () => {
   it.each([

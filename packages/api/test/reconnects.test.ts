@@ -4,8 +4,8 @@ import { type Duration, Effect, Fiber, Queue, Stream } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
 import { nextDelay, type StreamItem } from "@narthex/api"
-import { eventStream } from "../src/eventStream.ts"
-import { retryAfterMillis } from "../src/eventStream.ts"
+import { eventStream } from "../src/client/eventStream.ts"
+import { retryAfterMillis } from "../src/client/eventStream.ts"
 import { frame } from "./sseServer.ts"
 
 interface Connection {

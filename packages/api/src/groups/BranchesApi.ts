@@ -8,13 +8,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Access, BranchId, changes, ProjectId, reads } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { AnyBranchId, BranchName, optionalNullable, optionalBody, TtlSeconds } from "./members.ts"
-import { Pagination, pageQuery } from "./Paging.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { ConflictProblem, ResourceBusyProblem } from "./Problems.ts"
-import { accepted, BranchRecord, created, EndpointRecord, Operations, ShownSecret } from "./Shapes.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { AnyBranchId, BranchName, optionalNullable, optionalBody, TtlSeconds } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
+import { accepted, BranchRecord, created, EndpointRecord, Operations, ShownSecret } from "../schemas/Shapes.ts"
 
 export const CreateBranch = Schema.Struct({
   name: optionalNullable(BranchName),

@@ -2,13 +2,18 @@
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { changes, ProjectId, reads } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { optionalNullable, Name } from "./members.ts"
-import { Pagination, pageQuery } from "./Paging.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { ConflictProblem, RegionImmutableProblem, RegionRequiredProblem, RegionUnknownProblem } from "./Problems.ts"
-import { accepted, BranchRecord, created, EndpointRecord, Operations, ProjectRecord } from "./Shapes.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { optionalNullable, Name } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import {
+  ConflictProblem,
+  RegionImmutableProblem,
+  RegionRequiredProblem,
+  RegionUnknownProblem
+} from "../problems/Problems.ts"
+import { accepted, BranchRecord, created, EndpointRecord, Operations, ProjectRecord } from "../schemas/Shapes.ts"
 
 const sent = { name: Name, region: optionalNullable(Schema.String), region_id: optionalNullable(Schema.String) }
 const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and region_id to be the same" })

@@ -7,12 +7,12 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { changes, IpRule, ProjectId, RulesInForce, reads } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { Label, optionalNullable, TtlSeconds } from "./members.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { ConflictProblem, MalformedCidrProblem } from "./Problems.ts"
-import { created } from "./Shapes.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { Label, optionalNullable, TtlSeconds } from "../schemas/members.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { ConflictProblem, MalformedCidrProblem } from "../problems/Problems.ts"
+import { created } from "../schemas/Shapes.ts"
 
 export const AddIpRule = Schema.Struct({
   cidr: Schema.String,

@@ -2,9 +2,9 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Region, reads } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
 
 export class RegionsApi extends HttpApiGroup.make("regions")
   .add(

@@ -17,7 +17,7 @@ import {
   TokenExpiredProblem,
   UnauthenticatedProblem,
   UnavailableProblem
-} from "./Problems.ts"
+} from "../problems/Problems.ts"
 
 /** Steps 2 and 3 of the order of answers: a bearer credential in, who is calling out. */
 export class Authentication extends HttpApiMiddleware.Service<Authentication, { provides: Principal }>()(

@@ -14,7 +14,7 @@ import {
   NotFoundProblem,
   type RequestIssue,
   UnsupportedMediaTypeProblem
-} from "./Problems.ts"
+} from "../problems/Problems.ts"
 
 export class SchemaErrors extends HttpApiMiddleware.Service<SchemaErrors>()("@narthex/api/SchemaErrors", {
   error: [

@@ -5,11 +5,11 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { Envelope, ProjectId, reads } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { Limit, Pagination } from "./Paging.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { NotAcceptableProblem } from "./Problems.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { Limit, Pagination } from "../schemas/Paging.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { NotAcceptableProblem } from "../problems/Problems.ts"
 
 export const EventStream = HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" })
 

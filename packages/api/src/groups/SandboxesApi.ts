@@ -2,13 +2,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { changes, ProjectId } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
+import { Authentication } from "../rules/Authentication.ts"
 import { MintedCredential } from "./BranchesApi.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { AnyBranchId, BranchName, optionalNullable, optionalBody, SandboxTtlSeconds } from "./members.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { ConflictProblem } from "./Problems.ts"
-import { BranchRecord, created, EndpointRecord, Operations } from "./Shapes.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { AnyBranchId, BranchName, optionalNullable, optionalBody, SandboxTtlSeconds } from "../schemas/members.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { ConflictProblem } from "../problems/Problems.ts"
+import { BranchRecord, created, EndpointRecord, Operations } from "../schemas/Shapes.ts"
 
 export const CreateSandbox = Schema.Struct({
   parent_id: optionalNullable(AnyBranchId),

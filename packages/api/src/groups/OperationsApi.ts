@@ -2,11 +2,11 @@
 import { Duration, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { OperationId, ProjectId, reads } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { Pagination, pageQuery } from "./Paging.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { OperationRecord, Operations } from "./Shapes.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { OperationRecord, Operations } from "../schemas/Shapes.ts"
 
 /** How long a read waits for a final status: `1s` to `60s`. */
 export const Wait = Schema.String.check(Schema.isPattern(/^([1-9]|[1-5]\d|60)s$/u)).pipe(

@@ -2,10 +2,10 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
-import { ProxyAuthentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
+import { ProxyAuthentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
 import { EventStream } from "./EventsApi.ts"
-import { AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem } from "./Problems.ts"
+import { AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem } from "../problems/Problems.ts"
 
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
 

@@ -2,14 +2,14 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ApiKeyId, anonymous, Capability, type CredentialPolicy, reads, self, session } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, optionalNullable, optionalBody } from "./members.ts"
-import { Pagination, pageQuery } from "./Paging.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "./Problems.ts"
-import { ScopeInput } from "./ScopeInput.ts"
-import { ApiKeyRecord, created, ShownSecret } from "./Shapes.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, optionalNullable, optionalBody } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "../problems/Problems.ts"
+import { ScopeInput } from "../schemas/ScopeInput.ts"
+import { ApiKeyRecord, created, ShownSecret } from "../schemas/Shapes.ts"
 
 export const CreateApiKey = Schema.Struct({
   name: KeyName,

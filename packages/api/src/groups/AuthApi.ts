@@ -14,12 +14,17 @@ import {
   session,
   UserProfile
 } from "@narthex/core"
-import { Authentication, OwnToken } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { AnyOrgId, optionalNullable, Secret } from "./members.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { EmailNotAllowedProblem, InvalidTokenProblem, RateLimitedProblem, UnavailableProblem } from "./Problems.ts"
-import { OpenAccountState, OpenCapability } from "./Shapes.ts"
+import { Authentication, OwnToken } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { AnyOrgId, optionalNullable, Secret } from "../schemas/members.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import {
+  EmailNotAllowedProblem,
+  InvalidTokenProblem,
+  RateLimitedProblem,
+  UnavailableProblem
+} from "../problems/Problems.ts"
+import { OpenAccountState, OpenCapability } from "../schemas/Shapes.ts"
 
 const at = Schema.DateTimeUtcFromString
 

@@ -2,14 +2,14 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { optionalNullable, trimmed } from "./members.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { optionalNullable, trimmed } from "../schemas/members.ts"
 import { GrantedRole } from "./OrganizationsApi.ts"
-import { Pagination, pageQuery } from "./Paging.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { ConflictProblem } from "./Problems.ts"
-import { created, InvitationRecord } from "./Shapes.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { ConflictProblem } from "../problems/Problems.ts"
+import { created, InvitationRecord } from "../schemas/Shapes.ts"
 
 export const Invite = Schema.Struct({
   email: trimmed(1, 320).check(

@@ -11,7 +11,7 @@
 import { Clock, Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { Envelope } from "@narthex/core"
-import { readProblem } from "./OtherProblem.ts"
+import { readProblem } from "../problems/OtherProblem.ts"
 import { type SseItem, SseParser } from "./SseParser.ts"
 import {
   nextDelay,

@@ -2,8 +2,8 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { anonymous } from "@narthex/core"
-import { endpointRules } from "./endpointRules.ts"
-import { UnavailableProblem } from "./Problems.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { UnavailableProblem } from "../problems/Problems.ts"
 
 const Status = Schema.Struct({ status: Schema.String })
 

@@ -6,13 +6,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { changes, knownRoles, Member, OrganizationView, OrgId, reads, session, UserId } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { Name } from "./members.ts"
-import { Pagination, pageQuery } from "./Paging.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { ConflictProblem } from "./Problems.ts"
-import { created } from "./Shapes.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { Name } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { ConflictProblem } from "../problems/Problems.ts"
+import { created } from "../schemas/Shapes.ts"
 
 /** A role that can be granted. In answers a role is open text. */
 export const GrantedRole = Schema.Literals(knownRoles)

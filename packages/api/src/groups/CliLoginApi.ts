@@ -3,10 +3,10 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { anonymous, Capability, CliState, CodeChallenge, isLoopbackRedirect, session } from "@narthex/core"
 import { CreatedApiKey } from "./ApiKeysApi.ts"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { AnySecret, AnyText, ExpiresInDays, KeyName, optionalNullable, Secret } from "./members.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { AnySecret, AnyText, ExpiresInDays, KeyName, optionalNullable, Secret } from "../schemas/members.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import {
   ConflictProblem,
   AlphaPendingProblem,
@@ -14,9 +14,9 @@ import {
   NotAMemberProblem,
   RateLimitedProblem,
   UnavailableProblem
-} from "./Problems.ts"
-import { ScopeInput } from "./ScopeInput.ts"
-import { created } from "./Shapes.ts"
+} from "../problems/Problems.ts"
+import { ScopeInput } from "../schemas/ScopeInput.ts"
+import { created } from "../schemas/Shapes.ts"
 
 /** Judged on the raw text, before any URL parser sees it. */
 const LoopbackRedirect = Schema.String.check(

@@ -5,13 +5,13 @@
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { changes, EndpointId, EndpointType, ProjectId, reads, SuspendTimeout } from "@narthex/core"
-import { Authentication } from "./Authentication.ts"
-import { endpointRules } from "./endpointRules.ts"
-import { AnyBranchId, optionalNullable } from "./members.ts"
-import { Pagination, pageQuery } from "./Paging.ts"
-import { PolicyCheck } from "./PolicyCheck.ts"
-import { ConflictProblem, ResourceBusyProblem } from "./Problems.ts"
-import { accepted, created, EndpointRecord, Operations } from "./Shapes.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { AnyBranchId, optionalNullable } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
+import { accepted, created, EndpointRecord, Operations } from "../schemas/Shapes.ts"
 
 export const CreateEndpoint = Schema.Struct({
   branch_id: AnyBranchId,

@@ -19,7 +19,7 @@ import {
   ScopeInsufficientProblem,
   SessionRequiredProblem,
   UnavailableProblem
-} from "./Problems.ts"
+} from "../problems/Problems.ts"
 
 export class PolicyCheck extends HttpApiMiddleware.Service<
   PolicyCheck,
