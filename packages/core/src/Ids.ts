@@ -31,6 +31,10 @@ export type ApiKeyId = typeof ApiKeyId.Type
 export const RegionId = Schema.NonEmptyString.pipe(Schema.brand("RegionId"))
 export type RegionId = typeof RegionId.Type
 
+/** The id that a request names. Empty or missing text becomes an id that no object has, because a brand is not empty. */
+export const requestedId = <Id>(brand: { readonly make: (text: string) => Id }, text: string | undefined): Id =>
+  brand.make(text || "-")
+
 /** UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds, then 74 random bits. */
 const uuid = Effect.gen(function* () {
   const now = yield* Clock.currentTimeMillis

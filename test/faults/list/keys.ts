@@ -130,8 +130,8 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "key-scope-org",
-        find: 'const project = yield* projects.find(org, ProjectId.make(scope.project_id || "-"))\n          if (Option.isNone(project))',
-        put: 'const project = yield* projects.findAnywhere(ProjectId.make(scope.project_id || "-"))\n          if (Option.isNone(project))',
+        find: "const project = yield* projects.find(org, requestedId(ProjectId, scope.project_id))\n          if (Option.isNone(project))",
+        put: "const project = yield* projects.findAnywhere(requestedId(ProjectId, scope.project_id))\n          if (Option.isNone(project))",
         why: "A key's project is one of its organization."
       },
       {

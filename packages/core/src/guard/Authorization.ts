@@ -14,7 +14,7 @@
  * anything else by an id of the path.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, UserId } from "../Ids.ts"
+import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, requestedId, UserId } from "../Ids.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import type { StoredApiKey } from "../keys/ApiKey.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
@@ -26,7 +26,7 @@ import type { Endpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
-import { NotFound, Refused } from "../Refusals.ts"
+import { NotFound, orNotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { decide, decideTarget, type PathIds, type Refusal } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
@@ -86,19 +86,16 @@ export class Authorization extends Context.Service<
       const operations = yield* OperationStore
       const projects = yield* ProjectStore
 
-      const there = <A>(found: Effect.Effect<Option.Option<A>, StorageError>) =>
-        Effect.flatMap(found, (it) => Option.match(it, { onNone: () => new NotFound({}), onSome: Effect.succeed }))
-
-      const findOperation = (project: ProjectId, id: string) =>
-        there(
+      const findOperation = (project: ProjectId, id: string | undefined) =>
+        orNotFound(
           Effect.map(
-            operations.find(OperationId.make(id)),
+            operations.find(requestedId(OperationId, id)),
             Option.filter((row) => row.project_id === project)
           )
         )
 
-      const apiKey = Effect.fnUntraced(function* (caller: AnyCaller, id: string) {
-        const row = yield* there(keys.find(caller.org_id, ApiKeyId.make(id)))
+      const apiKey = Effect.fnUntraced(function* (caller: AnyCaller, id: string | undefined) {
+        const row = yield* orNotFound(keys.find(caller.org_id, requestedId(ApiKeyId, id)))
         const visible = row.key.created_by.id === caller.user.id || caller.permissions.has("manage_keys")
         const own = caller.kind === "api_key" && caller.api_key_id === row.key.id
         return row.key.revoked_at === null && (visible || own) ? { api_key: row } : yield* new NotFound({})
@@ -109,22 +106,25 @@ export class Authorization extends Context.Service<
         if (policy.target === "organization" || policy.target === "member") {
           if (ids.org_id !== caller.org_id) return yield* new NotFound({})
           if (policy.target === "member")
-            yield* there(accounts.findMembership(caller.org_id, UserId.make(ids.user_id || "-")))
+            yield* orNotFound(accounts.findMembership(caller.org_id, requestedId(UserId, ids.user_id)))
           return {}
         }
-        if (policy.target === "api_key") return yield* apiKey(caller, ids.api_key_id || "-")
-        const project = yield* there(projects.find(caller.org_id, ProjectId.make(ids.project_id || "-")))
+        if (policy.target === "api_key") return yield* apiKey(caller, ids.api_key_id)
+        const project = yield* orNotFound(projects.find(caller.org_id, requestedId(ProjectId, ids.project_id)))
         switch (policy.target) {
           case "project":
             return { project }
           case "branch":
-            return { project, branch: yield* there(branches.find(project.id, BranchId.make(ids.branch_id || "-"))) }
+            return {
+              project,
+              branch: yield* orNotFound(branches.find(project.id, requestedId(BranchId, ids.branch_id)))
+            }
           case "endpoint": {
-            const endpoint = yield* there(endpoints.find(project.id, EndpointId.make(ids.endpoint_id || "-")))
-            return { project, endpoint, branch: yield* there(branches.find(project.id, endpoint.branch_id)) }
+            const endpoint = yield* orNotFound(endpoints.find(project.id, requestedId(EndpointId, ids.endpoint_id)))
+            return { project, endpoint, branch: yield* orNotFound(branches.find(project.id, endpoint.branch_id)) }
           }
           case "operation":
-            return { project, operation: yield* findOperation(project.id, ids.operation_id || "-") }
+            return { project, operation: yield* findOperation(project.id, ids.operation_id) }
         }
       })
 
@@ -143,9 +143,9 @@ export class Authorization extends Context.Service<
         if (policy.target !== "endpoint" && policy.target !== "operation") return
         const found: Option.Option<{ readonly branch_id: BranchId | null }> =
           policy.target === "endpoint"
-            ? yield* endpoints.find(project_id, EndpointId.make(ids.endpoint_id || "-"))
+            ? yield* endpoints.find(project_id, requestedId(EndpointId, ids.endpoint_id))
             : Option.filter(
-                yield* operations.find(OperationId.make(ids.operation_id || "-")),
+                yield* operations.find(requestedId(OperationId, ids.operation_id)),
                 (it) => it.project_id === project_id
               )
         if (!Option.exists(found, (it) => it.branch_id === branch_id)) return yield* outside

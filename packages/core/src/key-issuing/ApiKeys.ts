@@ -14,7 +14,7 @@ import { AccountStore } from "../accounts/AccountStore.ts"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { apiKeyRevoked } from "../events/InternalEvents.ts"
-import { BranchId, makeApiKeyId, type OrgId, ProjectId, type SessionId, type UserId } from "../Ids.ts"
+import { BranchId, makeApiKeyId, type OrgId, ProjectId, requestedId, type SessionId, type UserId } from "../Ids.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import {
@@ -137,11 +137,11 @@ export class ApiKeys extends Context.Service<
       const resolveScope = Effect.fn("ApiKeys.resolveScope")(function* (org: OrgId, scope: WantedScope) {
         if (scope.type === "organization") return scope
         if (scope.type === "project") {
-          const project = yield* projects.find(org, ProjectId.make(scope.project_id || "-"))
+          const project = yield* projects.find(org, requestedId(ProjectId, scope.project_id))
           if (Option.isNone(project)) return yield* unknown("project_id")
           return { type: "project" as const, project_id: project.value.id }
         }
-        const branch = Option.getOrUndefined(yield* branches.findAnywhere(BranchId.make(scope.branch_id || "-")))
+        const branch = Option.getOrUndefined(yield* branches.findAnywhere(requestedId(BranchId, scope.branch_id)))
         const home = branch === undefined ? Option.none() : yield* projects.find(org, branch.project_id)
         if (branch === undefined || Option.isNone(home)) return yield* unknown("branch_id")
         if (scope.project_id !== undefined && scope.project_id !== branch.project_id)

@@ -9,7 +9,7 @@ import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
-import { BranchId, makeBranchId, makeEndpointId } from "../Ids.ts"
+import { BranchId, makeBranchId, makeEndpointId, requestedId } from "../Ids.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
@@ -113,7 +113,7 @@ export class Branches extends Context.Service<
           if (wanted.protected && wanted.ttl_seconds !== null) return yield* neverExpires
           const now = yield* DateTime.now
           const parent_id =
-            wanted.parent_id === null ? project.default_branch_id : BranchId.make(wanted.parent_id || "-")
+            wanted.parent_id === null ? project.default_branch_id : requestedId(BranchId, wanted.parent_id)
           const parent = yield* store.lock(project.id, parent_id)
           if (Option.isNone(parent))
             return yield* new InvalidMember({ path: ["parent_id"], reason: "There is no such branch in this project." })

@@ -10,7 +10,7 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
-import { BranchId, makeEndpointId } from "../Ids.ts"
+import { BranchId, makeEndpointId, requestedId } from "../Ids.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import type { Initiator } from "../operations/Operation.ts"
 import { desiredState } from "../operations/desiredState.ts"
@@ -98,7 +98,7 @@ export class Endpoints extends Context.Service<
 
       /** The branch that a body names, if the caller may add an endpoint to it. */
       const branchFor = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, id: string) {
-        const branch = Option.getOrUndefined(yield* branches.find(project.id, BranchId.make(id || "-")))
+        const branch = Option.getOrUndefined(yield* branches.find(project.id, requestedId(BranchId, id)))
         if (branch === undefined)
           return yield* new InvalidMember({ path: ["branch_id"], reason: "There is no such branch in this project." })
         const refusal = decideTarget({ agent: "not_main" }, caller, branch)
