@@ -1,10 +1,10 @@
 /**
- * What pages gain with script: local times, copy buttons, live activity. Everything works without it.
+ * Local times, copy buttons and live activity. Pages work without this script.
  *
- * Texts from events are set as text, never as markup; new markup comes from the server alone.
+ * Data from events is set as text, never as markup; all markup comes from the server.
  */
 
-/** A moment in the reader's own zone. */
+/** Shows a time in the browser's time zone. */
 class LocalTime extends HTMLElement {
   connectedCallback() {
     const time = this.querySelector("time")
@@ -15,7 +15,7 @@ class LocalTime extends HTMLElement {
   }
 }
 
-/** Copies the text of the element that `for` names. */
+/** Copies the text of the element with the id `for`. */
 class CopyButton extends HTMLElement {
   connectedCallback() {
     if (this.querySelector("button") !== null) return
@@ -34,7 +34,7 @@ class CopyButton extends HTMLElement {
         button.setAttribute("aria-label", "Copied")
         said.textContent = "Copied."
       } catch {
-        // No permission, or no secure origin: select it, so that the keyboard can.
+        // No permission, or no secure origin: select the text, so that the keyboard can copy it.
         if (source !== null) getSelection()?.selectAllChildren(source)
         said.textContent = "Selected. Copy it with the keyboard."
       }
@@ -50,12 +50,12 @@ const mostRows = 50
  * Follows an event stream.
  *
  * While the page is hidden the stream is closed: over HTTP/1.1 a browser has six connections for all its tabs. A stream
- * that is opened anew starts without a position, so the regions are read again once it stands: nothing falls between.
- * After a cut the browser itself comes back with `Last-Event-ID`.
+ * that is opened again starts without a position, so the regions are reloaded once it is open, and no change is missed.
+ * After a network failure the browser reconnects with `Last-Event-ID` by itself.
  */
 class LiveActivity extends HTMLElement {
   #source
-  #again
+  #reopening
   #refreshing
   #wait = 1000
   #visible = () => (document.hidden ? this.#close("Paused") : this.#open())
@@ -75,31 +75,31 @@ class LiveActivity extends HTMLElement {
     this.#close("")
   }
 
-  #say(state) {
+  #showState(state) {
     const place = this.querySelector("[data-state]")
     if (place !== null && place.textContent !== state) place.textContent = state
   }
 
   #open() {
     if (this.#source !== undefined) return
-    clearTimeout(this.#again)
-    this.#say("Connecting…")
+    clearTimeout(this.#reopening)
+    this.#showState("Connecting…")
     const source = new EventSource(this.getAttribute("src"))
     this.#source = source
     let opened = false
     source.addEventListener("open", () => {
-      this.#say("Live")
+      this.#showState("Live")
       this.#wait = 1000
       if (!opened) this.#refresh()
       opened = true
     })
     source.addEventListener("error", () => {
-      this.#say("Reconnecting…")
-      // A refusal ends an EventSource for good. It may be the session: reading the page again finds out.
+      this.#showState("Reconnecting…")
+      // A refusal closes an EventSource for good. If the session has ended, reloading the page finds out.
       if (source.readyState !== EventSource.CLOSED) return
       this.#source = undefined
       this.#refresh()
-      this.#again = setTimeout(() => document.hidden || this.#open(), this.#wait)
+      this.#reopening = setTimeout(() => document.hidden || this.#open(), this.#wait)
       this.#wait = Math.min(this.#wait * 2, 60_000)
     })
     source.addEventListener("operation.updated.v1", (event) => {
@@ -110,10 +110,10 @@ class LiveActivity extends HTMLElement {
   }
 
   #close(state) {
-    clearTimeout(this.#again)
+    clearTimeout(this.#reopening)
     this.#source?.close()
     this.#source = undefined
-    this.#say(state)
+    this.#showState(state)
   }
 
   #add(message) {
@@ -140,19 +140,19 @@ class LiveActivity extends HTMLElement {
     this.querySelector("[data-empty]")?.remove()
   }
 
-  /** Reads the page again and exchanges the regions that differ; several wishes in a row are one. */
+  /** Reloads the page's regions after 250 ms without another request to do so. */
   #refresh() {
     clearTimeout(this.#refreshing)
-    this.#refreshing = setTimeout(() => this.#exchange().catch(() => this.#say("Reconnecting…")), 250)
+    this.#refreshing = setTimeout(() => this.#reload().catch(() => this.#showState("Reconnecting…")), 250)
   }
 
-  async #exchange() {
+  async #reload() {
     const regions = (this.getAttribute("regions") ?? "").split(" ").filter((id) => id !== "")
     if (regions.length === 0 && this.#source !== undefined) return
-    // Not `location`: the answer to a form stands at the form's address.
+    // Not `location`: a form shown again with errors is at the form's address.
     const here = this.getAttribute("page") ?? location.pathname
     const answer = await fetch(here, { headers: { accept: "text/html" } })
-    // Sent elsewhere: signed out, or the account is pending.
+    // Redirected: signed out, or the account is pending.
     if (answer.redirected && new URL(answer.url).pathname !== here) return location.replace(here)
     if (!answer.ok) return
     const page = new DOMParser().parseFromString(await answer.text(), "text/html")
@@ -168,16 +168,16 @@ class LiveActivity extends HTMLElement {
   }
 }
 
-/** How a region came from the server, before elements changed it. */
+/** The markup of each region as the server sent it, before custom elements changed it. */
 const served = new WeakMap()
 
-/** A form that came back with mistakes is shown in its dialog. */
+/** Opens the dialog of a form that was shown again with errors. */
 for (const dialog of document.querySelectorAll("dialog[open]")) {
   dialog.close()
   dialog.showModal()
 }
 
-/** Browsers that do not know `command` yet. */
+/** For browsers that do not support `command`. */
 if (!("command" in HTMLButtonElement.prototype))
   document.addEventListener("click", (event) => {
     const button = event.target instanceof Element ? event.target.closest("button[commandfor]") : null

@@ -1,8 +1,8 @@
 /**
- * The whole console as routes on whatever router is there, and the services behind them.
+ * The whole console: its routes on the given router, and the services behind them.
  *
- * It is a client of the API like any other; the session is in the browser's cookie, so instances share nothing but the
- * cookie key.
+ * It is a client of the API like any other. The session is in the browser's cookie, so instances share only the cookie
+ * key.
  */
 import { Layer } from "effect"
 import { NarthexClient } from "@narthex/api"
@@ -21,7 +21,6 @@ import { SignIn } from "./sessions/SignIn.ts"
 import { layerMiddleware } from "./requests/middleware.tsx"
 import { type ConsoleRoute, layerRoutes } from "./requests/ConsoleRoute.ts"
 
-/** Every route of the console. */
 const routes: ReadonlyArray<ConsoleRoute> = [
   ...assetRoutes,
   ...signInRoutes,
@@ -33,7 +32,7 @@ const routes: ReadonlyArray<ConsoleRoute> = [
   ...eventRoutes
 ]
 
-/** Puts the console on the router. `Relays` is left to the caller, who ends them before the server closes. */
+/** Adds the console to the router. The caller provides `Relays` and ends them before it closes the server. */
 export const layerConsole = (config: ConsoleConfig) =>
   Layer.merge(layerRoutes(routes), layerMiddleware).pipe(
     Layer.provide([Sessions.layer, SealedCookies.layer, SignIn.layer]),

@@ -1,40 +1,38 @@
-/**
- * What the console is told. It reads no environment: whoever composes the platform does, and hands it over here.
- */
+/** The console's configuration. The package reads no environment variables; its host passes them in here. */
 import { Context, Duration, type Redacted } from "effect"
 
-/** An identity provider as the console signs people in with it. */
+/** An identity provider, as sign-in needs it. */
 export interface SignInProvider {
   /** The API's id of the provider. */
   readonly id: string
-  /** What its button says. */
+  /** Shown on its sign-in button. */
   readonly name: string
   readonly issuer: string
   readonly client_id: string
-  /** Left out: a public client, which PKCE alone protects. */
+  /** Absent for a public client, which only PKCE protects. */
   readonly client_secret?: Redacted.Redacted | undefined
 }
 
 export interface ConsoleConfig {
-  /** Where the API is, without `/v1`. */
+  /** Base URL of the API, without `/v1`. */
   readonly api_url: string
-  /** The console's own origin, as browsers know it. `https` decides about cookies and HSTS. */
+  /** The console's public URL. `https` turns on `Secure` cookies and HSTS. */
   readonly console_url: string
-  /** Proves to the API that it is the console which reports a client's address; `null`: it reports none. */
+  /** Proves to the API that client addresses come from the console. With `null` none are reported. */
   readonly console_token: Redacted.Redacted | null
   /** 32 bytes, the same on every instance. */
   readonly cookie_key: Redacted.Redacted<Uint8Array>
   readonly providers: ReadonlyArray<SignInProvider>
-  /** How many `X-Forwarded-For` entries are believed, counted from the right. */
+  /** Number of trusted `X-Forwarded-For` entries, counted from the right. */
   readonly trusted_hops: number
-  /** The API's heartbeat on event streams: a relay that hears nothing for longer has lost its API. */
+  /** The API's heartbeat interval on event streams, from which a relay detects a dead connection. Default: 15 s. */
   readonly heartbeat?: Duration.Duration
 }
 
 export class ConsoleSettings extends Context.Service<
   ConsoleSettings,
   ConsoleConfig & {
-    /** The console's origin in its one spelling: no path, no trailing slash. */
+    /** The origin of `console_url`: no path, no trailing slash. */
     readonly origin: string
     readonly secure: boolean
     readonly heartbeat: Duration.Duration
@@ -52,5 +50,5 @@ export class ConsoleSettings extends Context.Service<
   }
 }
 
-/** Where a provider sends the browser back to. It must be registered there, letter for letter. */
+/** The redirect URI of sign-in. It must be registered at each provider, character for character. */
 export const callbackUrl = (consoleUrl: string): string => `${new URL(consoleUrl).origin}/sign-in/callback`

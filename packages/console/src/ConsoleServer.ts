@@ -1,9 +1,9 @@
 /**
- * The console on a port of its own.
+ * The console on its own port.
  *
- * Binding comes first and serving second, because others need the address in between: providers must know where a
- * sign-in returns to, and the API tells command lines the console's origin. At shutdown the relays end before the server
- * waits for its open requests; else every open tab would hold it for the whole grace.
+ * The port is bound first and served later, because other parts need the address in between: providers must know the
+ * redirect URI, and the API tells command lines the console's origin. At shutdown the relays end before the server
+ * waits for open requests; otherwise each open tab would delay shutdown until the grace period ends.
  */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
@@ -15,7 +15,7 @@ import { Relays } from "./relay/Relays.ts"
 
 export interface ConsoleListenerOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0 selects a free port. */
   readonly port: number
   readonly shutdown_grace?: Duration.Duration
 }
@@ -24,7 +24,7 @@ export interface ConsoleListenerOptions {
 export class ConsoleListener extends Context.Service<
   ConsoleListener,
   {
-    /** Where it listens, as a URL of this machine. */
+    /** The listening address, as a URL on this machine. */
     readonly url: string
     readonly port: number
     readonly server: HttpServer.HttpServer["Service"]
@@ -51,7 +51,7 @@ export class ConsoleListener extends Context.Service<
     )
 }
 
-/** Serves the console on the bound port. Without a `console_url` it is the listener's. */
+/** Serves the console on the bound port. With `console_url: null` the console's URL is the listener's. */
 export const layerConsoleServer = (
   config: Omit<ConsoleConfig, "console_url"> & { readonly console_url: string | null }
 ): Layer.Layer<never, never, ConsoleListener> =>
@@ -67,7 +67,7 @@ export const layerConsoleServer = (
       const endRelays = Layer.effectDiscard(
         Effect.flatMap(Relays, (relays) => Effect.addFinalizer(() => relays.endAll))
       )
-      // Built after the server, hence ended before it.
+      // Built after the server, so released before it.
       return endRelays.pipe(Layer.provide(served), Layer.provide(Relays.layer))
     })
   )

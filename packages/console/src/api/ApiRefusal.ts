@@ -1,7 +1,8 @@
 /**
- * How a call of the API fails, as the console cares about it: the API said no, or there was no answer of the API.
+ * Calls of the API, and the two ways in which one fails: the API refused it, or no answer could be read.
  *
- * The typed client fails with one class for each code; pages ask for the code, so here they become one shape.
+ * The typed client fails with one class for each problem code. Pages compare codes, so all of them become one class
+ * here.
  */
 import { Effect, type Option, Schema } from "effect"
 import { NarthexClient } from "@narthex/api"
@@ -11,11 +12,11 @@ const Issue = Schema.Struct({
   message: Schema.String
 })
 
-/** The API said no. */
+/** The API refused the call with a problem. */
 export class ApiRefused extends Schema.TaggedError<ApiRefused>()("ApiRefused", {
   status: Schema.Int,
   code: Schema.String,
-  /** Fit to show to a person. */
+  /** For people; pages show it. */
   detail: Schema.String,
   request_id: Schema.optionalKey(Schema.String),
   errors: Schema.optionalKey(Schema.Array(Issue))
@@ -24,13 +25,13 @@ export class ApiRefused extends Schema.TaggedError<ApiRefused>()("ApiRefused", {
     return this.detail
   }
 
-  /** What is wrong with one member of the body. */
+  /** The message about one member of the body, if the API named it. */
   about(member: string): string | undefined {
     return this.errors?.find(({ path }) => path.includes(member))?.message
   }
 }
 
-/** There was no answer that we understand. */
+/** No answer, or none that can be read. */
 export class ApiUnreachable extends Schema.TaggedError<ApiUnreachable>()("ApiUnreachable", {
   reason: Schema.Defect()
 }) {
@@ -51,7 +52,7 @@ const Problem = Schema.Struct({
 })
 const asProblem = Schema.decodeUnknownOption(Problem)
 
-/** Reads what a problem of the contract, or one newer than it, has in common. */
+/** Reads the members that every problem has, also one with a code that this version does not know. */
 const toFailure = (error: unknown): ApiFailure => {
   const read = asProblem(typeof error === "object" && error !== null ? fieldsOf(error) : error)
   if (read._tag === "None") return new ApiUnreachable({ reason: error })
@@ -66,23 +67,23 @@ const toFailure = (error: unknown): ApiFailure => {
 }
 
 const fieldsOf = (error: object) => {
-  const { code, detail, errors, request_id, status, title } = error as Record<string, unknown> // each is checked next
+  const { code, detail, errors, request_id, status, title } = error as Record<string, unknown> // `Problem` checks each
   return { code, detail, errors, request_id, status, title }
 }
 
-/** Calls the API as whoever `ClientCredential` says. */
+/** Calls the API with the credential in `ClientCredential`. */
 export const calling = <A, E, R>(
   call: (api: NarthexClient["Service"]["api"]) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, ApiFailure, R | NarthexClient> =>
   Effect.flatMap(NarthexClient, ({ api }) => Effect.mapError(call(api), toFailure))
 
-/** The id that a path holds, for a path of the API; what cannot be an id is refused as the API refuses an unknown one. */
+/** The id from a path of the console. What cannot be an id is refused as the API refuses an unknown one: 404. */
 export const idOrNotFound = <Id>(id: Option.Option<Id>): Effect.Effect<Id, ApiRefused> =>
   Effect.fromOption(id).pipe(
     Effect.mapError(() => new ApiRefused({ status: 404, code: "not_found", detail: "Not found." }))
   )
 
-/** Was it refused with one of these codes? */
+/** Matches a refusal with one of these codes. */
 export const refusedWith =
   (...codes: ReadonlyArray<string>) =>
   (failure: unknown): failure is ApiRefused =>

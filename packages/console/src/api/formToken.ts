@@ -1,7 +1,7 @@
 /**
- * Form tokens: a form that is sent twice acts once (docs/design/console.md W15).
+ * Form tokens: a form that is sent twice takes effect once (docs/design/console.md W15).
  *
- * Each rendering of a form has a token, and the console sends it on as `Idempotency-Key`.
+ * Each rendering of a form contains a token, which the console forwards as `Idempotency-Key`.
  */
 import { randomUUID } from "node:crypto"
 import { Effect } from "effect"
@@ -13,7 +13,9 @@ export const newFormToken = (): string => `form-${randomUUID()}`
 
 const formToken = /^form-[0-9a-f-]{36}$/
 
-/** Runs the call with the form's token as its idempotency key. A token that the console did not make is left out. */
+/**
+ * Runs the call with the form's token as its idempotency key. A token in another form than the console's is ignored.
+ */
 export const callOnce =
   (form: Form) =>
   <A, E, R>(call: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> => {

@@ -1,6 +1,6 @@
 /**
- * What a form said, as the body that the contract wants. The contract's own schema judges it before anything is sent,
- * and what it finds reads like the API's own refusal.
+ * Turns the fields of a form into a request body of the contract. The contract's schema checks them before anything is
+ * sent, and its findings take the same form as a refusal of the API: 422 `invalid_request` with an error per member.
  */
 import { Effect, Schema, SchemaIssue } from "effect"
 import { ApiRefused } from "./ApiRefusal.ts"
@@ -28,5 +28,5 @@ export const payload = <A>(
     })
   )
 
-/** A whole number in a field, or what is there instead, for the schema to refuse. */
+/** The whole number in a field, else `NaN`, which the schema refuses. */
 export const wholeNumber = (text: string): number => (/^-?\d{1,15}$/.test(text) ? Number(text) : Number.NaN)

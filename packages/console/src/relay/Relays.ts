@@ -1,16 +1,16 @@
 /**
- * The event streams that browsers have open through this process, so that they can be ended: all of them at shutdown,
- * those of one session at its sign-out.
+ * The registry of event streams that browsers have open through this process. It ends the streams of one session at
+ * sign-out, and all of them at shutdown.
  */
 import { Context, Deferred, Effect, Layer, type Scope } from "effect"
 
 export class Relays extends Context.Service<
   Relays,
   {
-    /** Counts a stream in while the scope lasts; what it answers completes when the stream has to end. */
+    /** Registers a stream for the lifetime of the scope. The returned effect completes when the stream must end. */
     readonly open: (sessionId: string) => Effect.Effect<Effect.Effect<void>, never, Scope.Scope>
     readonly endSession: (sessionId: string) => Effect.Effect<void>
-    /** From now on every stream ends, new ones at once. */
+    /** Ends every stream. Streams that open later end immediately. */
     readonly endAll: Effect.Effect<void>
   }
 >()("@narthex/console/Relays") {

@@ -1,10 +1,10 @@
 /**
- * An event stream of the API, through the console's own origin: an `EventSource` cannot set `Authorization`.
+ * Relays an event stream of the API through the console's origin, because an `EventSource` cannot set `Authorization`
+ * (docs/design/console.md W3, W13).
  *
- * Bytes pass as they come, ids included; `Last-Event-ID` passes back, and nothing else of the request does: no query,
- * no header of the browser. A reader that stops reading stops the API's writing, which then knows what to do. The end
- * of either side is the end of the other, and no stream outlives its token: the browser comes back, with a cookie that
- * is checked anew.
+ * Bytes are passed through unchanged, ids included. Of the browser's request only `Last-Event-ID` is forwarded: no
+ * query and no other header. Back-pressure of a slow reader reaches the API, which handles it. When either side closes,
+ * the other is closed too. A stream ends with its token; the browser then reconnects, and its cookie is checked again.
  */
 import { Clock, Duration, Effect, Option, Redacted, Schema, Stream } from "effect"
 import { ClientHeaders } from "@narthex/api"
@@ -14,7 +14,7 @@ import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { ConsoleSession } from "../sessions/ConsoleSession.ts"
 import { Relays } from "./Relays.ts"
 
-/** The API is silent for so many heartbeats: it is gone. */
+/** After this many heartbeat intervals without a byte the connection to the API is dead. */
 const silentHeartbeats = 2.5
 
 const Refusal = Schema.fromJsonString(
@@ -33,7 +33,7 @@ const refusalOf = (status: number, text: string) =>
       new ApiRefused({ status, code, detail: detail ?? title, ...(request_id === undefined ? {} : { request_id }) })
   })
 
-/** `path` is the API's own. */
+/** `path` is a path of the API. */
 export const relayEvents = Effect.fn("relayEvents")(function* (path: string, session: ConsoleSession) {
   const { api_url, heartbeat } = yield* ConsoleSettings
   const request = yield* HttpServerRequest.HttpServerRequest
@@ -71,12 +71,12 @@ export const relayEvents = Effect.fn("relayEvents")(function* (path: string, ses
   const bytes = Stream.fromReadableStream({ evaluate: () => body, onError: unreachable }).pipe(
     Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.empty }),
     Stream.interruptWhen(end),
-    // An error would cut the connection without an end; to the browser both mean: come back.
+    // An error would cut the response short. The browser reconnects either way, so it ends properly.
     Stream.catch(() => Stream.empty)
   )
   return HttpServerResponse.stream(bytes, {
     contentType: "text/event-stream; charset=utf-8",
-    // The connection ends with the stream: the next one may go to another instance, and none is left open at shutdown.
+    // The connection closes with the stream: the next may reach another instance, and none stays open at shutdown.
     headers: { "cache-control": "no-store, no-transform", connection: "close", "x-accel-buffering": "no" }
   })
 })

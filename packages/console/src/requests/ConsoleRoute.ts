@@ -1,4 +1,4 @@
-/** Routes as data, and the layer that puts them on the router. */
+/** Routes as data, and the layer that adds them to the router. */
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
 import type { NarthexClient } from "@narthex/api"
@@ -8,10 +8,10 @@ import type { SealedCookies } from "../sessions/SealedCookies.ts"
 import type { Sessions } from "../sessions/Sessions.ts"
 import type { SignIn } from "../sessions/SignIn.ts"
 
-/** What lives as long as the console. */
+/** Services with the lifetime of the console. */
 export type Services = ConsoleSettings | NarthexClient | Relays | SealedCookies | Sessions | SignIn
 
-/** What lives as long as a request. */
+/** Services with the lifetime of a request. */
 export type PerRequest = HttpServerRequest.HttpServerRequest | HttpRouter.RouteContext | Scope.Scope
 
 export interface ConsoleRoute {
@@ -20,7 +20,7 @@ export interface ConsoleRoute {
   readonly answer: Effect.Effect<HttpServerResponse.HttpServerResponse, never, Services | PerRequest>
 }
 
-/** The request's own context wins: the scope that was open when the routes were made is not a request's. */
+/** Adds routes to the router. Where both contexts have a service, above all the scope, the request's is used. */
 export const layerRoutes = (
   routes: ReadonlyArray<ConsoleRoute>
 ): Layer.Layer<never, never, HttpRouter.HttpRouter | Services> =>

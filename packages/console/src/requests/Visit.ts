@@ -1,6 +1,8 @@
 /**
- * Pages live under `/orgs/{org_id}`, and a session acts in one organization at a time. Another tab may have switched it:
- * then a page of the old organization says so instead of showing, or changing, the new one.
+ * A signed-in request for a page, and the check that it is about the active organization.
+ *
+ * Pages are under `/orgs/{org_id}`, and a session acts in one organization at a time. When another tab has switched it,
+ * a page of the previous organization offers to switch back. It never shows or changes the active organization instead.
  */
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/http"
@@ -16,7 +18,7 @@ import { notFoundPage, otherOrganizationPage, pageRefusals } from "./refusals.ts
 type Response = HttpServerResponse.HttpServerResponse
 type Answer = Effect.Effect<Response, ApiFailure | NotAForm, Services | PerRequest>
 
-/** A request of somebody signed in, in the organization that the path names. */
+/** What a page handler gets. */
 export interface Visit {
   readonly session: ConsoleSession
   readonly frame: Frame
@@ -41,7 +43,7 @@ const visitOf = Effect.fnUntraced(function* (session: ConsoleSession) {
   return visit
 })
 
-/** The answer of a page that belongs to the organization in its path. */
+/** A page of the organization in its path. Another organization of the person's: 409. Any other id: 404. */
 export const inOrganization = (handler: (visit: Visit) => Answer) =>
   signedIn(pageRefusals)((session) =>
     Effect.gen(function* () {
@@ -54,6 +56,6 @@ export const inOrganization = (handler: (visit: Visit) => Answer) =>
     })
   )
 
-/** The answer of a page that belongs to whatever organization is active. */
+/** A page without an organization in its path; it uses the active one. */
 export const inActiveOrganization = (handler: (visit: Visit) => Answer) =>
   signedIn(pageRefusals)((session) => Effect.flatMap(visitOf(session), handler))

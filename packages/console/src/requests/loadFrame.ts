@@ -5,7 +5,7 @@ import { calling } from "../api/ApiRefusal.ts"
 import type { Frame } from "../views/Layout.tsx"
 import { returnPath } from "../web/returnTo.ts"
 
-/** Read for each page, never kept: roles and memberships change through other clients too. */
+/** Not cached: other clients change roles and memberships too. */
 export const loadFrame = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const [who, { organizations }] = yield* Effect.all(

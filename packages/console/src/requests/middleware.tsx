@@ -1,6 +1,6 @@
 /**
- * What holds for every request, before and after its route: who calls, whether it may change anything, what the answer
- * carries, and a page instead of an empty answer when something is missing or broke.
+ * The middleware around every route: refuses cross-origin mutations, reports the client to the API, sets the security
+ * headers, and answers missing routes and failures with a page, or with a problem for API clients.
  */
 import { Cause, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -76,7 +76,7 @@ export const layerMiddleware = HttpRouter.middleware(
           )
         )
       }).pipe(
-        // A page's own policy is more precise than the one for all.
+        // A page may set a stricter or wider content security policy; it replaces the default.
         Effect.map((answer) => HttpServerResponse.setHeaders(answer, { ...headers, ...answer.headers }))
       )
   }),

@@ -1,4 +1,7 @@
-/** What a page says after a form was done. The address names one of these and can say nothing else. */
+/**
+ * What a page confirms after a form. The query of its address names one of these notices, so that a forged link cannot
+ * show any other text.
+ */
 const notices = {
   "project-created": "The project is being created.",
   "rule-added": "The network was added.",

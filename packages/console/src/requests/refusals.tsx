@@ -1,4 +1,4 @@
-/** How refusals look: a page for a person, a problem for a program. */
+/** Answers to refused requests: pages for people, problems (RFC 9457) for programs. */
 import { HttpServerResponse } from "effect/http"
 import { type ApiFailure, ApiRefused } from "../api/ApiRefusal.ts"
 import type { Refusals } from "../sessions/signedIn.ts"
@@ -33,7 +33,7 @@ export const notFoundPage = (signedIn: boolean) =>
     { status: 404 }
   )
 
-/** For a page of an organization of the person's that is not the active one. */
+/** The person is a member of the organization, but another one is active. */
 export const otherOrganizationPage = (frame: Frame, to: Frame["organization"]) =>
   page(<OtherOrganizationPage frame={frame} to={to} />, { status: 409 })
 

@@ -1,4 +1,4 @@
-/** API keys: the list, making one, ending one. */
+/** The page of API keys: list, create, revoke. */
 import { Effect, Redacted } from "effect"
 import { CreateApiKey, parseApiKeyId } from "@narthex/api"
 import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
@@ -91,7 +91,6 @@ const create = inOrganization((visit) =>
   })
 )
 
-/** A key that is gone already was revoked all the same. */
 const revoke = inOrganization((visit) =>
   Effect.gen(function* () {
     const api_key_id = yield* idOrNotFound(parseApiKeyId(visit.param("api_key_id")))

@@ -1,4 +1,4 @@
-/** The static files, and the address by which a load balancer sees that the process answers. */
+/** The static files, and the liveness probe. */
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"

@@ -1,13 +1,15 @@
 /**
- * The console's part in the login of the command line (docs/design/identity.md I36–I41).
+ * The console's part in the command line's login (docs/design/identity.md I36–I41, docs/design/console.md W16).
  *
- * 1. The command line opens `/cli/authorize` with a state, a challenge and its loopback address. That address is judged
- *    on its raw text, before any URL parser sees it; a wrong one gets a page and never a redirect.
- * 2. Whoever is not signed in signs in and comes back. The page shows what is asked for and waits.
- * 3. Authorize asks the API for a code and sends the browser to the loopback address with it. Cancel says so there.
+ * 1. The command line opens `/cli/authorize` with a state, a challenge and its loopback address. That address is
+ *    matched as raw text, before any URL parser reads it; an invalid one gets a page and never a redirect.
+ * 2. A browser that is not signed in signs in first and returns. The page shows the requested key and waits.
+ * 3. Authorize gets a code from the API and redirects the browser to the loopback address with it. Cancel redirects
+ *    there with `error=access_denied`.
  *
- * Pitfall: a redirect outside `form-action`. Browsers apply it to redirects too, so the page's policy names the
- * validated origin. It cannot name an IPv6 literal; for those a page with a link takes the place of the redirect.
+ * Pitfall: redirecting to an origin that `form-action` does not allow. Browsers apply the policy to redirects too, so
+ * the page's policy names the validated origin. A policy cannot name an IPv6 literal; for those a page with a link
+ * replaces the redirect.
  */
 import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
@@ -22,7 +24,7 @@ import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
-/** What the command line asks for, in the contract's own rules. */
+/** The query of the request, with the contract's rules. */
 const { capability, code_challenge, code_challenge_method, name, redirect_uri, scope, state } = AuthorizeCli.fields
 const CliRequest = Schema.Struct({
   redirect_uri,
@@ -35,7 +37,7 @@ const CliRequest = Schema.Struct({
 })
 const fields = Object.keys(CliRequest.fields)
 
-/** Asked twice for the same is asked for nothing: two readers could take different ones. */
+/** `None` for an invalid request. A repeated field is invalid, because two readers could take different values. */
 const requestIn = (given: URLSearchParams): Option.Option<Readonly<Record<string, string>>> => {
   const named = fields.filter((field) => given.has(field))
   if (named.some((field) => given.getAll(field).length > 1)) return Option.none()
@@ -45,7 +47,7 @@ const requestIn = (given: URLSearchParams): Option.Option<Readonly<Record<string
 
 const origin = /^http:\/\/([^/]+):(\d+)/
 
-/** The parts of a redirect that has passed the rules. */
+/** The parts of a validated redirect URI. */
 const target = (redirectUri: string) => {
   const [whole = "", host = "", port = ""] = origin.exec(redirectUri) ?? []
   return { origin: whole, port, isIpv6: host.startsWith("[") }
@@ -122,7 +124,7 @@ const approve = (visit: Visit, form: Form, request: Readonly<Record<string, stri
   Effect.gen(function* () {
     const lifetime = form.text("lifetime")
     const draft = { capability: form.text("capability"), scope: form.text("scope"), lifetime }
-    // Another tab switched since the page was shown: the person has agreed to another organization than this.
+    // Another tab switched the organization after the page was shown: the person agreed to a different one.
     if (form.text("org_id") !== visit.frame.organization.id)
       return yield* authorizePage(visit, request, {
         status: 409,

@@ -1,4 +1,4 @@
-/** The relays of the two event streams, for the live views of pages. */
+/** The relays of the two event streams, for live activity on pages. */
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { parseProjectId } from "@narthex/api"

@@ -1,4 +1,4 @@
-/** Which organization the session acts in: the switch, and the addresses that lead to the active one. */
+/** Switches the session's organization, and redirects addresses without an organization to the active one. */
 import { Clock, Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { AnyOrgId, SessionAnswer } from "@narthex/api"
@@ -15,7 +15,7 @@ import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 const Wish = Schema.Struct({ org_id: AnyOrgId })
 
-/** What a program is told: everything but the token, which stays in the cookie. */
+/** The JSON answer: all of the session answer but the token, which stays in the cookie (docs/design/console.md W12). */
 const { access_token: _token, ...shown } = SessionAnswer.fields
 const encodeShown = Schema.encodeEffect(Schema.Struct(shown))
 
@@ -50,7 +50,7 @@ const switchOrg = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) 
   sendsJson(request) ? asJson : asForm
 )
 
-/** The organization of the session, as far as the cookie knows it; the page itself looks. */
+/** Redirects to the cookie's organization; the page checks it. */
 const leadTo = (section: string) =>
   signedIn(pageRefusals)((session) => Effect.succeed(seeOther(`/orgs/${session.org_id}/${section}`)))
 

@@ -1,4 +1,4 @@
-/** The projects of an organization: the list, and the form for a new one. */
+/** The projects of an organization: list and create. */
 import { Effect } from "effect"
 import { CreateProject } from "@narthex/api"
 import { type ApiRefused, calling, refusedWith } from "../api/ApiRefusal.ts"
@@ -26,7 +26,7 @@ const projectsPage = Effect.fnUntraced(function* (visit: Visit) {
   )
 })
 
-/** The catalog's default is preselected; the person may choose otherwise, or leave it to the API. */
+/** The catalog's default region is preselected. */
 const newProjectPage = Effect.fnUntraced(function* (
   visit: Visit,
   given?: Pick<NewProjectPageProps, "draft" | "errors">

@@ -1,4 +1,4 @@
-/** The page of one project, and its forms: wake and suspend, a connection string, the IP allowlist. */
+/** The page of one project, and its forms: start and suspend, connection strings, the IP allowlist. */
 import { Effect, Redacted, Result } from "effect"
 import {
   AddIpRule,
@@ -59,7 +59,7 @@ const projectPage = Effect.fnUntraced(function* (visit: Visit, given: GivenToPro
   )
 })
 
-/** Back to the project, or the project's page with what went wrong. */
+/** Redirects to the project's page, which shows the notice. */
 const backTo = (visit: Visit, notice: Notice) =>
   seeOther(withNotice(`${visit.home}/projects/${visit.param("project_id")}`, notice))
 
@@ -79,7 +79,7 @@ const switching = (verb: "start" | "suspend", notice: Notice) =>
     })
   )
 
-/** Makes a Postgres role; the answer holds its password, which nothing shows again. */
+/** Creates a Postgres role. The answer shows its password, which cannot be shown again. */
 const mint = inOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
@@ -108,7 +108,7 @@ const mint = inOrganization((visit) =>
   })
 )
 
-/** The canonical network where our parser takes it; else the text as it is, for the API to refuse. */
+/** The canonical network, with a prefix for a bare address. Text that is neither goes to the API, which refuses it. */
 const network = (text: string): string => Result.getOrElse(parseCidrOrAddress(text), () => text)
 
 const ruleErrors = (refusal: ApiRefused) => {
@@ -142,13 +142,13 @@ const addRule = inOrganization((visit) =>
   })
 )
 
-/** A rule that is gone already was removed all the same. */
+/** Removing a rule that no longer exists succeeds. */
 const removeRule = inOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
     const project_id = yield* projectOf(visit)
     const parsed = parseCidrOrAddress(form.text("cidr"))
-    // What no parser accepts never reaches a path.
+    // Only text that parses may become part of a path.
     if (Result.isFailure(parsed)) return yield* projectPage(visit, { status: 422, problem: parsed.failure.message })
     return yield* calling((api) => api.ipAllow.remove({ params: { project_id, cidr: parsed.success } })).pipe(
       Effect.catchIf(refusedWith("not_found"), () => calling((api) => api.projects.get({ params: { project_id } }))),
@@ -169,7 +169,7 @@ const project = "/orgs/:org_id/projects/:project_id"
 const endpoint = `${project}/endpoints/:endpoint_id` as const
 const allowlist = `${project}/ip-allow` as const
 
-/** A form that came back with a mistake stands here; whoever asks for this address wants the project. */
+/** The address of a form that was shown again with errors; a GET of it redirects to the project. */
 const showProject = inOrganization((visit) =>
   Effect.succeed(seeOther(`${visit.home}/projects/${visit.param("project_id")}`))
 )

@@ -1,4 +1,4 @@
-/** The way in and out: landing, sign-in at a provider, the waiting room, sign-out. */
+/** The landing page, sign-in at a provider, the page of pending accounts, and sign-out. */
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { ClientCredential } from "@narthex/api"
@@ -90,7 +90,7 @@ const refusedAtTheApi = (refusal: ApiRefused) =>
         { status: refusal.status }
       )
 
-/** A new session id each time: what was known before the sign-in opens nothing after it. */
+/** Each sign-in makes a new session id, so that an id planted before the sign-in is worthless (session fixation). */
 const finish = Effect.gen(function* () {
   const { secure } = yield* ConsoleSettings
   const { url } = yield* HttpServerRequest.HttpServerRequest
@@ -116,7 +116,7 @@ const finish = Effect.gen(function* () {
   return withoutCookie(yield* answered, "sign-in", secure)
 })
 
-/** The browser is signed out whatever the API says; the API keys stay. */
+/** Clears the cookie even when the API cannot revoke the session. API keys are kept. */
 const signOut = Effect.gen(function* () {
   const session = yield* currentSession
   if (Option.isSome(session)) {

@@ -1,24 +1,24 @@
 /**
- * A signed-in browser: the API's token and what is needed to keep it fresh. It lives in the cookie and nowhere else, so
- * every instance of the console can serve it.
+ * The session of a browser: the API's token, and the times that decide when to refresh it. It is stored in the cookie
+ * only, so every instance of the console can serve it.
  */
 import { DateTime, Redacted, Schema } from "effect"
 import type { SessionAnswer } from "@narthex/api"
 
 export const ConsoleSession = Schema.Struct({
-  /** Ours, made at sign-in: it stays while tokens change. */
+  /** Made by the console at sign-in; it does not change when the token is refreshed. */
   id: Schema.NonEmptyString,
   access_token: Schema.RedactedFromValue(Schema.NonEmptyString),
   /** The organization that the token acts in. */
   org_id: Schema.NonEmptyString,
-  /** Milliseconds since 1970: when we got the token, when it ends, when refreshing ends. */
+  /** Milliseconds since 1970: when the token was received, when it expires, when it can no longer be refreshed. */
   issued_at: Schema.Int,
   expires_at: Schema.Int,
   refresh_until: Schema.Int
 })
 export type ConsoleSession = typeof ConsoleSession.Type
 
-/** The cookie's content. It is read back with `Schema.decodeUnknownOption(ConsoleSession)`. */
+/** The content of the cookie. `ConsoleSession` decodes it. */
 export const toCookie = (session: ConsoleSession) => ({
   ...session,
   access_token: Redacted.value(session.access_token)
@@ -33,10 +33,10 @@ export const sessionOf = (id: string, answer: SessionAnswer, now: number): Conso
   refresh_until: DateTime.toEpochMillis(answer.refresh_until)
 })
 
-/** So long before its end a token is refreshed: a page makes several calls, and clocks differ. */
+/** Milliseconds before its expiry at which a token is refreshed: a page makes several calls, and clocks differ. */
 const earliest = 60_000
 
-/** Is the token's end near, or past? Of a short-lived token the last fifth counts as near. */
+/** Whether the token has expired or is about to. A short-lived token is refreshed in the last fifth of its life. */
 export const needsRefresh = ({ expires_at, issued_at }: ConsoleSession, now: number): boolean =>
   now >= expires_at - Math.min(earliest, Math.max(0, expires_at - issued_at) / 5)
 

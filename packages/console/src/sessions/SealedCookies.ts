@@ -1,8 +1,8 @@
 /**
  * Cookies that only the console can read: encrypted JWTs (JWE, `dir` with A256GCM).
  *
- * One key serves several kinds of cookie, so each names its purpose as audience and is read for that purpose alone: a
- * sign-in attempt that came back as a session must be nothing.
+ * One key encrypts all kinds of cookies. Each names its purpose as audience and is accepted for that purpose only, so a
+ * sign-in attempt cannot be replayed as a session.
  */
 import { Clock, Context, Effect, Layer, Option, Redacted } from "effect"
 import { EncryptJWT, type JWTPayload, jwtDecrypt } from "jose"
@@ -13,9 +13,9 @@ export type CookiePurpose = "session" | "sign-in"
 export class SealedCookies extends Context.Service<
   SealedCookies,
   {
-    /** `until`: milliseconds since 1970, after which it opens no more. */
+    /** `until`: expiry in milliseconds since 1970. */
     readonly seal: (purpose: CookiePurpose, content: JWTPayload, until: number) => Effect.Effect<string>
-    /** `None` for whatever is not ours, of another purpose, or too old. */
+    /** `None` for text that the console did not seal, for another purpose, or expired. */
     readonly open: (purpose: CookiePurpose, text: string) => Effect.Effect<Option.Option<JWTPayload>>
   }
 >()("@narthex/console/SealedCookies") {

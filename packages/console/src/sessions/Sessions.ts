@@ -1,12 +1,12 @@
 /**
- * Keeps a session's token fresh, once at a time (docs/design/identity.md I42).
+ * Refreshes the tokens of sessions, one refresh at a time for each session (docs/design/console.md W9).
  *
- * A page opens several requests at once, all with the same old cookie. They share one refresh, and late ones get its
- * result for a while: where superseded tokens are refused (`NARTHEX_SESSION_REUSE`), a second refresh would end the
+ * A page opens several requests at once, all with the same old cookie. They share one refresh, and requests that arrive
+ * later get its result: where superseded tokens are refused (`NARTHEX_SESSION_REUSE`), a second refresh would end the
  * session.
  *
- * Pitfall: remembering a late answer. It may not bring back the organization that the person has just left, so a switch
- * replaces what is remembered here.
+ * Pitfall: keeping the remembered token across a switch of organization. It would bring back the organization that the
+ * person has just left, so a switch replaces the token remembered here.
  */
 import { Cache, Clock, Context, Effect, Fiber, Layer, Semaphore } from "effect"
 import { ClientCredential, type NarthexClient } from "@narthex/api"
@@ -16,7 +16,7 @@ import { type ConsoleSession, needsRefresh, sessionOf } from "./ConsoleSession.t
 const rememberedSessions = 10_000
 const rememberedFor = "15 minutes"
 
-/** What this instance knows of a session: its newest token, and a lock for getting the next. */
+/** What this instance remembers of a session: its newest token, and the lock under which the next is fetched. */
 interface Known {
   readonly lock: Semaphore.Semaphore
   newest: ConsoleSession | undefined
@@ -25,11 +25,13 @@ interface Known {
 export class Sessions extends Context.Service<
   Sessions,
   {
-    /** The session with a token that lasts a while; the same one when it does already. */
+    /** The session itself, or refreshed when its token is about to expire. */
     readonly fresh: (session: ConsoleSession) => Effect.Effect<ConsoleSession, ApiFailure, NarthexClient>
-    /** The session with a new token, whatever the old one says: a refresh also re-reads role and organization. */
+    /**
+     * The session with a new token, even if the old one has not expired: a refresh also reads the organization again.
+     */
     readonly renewed: (session: ConsoleSession) => Effect.Effect<ConsoleSession, ApiFailure, NarthexClient>
-    /** From now on this is the session's newest token. */
+    /** Makes this the session's newest token. */
     readonly remember: (session: ConsoleSession) => Effect.Effect<void>
   }
 >()("@narthex/console/Sessions") {
@@ -43,7 +45,10 @@ export class Sessions extends Context.Service<
           Effect.sync(() => ({ lock: Semaphore.makeUnsafe(1), newest: undefined }))
       })
 
-      /** In a fiber of its own: it runs to its end even when the request that asked is gone, for others wait for it. */
+      /**
+       * Runs in a detached fiber: it completes even when the request that began it is interrupted, as others wait for
+       * it.
+       */
       const refresh = (session: ConsoleSession, isStale: (newest: ConsoleSession, now: number) => boolean) =>
         Effect.gen(function* () {
           const mine = yield* Cache.get(known, session.id)

@@ -1,19 +1,19 @@
 /**
  * Sign-in at an identity provider: authorization code with PKCE, state and nonce, through `openid-client`.
  *
- * 1. `begin` makes the three secrets of the attempt and the address to send the browser to; the caller seals the
- *    attempt into a cookie of ten minutes.
+ * 1. `begin` makes the three secrets of the attempt and the provider's address to redirect to; the caller stores
+ *    the attempt in an encrypted cookie for ten minutes.
  * 2. The provider sends the browser to `/sign-in/callback`.
- * 3. `finish` holds what came back against the attempt and exchanges the code for an id token. The library checks state,
- *    `iss` (RFC 9207), nonce and the token's claims; the API verifies the token once more, it trusts nobody's word.
+ * 3. `finish` compares the answer with the attempt and exchanges the code for an id token. The library checks state,
+ *    `iss` (RFC 9207), nonce and the token's claims; the API verifies the token again, independently.
  *
- * Pitfall: trusting `Host`. The address that came back is judged against the console's configured origin.
+ * Pitfall: trusting `Host`. The answer's address is rebuilt from the console's configured URL.
  */
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import * as openid from "openid-client"
 import { ConsoleSettings, callbackUrl, type SignInProvider } from "../ConsoleConfig.ts"
 
-/** What the browser carries to the provider and back, sealed. */
+/** The state of a sign-in, kept in an encrypted cookie while the browser is at the provider. */
 export const SignInAttempt = Schema.Struct({
   provider: Schema.String,
   state: Schema.String,
@@ -25,16 +25,16 @@ export type SignInAttempt = typeof SignInAttempt.Type
 
 export const attemptLifetime = 10 * 60_000
 
-/** The provider cannot be reached, or said no, or answered what does not belong to the attempt. */
+/** The provider could not be reached, refused, or sent an answer that does not match the attempt. */
 export class SignInFailed extends Schema.TaggedError<SignInFailed>()("SignInFailed", {
   provider: Schema.String,
   step: Schema.Literals(["begin", "finish"]),
-  /** The provider's own word for it, `access_denied` when the person changed their mind. */
+  /** The provider's OAuth error code: `access_denied` when the person cancelled. */
   code: Schema.optionalKey(Schema.String),
   cause: Schema.Defect()
 }) {}
 
-/** There is no such provider. */
+/** No provider with this id is configured. */
 export class UnknownProvider extends Schema.TaggedError<UnknownProvider>()("UnknownProvider", {
   provider: Schema.String
 }) {}
@@ -49,7 +49,7 @@ const discover = (provider: SignInProvider) =>
     provider.client_secret === undefined
       ? openid.None()
       : openid.ClientSecretPost(Redacted.value(provider.client_secret)),
-    // The settings let plain http pass on loopback only.
+    // The settings accept plain http on loopback only.
     { timeout: 10, execute: isPlainHttp(provider.issuer) ? [openid.allowInsecureRequests] : [] }
   )
 
@@ -65,7 +65,7 @@ export class SignIn extends Context.Service<
       providerId: string,
       returnTo: string | undefined
     ) => Effect.Effect<{ readonly attempt: SignInAttempt; readonly location: string }, SignInFailed | UnknownProvider>
-    /** `query` is what the browser came back with. */
+    /** `query`: the query of the callback, without `?`. Returns the id token. */
     readonly finish: (
       attempt: SignInAttempt,
       query: string
@@ -84,7 +84,7 @@ export class SignIn extends Context.Service<
           catch: (cause) => new SignInFailed({ provider, step, cause, ...codeOf(cause) })
         })
 
-      /** Discovery that succeeded is kept; one that failed is tried again at the next sign-in. */
+      /** A successful discovery is cached; a failed one is repeated at the next sign-in. */
       const configured = Effect.fnUntraced(function* (id: string, step: "begin" | "finish") {
         const provider = providers.find((it) => it.id === id)
         if (provider === undefined) return yield* new UnknownProvider({ provider: id })

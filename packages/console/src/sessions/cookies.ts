@@ -1,8 +1,8 @@
 /**
  * The console's two cookies and their attributes.
  *
- * `__Host-` binds a cookie to this very host and demands `Secure`. Browsers refuse both over plain http, so there the
- * names are others: a cookie from http must never pass for the real one.
+ * `__Host-` binds a cookie to its host and requires `Secure`. Browsers refuse both over plain http, so the names differ
+ * there: a cookie set over http must never be accepted as the real one.
  */
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -25,7 +25,7 @@ export const presented = Effect.fnUntraced(function* (purpose: CookiePurpose) {
 
 const attributes = (secure: boolean) => ({ httpOnly: true, secure, sameSite: "lax", path: "/" }) as const
 
-/** Gives the browser the cookie for `seconds`. */
+/** Sets the cookie for `seconds`. */
 export const withCookie = (
   response: HttpServerResponse.HttpServerResponse,
   { purpose, seconds, secure, value }: CookieToSet

@@ -1,11 +1,12 @@
 /**
- * What stands before every page and call that needs a session.
+ * The guard of every page and call that needs a session.
  *
- * 1. No cookie, or one that is not ours, or 12 hours since sign-in: to the sign-in, and back here afterwards.
- * 2. A token near its end is refreshed; the browser gets the new cookie with the answer, whatever the answer is.
+ * 1. Without a valid cookie, or 12 hours after sign-in, the browser is sent to sign-in and returns afterwards.
+ * 2. A token that is about to expire is refreshed. The answer sets the new cookie, whatever its status.
  * 3. The handler runs with the token as the credential of its calls.
- * 4. What the API says about the session itself is answered here: pending, ended, or stale. Stale means that a new token
- *    helps: the old one has expired by the API's clock, or its organization was lost. Such a GET is sent round once more.
+ * 4. Refusals that concern the session are answered here: pending, ended or stale. Stale means that a new token helps:
+ *    the old one has expired by the API's clock, or its organization was lost. A stale GET is redirected to itself
+ *    once.
  */
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -20,20 +21,20 @@ import { Sessions } from "./Sessions.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** How refusals look to whoever called: pages for people, problems for programs. */
+/** Answers to refused requests: pages for people, problems for programs. */
 export interface Refusals {
   readonly signInRequired: (request: HttpServerRequest.HttpServerRequest) => Response
   readonly pending: (refusal: ApiRefused) => Response
   readonly emailNotAllowed: (refusal: ApiRefused) => Response
-  /** Whatever else failed. */
+  /** Any other failure. */
   readonly failed: (failure: ApiFailure | NotAForm) => Response
-  /** May a stale session be answered by sending the browser round once more? */
+  /** Whether a stale GET may be redirected to itself. */
   readonly retries: boolean
 }
 
 const decode = Schema.decodeUnknownOption(ConsoleSession)
 
-/** The session that the request came with, if it is one of ours and not over. */
+/** The session in the request's cookie, unless it is invalid or has ended. */
 export const currentSession = Effect.gen(function* () {
   const cookie = yield* presented("session")
   if (cookie === undefined) return Option.none<ConsoleSession>()
@@ -55,7 +56,7 @@ export const withoutSession = (response: Response) =>
 const isOver = refusedWith("unauthenticated", "invalid_token", "sign_in_required")
 const isStale = refusedWith("token_expired", "not_a_member")
 
-/** A token younger than this was just got; another would be no better. */
+/** Milliseconds. A younger token was just fetched; another would not help. */
 const freshAge = 5_000
 
 type Needs = ConsoleSettings | NarthexClient | SealedCookies | Sessions | HttpServerRequest.HttpServerRequest
@@ -109,5 +110,5 @@ export const signedIn =
       return changed && !speaksForItself ? yield* withSession(done.response, session) : done.response
     })
 
-/** Did the handler sign out, or switch? Its cookie is newer than the one we would set. */
+/** Whether the handler signed out or switched: its cookie is newer than the refreshed one. */
 const hasOwnCookie = (response: Response) => Object.keys(response.cookies.cookies).length > 0

@@ -1,19 +1,19 @@
 /**
- * Operations as they happen. The rows come from the server; `<live-activity>` follows the stream, adds rows from the
- * template, and has the page's regions read again when events were missed.
+ * Live activity: the operations of a project or an organization. The server renders the first rows; `<live-activity>`
+ * follows the event stream, adds rows from the template, and reloads regions of the page when events were missed.
  */
 import { DateTime } from "effect"
 import { Status, Time } from "./parts.tsx"
 import { type OperationShown, operationTone, words } from "./records.ts"
 
 export interface ActivityProps {
-  /** The console's relay of a stream. */
+  /** The path of the relayed stream. */
   readonly src: string
-  /** The page's own path: the answer to a form stands at another. */
+  /** The page's path. The browser may be at another, that of a form shown again with errors. */
   readonly page: string
   readonly operations: ReadonlyArray<OperationShown>
   readonly empty: string
-  /** Ids of parts of the page that change with an event. */
+  /** Ids of the elements to reload after an event. */
   readonly regions?: ReadonlyArray<string>
 }
 

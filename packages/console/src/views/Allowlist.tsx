@@ -1,8 +1,8 @@
 /**
- * Who may reach a project.
+ * The editor of a project's IP allowlist.
  *
- * An empty list is an open project, so the last rule to go, by hand or by its own expiry, opens it: the page says so
- * before it happens.
+ * A project with an empty list accepts every address. Removing the last rule, or its expiry, therefore opens the
+ * project, and the page warns before either (docs/design/console.md W14).
  */
 import { Option } from "effect"
 import { Confirm, Empty, Command, Field, Notice, Time } from "./parts.tsx"

@@ -1,4 +1,4 @@
-/** API keys: the list, the form in a dialog, and the one page that shows a secret. */
+/** The page of API keys: the list, and the form for a new key in a dialog. */
 import type { Frame } from "./Layout.tsx"
 import { Page } from "./Layout.tsx"
 import { Command, Confirm, Empty, Field, Notice, Time, TimeOr } from "./parts.tsx"
@@ -29,7 +29,7 @@ export interface ApiKeysPageProps {
   readonly next_cursor: string | null
   readonly draft: KeyDraft
   readonly form_token: string
-  /** What was wrong with the form; the dialog is open then. */
+  /** Errors of the submitted form; they open the dialog. */
   readonly errors?: Partial<Record<keyof KeyDraft | "form", string | undefined>> | undefined
   readonly notice?: string | undefined
 }

@@ -1,13 +1,13 @@
 /**
- * The static files of the console, read once at start. Their addresses hold a digest of their content, so that browsers
- * may keep them for good and still get the next version.
+ * The static files, read once at start. Their paths contain a digest of their content, so browsers may cache them
+ * forever and still get the next version.
  */
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 
 const directory = new URL("../../assets/", import.meta.url)
 
-/** Comments and layout are for those who read the files. To CSS, any white space is one space. */
+/** Removes comments and joins white space, which CSS reads as one space. */
 const compact = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")
 
 export interface Asset {
@@ -24,15 +24,15 @@ const read = async (name: string, type: string, parts: ReadonlyArray<string> = [
   return { content, type, path: `/assets/${digest}/${name}` }
 }
 
-/** Without them no page is right, so a missing file stops the process at its start. */
+/** Every page needs them, so a missing file stops the process at its start. */
 const [style, script, icon] = await Promise.all([
   read("style.css", "text/css; charset=utf-8", ["base.css", "frame.css", "parts.css"]),
   read("console.js", "text/javascript; charset=utf-8"),
   read("icon.svg", "image/svg+xml")
 ])
 
-/** Where pages find them. */
+/** Their paths, for the head of a page. */
 export const assetPaths = { style: style.path, script: script.path, icon: icon.path }
 
-/** What is served at those addresses. */
+/** What is served at those paths. */
 export const assets: ReadonlyArray<Asset> = [style, script, icon]

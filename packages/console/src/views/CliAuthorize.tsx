@@ -1,4 +1,4 @@
-/** The page on which a person lets a command line have a key. It never goes on by itself. */
+/** The page on which a person authorizes a command line. It never continues by itself. */
 import { capabilities, scopeChoices } from "./ApiKeys.tsx"
 import { type Frame, Page } from "./Layout.tsx"
 import { Field, Notice } from "./parts.tsx"
@@ -15,10 +15,10 @@ export const lifetimes = [
 export interface CliAuthorizePageProps {
   readonly frame: Frame
   readonly projects: ReadonlyArray<ProjectShown>
-  /** As the device reports it. */
+  /** The name of the key, as the command line requests it. */
   readonly name: string
   readonly port: string
-  /** What the form carries on. */
+  /** Hidden fields of the form. */
   readonly request: Readonly<Record<string, string>>
   readonly draft: { readonly capability: string; readonly scope: string; readonly lifetime: string }
   readonly error?: string | undefined

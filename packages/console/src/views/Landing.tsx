@@ -1,4 +1,4 @@
-/** Pages for people who are not signed in yet, or not let in. */
+/** Pages without an organization: landing, sign-in, pending accounts, and messages. */
 import type { ComponentChildren } from "preact"
 import { PlainPage } from "./Layout.tsx"
 import { Command, Copyable } from "./parts.tsx"
@@ -44,7 +44,7 @@ export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
 export interface SignInPageProps {
   readonly providers: ReadonlyArray<{ readonly id: string; readonly name: string }>
   readonly hrefOf: (providerId: string) => string
-  /** A command line waits for this sign-in. */
+  /** The sign-in was started by `narthex login`. */
   readonly forCommandLine: boolean
 }
 
@@ -81,7 +81,7 @@ export interface MessagePageProps {
   readonly signedIn?: boolean
 }
 
-/** Something did not go as wanted: one sentence, and one way on. */
+/** A refusal or failure: one sentence and one link. */
 export const MessagePage = ({ children, request_id, signedIn = false, title, way }: MessagePageProps) => (
   <PlainPage title={title} signedIn={signedIn}>
     <h1>{title}</h1>

@@ -1,20 +1,20 @@
 /**
- * The frame of every page: head, header, main.
+ * The layout of every page: head, header, main.
  *
- * Pages are functions from data to markup. Preact escapes what it is given; nothing here sets inner HTML, and no page
- * has inline script or style, which the content security policy would refuse.
+ * Pages are functions from data to markup. Preact escapes data, and no page sets inner HTML. Inline scripts and styles
+ * are refused by the content security policy (docs/design/console.md W8), so there are none.
  */
 import type { ComponentChildren } from "preact"
 import { assetPaths } from "./Assets.ts"
 
-/** Who is signed in, and in which organization, for the header. */
+/** What the header shows: who is signed in, and in which organization. */
 export interface Frame {
   readonly user: { readonly email: string | null; readonly name: string | null }
   readonly organization: OrganizationInFrame
   readonly organizations: ReadonlyArray<OrganizationInFrame>
   /** What the person may do in the organization. */
   readonly permissions: ReadonlyArray<string>
-  /** The page's own path, to come back to after a switch of organization. */
+  /** The page's path, to return to after a switch of organization. */
   readonly here: string
 }
 
@@ -27,7 +27,7 @@ export interface OrganizationInFrame {
 export interface DocumentProps {
   readonly title: string
   readonly children: ComponentChildren
-  /** Seconds until the browser asks again. */
+  /** Reloads the page, or opens `to`, after so many seconds. */
   readonly refresh?: { readonly seconds: number; readonly to?: string }
 }
 
@@ -74,7 +74,7 @@ const SignOut = () => (
   </form>
 )
 
-/** For pages before the sign-in, and for those that belong to no organization. */
+/** A page without an organization. */
 export const PlainPage = (props: DocumentProps & { readonly signedIn?: boolean; readonly wide?: boolean }) => (
   <Document {...props}>
     <header class="bar">
@@ -116,7 +116,7 @@ const Switcher = ({ frame, returns }: { readonly frame: Frame; readonly returns:
 
 export type Section = "projects" | "api-keys"
 
-/** A page of the signed-in console. Outside the sections a switch of organization comes back to the same page. */
+/** A page of an organization. A switch of organization returns to the same page if that page is in no section. */
 export const Page = (props: DocumentProps & { readonly frame: Frame; readonly section?: Section }) => {
   const { frame, section } = props
   const home = `/orgs/${frame.organization.id}`

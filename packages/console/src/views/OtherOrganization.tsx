@@ -1,4 +1,4 @@
-/** The page that a tab shows when another tab has switched the organization: it names both, and offers the switch. */
+/** Shown when another tab has switched the organization: names both, and offers to switch back. */
 import { type Frame, Page } from "./Layout.tsx"
 
 export interface OtherOrganizationPageProps {

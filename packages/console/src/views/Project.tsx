@@ -1,4 +1,4 @@
-/** One project: where to connect, its branches and endpoints, who may reach it, and what happens. */
+/** The page of a project: connection strings, endpoints, branches, IP allowlist, activity. */
 import type { ComponentChildren } from "preact"
 import { Activity } from "./Activity.tsx"
 import { AllowlistEditor, type AllowlistEditorProps } from "./Allowlist.tsx"
@@ -69,7 +69,7 @@ const Fact = ({ children, name }: { readonly name: string; readonly children: Co
   </div>
 )
 
-/** A password is shown once, when it is made: so a connection string is made here, not kept. */
+/** The form for a new connection string. Passwords are shown only once, so there is none to list. */
 const Connect = ({ branches, endpoints, form_token, frame, here }: ProjectPageProps & { readonly here: string }) => {
   const reachable = branches.filter(({ id }) => endpoints.some(({ branch_id }) => branch_id === id))
   const mayWrite = frame.permissions.includes("mint_read_write")

@@ -1,4 +1,4 @@
-/** The projects of an organization, what happens in it, and the form for a new one. */
+/** The list of an organization's projects with its activity, and the form for a new project. */
 import { Activity } from "./Activity.tsx"
 import { type Frame, Page } from "./Layout.tsx"
 import { Command, Empty, Field, Notice, Time } from "./parts.tsx"
@@ -7,7 +7,7 @@ import { type ProjectShown, type RegionShown, regionLabel } from "./records.ts"
 export interface ProjectsPageProps {
   readonly frame: Frame
   readonly projects: ReadonlyArray<ProjectShown>
-  /** There are more than these. */
+  /** The cursor of the next page, if there is one. */
   readonly next_cursor: string | null
   readonly notice?: string | undefined
 }
@@ -83,7 +83,7 @@ export const ProjectsPage = ({ frame, next_cursor, notice, projects }: ProjectsP
 
 export interface ProjectDraft {
   readonly name: string
-  /** `""`: the API chooses. */
+  /** `""`: the API chooses the region. */
   readonly region: string
 }
 
@@ -91,7 +91,7 @@ export interface NewProjectPageProps {
   readonly frame: Frame
   readonly regions: ReadonlyArray<RegionShown>
   readonly draft: ProjectDraft
-  /** Sent with the form, so that sending it twice makes one project. */
+  /** Makes a form that is sent twice create one project. */
   readonly form_token: string
   readonly errors?: { readonly name?: string | undefined; readonly region?: string | undefined; readonly form?: string }
 }

@@ -1,6 +1,6 @@
 /**
- * Secrets that are shown once. The page answers the form itself, because a redirect would have to keep the secret
- * somewhere; nothing caches it, and a reload gets the page without the secret.
+ * The page that shows a new secret once (docs/design/console.md W15). It is the direct answer to the form, because a
+ * redirect would have to store the secret. It is not cached, and a reload shows the page without the secret.
  */
 import type { Frame, Section } from "./Layout.tsx"
 import { Page } from "./Layout.tsx"
@@ -12,7 +12,7 @@ export interface SecretPageProps {
   readonly title: string
   /** What the secret is called. */
   readonly name: string
-  /** `null`: the form was sent before, and this is no second time. */
+  /** `null` when the form was already sent: the API returns the secret only once. */
   readonly secret: string | null
   readonly explanation: string
   readonly back: { readonly href: string; readonly label: string }

@@ -7,7 +7,7 @@ declare module "preact" {
       "local-time": HTMLAttributes<HTMLElement>
       /** Copies the text of the element with the id `for`. */
       "copy-button": HTMLAttributes<HTMLElement> & { readonly for: string; readonly label: string }
-      /** Follows the event stream at `src`; `regions` are ids of the page at `page` that change with it. */
+      /** Follows the event stream at `src`; after an event it reloads the elements `regions` (ids) from `page`. */
       "live-activity": HTMLAttributes<HTMLElement> & {
         readonly src: string
         readonly page: string

@@ -1,15 +1,15 @@
-/** The small pieces that pages are made of. */
+/** Components that several pages share. */
 import { DateTime } from "effect"
 import type { ComponentChildren } from "preact"
 
 export type Tone = "good" | "busy" | "bad" | "idle"
 
-/** A state word. Its colour never says more than the word. */
+/** A state as a word. Its colour adds no information. */
 export const Status = ({ children, tone }: { readonly tone: Tone; readonly children: ComponentChildren }) => (
   <span class={`status ${tone}`}>{children}</span>
 )
 
-/** A moment, in UTC; the script shows it in the reader's own zone. */
+/** A time in UTC; with script, in the browser's time zone. */
 export const Time = ({ at }: { readonly at: DateTime.Utc }) => {
   const iso = DateTime.formatIso(at)
   return (
@@ -22,14 +22,14 @@ export const Time = ({ at }: { readonly at: DateTime.Utc }) => {
 export const TimeOr = ({ at, none }: { readonly at: DateTime.Utc | null; readonly none: string }) =>
   at === null ? <span class="soft">{none}</span> : <Time at={at} />
 
-/** What just happened. Screen readers say it when the page opens. */
+/** The result of the last action. Screen readers announce it. */
 export const Notice = ({ children, tone = "good" }: { readonly tone?: Tone; readonly children: ComponentChildren }) => (
   <p class={`notice ${tone}`} role={tone === "bad" ? "alert" : "status"}>
     {children}
   </p>
 )
 
-/** A person may copy this. Without script there is nothing but the text. */
+/** Text with a copy button; without script, the text only. */
 export const Copyable = ({
   id,
   label,
@@ -52,7 +52,7 @@ export const Empty = ({ children, title }: { readonly title: string; readonly ch
   </div>
 )
 
-/** The command line does it too. */
+/** A command or an id in code style. */
 export const Command = ({ children }: { readonly children: string }) => <code class="command">{children}</code>
 
 interface Labelled {
@@ -81,7 +81,7 @@ export interface ChoiceFieldProps extends Labelled {
   readonly value: string
 }
 
-/** A text field, or a menu when it has `choices`, with its label, its hint, and what was wrong with it. */
+/** A labelled text field, or a select when it has `choices`, with its hint and error. */
 export const Field = ({ error, hint, label, ...control }: TextFieldProps | ChoiceFieldProps) => {
   const { name } = control
   const described = [hint === undefined ? "" : `${name}-hint`, error === undefined ? "" : `${name}-error`]
@@ -121,9 +121,9 @@ export const Field = ({ error, hint, label, ...control }: TextFieldProps | Choic
 
 export interface ConfirmProps {
   readonly id: string
-  /** What the button that opens it says. */
+  /** The label of the button that opens the dialog. */
   readonly opener: string
-  /** The opener's full name, where several say the same. */
+  /** The opener's accessible name, where several have the same label. */
   readonly openerLabel?: string
   readonly title: string
   readonly action: string
@@ -132,7 +132,7 @@ export interface ConfirmProps {
   readonly children: ComponentChildren
 }
 
-/** Asks before a form that cannot be taken back. It opens without script where browsers know `command`. */
+/** A confirmation dialog before an irreversible form. It opens without script in browsers that know `command`. */
 export const Confirm = ({ action, children, confirm, fields = {}, id, opener, openerLabel, title }: ConfirmProps) => (
   <>
     <button type="button" class="quiet danger" command="show-modal" commandfor={id} aria-label={openerLabel}>

@@ -1,4 +1,4 @@
-/** Records of the contract as pages show them, and the words for their states. */
+/** The contract's records as pages use them, and the words and tones of their states. */
 import type {
   ApiKeyRecord,
   BranchRecord,
@@ -20,7 +20,7 @@ export type RegionShown = Pick<Region, "region_id" | "name" | "default" | "locat
 export type RuleShown = IpRule
 export type AllowlistShown = RulesInForce
 
-/** Codes as words: `create_timeline` is "create timeline". Unknown ones of a newer API read the same way. */
+/** A code as words: `create_timeline` is "create timeline". Works for unknown codes of a newer API too. */
 export const words = (code: string): string => code.replaceAll("_", " ")
 
 const operationTones: Readonly<Record<string, Tone>> = {
@@ -33,7 +33,7 @@ const operationTones: Readonly<Record<string, Tone>> = {
 }
 export const operationTone = (status: string): Tone => operationTones[status] ?? "idle"
 
-/** What an endpoint does right now, as a word and its tone. */
+/** The current state of an endpoint, as a word and its tone. */
 export const endpointState = (endpoint: EndpointShown): { readonly word: string; readonly tone: Tone } => {
   if (endpoint.disabled) return { word: "disabled", tone: "idle" }
   if (endpoint.pending_state === "active") return { word: "starting", tone: "busy" }

@@ -1,8 +1,8 @@
-/** The body of a form: text fields, at most 64 KiB of them. A field that is given twice counts once, the first time. */
+/** Request bodies: forms and JSON, at most 64 KiB. Of a repeated form field the first value counts. */
 import { ByteSize, Effect, Schema } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
 
-/** What was sent is no form of ours. */
+/** The body is too large, of another media type, or malformed. */
 export class NotAForm extends Schema.TaggedError<NotAForm>()("NotAForm", {
   status: Schema.Literals([400, 413, 415, 422]),
   reason: Schema.String
@@ -28,7 +28,7 @@ const bodyText = Effect.gen(function* () {
 
 const mediaType = (header: string | undefined) => (header ?? "").split(";")[0]?.trim().toLowerCase() ?? ""
 
-/** Was JSON sent? An API client then gets JSON back. */
+/** Whether the body is JSON; the answer is JSON then too. */
 export const sendsJson = (request: HttpServerRequest.HttpServerRequest): boolean =>
   mediaType(request.headers["content-type"]) === "application/json"
 
@@ -38,7 +38,7 @@ export class Form {
     this.fields = new URLSearchParams(text)
   }
 
-  /** The field without white space around it; `""` when it is missing. */
+  /** The field without surrounding white space; `""` when it is missing. */
   text(name: string): string {
     return (this.fields.get(name) ?? "").trim()
   }
@@ -51,7 +51,7 @@ export class Form {
   })
 }
 
-/** A JSON body as it is; its reader checks it. */
+/** A parsed JSON body, for the caller to validate. */
 export const readJson: Effect.Effect<unknown, NotAForm, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
   bodyText,
   (text) =>

@@ -1,4 +1,4 @@
-/** Answers: a page, a redirect after a form, a problem for API clients. None of them is kept by a cache. */
+/** Responses: a page, a redirect after a form, a problem or JSON for API clients. None of them is cached. */
 import { HttpServerResponse } from "effect/http"
 import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
@@ -8,7 +8,7 @@ const uncached = { "cache-control": "no-store" } as const
 
 export interface PageOptions {
   readonly status?: number
-  /** An origin that a form of the page may end up at. */
+  /** One more origin to which a form of the page may be redirected. */
   readonly form_target?: string | undefined
 }
 
@@ -19,7 +19,7 @@ export const page = (view: VNode, { form_target, status = 200 }: PageOptions = {
     headers: { ...uncached, "content-security-policy": contentSecurityPolicy(form_target) }
   })
 
-/** 303: whatever was sent, the browser gets the next page with GET. */
+/** 303: the browser fetches the location with GET. */
 export const seeOther = (location: string) =>
   HttpServerResponse.empty({ status: 303, headers: { ...uncached, location } })
 
@@ -31,7 +31,7 @@ export interface ProblemBody {
   readonly request_id?: string
 }
 
-/** RFC 9457, in the words of the API. */
+/** A problem (RFC 9457) like those of the API. */
 export const problem = (body: ProblemBody) =>
   HttpServerResponse.jsonUnsafe(
     { type: `urn:narthex:problem:${body.code}`, ...body },

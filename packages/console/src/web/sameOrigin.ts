@@ -1,9 +1,10 @@
 /**
- * May this request change anything? Every POST is held to it, before its body is read.
+ * Protection against cross-site request forgery (docs/design/console.md W7). Every POST is checked before its body is
+ * read.
  *
- * The session cookie is SameSite=Lax, so a browser sends it with a form of a sibling host; this refuses such a form.
- * Browsers say where a request comes from: `Sec-Fetch-Site` when they have it, else `Origin`. With neither it is no
- * browser, and nobody's cookie was borrowed.
+ * The session cookie is `SameSite=Lax`, so a browser also sends it with a form of a sibling host; this check refuses
+ * such a form. Browsers send `Sec-Fetch-Site`, older ones only `Origin`. A client that sends neither is no browser, so
+ * it cannot be sending another person's cookie.
  */
 export interface RequestSource {
   readonly sec_fetch_site: string | undefined

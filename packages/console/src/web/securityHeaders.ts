@@ -1,8 +1,8 @@
 /**
- * Headers that every answer of the console carries.
+ * The security headers of every response (docs/design/console.md W8).
  *
- * No page has inline script or style, so the policy needs no nonce. `Referrer-Policy: no-referrer` would make browsers
- * send `Origin: null` with our own forms, which is why it is `same-origin`.
+ * No page has inline scripts or styles, so the policy needs no nonce. `Referrer-Policy` is `same-origin` because with
+ * `no-referrer` browsers would send `Origin: null` with the console's own forms.
  */
 const directives = (formAction: string) =>
   [
@@ -16,7 +16,7 @@ const directives = (formAction: string) =>
     "frame-ancestors 'none'"
   ].join("; ")
 
-/** `formTarget`: one more origin that a form of the page may end up at. Browsers hold redirects after a POST to it too. */
+/** `formTarget`: one more origin for `form-action`, which browsers also apply to redirects after a POST. */
 export const contentSecurityPolicy = (formTarget?: string): string =>
   directives(formTarget === undefined ? "'self'" : `'self' ${formTarget}`)
 
