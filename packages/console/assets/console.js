@@ -44,7 +44,7 @@ class CopyButton extends HTMLElement {
 }
 
 const tones = { scheduling: "busy", running: "busy", cancelling: "busy", finished: "good", failed: "bad", error: "bad" }
-const mostRows = 50
+const maxRows = 50
 
 /**
  * Follows an event stream.
@@ -136,7 +136,7 @@ class LiveActivity extends HTMLElement {
     row.querySelector("time").dateTime = String(envelope.at)
     feed.querySelector(`[data-operation="${CSS.escape(id)}"]`)?.remove()
     feed.prepend(row)
-    while (feed.children.length > mostRows) feed.lastElementChild.remove()
+    while (feed.children.length > maxRows) feed.lastElementChild.remove()
     this.querySelector("[data-empty]")?.remove()
   }
 

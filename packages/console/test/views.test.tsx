@@ -138,13 +138,13 @@ describe("an allowlist", () => {
     created_by: { id: "u", email: "ada@example.com" },
     expires_at
   })
-  const editor = (rules: ReadonlyArray<unknown>, opens_at: string | null, may = true) =>
+  const editor = (rules: ReadonlyArray<unknown>, opens_at: string | null, mayChange = true) =>
     render(
       <AllowlistEditor
         allowlist={decode({ rules, restricted: rules.length > 0, opens_at })}
         draft={{ cidr: "", label: "", hours: "" }}
         action="/x"
-        may={may}
+        mayChange={mayChange}
       />
     )
 

@@ -4,7 +4,7 @@
  * (docs/design/identity.md I43), so without a token none is sent.
  */
 
-const longestAgent = 512
+const maxAgentLength = 512
 
 export const callerHeaders = (
   token: string | undefined,
@@ -16,5 +16,5 @@ export const callerHeaders = (
     : {
         "narthex-console": token,
         ...(client === null ? {} : { "narthex-client-address": client }),
-        ...(agent === undefined ? {} : { "narthex-client-agent": agent.slice(0, longestAgent) })
+        ...(agent === undefined ? {} : { "narthex-client-agent": agent.slice(0, maxAgentLength) })
       }

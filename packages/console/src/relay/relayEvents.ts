@@ -15,7 +15,7 @@ import type { ConsoleSession } from "../sessions/ConsoleSession.ts"
 import { Relays } from "./Relays.ts"
 
 /** After this many heartbeat intervals without a byte the connection to the API is dead. */
-const silentHeartbeats = 2.5
+const maxSilentHeartbeats = 2.5
 
 const Refusal = Schema.fromJsonString(
   Schema.Struct({
@@ -64,10 +64,10 @@ export const relayEvents = Effect.fn("relayEvents")(function* (path: string, ses
     const text = yield* Effect.tryPromise({ try: () => response.text(), catch: unreachable })
     return yield* refusalOf(response.status, text)
   }
-  const toldToEnd = yield* (yield* Relays).open(session.id)
+  const ended = yield* (yield* Relays).open(session.id)
   const left = session.expires_at - (yield* Clock.currentTimeMillis)
-  const end = Effect.race(toldToEnd, Effect.sleep(Duration.millis(Math.max(0, left))))
-  const silence = Duration.times(heartbeat, silentHeartbeats)
+  const end = Effect.race(ended, Effect.sleep(Duration.millis(Math.max(0, left))))
+  const silence = Duration.times(heartbeat, maxSilentHeartbeats)
   const bytes = Stream.fromReadableStream({ evaluate: () => body, onError: unreachable }).pipe(
     Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.empty }),
     Stream.interruptWhen(end),

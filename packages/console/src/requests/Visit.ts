@@ -10,13 +10,13 @@ import type { ApiFailure } from "../api/ApiRefusal.ts"
 import type { ConsoleSession } from "../sessions/ConsoleSession.ts"
 import { signedIn } from "../sessions/signedIn.ts"
 import type { Frame } from "../views/Layout.tsx"
-import type { NotAForm } from "../web/Form.ts"
+import type { UnreadableBody } from "../web/Form.ts"
 import type { PerRequest, Services } from "./ConsoleRoute.ts"
 import { loadFrame } from "./loadFrame.ts"
 import { notFoundPage, otherOrganizationPage, pageRefusals } from "./refusals.tsx"
 
 type Response = HttpServerResponse.HttpServerResponse
-type Answer = Effect.Effect<Response, ApiFailure | NotAForm, Services | PerRequest>
+type Answer = Effect.Effect<Response, ApiFailure | UnreadableBody, Services | PerRequest>
 
 /** What a page handler gets. */
 export interface Visit {

@@ -23,7 +23,7 @@ const crossSite = (request: Request) =>
   isApi(request)
     ? problem({ status: 403, code: "cross_site", title: "The request comes from another site." })
     : page(
-        <MessagePage title="This form came from another site" way={{ href: "/", label: "Go to the home page" }}>
+        <MessagePage title="This form came from another site" next={{ href: "/", label: "Go to the home page" }}>
           <p>Nothing was changed. Open the console and send the form there.</p>
         </MessagePage>,
         { status: 403 }
@@ -36,7 +36,7 @@ const broken = (request: Request) =>
   isApi(request)
     ? problem({ status: 500, code: "internal", title: "The console failed." })
     : page(
-        <MessagePage title="Something went wrong" way={{ href: "/projects", label: "Go to your projects" }}>
+        <MessagePage title="Something went wrong" next={{ href: "/projects", label: "Go to your projects" }}>
           <p>The console failed. Try again. If it fails again, tell the operator the time of the failure.</p>
         </MessagePage>,
         { status: 500 }
@@ -57,13 +57,13 @@ export const layerMiddleware = HttpRouter.middleware(
         request.headers["user-agent"]
       )
 
-    const isOurs = ({ headers: { origin: from, "sec-fetch-site": site } }: Request) =>
+    const isSameOriginRequest = ({ headers: { origin: from, "sec-fetch-site": site } }: Request) =>
       isSameOrigin({ origin: from, sec_fetch_site: site }, origin)
 
     return (route) =>
       Effect.gen(function* () {
         const request = yield* HttpServerRequest.HttpServerRequest
-        if (!isReading(request.method) && !isOurs(request)) return crossSite(request)
+        if (!isReading(request.method) && !isSameOriginRequest(request)) return crossSite(request)
         return yield* Effect.provideService(route, ClientHeaders, callerOf(request)).pipe(
           Effect.catchCause((cause) =>
             Effect.gen(function* () {

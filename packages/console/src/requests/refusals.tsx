@@ -6,7 +6,7 @@ import { MessagePage } from "../views/Landing.tsx"
 import type { Frame } from "../views/Layout.tsx"
 import { OtherOrganizationPage } from "../views/OtherOrganization.tsx"
 import { page, problem, seeOther } from "../web/answer.tsx"
-import { NotAForm } from "../web/Form.ts"
+import { UnreadableBody } from "../web/Form.ts"
 import { returnPath, withReturn } from "../web/returnTo.ts"
 
 const home = { href: "/projects", label: "Go to your projects" }
@@ -26,7 +26,7 @@ export const notFoundPage = (signedIn: boolean) =>
     <MessagePage
       title="Not found"
       signedIn={signedIn}
-      way={signedIn ? home : { href: "/", label: "Go to the home page" }}
+      next={signedIn ? home : { href: "/", label: "Go to the home page" }}
     >
       <p>This page does not exist, or it belongs to an organization that you are not a member of.</p>
     </MessagePage>,
@@ -37,10 +37,10 @@ export const notFoundPage = (signedIn: boolean) =>
 export const otherOrganizationPage = (frame: Frame, to: Frame["organization"]) =>
   page(<OtherOrganizationPage frame={frame} to={to} />, { status: 409 })
 
-const failedPage = (failure: ApiFailure | NotAForm) => {
-  if (failure instanceof NotAForm)
+const failedPage = (failure: ApiFailure | UnreadableBody) => {
+  if (failure instanceof UnreadableBody)
     return page(
-      <MessagePage title="Invalid request" signedIn way={home}>
+      <MessagePage title="Invalid request" signedIn next={home}>
         <p>{failure.reason}</p>
       </MessagePage>,
       { status: failure.status }
@@ -48,7 +48,7 @@ const failedPage = (failure: ApiFailure | NotAForm) => {
   if (!(failure instanceof ApiRefused))
     return HttpServerResponse.setHeader(
       page(
-        <MessagePage title="Service unavailable" way={home}>
+        <MessagePage title="Service unavailable" next={home}>
           <p>{failure.message}</p>
         </MessagePage>,
         { status: 503 }
@@ -59,7 +59,7 @@ const failedPage = (failure: ApiFailure | NotAForm) => {
   if (failure.status === 404) return notFoundPage(true)
   const { detail, request_id, status } = failure
   return page(
-    <MessagePage title={titles[status] ?? "Something went wrong"} signedIn way={home} request_id={request_id}>
+    <MessagePage title={titles[status] ?? "Something went wrong"} signedIn next={home} request_id={request_id}>
       <p>{detail}</p>
     </MessagePage>,
     { status: status >= 400 && status <= 599 ? status : 500 }
@@ -70,7 +70,7 @@ export const emailNotAllowedPage = (refusal: ApiRefused) =>
   page(
     <MessagePage
       title="This email address cannot sign in"
-      way={{ href: "/sign-in", label: "Use another account" }}
+      next={{ href: "/sign-in", label: "Use another account" }}
       request_id={refusal.request_id}
     >
       <p>Sign-in is limited to an allowlist that does not contain your email address. Ask the operator to add it.</p>
@@ -108,7 +108,7 @@ export const problemRefusals: Refusals = {
   emailNotAllowed: asProblem,
   failed: (failure) => {
     if (failure instanceof ApiRefused) return asProblem(failure)
-    if (failure instanceof NotAForm)
+    if (failure instanceof UnreadableBody)
       return problem({ status: failure.status, code: formCodes[failure.status], title: failure.reason })
     return HttpServerResponse.setHeader(
       problem({ status: 503, code: "unavailable", title: failure.message }),

@@ -14,11 +14,11 @@ import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 const emptyDraft: KeyDraft = { name: "", capability: "read_write", scope: "organization", expires_in_days: "" }
 
-interface GivenToKeys extends Pick<ApiKeysPageProps, "draft" | "errors"> {
+interface KeysPageState extends Pick<ApiKeysPageProps, "draft" | "errors"> {
   readonly status: number
 }
 
-const keysPage = Effect.fnUntraced(function* (visit: Visit, given?: GivenToKeys) {
+const keysPage = Effect.fnUntraced(function* (visit: Visit, state?: KeysPageState) {
   const cursor = visit.query.get("cursor")
   const [{ api_keys, pagination }, { projects }] = yield* Effect.all(
     [
@@ -33,12 +33,12 @@ const keysPage = Effect.fnUntraced(function* (visit: Visit, given?: GivenToKeys)
       api_keys={api_keys}
       projects={projects}
       next_cursor={pagination.next_cursor}
-      draft={given?.draft ?? emptyDraft}
+      draft={state?.draft ?? emptyDraft}
       form_token={newFormToken()}
-      errors={given?.errors}
+      errors={state?.errors}
       notice={noticeIn(visit.query)}
     />,
-    { status: given?.status ?? 200 }
+    { status: state?.status ?? 200 }
   )
 })
 

@@ -72,7 +72,7 @@ const used = page(
   { status: 409 }
 )
 
-const leadOn = (redirectUri: string, answer: Readonly<Record<string, string>>) => {
+const answerCommandLine = (redirectUri: string, answer: Readonly<Record<string, string>>) => {
   const location = `${redirectUri}?${new URLSearchParams(answer)}`
   if (!target(redirectUri).isIpv6) return seeOther(location)
   return page(
@@ -139,7 +139,7 @@ const approve = (visit: Visit, form: Form, request: Readonly<Record<string, stri
         payload: { ...wanted, ...(lifetime === "never" ? {} : { expires_in_days: Number(lifetime) }) }
       })
     )
-    return leadOn(wanted.redirect_uri, { code: Redacted.value(code), state: wanted.state })
+    return answerCommandLine(wanted.redirect_uri, { code: Redacted.value(code), state: wanted.state })
   }).pipe(Effect.catchIf(refusedWith("conflict"), () => Effect.succeed(used)))
 
 const decide = inActiveOrganization((visit) =>
@@ -148,7 +148,7 @@ const decide = inActiveOrganization((visit) =>
     const request = requestIn(form.fields)
     if (Option.isNone(request)) return refused
     const { redirect_uri = "", state = "" } = request.value
-    if (form.text("action") !== "authorize") return leadOn(redirect_uri, { error: "access_denied", state })
+    if (form.text("action") !== "authorize") return answerCommandLine(redirect_uri, { error: "access_denied", state })
     return yield* approve(visit, form, request.value)
   })
 )

@@ -8,20 +8,20 @@ import { type ConsoleSession, sessionOf } from "../sessions/ConsoleSession.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { signedIn, withSession } from "../sessions/signedIn.ts"
 import { json, seeOther } from "../web/answer.tsx"
-import { Form, NotAForm, readJson, sendsJson } from "../web/Form.ts"
+import { Form, UnreadableBody, readJson, sendsJson } from "../web/Form.ts"
 import { pageRefusals, problemRefusals } from "../requests/refusals.tsx"
 import { returnPath } from "../web/returnTo.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
-const Wish = Schema.Struct({ org_id: AnyOrgId })
+const SwitchOrganization = Schema.Struct({ org_id: AnyOrgId })
 
 /** The JSON answer: all of the session answer but the token, which stays in the cookie (docs/design/console.md W12). */
 const { access_token: _token, ...shown } = SessionAnswer.fields
 const encodeShown = Schema.encodeEffect(Schema.Struct(shown))
 
-const switchTo = Effect.fnUntraced(function* (session: ConsoleSession, wish: { readonly org_id: string }) {
+const switchTo = Effect.fnUntraced(function* (session: ConsoleSession, wanted: { readonly org_id: string }) {
   const answer = yield* calling((api) =>
-    Effect.flatMap(payload(Wish, wish), (body) => api.auth.switchOrg({ payload: body }))
+    Effect.flatMap(payload(SwitchOrganization, wanted), (body) => api.auth.switchOrg({ payload: body }))
   )
   const next = sessionOf(session.id, answer, yield* Clock.currentTimeMillis)
   yield* (yield* Sessions).remember(next)
@@ -40,7 +40,7 @@ const asJson = signedIn(problemRefusals)((session) =>
   Effect.gen(function* () {
     const body = yield* readJson
     if (!Schema.is(Schema.Struct({ org_id: Schema.String }))(body))
-      return yield* new NotAForm({ status: 422, reason: "org_id: Expected the id of an organization." })
+      return yield* new UnreadableBody({ status: 422, reason: "org_id: Expected the id of an organization." })
     const { answer, next } = yield* switchTo(session, body)
     return yield* withSession(json(yield* Effect.orDie(encodeShown(answer))), next)
   })
@@ -51,12 +51,12 @@ const switchOrg = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) 
 )
 
 /** Redirects to the cookie's organization; the page checks it. */
-const leadTo = (section: string) =>
+const redirectTo = (section: string) =>
   signedIn(pageRefusals)((session) => Effect.succeed(seeOther(`/orgs/${session.org_id}/${section}`)))
 
 export const organizationRoutes: ReadonlyArray<ConsoleRoute> = [
   { method: "POST", path: "/api/auth/switch-org", answer: switchOrg },
-  { method: "GET", path: "/projects", answer: leadTo("projects") },
-  { method: "GET", path: "/api-keys", answer: leadTo("api-keys") },
-  { method: "GET", path: "/orgs/:org_id", answer: leadTo("projects") }
+  { method: "GET", path: "/projects", answer: redirectTo("projects") },
+  { method: "GET", path: "/api-keys", answer: redirectTo("api-keys") },
+  { method: "GET", path: "/orgs/:org_id", answer: redirectTo("projects") }
 ]

@@ -29,7 +29,7 @@ const projectsPage = Effect.fnUntraced(function* (visit: Visit) {
 /** The catalog's default region is preselected. */
 const newProjectPage = Effect.fnUntraced(function* (
   visit: Visit,
-  given?: Pick<NewProjectPageProps, "draft" | "errors">
+  state?: Pick<NewProjectPageProps, "draft" | "errors">
 ) {
   const { regions } = yield* calling((api) => api.regions.list({}))
   const preselected = regions.find((region) => region.default)?.region_id ?? ""
@@ -37,11 +37,11 @@ const newProjectPage = Effect.fnUntraced(function* (
     <NewProjectPage
       frame={visit.frame}
       regions={regions}
-      draft={given?.draft ?? { name: "", region: preselected }}
-      errors={given?.errors ?? {}}
+      draft={state?.draft ?? { name: "", region: preselected }}
+      errors={state?.errors ?? {}}
       form_token={newFormToken()}
     />,
-    { status: given === undefined ? 200 : 422 }
+    { status: state === undefined ? 200 : 422 }
   )
 })
 

@@ -24,13 +24,13 @@ const projectOf = (visit: Visit) => idOrNotFound(parseProjectId(visit.param("pro
 
 const emptyDraft: AllowlistDraft = { cidr: "", label: "", hours: "" }
 
-interface GivenToProject {
+interface ProjectPageState {
   readonly status: number
   readonly allowlist?: Pick<AllowlistEditorProps, "draft" | "errors">
   readonly problem?: string
 }
 
-const projectPage = Effect.fnUntraced(function* (visit: Visit, given: GivenToProject = { status: 200 }) {
+const projectPage = Effect.fnUntraced(function* (visit: Visit, state: ProjectPageState = { status: 200 }) {
   const project_id = yield* projectOf(visit)
   const params = { project_id }
   const [{ project }, { branches }, { endpoints }, { operations }, allowlist] = yield* Effect.all(
@@ -50,12 +50,12 @@ const projectPage = Effect.fnUntraced(function* (visit: Visit, given: GivenToPro
       branches={branches}
       endpoints={endpoints}
       operations={operations}
-      allowlist={{ allowlist, draft: emptyDraft, ...given.allowlist }}
+      allowlist={{ allowlist, draft: emptyDraft, ...state.allowlist }}
       form_token={newFormToken()}
       notice={noticeIn(visit.query)}
-      problem={given.problem}
+      problem={state.problem}
     />,
-    { status: given.status }
+    { status: state.status }
   )
 })
 
@@ -65,7 +65,7 @@ const backTo = (visit: Visit, notice: Notice) =>
 
 const busy = refusedWith("conflict", "resource_busy", "unavailable", "idempotency_conflict")
 
-const switching = (verb: "start" | "suspend", notice: Notice) =>
+const changeState = (verb: "start" | "suspend", notice: Notice) =>
   inOrganization((visit) =>
     Effect.gen(function* () {
       const params = {
@@ -80,7 +80,7 @@ const switching = (verb: "start" | "suspend", notice: Notice) =>
   )
 
 /** Creates a Postgres role. The answer shows its password, which cannot be shown again. */
-const mint = inOrganization((visit) =>
+const createCredential = inOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
     const project_id = yield* projectOf(visit)
@@ -123,8 +123,8 @@ const addRule = inOrganization((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
     const params = { project_id: yield* projectOf(visit) }
-    const mine = form.text("use") === "client-address"
-    const cidr = mine ? (yield* calling((api) => api.auth.clientAddress({}))).address : form.text("cidr")
+    const clientAddressAsked = form.text("use") === "client-address"
+    const cidr = clientAddressAsked ? (yield* calling((api) => api.auth.clientAddress({}))).address : form.text("cidr")
     const draft: AllowlistDraft = { cidr, label: form.text("label"), hours: form.text("hours") }
     return yield* Effect.gen(function* () {
       const body = yield* payload(AddIpRule, {
@@ -176,9 +176,9 @@ const showProject = inOrganization((visit) =>
 
 export const projectRoutes: ReadonlyArray<ConsoleRoute> = [
   { method: "GET", path: project, answer: inOrganization((visit) => projectPage(visit)) },
-  { method: "POST", path: `${endpoint}/start`, answer: switching("start", "endpoint-starting") },
-  { method: "POST", path: `${endpoint}/suspend`, answer: switching("suspend", "endpoint-suspending") },
-  { method: "POST", path: `${project}/credentials`, answer: mint },
+  { method: "POST", path: `${endpoint}/start`, answer: changeState("start", "endpoint-starting") },
+  { method: "POST", path: `${endpoint}/suspend`, answer: changeState("suspend", "endpoint-suspending") },
+  { method: "POST", path: `${project}/credentials`, answer: createCredential },
   { method: "GET", path: allowlist, answer: showProject },
   { method: "POST", path: allowlist, answer: addRule },
   { method: "POST", path: `${allowlist}/remove`, answer: removeRule },

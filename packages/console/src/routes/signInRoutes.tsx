@@ -6,9 +6,9 @@ import { type ApiRefused, calling } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import { Relays } from "../relay/Relays.ts"
 import { sessionOf } from "../sessions/ConsoleSession.ts"
-import { presented, withCookie, withoutCookie } from "../sessions/cookies.ts"
+import { presentedCookie, withCookie, withoutCookie } from "../sessions/cookies.ts"
 import { SealedCookies } from "../sessions/SealedCookies.ts"
-import { attemptLifetime, SignIn, SignInAttempt, type SignInFailed } from "../sessions/SignIn.ts"
+import { attemptLifetimeMillis, SignIn, SignInAttempt, type SignInFailed } from "../sessions/SignIn.ts"
 import { currentSession, signedIn, withoutSession, withSession } from "../sessions/signedIn.ts"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../views/Landing.tsx"
 import { page, seeOther } from "../web/answer.tsx"
@@ -40,13 +40,13 @@ const failed = (failure: SignInFailed) =>
     Effect.logWarning(`A sign-in at ${failure.provider} failed to ${failure.step}`, failure.cause),
     failure.code === "access_denied"
       ? page(
-          <MessagePage title="Sign-in cancelled" way={again}>
+          <MessagePage title="Sign-in cancelled" next={again}>
             <p>You are not signed in.</p>
           </MessagePage>,
           { status: 403 }
         )
       : page(
-          <MessagePage title="Sign-in failed" way={again}>
+          <MessagePage title="Sign-in failed" next={again}>
             <p>The identity provider could not be reached, or its answer did not match this sign-in.</p>
           </MessagePage>,
           { status: failure.step === "begin" ? 503 : 400 }
@@ -59,13 +59,13 @@ const begin = Effect.gen(function* () {
   const { provider = "" } = yield* HttpRouter.params
   const to = returnPath(new URLSearchParams(queryOf(url)).get("return_to"))
   const { attempt, location } = yield* (yield* SignIn).begin(provider, to)
-  const until = (yield* Clock.currentTimeMillis) + attemptLifetime
+  const until = (yield* Clock.currentTimeMillis) + attemptLifetimeMillis
   const value = yield* (yield* SealedCookies).seal("sign-in", { ...attempt }, until)
-  return withCookie(seeOther(location), { purpose: "sign-in", value, seconds: attemptLifetime / 1000, secure })
+  return withCookie(seeOther(location), { purpose: "sign-in", value, seconds: attemptLifetimeMillis / 1000, secure })
 }).pipe(Effect.catchTags({ SignInFailed: failed, UnknownProvider: () => Effect.succeed(notFoundPage(false)) }))
 
 const attemptOf = Effect.gen(function* () {
-  const cookie = yield* presented("sign-in")
+  const cookie = yield* presentedCookie("sign-in")
   if (cookie === undefined) return Option.none<SignInAttempt>()
   const content = yield* (yield* SealedCookies).open("sign-in", cookie)
   return Option.flatMap(content, Schema.decodeUnknownOption(SignInAttempt))
@@ -73,7 +73,7 @@ const attemptOf = Effect.gen(function* () {
 
 const noAttempt = Effect.map(ConsoleSettings, ({ origin }) =>
   page(
-    <MessagePage title="This sign-in has expired" way={{ href: `${origin}/sign-in`, label: "Start again" }}>
+    <MessagePage title="This sign-in has expired" next={{ href: `${origin}/sign-in`, label: "Start again" }}>
       <p>It took longer than ten minutes, or it started in another browser or at another address of the console.</p>
     </MessagePage>,
     { status: 400 }
@@ -84,7 +84,7 @@ const refusedAtTheApi = (refusal: ApiRefused) =>
   refusal.code === "email_not_allowed"
     ? emailNotAllowedPage(refusal)
     : page(
-        <MessagePage title="Sign-in failed" way={again} request_id={refusal.request_id}>
+        <MessagePage title="Sign-in failed" next={again} request_id={refusal.request_id}>
           <p>{refusal.detail}</p>
         </MessagePage>,
         { status: refusal.status }

@@ -34,10 +34,10 @@ export const sessionOf = (id: string, answer: SessionAnswer, now: number): Conso
 })
 
 /** Milliseconds before its expiry at which a token is refreshed: a page makes several calls, and clocks differ. */
-const earliest = 60_000
+const maxRefreshLead = 60_000
 
 /** Whether the token has expired or is about to. A short-lived token is refreshed in the last fifth of its life. */
 export const needsRefresh = ({ expires_at, issued_at }: ConsoleSession, now: number): boolean =>
-  now >= expires_at - Math.min(earliest, Math.max(0, expires_at - issued_at) / 5)
+  now >= expires_at - Math.min(maxRefreshLead, Math.max(0, expires_at - issued_at) / 5)
 
 export const hasEnded = (session: ConsoleSession, now: number): boolean => now >= session.refresh_until

@@ -17,7 +17,7 @@ const rememberedSessions = 10_000
 const rememberedFor = "15 minutes"
 
 /** What this instance remembers of a session: its newest token, and the lock under which the next is fetched. */
-interface Known {
+interface Entry {
   readonly lock: Semaphore.Semaphore
   newest: ConsoleSession | undefined
 }
@@ -38,10 +38,10 @@ export class Sessions extends Context.Service<
   static readonly layer = Layer.effect(
     Sessions,
     Effect.gen(function* () {
-      const known = yield* Cache.make({
+      const entries = yield* Cache.make({
         capacity: rememberedSessions,
         timeToLive: rememberedFor,
-        lookup: (_id: string): Effect.Effect<Known> =>
+        lookup: (_id: string): Effect.Effect<Entry> =>
           Effect.sync(() => ({ lock: Semaphore.makeUnsafe(1), newest: undefined }))
       })
 
@@ -51,18 +51,18 @@ export class Sessions extends Context.Service<
        */
       const refresh = (session: ConsoleSession, isStale: (newest: ConsoleSession, now: number) => boolean) =>
         Effect.gen(function* () {
-          const mine = yield* Cache.get(known, session.id)
-          return yield* mine.lock.withPermit(
+          const entry = yield* Cache.get(entries, session.id)
+          return yield* entry.lock.withPermit(
             Effect.gen(function* () {
               const now = yield* Clock.currentTimeMillis
-              const { newest } = mine
+              const { newest } = entry
               if (newest !== undefined && !isStale(newest, now)) return newest
               const from = newest ?? session
               const answer = yield* calling((api) => api.auth.refresh({})).pipe(
                 Effect.provideService(ClientCredential, from.access_token)
               )
               const next = sessionOf(session.id, answer, yield* Clock.currentTimeMillis)
-              mine.newest = next
+              entry.newest = next
               return next
             })
           )
@@ -75,8 +75,8 @@ export class Sessions extends Context.Service<
           ),
         renewed: (session) => refresh(session, (newest) => newest.issued_at <= session.issued_at),
         remember: (session) =>
-          Effect.map(Cache.get(known, session.id), (mine) => {
-            mine.newest = session
+          Effect.map(Cache.get(entries, session.id), (entry) => {
+            entry.newest = session
           })
       })
     })

@@ -23,7 +23,7 @@ export const SignInAttempt = Schema.Struct({
 })
 export type SignInAttempt = typeof SignInAttempt.Type
 
-export const attemptLifetime = 10 * 60_000
+export const attemptLifetimeMillis = 10 * 60_000
 
 /** The provider could not be reached, refused, or sent an answer that does not match the attempt. */
 export class SignInFailed extends Schema.TaggedError<SignInFailed>()("SignInFailed", {

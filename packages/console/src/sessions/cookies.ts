@@ -17,7 +17,7 @@ const names = {
 export const cookieName = (purpose: CookiePurpose, secure: boolean): string =>
   names[purpose][secure ? "secure" : "plain"]
 
-export const presented = Effect.fnUntraced(function* (purpose: CookiePurpose) {
+export const presentedCookie = Effect.fnUntraced(function* (purpose: CookiePurpose) {
   const { secure } = yield* ConsoleSettings
   const request = yield* HttpServerRequest.HttpServerRequest
   return request.cookies[cookieName(purpose, secure)]

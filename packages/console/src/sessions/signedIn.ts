@@ -13,9 +13,9 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ClientCredential, type NarthexClient } from "@narthex/api"
 import { type ApiFailure, type ApiRefused, ApiUnreachable, refusedWith } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
-import type { NotAForm } from "../web/Form.ts"
+import type { UnreadableBody } from "../web/Form.ts"
 import { ConsoleSession, hasEnded, toCookie } from "./ConsoleSession.ts"
-import { presented, withCookie, withoutCookie } from "./cookies.ts"
+import { presentedCookie, withCookie, withoutCookie } from "./cookies.ts"
 import { SealedCookies } from "./SealedCookies.ts"
 import { Sessions } from "./Sessions.ts"
 
@@ -27,7 +27,7 @@ export interface Refusals {
   readonly pending: (refusal: ApiRefused) => Response
   readonly emailNotAllowed: (refusal: ApiRefused) => Response
   /** Any other failure. */
-  readonly failed: (failure: ApiFailure | NotAForm) => Response
+  readonly failed: (failure: ApiFailure | UnreadableBody) => Response
   /** Whether a stale GET may be redirected to itself. */
   readonly retries: boolean
 }
@@ -36,7 +36,7 @@ const decode = Schema.decodeUnknownOption(ConsoleSession)
 
 /** The session in the request's cookie, unless it is invalid or has ended. */
 export const currentSession = Effect.gen(function* () {
-  const cookie = yield* presented("session")
+  const cookie = yield* presentedCookie("session")
   if (cookie === undefined) return Option.none<ConsoleSession>()
   const session = Option.flatMap(yield* (yield* SealedCookies).open("session", cookie), decode)
   const now = yield* Clock.currentTimeMillis
@@ -57,21 +57,21 @@ const isOver = refusedWith("unauthenticated", "invalid_token", "sign_in_required
 const isStale = refusedWith("token_expired", "not_a_member")
 
 /** Milliseconds. A younger token was just fetched; another would not help. */
-const freshAge = 5_000
+const minRetryAge = 5_000
 
 type Needs = ConsoleSettings | NarthexClient | SealedCookies | Sessions | HttpServerRequest.HttpServerRequest
 
 export const signedIn =
   (refusals: Refusals) =>
   <R>(
-    handler: (session: ConsoleSession) => Effect.Effect<Response, ApiFailure | NotAForm, R>
+    handler: (session: ConsoleSession) => Effect.Effect<Response, ApiFailure | UnreadableBody, R>
   ): Effect.Effect<Response, never, R | Needs> =>
     Effect.gen(function* () {
       const request = yield* HttpServerRequest.HttpServerRequest
       const toSignIn = Effect.suspend(() => withoutSession(refusals.signInRequired(request)))
       const sessions = yield* Sessions
 
-      const answer = (failure: ApiFailure | NotAForm): Effect.Effect<Response, never, ConsoleSettings> => {
+      const answer = (failure: ApiFailure | UnreadableBody): Effect.Effect<Response, never, ConsoleSettings> => {
         if (failure instanceof ApiUnreachable)
           return Effect.as(Effect.logWarning("The API cannot be reached", failure.reason), refusals.failed(failure))
         if (isOver(failure)) return toSignIn
@@ -93,7 +93,7 @@ export const signedIn =
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           const may = refusals.retries && (request.method === "GET" || request.method === "HEAD")
-          if (!may || now - session.issued_at < freshAge) return { response: yield* answer(failure) }
+          if (!may || now - session.issued_at < minRetryAge) return { response: yield* answer(failure) }
           const renewed = yield* sessions.renewed(session)
           const again = HttpServerResponse.empty({ status: 303, headers: { location: request.url } })
           return { response: again, renewed }
@@ -106,8 +106,8 @@ export const signedIn =
       const done: { response: Response; renewed?: ConsoleSession } = yield* act(fresh.success)
       const session = done.renewed ?? fresh.success
       const changed = session.issued_at !== found.value.issued_at
-      const speaksForItself = hasOwnCookie(done.response)
-      return changed && !speaksForItself ? yield* withSession(done.response, session) : done.response
+      const setsOwnCookie = hasOwnCookie(done.response)
+      return changed && !setsOwnCookie ? yield* withSession(done.response, session) : done.response
     })
 
 /** Whether the handler signed out or switched: its cookie is newer than the refreshed one. */

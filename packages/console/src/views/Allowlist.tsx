@@ -23,18 +23,18 @@ export interface AllowlistEditorProps {
     readonly hours?: string | undefined
   }
   readonly action: string
-  readonly may: boolean
+  readonly mayChange: boolean
 }
 
 const opens = "The project will accept connections from any address."
 
-export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, may }: AllowlistEditorProps) => {
+export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, mayChange }: AllowlistEditorProps) => {
   const { opens_at, restricted, rules } = allowlist
   return (
     <section aria-labelledby="allowlist-title" id="ip-allow">
       <div class="heading">
         <h2 id="allowlist-title">IP allowlist</h2>
-        {may && rules.length > 0 ? (
+        {mayChange && rules.length > 0 ? (
           <Confirm
             id="reset-allowlist"
             opener="Reset"
@@ -54,7 +54,7 @@ export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, may }: 
         </Notice>
       ) : null}
       {restricted ? (
-        <Rules rules={rules} action={action} may={may} />
+        <Rules rules={rules} action={action} mayChange={mayChange} />
       ) : (
         <Empty title="Open to any address">
           <p>Once you add a rule, only the listed networks can connect to the project's endpoints.</p>
@@ -63,7 +63,7 @@ export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, may }: 
           </p>
         </Empty>
       )}
-      {may ? (
+      {mayChange ? (
         <form method="post" action={action} class="card row" aria-label="Add a rule">
           <Field
             name="cidr"
@@ -99,10 +99,10 @@ export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, may }: 
 interface RulesProps {
   readonly rules: ReadonlyArray<RuleShown>
   readonly action: string
-  readonly may: boolean
+  readonly mayChange: boolean
 }
 
-const Rules = ({ action, may, rules }: RulesProps) => (
+const Rules = ({ action, mayChange, rules }: RulesProps) => (
   <div class="scroll">
     <table>
       <caption class="hidden">Networks that may connect</caption>
@@ -136,7 +136,9 @@ const Rules = ({ action, may, rules }: RulesProps) => (
               })}
             </td>
             <td class="end">
-              {may ? <Remove rule={rule} action={`${action}/remove`} last={rules.length === 1} index={index} /> : null}
+              {mayChange ? (
+                <Remove rule={rule} action={`${action}/remove`} last={rules.length === 1} index={index} />
+              ) : null}
             </td>
           </tr>
         ))}

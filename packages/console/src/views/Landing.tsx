@@ -76,20 +76,20 @@ export const PendingPage = ({ email }: { readonly email: string | null }) => (
 export interface MessagePageProps {
   readonly title: string
   readonly children: ComponentChildren
-  readonly way?: { readonly href: string; readonly label: string }
+  readonly next?: { readonly href: string; readonly label: string }
   readonly request_id?: string | undefined
   readonly signedIn?: boolean
 }
 
 /** A refusal or failure: one sentence and one link. */
-export const MessagePage = ({ children, request_id, signedIn = false, title, way }: MessagePageProps) => (
+export const MessagePage = ({ children, request_id, signedIn = false, title, next }: MessagePageProps) => (
   <PlainPage title={title} signedIn={signedIn}>
     <h1>{title}</h1>
     {children}
-    {way === undefined ? null : (
+    {next === undefined ? null : (
       <p class="actions">
-        <a class="button primary" href={way.href}>
-          {way.label}
+        <a class="button primary" href={next.href}>
+          {next.label}
         </a>
       </p>
     )}

@@ -18,20 +18,20 @@ export interface Frame {
   readonly here: string
 }
 
-export interface OrganizationInFrame {
+interface OrganizationInFrame {
   readonly id: string
   readonly name: string
   readonly role: string | null
 }
 
-export interface DocumentProps {
+interface DocumentProps {
   readonly title: string
   readonly children: ComponentChildren
   /** Reloads the page, or opens `to`, after so many seconds. */
   readonly refresh?: { readonly seconds: number; readonly to?: string }
 }
 
-export const Document = ({ children, refresh, title }: DocumentProps) => (
+const Document = ({ children, refresh, title }: DocumentProps) => (
   <html lang="en">
     <head>
       <meta charset="utf-8" />
@@ -57,7 +57,7 @@ export const Document = ({ children, refresh, title }: DocumentProps) => (
   </html>
 )
 
-export const Brand = ({ href }: { readonly href: string }) => (
+const Brand = ({ href }: { readonly href: string }) => (
   <a class="brand" href={href}>
     <svg viewBox="0 0 24 24" width="22" height="22" aria-hidden="true">
       <path d="M4 21V11a8 8 0 0 1 16 0v10h-4V11a4 4 0 0 0-8 0v10z" fill="currentColor" />

@@ -29,7 +29,7 @@ export interface ProjectPageProps {
 export const ProjectPage = (props: ProjectPageProps) => {
   const { allowlist, branches, endpoints, frame, notice, operations, problem, project } = props
   const here = `/orgs/${frame.organization.id}/projects/${project.id}`
-  const may = frame.permissions.includes("change_projects")
+  const mayChange = frame.permissions.includes("change_projects")
   return (
     <Page title={project.name} frame={frame} section="projects">
       <p class="crumbs">
@@ -48,9 +48,9 @@ export const ProjectPage = (props: ProjectPageProps) => {
       {notice === undefined ? null : <Notice>{notice}</Notice>}
       {problem === undefined ? null : <Notice tone="bad">{problem}</Notice>}
       <Connect {...props} here={here} />
-      <Endpoints endpoints={endpoints} branches={branches} here={here} may={may} />
+      <Endpoints endpoints={endpoints} branches={branches} here={here} mayChange={mayChange} />
       <Branches branches={branches} />
-      <AllowlistEditor {...allowlist} action={`${here}/ip-allow`} may={may} />
+      <AllowlistEditor {...allowlist} action={`${here}/ip-allow`} mayChange={mayChange} />
       <Activity
         src={`/api/projects/${project.id}/events`}
         page={here}
@@ -116,10 +116,10 @@ interface EndpointsProps {
   readonly endpoints: ReadonlyArray<EndpointShown>
   readonly branches: ReadonlyArray<BranchShown>
   readonly here: string
-  readonly may: boolean
+  readonly mayChange: boolean
 }
 
-const Endpoints = ({ branches, endpoints, here, may }: EndpointsProps) => (
+const Endpoints = ({ branches, endpoints, here, mayChange }: EndpointsProps) => (
   <section aria-labelledby="endpoints-title">
     <h2 id="endpoints-title">Endpoints</h2>
     <div id="endpoints" class="scroll">
@@ -161,7 +161,7 @@ const Endpoints = ({ branches, endpoints, here, may }: EndpointsProps) => (
                   <td>
                     <TimeOr at={endpoint.last_active_at} none="never" />
                   </td>
-                  <td class="end">{may ? <Switch endpoint={endpoint} here={here} branch={branch} /> : null}</td>
+                  <td class="end">{mayChange ? <Switch endpoint={endpoint} here={here} branch={branch} /> : null}</td>
                 </tr>
               )
             })}

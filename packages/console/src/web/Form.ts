@@ -3,7 +3,7 @@ import { ByteSize, Effect, Schema } from "effect"
 import { HttpIncomingMessage, HttpServerRequest } from "effect/http"
 
 /** The body is too large, of another media type, or malformed. */
-export class NotAForm extends Schema.TaggedError<NotAForm>()("NotAForm", {
+export class UnreadableBody extends Schema.TaggedError<UnreadableBody>()("UnreadableBody", {
   status: Schema.Literals([400, 413, 415, 422]),
   reason: Schema.String
 }) {
@@ -12,17 +12,17 @@ export class NotAForm extends Schema.TaggedError<NotAForm>()("NotAForm", {
   }
 }
 
-export const mostBytes = ByteSize.kibibytes(64)
+const maxBodySize = ByteSize.kibibytes(64)
 
 const bodyText = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   return yield* request.text.pipe(
     Effect.mapError((error) =>
       error.reason._tag === "RequestParseError" && error.reason.reason === "BodyTooLarge"
-        ? new NotAForm({ status: 413, reason: "The form is larger than 64 KiB." })
-        : new NotAForm({ status: 400, reason: "The form could not be read." })
+        ? new UnreadableBody({ status: 413, reason: "The form is larger than 64 KiB." })
+        : new UnreadableBody({ status: 400, reason: "The form could not be read." })
     ),
-    Effect.provideService(HttpIncomingMessage.MaxBodySize, mostBytes)
+    Effect.provideService(HttpIncomingMessage.MaxBodySize, maxBodySize)
   )
 })
 
@@ -43,20 +43,22 @@ export class Form {
     return (this.fields.get(name) ?? "").trim()
   }
 
-  static readonly read: Effect.Effect<Form, NotAForm, HttpServerRequest.HttpServerRequest> = Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    if (mediaType(request.headers["content-type"]) !== "application/x-www-form-urlencoded")
-      return yield* new NotAForm({ status: 415, reason: "Send the form as application/x-www-form-urlencoded." })
-    return new Form(yield* bodyText)
-  })
+  static readonly read: Effect.Effect<Form, UnreadableBody, HttpServerRequest.HttpServerRequest> = Effect.gen(
+    function* () {
+      const request = yield* HttpServerRequest.HttpServerRequest
+      if (mediaType(request.headers["content-type"]) !== "application/x-www-form-urlencoded")
+        return yield* new UnreadableBody({ status: 415, reason: "Send the form as application/x-www-form-urlencoded." })
+      return new Form(yield* bodyText)
+    }
+  )
 }
 
 /** A parsed JSON body, for the caller to validate. */
-export const readJson: Effect.Effect<unknown, NotAForm, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
+export const readJson: Effect.Effect<unknown, UnreadableBody, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
   bodyText,
   (text) =>
     Effect.try({
       try: (): unknown => JSON.parse(text),
-      catch: () => new NotAForm({ status: 400, reason: "The body is not valid JSON." })
+      catch: () => new UnreadableBody({ status: 400, reason: "The body is not valid JSON." })
     })
 )

@@ -7,11 +7,11 @@
 const path = /^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/
 
 /** Longer paths would not fit into the sign-in cookie. */
-const longest = 2000
+const maxLength = 2000
 
 /** The path if it is acceptable, else `undefined`. */
 export const returnPath = (text: string | null | undefined): string | undefined =>
-  text !== null && text !== undefined && text.length <= longest && path.test(text) ? text : undefined
+  text !== null && text !== undefined && text.length <= maxLength && path.test(text) ? text : undefined
 
 /** `path?return_to=…`, or `path` when there is nothing to return to. */
 export const withReturn = (path: string, to: string | undefined): string =>
