@@ -1,4 +1,4 @@
-/** API keys through the pages: the secret is shown once, and a form that is sent twice makes one key. */
+/** The page of API keys: list, create with a secret that is shown once, revoke. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
@@ -11,7 +11,7 @@ const secret = `nsk_${"s".repeat(49)}`
 const blank = { capability: "read_write", scope: "organization", expires_in_days: "" }
 
 layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
-  it.effect("an empty list names the command", () =>
+  it.effect("an empty list of API keys names the command", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("none@example.com")
       const page = yield* go(() => browser.open(`${home}/api-keys`))
@@ -20,7 +20,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("the answer to the form shows the secret, uncached, and a reload does not make a second key", () =>
+  it.effect("the answer to the form for an API key shows the secret, uncached, and a reload makes no second key", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home, org } = yield* signedInAs("once@example.com")
@@ -41,7 +41,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("sends what was chosen: capability, project scope, days; blank days are never", () =>
+  it.effect("the form for an API key sends capability, scope and days, and no days when the field is blank", () =>
     Effect.gen(function* () {
       const { last, state } = yield* ApiDouble
       const { browser, home, org } = yield* signedInAs("chosen@example.com")
@@ -61,7 +61,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("mistakes come back in the open dialog, at their fields", () =>
+  it.effect("errors of the form for an API key are shown at their fields in the open dialog", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home } = yield* signedInAs("wrong@example.com")
@@ -84,7 +84,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("revokes a key, and one that is gone is not found", () =>
+  it.effect("an API key is revoked, and a second time it is not found", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home, org, person } = yield* signedInAs("revoke@example.com")

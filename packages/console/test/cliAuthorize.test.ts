@@ -1,4 +1,4 @@
-/** `/cli/authorize`: where it sends a code, where it never does, and that it waits for a person. */
+/** `/cli/authorize`: which redirect URIs get a code, which never do, and that nothing happens without a person. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
@@ -21,7 +21,7 @@ const asked = (more: Readonly<Record<string, string>> = {}) => {
 }
 const address = (fields: Readonly<Record<string, string>>) => `/cli/authorize?${new URLSearchParams(fields)}`
 
-/** What the browser sends when the person presses the button. */
+/** The fields that the browser sends when the person presses the button. */
 const filled = (page: Page, action: string, more: Readonly<Record<string, string>> = {}) => {
   const form = /<form method="post" action="\/cli\/authorize"[\s\S]*?<\/form>/.exec(page.text)?.[0] ?? ""
   const hidden = [...form.matchAll(/<input type="hidden" name="([^"]*)" value="([^"]*)"/g)]
@@ -30,7 +30,7 @@ const filled = (page: Page, action: string, more: Readonly<Record<string, string
 }
 
 layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) => {
-  it.effect("signs the person in first, and comes back with everything that was asked for", () =>
+  it.effect("/cli/authorize leads through sign-in and keeps every field of the request", () =>
     Effect.gen(function* () {
       const browser = new Browser(yield* consoleUrl)
       const target = address(asked())
@@ -44,28 +44,30 @@ layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) 
     })
   )
 
-  it.effect("shows organization, account, key name, capability, scope, lifetime and port, and waits", () =>
-    Effect.gen(function* () {
-      const { seen } = yield* ApiDouble
-      const { browser } = yield* signedInAs("shown@example.com")
-      const page = yield* go(() => browser.open(address(asked({ name: "cli on <b>host</b>" }))))
-      for (const part of ["shown&#39;s organization", "shown@example.com", "port 49152"])
-        assert.include(page.text.replaceAll("'", "&#39;"), part)
-      assert.include(page.text, "cli on &lt;b>host&lt;/b>")
-      assert.match(page.text, /<option value="read_write" selected>/)
-      assert.match(page.text, /<option value="organization" selected>/)
-      assert.match(page.text, /<option value="90" selected>90 days/)
-      assert.match(page.text, /<option value="never">Never/)
-      assert.isFalse(
-        seen.some(({ url }) => url === "/v1/cli/authorizations"),
-        "nothing is approved by looking"
-      )
-      const policy = page.headers.get("content-security-policy") ?? ""
-      assert.include(policy, "form-action 'self' http://127.0.0.1:49152;")
-    })
+  it.effect(
+    "/cli/authorize shows organization, account, key name, capability, scope, lifetime and port, and waits",
+    () =>
+      Effect.gen(function* () {
+        const { seen } = yield* ApiDouble
+        const { browser } = yield* signedInAs("shown@example.com")
+        const page = yield* go(() => browser.open(address(asked({ name: "cli on <b>host</b>" }))))
+        for (const part of ["shown&#39;s organization", "shown@example.com", "port 49152"])
+          assert.include(page.text.replaceAll("'", "&#39;"), part)
+        assert.include(page.text, "cli on &lt;b>host&lt;/b>")
+        assert.match(page.text, /<option value="read_write" selected>/)
+        assert.match(page.text, /<option value="organization" selected>/)
+        assert.match(page.text, /<option value="90" selected>90 days/)
+        assert.match(page.text, /<option value="never">Never/)
+        assert.isFalse(
+          seen.some(({ url }) => url === "/v1/cli/authorizations"),
+          "nothing is approved by looking"
+        )
+        const policy = page.headers.get("content-security-policy") ?? ""
+        assert.include(policy, "form-action 'self' http://127.0.0.1:49152;")
+      })
   )
 
-  it.effect("Authorize sends code and state to the loopback address", () =>
+  it.effect("Authorize redirects to the loopback address with code and state", () =>
     Effect.gen(function* () {
       const { last } = yield* ApiDouble
       const { browser } = yield* signedInAs("yes@example.com")
@@ -84,7 +86,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) 
     })
   )
 
-  it.effect("Never sends no number of days", () =>
+  it.effect("the lifetime Never sends no number of days", () =>
     Effect.gen(function* () {
       const { last } = yield* ApiDouble
       const { browser } = yield* signedInAs("never@example.com")
@@ -98,7 +100,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) 
     })
   )
 
-  it.effect("Cancel says so at the loopback address and asks the API for nothing", () =>
+  it.effect("Cancel redirects to the loopback address with an error and does not call the API", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser } = yield* signedInAs("no@example.com")
@@ -111,7 +113,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) 
     })
   )
 
-  it.effect("a state that was used before is refused", () =>
+  it.effect("a command-line login whose state was already used is refused", () =>
     Effect.gen(function* () {
       const { browser } = yield* signedInAs("again@example.com")
       const page = yield* go(() => browser.open(address(asked())))
@@ -122,7 +124,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) 
     })
   )
 
-  it.effect("agreeing to one organization does not authorize another", () =>
+  it.effect("a command line is not authorized for another organization than the page showed", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, person } = yield* signedInAs("moved@example.com")
@@ -138,7 +140,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) 
     })
   )
 
-  it.effect("an IPv6 loopback is led to by a page, because the policy cannot name it", () =>
+  it.effect("an IPv6 loopback address gets a page with a link, because a policy cannot name it", () =>
     Effect.gen(function* () {
       const { browser } = yield* signedInAs("six@example.com")
       const request = asked({ redirect_uri: "http://[::1]:49152/callback" })
@@ -176,7 +178,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) 
     "javascript:alert(1)"
   ]
   for (const redirect_uri of refused)
-    it.effect(`sends nobody to ${JSON.stringify(redirect_uri)}`, () =>
+    it.effect(`/cli/authorize never redirects to ${JSON.stringify(redirect_uri)}`, () =>
       Effect.gen(function* () {
         const { browser, org } = yield* signedInAs("strict@example.com")
         const fields = asked({ redirect_uri })
@@ -193,7 +195,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("/cli/authorize", (it) 
       })
     )
 
-  it.effect("refuses what is incomplete, malformed or said twice", () =>
+  it.effect("/cli/authorize refuses fields that are missing, malformed or repeated", () =>
     Effect.gen(function* () {
       const { browser } = yield* signedInAs("partial@example.com")
       const { code_challenge: _challenge, ...incomplete } = asked()

@@ -1,4 +1,4 @@
-/** Switching organizations, by form and by JSON, and pages of an organization that is not the active one. */
+/** Switches of organization by form and by JSON, and pages of an organization that is not active. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
@@ -7,7 +7,7 @@ import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-/** Signed in, with a team beside the personal organization. */
+/** Signed in, as a member of a team in addition to the personal organization. */
 const inTwo = Effect.fnUntraced(function* (email: string) {
   const { state } = yield* ApiDouble
   const signedIn = yield* signedInAs(email)
@@ -26,7 +26,7 @@ const inTwo = Effect.fnUntraced(function* (email: string) {
 })
 
 layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) => {
-  it.effect("the menu offers every organization, and a form switches to the chosen one", () =>
+  it.effect("the menu lists every organization, and its form switches to the chosen one", () =>
     Effect.gen(function* () {
       const { browser, home, team } = yield* inTwo("form@example.com")
       const page = yield* go(() => browser.open(`${home}/projects`))
@@ -38,7 +38,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
     })
   )
 
-  it.effect("JSON answers the session without its token, and sets the cookie", () =>
+  it.effect("a switch by JSON answers the session without its token, and sets the cookie", () =>
     Effect.gen(function* () {
       const { asJson, browser, team } = yield* inTwo("json@example.com")
       const before = browser.cookies.get("narthex")
@@ -53,7 +53,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
     })
   )
 
-  it.effect("an organization that one is not in is 403, and nothing changes", () =>
+  it.effect("a switch to an organization of which the person is no member is 403 and changes nothing", () =>
     Effect.gen(function* () {
       const { asJson, browser, foreign, home } = yield* inTwo("refused@example.com")
       const before = browser.cookies.get("narthex")
@@ -68,7 +68,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
     })
   )
 
-  it.effect("a wish without an organization is 422, a body that does not parse 400", () =>
+  it.effect("a switch without an organization is 422, and with a malformed body 400", () =>
     Effect.gen(function* () {
       const { asJson, browser } = yield* inTwo("nonsense@example.com")
       for (const body of [{}, { org_id: 7 }, null]) assert.strictEqual((yield* asJson(body)).status, 422)
@@ -83,7 +83,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
     })
   )
 
-  it.effect("without a session it is a 401 problem for programs and the sign-in for people", () =>
+  it.effect("a switch without a session is a 401 problem for programs and leads people to sign-in", () =>
     Effect.gen(function* () {
       const { asJson, browser, team } = yield* inTwo("gone@example.com")
       browser.cookies.clear()
@@ -96,7 +96,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
     })
   )
 
-  it.effect("a tab of another organization shows and changes nothing, and offers the switch", () =>
+  it.effect("a page of another organization shows and changes nothing, and offers the switch", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home, team } = yield* inTwo("tabs@example.com")
@@ -115,7 +115,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
     })
   )
 
-  it.effect("a page of an organization that one is not in is not found", () =>
+  it.effect("a page of an organization of which the person is no member is not found", () =>
     Effect.gen(function* () {
       const { browser, foreign } = yield* inTwo("curious@example.com")
       for (const id of [foreign.id, "nonsense"])

@@ -1,4 +1,4 @@
-/** Projects and their allowlist, through the pages. */
+/** The pages of projects, with endpoints, connection strings and the IP allowlist. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
@@ -20,7 +20,7 @@ const withProject = Effect.fnUntraced(function* (email: string) {
 })
 
 layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
-  it.effect("an empty list names the command", () =>
+  it.effect("an empty list of projects names the command", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("empty@example.com")
       const page = yield* go(() => browser.open(`${home}/projects`))
@@ -29,7 +29,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
     })
   )
 
-  it.effect("the form preselects the default region, makes the project, and only once", () =>
+  it.effect("the form for a project preselects the default region, and sent twice it creates one project", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home, org } = yield* signedInAs("maker@example.com")
@@ -47,7 +47,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
     })
   )
 
-  it.effect("shows region_required at the region, and keeps the name", () =>
+  it.effect("region_required is shown at the region field, and the name is kept", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("region@example.com")
       const page = yield* go(() => browser.post(`${home}/projects`, { name: 'my "shop"', region: "" }))
@@ -58,7 +58,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
     })
   )
 
-  it.effect("shows a bad name at the name", () =>
+  it.effect("an invalid project name is shown at the name field", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("name@example.com")
       const page = yield* go(() => browser.post(`${home}/projects`, { name: "x".repeat(129), region: "eu-north" }))
@@ -83,7 +83,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
     })
   )
 
-  it.effect("an endpoint starts and suspends by its buttons", () =>
+  it.effect("the buttons of an endpoint start and suspend it", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("endpoint@example.com")
       assert.match((yield* open).text, /suspended/)
@@ -95,7 +95,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
     })
   )
 
-  it.effect("a connection string is shown by the answer to its form alone", () =>
+  it.effect("a connection string is shown only in the answer to its form", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("connect@example.com")
       const shown = yield* post("/credentials", { branch_id: project.branch_id, access: "read_write" })
@@ -106,7 +106,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
     })
   )
 
-  it.effect("someone who may not change the project sees no forms for it", () =>
+  it.effect("a person without permission to change the project sees no forms for it", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { open, org, person } = yield* withProject("viewer@example.com")
@@ -119,7 +119,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
 })
 
 layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) => {
-  it.effect("an empty one says that the project is open, and names the command", () =>
+  it.effect("an empty allowlist says that the project is open, and names the command", () =>
     Effect.gen(function* () {
       const { text } = yield* (yield* withProject("open@example.com")).open
       assert.match(text, /Open to any address/)
@@ -127,7 +127,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
     })
   )
 
-  it.effect("a bare address gets its prefix before it is sent", () =>
+  it.effect("a bare address in the form for a rule gets a prefix before it is sent", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("bare@example.com")
       const added = yield* post("/ip-allow", { cidr: " 203.0.113.7 ", label: "office", hours: "" })
@@ -141,7 +141,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
     })
   )
 
-  it.effect("a mistake comes back at its field, with what was typed", () =>
+  it.effect("an invalid rule is shown at its field with the input kept", () =>
     Effect.gen(function* () {
       const { post, project } = yield* withProject("mistake@example.com")
       const page = yield* post("/ip-allow", { cidr: "10.0.0.1/8", label: "typed", hours: "" })
@@ -157,7 +157,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
     })
   )
 
-  it.effect("'Add my address' lists the address that the API saw", () =>
+  it.effect("'Add my address' adds the client address that the API sees", () =>
     Effect.gen(function* () {
       const { post, project } = yield* withProject("mine@example.com")
       yield* post("/ip-allow", { use: "client-address", cidr: "", label: "me", hours: "" })
@@ -165,7 +165,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
     })
   )
 
-  it.effect("one rule is removed at a time, and the last one is asked about", () =>
+  it.effect("removing a rule asks for confirmation only before the last one", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("remove@example.com")
       yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "" })
@@ -180,11 +180,11 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
       assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "../../other" })).status, 422)
       assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "" })).status, 422)
       assert.strictEqual(project.rules.length, 1)
-      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "10.0.0.0/8" })).status, 303, "gone already")
+      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "10.0.0.0/8" })).status, 303, "already removed")
     })
   )
 
-  it.effect("says when the project opens, if every rule expires", () =>
+  it.effect("the page says when the project opens if every rule expires", () =>
     Effect.gen(function* () {
       const { open, post } = yield* withProject("opens@example.com")
       yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "24" })
@@ -194,7 +194,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) =>
     })
   )
 
-  it.effect("reset stands behind a dialog that says what it does", () =>
+  it.effect("resetting the allowlist asks for confirmation and names the consequence", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("reset@example.com")
       yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "" })

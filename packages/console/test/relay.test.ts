@@ -9,7 +9,7 @@ import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-/** An open stream: what came so far, and ways to wait for more and for its end. */
+/** An open stream, with ways to wait for text and for the end. */
 const listen = (url: string, headers: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
     go(
@@ -37,7 +37,7 @@ const listen = (url: string, headers: Readonly<Record<string, string>>) =>
   )
 
 layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
-  it.effect("passes bytes as they come, ids included, and asks for bookmarks", () =>
+  it.effect("a relay passes bytes through unchanged, ids included, and requests bookmarks", () =>
     Effect.gen(function* () {
       const { last, state } = yield* ApiDouble
       const { browser } = yield* signedInAs("stream@example.com")
@@ -60,7 +60,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
     })
   )
 
-  it.effect("the reader's end is the end at the API", () =>
+  it.effect("when the browser closes a relay, the stream of the API is closed", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser } = yield* signedInAs("leaves@example.com")
@@ -72,7 +72,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
     })
   )
 
-  it.effect("the API's end is the end at the reader", () =>
+  it.effect("when the API ends a stream, the relay ends", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser } = yield* signedInAs("ended@example.com")
@@ -84,7 +84,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
     })
   )
 
-  it.effect("sign-out ends the session's streams, and no others", () =>
+  it.effect("sign-out ends the session's relays, and no others", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const leaving = yield* signedInAs("out@example.com")
@@ -100,9 +100,9 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
     })
   )
 
-  it.effect("does not outlive its token", () =>
+  it.effect("a relay does not outlive its token", () =>
     Effect.gen(function* () {
-      // The cookie's token is over, so the relay refreshes it, and gets one of a second.
+      // The cookie's token has expired, so the relay refreshes it and gets one that lives for a second.
       const { state } = yield* ApiDouble
       state.tokenLifetime = 1_000
       const { browser } = yield* signedInAs("short@example.com", { expires_at: Date.now() })
@@ -113,7 +113,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
     })
   )
 
-  it.effect("relays a project's stream, and hides projects of other organizations", () =>
+  it.effect("a project's stream is relayed, and projects of other organizations are not found", () =>
     Effect.gen(function* () {
       const { last, state } = yield* ApiDouble
       const { browser, org } = yield* signedInAs("project@example.com")
@@ -134,7 +134,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
     })
   )
 
-  it.effect("without a session it is a 401 problem, not a page", () =>
+  it.effect("a relay without a session is a 401 problem, not a page", () =>
     Effect.gen(function* () {
       const { browser } = yield* signedInAs("nobody@example.com")
       browser.cookies.clear()
@@ -149,7 +149,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
 layer(layerTestConsole({ heartbeat: Duration.millis(40) }), { excludeTestServices: true })(
   "relay of a silent API",
   (it) => {
-    it.effect("ends after two and a half heartbeats without a byte, so that the browser comes back", () =>
+    it.effect("a relay ends after two and a half heartbeats without a byte", () =>
       Effect.gen(function* () {
         const { browser } = yield* signedInAs("silence@example.com")
         const stream = yield* listen(`${browser.origin}/api/events`, { cookie: browser.cookieHeader })

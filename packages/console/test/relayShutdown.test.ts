@@ -1,4 +1,4 @@
-/** An open stream does not hold the console's end. */
+/** An open event stream does not delay shutdown. */
 import { get } from "node:http"
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"
@@ -6,7 +6,7 @@ import { within } from "../../../test/harness/eventually.ts"
 import { layerTestConsole, consoleUrl } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
-it.live("shutdown ends the streams first and does not wait for its grace", () =>
+it.live("shutdown of the console ends open relays and does not wait for the grace period", () =>
   Effect.gen(function* () {
     const scope = yield* Scope.make()
     const context = yield* Layer.buildWithScope(layerTestConsole({}, Duration.hours(1)), scope)

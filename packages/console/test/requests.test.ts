@@ -1,4 +1,4 @@
-/** What holds for every request: cross-site forms, headers, missing pages, an API that is away. */
+/** The middleware: cross-site forms, headers, missing pages, an unreachable API. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
@@ -9,13 +9,13 @@ const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
 layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) => {
   const sources = [
-    { name: "a form of our own", headers: { "sec-fetch-site": "same-origin" }, refused: false },
-    { name: "an address that was typed", headers: { "sec-fetch-site": "none" }, refused: false },
+    { name: "the same origin", headers: { "sec-fetch-site": "same-origin" }, refused: false },
+    { name: "the address bar", headers: { "sec-fetch-site": "none" }, refused: false },
     { name: "a sibling host", headers: { "sec-fetch-site": "same-site" }, refused: true },
     { name: "another site", headers: { "sec-fetch-site": "cross-site" }, refused: true }
   ]
   for (const { headers, name, refused } of sources)
-    it.effect(`${refused ? "refuses" : "takes"} a POST from ${name}`, () =>
+    it.effect(`a POST from ${name} is ${refused ? "refused" : "accepted"}`, () =>
       Effect.gen(function* () {
         const { state } = yield* ApiDouble
         const { browser, home, org } = yield* signedInAs("csrf@example.com")
@@ -34,7 +34,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
       })
     )
 
-  it.effect("a browser without Sec-Fetch-Site is judged by Origin, and no browser is let through", () =>
+  it.effect("without Sec-Fetch-Site a POST is checked by Origin, and accepted without either header", () =>
     Effect.gen(function* () {
       const { browser } = yield* signedInAs("origin@example.com")
       const post = (headers: Readonly<Record<string, string>>) =>
@@ -46,7 +46,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
     })
   )
 
-  it.effect("every page has the headers, and signed-in ones are not kept", () =>
+  it.effect("every page has the security headers and is not cached", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("headers@example.com")
       for (const path of ["/", "/sign-in", `${home}/projects`, `${home}/api-keys`, "/nowhere"]) {
@@ -54,12 +54,12 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
         assert.match(headers.get("content-security-policy") ?? "", /default-src 'none'.*frame-ancestors 'none'/)
         assert.strictEqual(headers.get("x-content-type-options"), "nosniff")
         assert.strictEqual(headers.get("cache-control"), "no-store")
-        assert.isNull(headers.get("strict-transport-security"), "this one is plain http")
+        assert.isNull(headers.get("strict-transport-security"), "the console is on plain http")
       }
     })
   )
 
-  it.effect("no page has inline script or style", () =>
+  it.effect("no page has inline scripts or styles", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home, org } = yield* signedInAs("inline@example.com")
@@ -72,7 +72,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
     })
   )
 
-  it.effect("assets may be kept for good, because their address changes with them", () =>
+  it.effect("assets are cached forever at a path with a digest of their content", () =>
     Effect.gen(function* () {
       const { browser } = yield* signedInAs("assets@example.com")
       const { text } = yield* go(() => browser.send("/"))
@@ -87,7 +87,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
     })
   )
 
-  it.effect("what is not there is a page for people and a problem for programs", () =>
+  it.effect("an unknown path is a page for people and a problem for programs", () =>
     Effect.gen(function* () {
       const { browser } = yield* signedInAs("missing@example.com")
       const page = yield* go(() => browser.send("/nowhere"))
@@ -99,7 +99,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
     })
   )
 
-  it.effect("a body that is no form is refused before anything happens", () =>
+  it.effect("a body of another media type or over 64 KiB is refused", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("body@example.com")
       const post = (body: string, type: string) =>
@@ -111,24 +111,27 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
   )
 })
 
-layer(layerTestConsole({ api_url: "http://127.0.0.1:1" }), { excludeTestServices: true })("without an API", (it) => {
-  it.effect("pages say so, programs get 503, and the session stays", () =>
-    Effect.gen(function* () {
-      const { browser, home } = yield* signedInAs("alone@example.com")
-      const page = yield* go(() => browser.send(`${home}/projects`))
-      assert.strictEqual(page.status, 503)
-      assert.match(page.text, /Service unavailable/)
-      assert.strictEqual(page.headers.get("retry-after"), "5")
-      assert.strictEqual((yield* go(() => browser.send("/api/events"))).status, 503)
-      assert.isTrue(browser.cookies.has("narthex"))
-    })
-  )
+layer(layerTestConsole({ api_url: "http://127.0.0.1:1" }), { excludeTestServices: true })(
+  "an unreachable API",
+  (it) => {
+    it.effect("with an unreachable API pages and programs get 503, and the session is kept", () =>
+      Effect.gen(function* () {
+        const { browser, home } = yield* signedInAs("alone@example.com")
+        const page = yield* go(() => browser.send(`${home}/projects`))
+        assert.strictEqual(page.status, 503)
+        assert.match(page.text, /Service unavailable/)
+        assert.strictEqual(page.headers.get("retry-after"), "5")
+        assert.strictEqual((yield* go(() => browser.send("/api/events"))).status, 503)
+        assert.isTrue(browser.cookies.has("narthex"))
+      })
+    )
 
-  it.effect("sign-out clears the browser all the same", () =>
-    Effect.gen(function* () {
-      const { browser } = yield* signedInAs("away@example.com")
-      assert.strictEqual((yield* go(() => browser.post("/sign-out", {}))).headers.get("location"), "/")
-      assert.isFalse(browser.cookies.has("narthex"))
-    })
-  )
-})
+    it.effect("sign-out clears the cookie even when the API is unreachable", () =>
+      Effect.gen(function* () {
+        const { browser } = yield* signedInAs("away@example.com")
+        assert.strictEqual((yield* go(() => browser.post("/sign-out", {}))).headers.get("location"), "/")
+        assert.isFalse(browser.cookies.has("narthex"))
+      })
+    )
+  }
+)

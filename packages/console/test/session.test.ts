@@ -1,4 +1,4 @@
-/** The session cookie: what it looks like, what opens it, how its token stays fresh, and when it ends. */
+/** The session cookie: attributes, decryption, refresh of its token, end. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
@@ -11,29 +11,36 @@ const setCookie = (headers: Headers, name: string) =>
   headers.getSetCookie().find((line) => line.startsWith(`${name}=`)) ?? ""
 
 layer(layerTestConsole(), { excludeTestServices: true })("session over plain http", (it) => {
-  it.effect("its cookie is HttpOnly, Lax and for the whole host, and holds no readable token", () =>
-    Effect.gen(function* () {
-      const browser = new Browser(yield* consoleUrl)
-      const form = yield* go(() => browser.open("/sign-in/dev-one"))
-      const sent = new URLSearchParams({ email: "c@example.com", name: "C", email_verified: "true", action: "sign-in" })
-      let page = yield* go(() => browser.send(form.url, { method: "POST", body: sent }))
-      while (page.url.pathname !== "/sign-in/callback") {
-        const location = page.headers.get("location") ?? assert.fail(`${page.url} leads nowhere.`)
-        const next = new URL(location, page.url)
-        page = yield* go(() => browser.send(next))
-      }
-      const line = setCookie(page.headers, "narthex")
-      assert.match(line, /; HttpOnly/)
-      assert.match(line, /; SameSite=Lax/)
-      assert.match(line, /; Path=\//)
-      assert.notMatch(line, /Domain|Secure/)
-      assert.notInclude(line, "token.")
-      assert.strictEqual(line.split(";")[0]?.split(".").length, 5, "a JWE in compact form")
-      assert.match(setCookie(page.headers, "narthex-sign-in"), /Max-Age=0/)
-    })
+  it.effect(
+    "the session cookie over http is HttpOnly and Lax, covers the whole host, and holds no readable token",
+    () =>
+      Effect.gen(function* () {
+        const browser = new Browser(yield* consoleUrl)
+        const form = yield* go(() => browser.open("/sign-in/dev-one"))
+        const sent = new URLSearchParams({
+          email: "c@example.com",
+          name: "C",
+          email_verified: "true",
+          action: "sign-in"
+        })
+        let page = yield* go(() => browser.send(form.url, { method: "POST", body: sent }))
+        while (page.url.pathname !== "/sign-in/callback") {
+          const location = page.headers.get("location") ?? assert.fail(`${page.url} leads nowhere.`)
+          const next = new URL(location, page.url)
+          page = yield* go(() => browser.send(next))
+        }
+        const line = setCookie(page.headers, "narthex")
+        assert.match(line, /; HttpOnly/)
+        assert.match(line, /; SameSite=Lax/)
+        assert.match(line, /; Path=\//)
+        assert.notMatch(line, /Domain|Secure/)
+        assert.notInclude(line, "token.")
+        assert.strictEqual(line.split(";")[0]?.split(".").length, 5, "a JWE in compact form")
+        assert.match(setCookie(page.headers, "narthex-sign-in"), /Max-Age=0/)
+      })
   )
 
-  it.effect("a cookie of another key, another purpose or no form at all is no session", () =>
+  it.effect("a cookie with another key or purpose, or in another form, is no session", () =>
     Effect.gen(function* () {
       const { browser, home, session } = yield* signedInAs("forged@example.com")
       const attempts = [
@@ -52,7 +59,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
     })
   )
 
-  it.effect("requests with a token near its end share one refresh and get a new cookie", () =>
+  it.effect("requests with a token that is about to expire share one refresh and get a new cookie", () =>
     Effect.gen(function* () {
       const { seen } = yield* ApiDouble
       const { browser, home, session } = yield* signedInAs("stale@example.com", {
@@ -71,7 +78,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
     })
   )
 
-  it.effect("a token that the API calls expired is refreshed and the page asked for again", () =>
+  it.effect("a token that has expired by the API's clock is refreshed and the page is requested again", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home, session } = yield* signedInAs("skewed@example.com")
@@ -83,7 +90,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
     })
   )
 
-  it.effect("ends twelve hours after the sign-in", () =>
+  it.effect("the session ends twelve hours after sign-in", () =>
     Effect.gen(function* () {
       const { browser, home } = yield* signedInAs("late@example.com", { refresh_until: Date.now() - 1 })
       const page = yield* go(() => browser.send(`${home}/projects`))
@@ -94,20 +101,20 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
     })
   )
 
-  it.effect("a lost membership leads to the personal organization", () =>
+  it.effect("a session whose membership was removed continues in the personal organization", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const team = state.org("Team")
       const { browser, home, person } = yield* signedInAs("removed@example.com", { org_id: team.id })
       const page = yield* go(() => browser.open(`${home}/projects`))
-      assert.strictEqual(page.status, 404, "the team's page is nobody's page to them")
+      assert.strictEqual(page.status, 404, "the team's page is not found for a former member")
       const landed = yield* go(() => browser.open("/projects"))
       assert.strictEqual(landed.url.pathname, `/orgs/${person.personal}/projects`)
       assert.strictEqual(landed.status, 200)
     })
   )
 
-  it.effect("an account that the allowlist dropped is told so at the refresh", () =>
+  it.effect("an account that is no longer on the sign-in allowlist is refused at the refresh", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home } = yield* signedInAs("dropped@example.com", { expires_at: Date.now() })
@@ -119,7 +126,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
     })
   )
 
-  it.effect("tells the API who it is and whose request it carries, and nothing that the browser claims", () =>
+  it.effect("the API gets the console's token and the client address, and no header that the browser claims", () =>
     Effect.gen(function* () {
       const { last } = yield* ApiDouble
       const { browser, home } = yield* signedInAs("agent@example.com")
@@ -143,7 +150,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("session over plain htt
 layer(layerTestConsole({ console_url: "https://console.example", trusted_hops: 1 }), { excludeTestServices: true })(
   "session over https",
   (it) => {
-    it.effect("its cookies are __Host- and Secure, and the answer carries HSTS", () =>
+    it.effect("cookies over https are __Host- and Secure, and the response has HSTS", () =>
       Effect.gen(function* () {
         const { browser, org } = yield* signedInAs("secure@example.com", { cookie: "__Host-narthex" })
         const begun = yield* go(() => browser.send("/sign-in/dev-one"))
@@ -158,7 +165,7 @@ layer(layerTestConsole({ console_url: "https://console.example", trusted_hops: 1
       })
     )
 
-    it.effect("a cookie of plain http does not pass for it", () =>
+    it.effect("a cookie named as over http is no session over https", () =>
       Effect.gen(function* () {
         const { browser, home } = yield* signedInAs("mixed@example.com", { cookie: "narthex" })
         const page = yield* go(() => browser.send(`${home}/projects`))
@@ -166,7 +173,7 @@ layer(layerTestConsole({ console_url: "https://console.example", trusted_hops: 1
       })
     )
 
-    it.effect("believes as many forwarded addresses as there are proxies, from the right", () =>
+    it.effect("the reported client address is counted from the right of X-Forwarded-For", () =>
       Effect.gen(function* () {
         const { last } = yield* ApiDouble
         const { browser, home } = yield* signedInAs("hops@example.com", { cookie: "__Host-narthex" })

@@ -1,4 +1,4 @@
-/** Sign-in at a real OpenID Connect provider, and the way out. */
+/** Sign-in at a real OpenID Connect provider, and sign-out. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
@@ -9,7 +9,7 @@ const visitor = Effect.map(consoleUrl, (url) => new Browser(url))
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
 layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
-  it.effect("offers both providers, and leads through each of them to the projects", () =>
+  it.effect("sign-in lists both providers, and each leads to the projects", () =>
     Effect.gen(function* () {
       const browser = yield* visitor
       const choice = yield* go(() => browser.open("/sign-in"))
@@ -24,7 +24,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
-  it.effect("asks for a code with PKCE, state and nonce, and sends the nonce to the API", () =>
+  it.effect("sign-in requests a code with PKCE, state and nonce, and sends the nonce to the API", () =>
     Effect.gen(function* () {
       const browser = yield* visitor
       const asked = yield* go(() => browser.send("/sign-in/dev-one"))
@@ -41,7 +41,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
-  it.effect("comes back to the page that was asked for", () =>
+  it.effect("sign-in returns to the requested page", () =>
     Effect.gen(function* () {
       const browser = yield* visitor
       const turned = yield* go(() => browser.send("/api-keys"))
@@ -53,7 +53,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
-  it.effect("goes nowhere else than to itself afterwards", () =>
+  it.effect("sign-in never returns to another origin", () =>
     Effect.gen(function* () {
       const browser = yield* visitor
       for (const evil of ["//evil.example", "/\\evil.example", "https://evil.example", "/\t/evil.example"]) {
@@ -65,7 +65,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
-  it.effect("refuses an answer that belongs to no attempt, or to another one", () =>
+  it.effect("the callback refuses an answer without an attempt, and an answer to another attempt", () =>
     Effect.gen(function* () {
       const browser = yield* visitor
       const stray = yield* go(() => browser.send("/sign-in/callback?code=x&state=y"))
@@ -75,11 +75,11 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
       const forged = yield* go(() => browser.send("/sign-in/callback?code=x&state=not-the-state"))
       assert.strictEqual(forged.status, 400)
       assert.isFalse(browser.cookies.has("narthex"))
-      assert.isFalse(browser.cookies.has("narthex-sign-in"), "an attempt is over after one answer")
+      assert.isFalse(browser.cookies.has("narthex-sign-in"), "an attempt accepts one answer")
     })
   )
 
-  it.effect("says so when the person cancels at the provider", () =>
+  it.effect("cancelling at the provider is shown as a cancelled sign-in", () =>
     Effect.gen(function* () {
       const browser = yield* visitor
       const form = yield* go(() => browser.open("/sign-in/dev-one"))
@@ -94,14 +94,14 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
-  it.effect("knows no other provider", () =>
+  it.effect("sign-in at an unknown provider is not found", () =>
     Effect.gen(function* () {
       const browser = yield* visitor
       assert.strictEqual((yield* go(() => browser.send("/sign-in/nobody"))).status, 404)
     })
   )
 
-  it.effect("gives an address that is not on the list a page and no session", () =>
+  it.effect("an email address that is not on the sign-in allowlist gets a page and no session", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const browser = yield* visitor
@@ -115,7 +115,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
-  it.effect("keeps a pending account on /pending until it is enabled", () =>
+  it.effect("a pending account stays on /pending until it is enabled", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const browser = yield* visitor
@@ -131,7 +131,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
-  it.effect("signs out: the session is revoked, the cookie is gone, keys stay", () =>
+  it.effect("sign-out revokes the session and clears the cookie, and keeps API keys", () =>
     Effect.gen(function* () {
       const { last, state } = yield* ApiDouble
       const browser = yield* visitor
@@ -153,7 +153,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("sign-in", (it) => {
     })
   )
 
-  it.effect("a second sign-in is another session", () =>
+  it.effect("a second sign-in makes another session", () =>
     Effect.gen(function* () {
       const browser = yield* visitor
       yield* go(() => browser.signIn("twice@example.com"))

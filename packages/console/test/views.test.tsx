@@ -1,4 +1,4 @@
-/** Pages as functions from data to markup: what they say in each state, and that data stays text. */
+/** Pages as functions from data to markup: their texts in each state, and that data is escaped. */
 import { assert, describe, it } from "@effect/vitest"
 import { Schema } from "effect"
 import { EndpointRecord, OperationRecord, RulesInForce } from "@narthex/api"
@@ -71,12 +71,12 @@ describe("every page", () => {
   for (const [name, view] of Object.entries(pages)) {
     const html = render(view)
 
-    it(`${name}: shows data as text`, () => {
+    it(`the ${name} page shows data as text`, () => {
       assert.notInclude(html, "<script>alert")
       assert.notMatch(html, /=""><script/)
     })
 
-    it(`${name}: has a language, a title, one h1, a main landmark and a way to skip to it`, () => {
+    it(`the ${name} page has a language, a title, one h1, a main landmark and a skip link`, () => {
       assert.match(html, /^<html lang="en">/)
       assert.match(html, /<title>[^<]+ · Narthex<\/title>/)
       assert.strictEqual(html.match(/<h1[ >]/g)?.length, 1)
@@ -84,7 +84,7 @@ describe("every page", () => {
       assert.match(html, /<a class="skip" href="#main">/)
     })
 
-    it(`${name}: every field has a label, and no id is used twice`, () => {
+    it(`every field of the ${name} page has a label, and no id occurs twice`, () => {
       const ids = [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
       assert.deepStrictEqual(ids, [...new Set(ids)])
       for (const [tag] of html.matchAll(/<(?:input|select)\b[^>]*>/g)) {
@@ -98,20 +98,20 @@ describe("every page", () => {
 })
 
 describe("a field", () => {
-  it("names its hint and its mistake to screen readers", () => {
+  it("a field names its hint and its error to screen readers", () => {
     const html = render(<Field name="cidr" label="Network" value="10/8" hint="A CIDR." error="No CIDR." />)
     assert.match(html, /aria-invalid="true"/)
     assert.match(html, /aria-describedby="cidr-hint cidr-error"/)
     assert.match(html, /<p class="hint" id="cidr-hint">A CIDR\.<\/p><p class="error" id="cidr-error">No CIDR\.<\/p>/)
   })
 
-  it("without a mistake claims none", () => {
+  it("a field without an error is not marked invalid", () => {
     assert.notMatch(render(<Field name="a" label="A" />), /aria-invalid|aria-describedby/)
   })
 })
 
 describe("API keys", () => {
-  it("the dialog is closed until something was wrong", () => {
+  it("the dialog for an API key is open only with errors", () => {
     const page = (errors?: { readonly name: string }) =>
       render(
         <ApiKeysPage
@@ -148,19 +148,19 @@ describe("an allowlist", () => {
       />
     )
 
-  it("warns when every rule expires", () => {
+  it("the allowlist warns when every rule expires", () => {
     assert.match(editor([rule("10.0.0.0/8", at)], at), /Every rule expires\. From .*2026-11-20 12:00 UTC/)
     assert.notMatch(editor([rule("10.0.0.0/8", null)], null), /Every rule expires/)
   })
 
-  it("asks before the last rule goes, and only then", () => {
+  it("the allowlist asks for confirmation before the last rule is removed, and only then", () => {
     assert.match(editor([rule("10.0.0.0/8", null)], null), /This is the last rule/)
     const two = editor([rule("10.0.0.0/8", null), rule("192.0.2.0/24", null)], null)
     assert.notMatch(two, /This is the last rule/)
     assert.notInclude(two, "<script>alert")
   })
 
-  it("shows no form to those who may not change it", () => {
+  it("the allowlist has no form for a person who may not change it", () => {
     assert.notMatch(editor([rule("10.0.0.0/8", null)], null, false), /<form|<dialog/)
   })
 })
@@ -188,7 +188,7 @@ describe("states", () => {
     ...more
   })
 
-  it("an endpoint says what it does now", () => {
+  it("the state of an endpoint is the word for what it does now", () => {
     assert.deepStrictEqual(endpointState(endpoint({})), { word: "suspended", tone: "idle" })
     assert.deepStrictEqual(endpointState(endpoint({ current_state: "active" })), { word: "active", tone: "good" })
     assert.deepStrictEqual(endpointState(endpoint({ pending_state: "active" })), { word: "starting", tone: "busy" })
@@ -197,13 +197,13 @@ describe("states", () => {
     assert.strictEqual(endpointState(endpoint({ disabled: true })).word, "disabled")
   })
 
-  it("a state of a newer API is shown as it is", () => {
+  it("an unknown state of a newer API is shown as words", () => {
     assert.strictEqual(endpointState(endpoint({ current_state: "moving_house" })).word, "moving house")
     assert.strictEqual(operationTone("pondering"), "idle")
     assert.strictEqual(words("create_timeline"), "create timeline")
   })
 
-  it("an operation of the feed shows what, who and how it ended", () => {
+  it("a row of live activity shows the action, who began it, and how it ended", () => {
     const operation = Schema.decodeSync(OperationRecord)({
       id: "op-1",
       project_id: "prj-1",
@@ -231,7 +231,7 @@ describe("states", () => {
     assert.notInclude(html, "Nothing.")
   })
 
-  it("a branch and a region have a word too", () => {
+  it("the state of a branch and a region are shown as words", () => {
     const branch = { current_state: "ready", pending_state: "resetting" } as Parameters<typeof branchState>[0] // all it reads
     assert.deepStrictEqual(branchState(branch), { word: "resetting", tone: "busy" })
     const region = { region_id: "eu", name: "eu", default: true } as Parameters<typeof regionLabel>[0] // all it reads

@@ -11,7 +11,7 @@ describe("return_to", () => {
     "/",
     "/orgs/1/projects?cursor=a%2Fb",
     "/cli/authorize?state=abc&redirect_uri=http%3A%2F%2F127.0.0.1%3A4000%2Fcallback"
-  ])("keeps %s", (path) => {
+  ])("return_to keeps %s", (path) => {
     assert.strictEqual(returnPath(path), path)
   })
 
@@ -28,11 +28,11 @@ describe("return_to", () => {
     "/ projects",
     "/pröjects",
     `/${"a".repeat(2000)}`
-  ])("refuses %j", (path) => {
+  ])("return_to refuses %j", (path) => {
     assert.isUndefined(returnPath(path))
   })
 
-  it("is one parameter, encoded", () => {
+  it("return_to is added to a path as one encoded parameter", () => {
     assert.strictEqual(withReturn("/sign-in", "/a?b=c&d"), "/sign-in?return_to=%2Fa%3Fb%3Dc%26d")
     assert.strictEqual(withReturn("/sign-in", undefined), "/sign-in")
   })
@@ -52,7 +52,7 @@ describe("same origin", () => {
     { site: undefined, origin: "null", may: false },
     { site: undefined, origin: "http://console.example", may: false },
     { site: undefined, origin: undefined, may: true }
-  ])("Sec-Fetch-Site $site and Origin $origin: $may", ({ may, origin, site }) => {
+  ])("a request with Sec-Fetch-Site $site and Origin $origin may change something: $may", ({ may, origin, site }) => {
     assert.strictEqual(isSameOrigin({ sec_fetch_site: site, origin }, ours), may)
   })
 })
@@ -64,7 +64,7 @@ describe("caller headers", () => {
 })
 
 describe("security headers", () => {
-  it("allow nothing inline and nothing foreign", () => {
+  it("the content security policy allows nothing inline and no other origin", () => {
     const policy = contentSecurityPolicy()
     assert.match(policy, /^default-src 'none';/)
     assert.notMatch(policy, /unsafe|data:|\*|http/)
@@ -72,7 +72,7 @@ describe("security headers", () => {
     assert.include(policy, "frame-ancestors 'none'")
   })
 
-  it("promise https only where there is https", () => {
+  it("HSTS is sent only over https", () => {
     assert.isUndefined(securityHeaders(false)["strict-transport-security"])
     assert.isDefined(securityHeaders(true)["strict-transport-security"])
   })

@@ -1,8 +1,8 @@
 /**
- * The API as the console meets it, small and honest: real HTTP, answers encoded by the contract's own schemas, id tokens
- * verified by the issuer's keys, tokens that end, organizations that do not leak.
+ * A test double of the API: real HTTP, answers encoded by the contract's schemas, id tokens verified with the issuer's
+ * keys, tokens that expire, organizations that are isolated.
  *
- * It keeps every request, so that a test can say what the console sent.
+ * It records every request, so that a test can check what the console sent.
  */
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -20,7 +20,7 @@ export interface Seen {
 export interface Answered {
   readonly status: number
   readonly body?: unknown
-  /** Set by a handler that wrote the response itself. */
+  /** The handler has written the response itself. */
   readonly written?: true
 }
 

@@ -1,7 +1,7 @@
 /**
- * As much of a browser as the tests need: cookies by host, redirects one by one, forms of a page.
+ * A minimal browser: cookies, redirects one by one, forms of a page.
  *
- * It sends what browsers send with a form of the same site; a test that plays another site says so itself.
+ * It sends the headers of a same-origin form; a test of another site overrides them.
  */
 import { assert } from "@effect/vitest"
 
@@ -26,7 +26,7 @@ export class Browser {
     this.origin = origin
   }
 
-  /** One request, no redirect followed. */
+  /** One request; redirects are not followed. */
   async send(target: string | URL, init: Init = {}): Promise<Page> {
     const url = new URL(target, this.origin)
     const response = await fetch(url, {
@@ -43,7 +43,7 @@ export class Browser {
     return [...this.cookies].map(([name, value]) => `${name}=${value}`).join("; ")
   }
 
-  /** Follows redirects until a page. */
+  /** Follows redirects until there is a page. */
   async open(target: string | URL, init: Init = {}): Promise<Page> {
     const page = await this.send(target, init)
     const location = page.headers.get("location")
@@ -54,7 +54,7 @@ export class Browser {
     return this.send(path, { method: "POST", body: new URLSearchParams(fields), headers })
   }
 
-  /** Signs in as `email` at a development provider, by way of its form. */
+  /** Signs in as `email` at a development provider, with its form. */
   async signIn(email: string, from = "/sign-in/dev-one"): Promise<Page> {
     const form = await this.open(from)
     assert(form.text.includes('name="email"'), `no form of a provider:\n${form.text}`)

@@ -1,8 +1,8 @@
-/** A console over real HTTP against the API double and the development providers, and a browser's worth of client. */
+/** A console over real HTTP, with the API double and the development providers. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ConfigProvider, type Context, Duration, Effect, Layer, Redacted, References } from "effect"
+import { ConfigProvider, Duration, Effect, Layer, Redacted, References } from "effect"
 import { callbackUrl, type ConsoleConfig, ConsoleListener, layerConsoleServer } from "../../src/index.ts"
 import { DevProviders } from "@narthex/dev-providers"
 import { ApiDouble } from "./ApiDouble.ts"
@@ -53,7 +53,7 @@ const served = (more: Partial<ConsoleConfig>) =>
     })
   )
 
-/** Everything, on free ports. */
+/** The console, the double and the providers, on free ports. */
 export const layerTestConsole = (more: Partial<ConsoleConfig> = {}, shutdown_grace = Duration.seconds(10)) =>
   served(more).pipe(
     Layer.provideMerge(providers),
@@ -64,5 +64,3 @@ export const layerTestConsole = (more: Partial<ConsoleConfig> = {}, shutdown_gra
   )
 
 export const consoleUrl = Effect.map(ConsoleListener, ({ url }) => url)
-export const double = Effect.map(ApiDouble, (it) => it)
-export type Running = Context.Service.Shape<typeof ConsoleListener>

@@ -1,4 +1,4 @@
-/** What the API double knows: people, their organizations and sessions, and the things in organizations. */
+/** The state of the API double: people, organizations, sessions, projects, keys. */
 import { randomBytes, randomUUID } from "node:crypto"
 import type { ServerResponse } from "node:http"
 
@@ -56,7 +56,7 @@ const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 const ulid = () => `0${Array.from(randomBytes(25), (byte) => alphabet[byte % 32]).join("")}`
 
 export class DoubleState {
-  /** Issuers whose id tokens are believed, by the id of the provider. */
+  /** Trusted issuers, by the id of the provider. */
   readonly issuers = new Map<string, string>()
   readonly people = new Map<string, Person>()
   readonly orgs = new Map<string, Org>()
@@ -73,7 +73,7 @@ export class DoubleState {
   allowlist: ReadonlyArray<string> | null = null
   tokenLifetime = 15 * 60_000
   consoleToken: string | null = null
-  /** Resolves when the next stream's reader is gone. */
+  /** Called when the next stream is closed by its reader. */
   readonly streamClosed: Array<() => void> = []
 
   person(email: string): Person {

@@ -1,4 +1,4 @@
-/** The calls of the API double: as much of each as the console can tell. */
+/** The endpoints of the API double, as far as the console can observe them. */
 import { randomUUID } from "node:crypto"
 import type { IncomingHttpHeaders, ServerResponse } from "node:http"
 import { isLoopbackRedirect, parseCidr, problemCatalog, type ProblemCode } from "@narthex/api"
@@ -33,7 +33,7 @@ export const problem = (code: ProblemCode, detail?: string): Answered => {
 const ok = (body: unknown, status = 200): Answered => ({ status, body })
 const none: Answered = { status: 204 }
 
-/** Bodies come from the typed client; a test that sends nonsense fails on it. */
+/** Bodies come from the typed client, so they have the types of the contract. */
 const fields = (body: unknown) => (body ?? {}) as Record<string, string | number | undefined>
 
 const exchange = async (state: DoubleState, body: unknown): Promise<Answered> => {
@@ -92,9 +92,9 @@ const selfCalls = (state: DoubleState, { body, headers, method, url }: Call, hel
       return ok({ address: believed ? String(headers["narthex-client-address"]) : "192.0.2.250" })
     }
     case "POST /v1/auth/switch-org": {
-      const wish = String(fields(body)["org_id"])
-      if (!state.orgs.get(wish)?.members.has(person.id)) return problem("not_a_member")
-      const token = state.issue(person, wish, held.sid, held.auth_time)
+      const wanted = String(fields(body)["org_id"])
+      if (!state.orgs.get(wanted)?.members.has(person.id)) return problem("not_a_member")
+      const token = state.issue(person, wanted, held.sid, held.auth_time)
       return ok(answerFor(state, token))
     }
   }

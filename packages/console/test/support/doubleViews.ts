@@ -1,4 +1,4 @@
-/** Records of the double, encoded by the contract: what does not fit the contract fails the test that asked for it. */
+/** Records of the double, encoded with the schemas of the contract. One that does not fit the contract fails the test. */
 import { Schema } from "effect"
 import {
   ApiKeyRecord,
@@ -11,7 +11,7 @@ import {
 } from "@narthex/api"
 import type { DoubleState, Held, Person, StoredKey, StoredProject, StoredRule } from "./DoubleState.ts"
 
-/** Decodes what we wrote and gives it back: the contract has seen it. */
+/** Checks a record by decoding and encoding it. */
 const checked =
   <A, I>(schema: Schema.Codec<A, I>) =>
   (wire: unknown): I =>

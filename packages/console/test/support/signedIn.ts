@@ -1,4 +1,4 @@
-/** A browser that is signed in already: its cookie is sealed as the console seals it, with what a test wants in it. */
+/** A signed-in browser: its cookie is encrypted as the console does, with the content that a test chooses. */
 import { Effect, Redacted } from "effect"
 import { EncryptJWT } from "jose"
 import { ApiDouble } from "./ApiDouble.ts"
