@@ -23,7 +23,7 @@ import { proxyConnections } from "./list/proxyConnections.ts"
 import { proxyNetworks } from "./list/proxyNetworks.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
 import { sessions } from "./list/sessions.ts"
-import { wakes } from "./list/wakes.ts"
+import { proxyRequests } from "./list/proxyRequests.ts"
 import { type Fault, faultsOf } from "./runner/Fault.ts"
 
 export const faults: ReadonlyArray<Fault> = faultsOf([
@@ -51,5 +51,5 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...proxyNetworks,
   ...proxyPackets,
   ...sessions,
-  ...wakes
+  ...proxyRequests
 ])

@@ -10,7 +10,7 @@ import {
   initiatorOf,
   isFinal,
   Projects,
-  Wakes
+  ProxyRequests
 } from "@narthex/core"
 import { Effect, Fiber, Random, Result } from "effect"
 import { times } from "../harness/long.ts"
@@ -27,7 +27,7 @@ const actionsOf = (work: ReadonlyArray<{ readonly action: string }>) => work.map
 layer(runner, { excludeTestServices: true })("endpoints", (it) => {
   it.effect("a wake that waited for another one shares its start", () =>
     Effect.gen(function* () {
-      const { wake } = yield* Wakes
+      const { wake } = yield* ProxyRequests
       const { branch, endpoint, project } = yield* idleBranch("waiting-wakes@example.com")
       const one = wake(endpoint.id, "203.0.113.7")
       const { first, others } = yield* inOrder(
@@ -42,12 +42,12 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
 
   it.effect("a wake, or a start, of an endpoint that is being started shares that start", () =>
     Effect.gen(function* () {
-      const { wake } = yield* Wakes
-      const { head } = yield* Endpoints
+      const { wake } = yield* ProxyRequests
+      const { setDesiredState } = yield* Endpoints
       const { branch, endpoint, project } = yield* idleBranch("running-start@example.com")
       const waking = Effect.forkChild(wake(endpoint.id, "203.0.113.7"))
       const [shared, ...woken] = yield* start.during("the compute to start", waking, (first) =>
-        Effect.all([head(project, endpoint.id, "active", bySystem), Effect.succeed(first), waking])
+        Effect.all([setDesiredState(project, endpoint.id, "active", bySystem), Effect.succeed(first), waking])
       )
       const answers = yield* Effect.forEach(woken, (it) => Fiber.join(it))
       const work = yield* settled(project, branch)
@@ -67,8 +67,8 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
     `${wakes} parallel wakes of one endpoint are one start`,
     () =>
       Effect.gen(function* () {
-        const { wake } = yield* Wakes
-        const { head } = yield* Endpoints
+        const { wake } = yield* ProxyRequests
+        const { setDesiredState } = yield* Endpoints
         const lanes = yield* Effect.forEach([0, 1], (lane) => idleBranch(`wakes-${lane}@example.com`))
         yield* rounds(
           "wakes",
@@ -83,7 +83,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
               const awake = new Set(
                 outcomes.map((it) => (Result.isSuccess(it) ? JSON.stringify(it.success) : it.failure._tag))
               )
-              yield* head(at.project, at.endpoint.id, "idle", bySystem)
+              yield* setDesiredState(at.project, at.endpoint.id, "idle", bySystem)
               yield* settled(at.project, at.branch)
               return [
                 ...(fresh.join() === "start_compute" ? [] : [`operations: ${fresh.join(", ")}`]),
@@ -107,7 +107,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
     reset: (email: string) =>
       Effect.gen(function* () {
         const { branch, endpoint, owner, project } = yield* idleBranch(email)
-        yield* (yield* Wakes).wake(endpoint.id, "203.0.113.7")
+        yield* (yield* ProxyRequests).wake(endpoint.id, "203.0.113.7")
         yield* settled(project, branch)
         const work: Work = Effect.as((yield* Branches).reset(owner, policy, branch), { branch, endpoint })
         return { owner, project, work }
@@ -116,13 +116,13 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
   for (const name of ["making", "reset"] as const)
     it.effect(`a change and a start while the runner ends the ${name} of a branch are kept`, () =>
       Effect.gen(function* () {
-        const { change, head } = yield* Endpoints
+        const { change, setDesiredState } = yield* Endpoints
         const { owner, project, work } = yield* works[name](`${name}@example.com`)
         const { branch, endpoint } = yield* read.during("the runner to read the endpoints", work, (at) =>
           Effect.as(
             Effect.andThen(
               change(owner, project, at.endpoint, { suspend_timeout_seconds: 4321 }),
-              head(project, at.endpoint.id, "active", initiatorOf(owner))
+              setDesiredState(project, at.endpoint.id, "active", initiatorOf(owner))
             ),
             at
           )
@@ -140,7 +140,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
     "parallel starts, suspends, resets and changes keep an endpoint's states in order and lose no change",
     () =>
       Effect.gen(function* () {
-        const { change, head } = yield* Endpoints
+        const { change, setDesiredState } = yield* Endpoints
         const { reset } = yield* Branches
         const owner = yield* signIn("states@example.com")
         const { project } = yield* (yield* Projects).create(owner, { name: "p", region: null })
@@ -155,7 +155,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
               Effect.gen(function* () {
                 const towards = (yield* Random.nextBoolean) ? "active" : "idle"
                 const late = yield* Random.nextIntBetween(0, 40)
-                return Effect.asVoid(Effect.delay(head(project, endpoint.id, towards, initiator), late))
+                return Effect.asVoid(Effect.delay(setDesiredState(project, endpoint.id, towards, initiator), late))
               })
             )
             const outcomes = yield* race<void, unknown, never>([

@@ -3,7 +3,15 @@
  * does not log in afterwards, and a session that it opened before is over.
  */
 import { assert, layer } from "@effect/vitest"
-import { Branches, changes, Credentials, layerRunner, type MintedCredential, Projects, Wakes } from "@narthex/core"
+import {
+  Branches,
+  changes,
+  Credentials,
+  layerRunner,
+  type MintedCredential,
+  Projects,
+  ProxyRequests
+} from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Context, Effect, Layer, Option, Random, Redacted, Result } from "effect"
 import { dataDirectory, kinds, session } from "../../packages/local-postgres/test/support.ts"
@@ -30,7 +38,7 @@ const makeRunning = Effect.gen(function* () {
   yield* workedOff(home)
   const { branch, endpoint } = yield* branches.create(owner, project, wanted)
   yield* workedOff(branch)
-  const { address } = yield* (yield* Wakes).wake(endpoint?.id ?? assert.fail("no endpoint"), "127.0.0.1")
+  const { address } = yield* (yield* ProxyRequests).wake(endpoint?.id ?? assert.fail("no endpoint"), "127.0.0.1")
 
   // While a role is applied, the branch is busy; a client tries again.
   const idle = <A, E extends { readonly _tag: string }>(change: Effect.Effect<A, E>) =>

@@ -42,8 +42,8 @@ const workOn = (email: string, count: number) =>
     const one = Effect.gen(function* () {
       const { branch, endpoint } = yield* branches.create(owner, project, wanted)
       if (endpoint === null) return
-      yield* endpoints.head(project, endpoint.id, "active", initiatorOf(owner))
-      yield* endpoints.head(project, endpoint.id, "idle", initiatorOf(owner))
+      yield* endpoints.setDesiredState(project, endpoint.id, "active", initiatorOf(owner))
+      yield* endpoints.setDesiredState(project, endpoint.id, "idle", initiatorOf(owner))
       yield* done(branch)
     })
     const all = Array.from({ length: count }, () => one)

@@ -2,7 +2,7 @@
  * Every service of the core over its ports. A host must provide storage, a token signer, identity providers, computes
  * and a pepper, and nothing else.
  */
-import { Effect, Layer, Stream } from "effect"
+import { Layer } from "effect"
 import { Invitations } from "./organizations/Invitations.ts"
 import { OperatorAccounts } from "./organizations/OperatorAccounts.ts"
 import { Organizations } from "./organizations/Organizations.ts"
@@ -25,10 +25,10 @@ import { OperationWaits } from "./operations/OperationWaits.ts"
 import { Branches } from "./provisioning/Branches.ts"
 import { Credentials } from "./provisioning/Credentials.ts"
 import { Endpoints } from "./provisioning/Endpoints.ts"
-import { Housekeeping } from "./runner/Housekeeping.ts"
+import { Reconciler } from "./runner/Reconciler.ts"
 import { Projects } from "./provisioning/Projects.ts"
 import { Sandboxes } from "./provisioning/Sandboxes.ts"
-import { Wakes } from "./proxying/Wakes.ts"
+import { ProxyRequests } from "./proxying/ProxyRequests.ts"
 import { Regions } from "./regions/Regions.ts"
 import { Sessions } from "./sign-in/Sessions.ts"
 
@@ -45,7 +45,13 @@ const People = Layer.mergeAll(Invitations.layer, OperatorAccounts.layer, Organiz
 
 const Keys = CliLogin.layer.pipe(Layer.provideMerge(ApiKeys.layer), Layer.provideMerge(KeyUses.layer))
 
-const Work = Layer.mergeAll(Projects.layer, Sandboxes.layer, Wakes.layer, Housekeeping.layer, IpAllowlist.layer).pipe(
+const Work = Layer.mergeAll(
+  Projects.layer,
+  Sandboxes.layer,
+  ProxyRequests.layer,
+  Reconciler.layer,
+  IpAllowlist.layer
+).pipe(
   Layer.provideMerge(Layer.mergeAll(Branches.layer, Credentials.layer, Endpoints.layer)),
   Layer.provideMerge(Layer.mergeAll(Operations.layer, OperationWaits.layer, Regions.layer))
 )
@@ -58,19 +64,5 @@ export const layerServices = Layer.mergeAll(People, Work, Access).pipe(
   Layer.provideMerge(Events)
 )
 
-/** Work is announced in the log, so every runner hears of it as soon as it is committed. */
-const followWork = Layer.effectDiscard(
-  Effect.gen(function* () {
-    const { nudge } = yield* OperationRunner
-    const { events } = yield* EventFeed
-    const announced = Stream.filter(events, (event) => event.type === "operation.updated.v1")
-    yield* Effect.forkScoped(Stream.runForEach(announced, () => nudge))
-  })
-)
-
 /** The background work: the role `runner`. */
-export const layerRunner = Layer.mergeAll(
-  Layer.provideMerge(followWork, OperationRunner.layer),
-  Housekeeping.layerLoop,
-  layerForgetting
-)
+export const layerRunner = Layer.mergeAll(OperationRunner.layerNudged, Reconciler.layerLoop, layerForgetting)

@@ -9,9 +9,9 @@ const tests = [
   "packages/core/test/runner/OperationRunner.order.test.ts",
   "packages/core/test/runner/OperationRunner.crashes.test.ts",
   "packages/core/test/provisioning/Endpoints.test.ts",
-  "packages/core/test/proxying/Wakes.test.ts",
+  "packages/core/test/proxying/ProxyRequests.test.ts",
   "packages/core/test/provisioning/Branches.test.ts",
-  "packages/core/test/runner/Housekeeping.test.ts",
+  "packages/core/test/runner/Reconciler.test.ts",
   "packages/core/test/provisioning/Credentials.test.ts"
 ]
 

@@ -1,8 +1,8 @@
 /**
- * Reads and edits the allowlist of a project, and answers the proxy.
+ * Reads and edits the allowlist of a project. Proxies read it through `ProxyRequests`.
  *
- * Callers authorize first: this module knows projects, not people. Every change tells the proxies, by an internal
- * event of the same transaction.
+ * Callers authorize first: this module knows projects, not people. Every change emits an internal event in its own
+ * transaction, on which proxies fetch the list again.
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { UserRef } from "../accounts/UserRef.ts"

@@ -1,6 +1,7 @@
 /** An endpoint: the host name that clients connect to, and the compute behind it that suspends and wakes. */
-import { Schema } from "effect"
+import { type DateTime, Schema } from "effect"
 import { BranchId, EndpointId, ProjectId, RegionId } from "../Ids.ts"
+import type { Branch } from "./Branch.ts"
 
 export const EndpointState = Schema.Literals(["init", "active", "idle"])
 export type EndpointState = typeof EndpointState.Type
@@ -30,23 +31,56 @@ const fields = {
   updated_at: Schema.DateTimeUtcFromString
 }
 
-/** An endpoint as it is stored. `address` is where its compute listens while it runs; it grows stale with `generation`. */
+/** An endpoint as it is stored. */
 export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   ...fields,
+  /** Grows with every start of the compute. An address of an earlier generation must not be used. */
   generation: Schema.Int,
+  /** Where the compute of this generation listens; `null` while none runs. */
   address: Schema.NullOr(Schema.String),
   /** Client connections, as the proxies reported last. */
   connections: Schema.Int
 }) {
+  /** Does the compute run, with no unfinished operation that changes it? */
   get running(): boolean {
     return this.current_state === "active" && this.pending_state === null
   }
 }
 
+/** An endpoint of a branch at its creation: suspended, and `init` until its branch is ready. */
+export const newEndpoint = (
+  branch: Branch,
+  {
+    id,
+    now,
+    suspend_timeout_seconds = defaultSuspendTimeout,
+    type
+  }: Pick<Endpoint, "id" | "type"> & { readonly now: DateTime.Utc; readonly suspend_timeout_seconds?: number }
+): Endpoint =>
+  new Endpoint({
+    id,
+    project_id: branch.project_id,
+    branch_id: branch.id,
+    region_id: branch.region_id,
+    type,
+    current_state: "init",
+    pending_state: "idle",
+    disabled: false,
+    suspend_timeout_seconds,
+    last_active_at: null,
+    started_at: null,
+    suspended_at: null,
+    created_at: now,
+    updated_at: now,
+    generation: 0,
+    address: null,
+    connections: 0
+  })
+
 /** The members of an endpoint whose compute does not run. */
 export const withoutCompute = { current_state: "idle", address: null, connections: 0 } as const
 
-/** An endpoint as the API shows it: where its compute runs is the proxy's business alone. */
+/** An endpoint as the API shows it. The compute's address is for proxies only. */
 export class EndpointView extends Schema.Class<EndpointView>("EndpointView")({
   ...fields,
   host: Schema.String,

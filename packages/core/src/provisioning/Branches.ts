@@ -15,17 +15,16 @@ import type { StoredOperation } from "../operations/Operation.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
-import { Conflict, InvalidMember, NotFound, Refused, ResourceBusy } from "../Refusals.ts"
+import { Conflict, InvalidMember, type NotFound, orNotFound, Refused, ResourceBusy } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { Branch } from "../projects/Branch.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { makeEndBranch } from "./endBranch.ts"
-import type { Endpoint } from "../projects/Endpoint.ts"
+import { type Endpoint, newEndpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { Project } from "../projects/Project.ts"
-import { newEndpoint } from "./Projects.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 
 export interface NewBranch {
@@ -101,7 +100,7 @@ export class Branches extends Context.Service<
       const projects = yield* ProjectStore
       const roles = yield* BranchRoleStore
       const store = yield* BranchStore
-      const { endBranch } = yield* makeEndBranch
+      const endBranch = yield* makeEndBranch
       const { run } = yield* Transaction
 
       const list: Branches["Service"]["list"] = Effect.fn("Branches.list")((caller, { id }, page) =>
@@ -157,8 +156,7 @@ export class Branches extends Context.Service<
         policy: Pick<CredentialPolicy, "agent">,
         given: Branch
       ) {
-        const branch = Option.getOrUndefined(yield* store.lock(given.project_id, given.id))
-        if (branch === undefined) return yield* new NotFound({})
+        const branch = yield* orNotFound(store.lock(given.project_id, given.id))
         const refusal = decideTarget(policy, caller, branch)
         return refusal === undefined ? branch : yield* new Refused(refusal)
       })
@@ -168,10 +166,8 @@ export class Branches extends Context.Service<
         if (blocking !== undefined) return yield* new ResourceBusy({ blocking_operation_id: blocking.id })
       })
 
-      const projectOf = Effect.fnUntraced(function* (caller: AnyCaller, branch: Branch) {
-        const project = Option.getOrUndefined(yield* projects.lock(caller.org_id, branch.project_id))
-        return project === undefined ? yield* new NotFound({}) : project
-      })
+      const projectOf = (caller: AnyCaller, branch: Branch) =>
+        orNotFound(projects.lock(caller.org_id, branch.project_id))
 
       /** What agents minted on a branch ends when it becomes main (docs/design/authorization.md Z25). */
       const endAgentRoles = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, branch: Branch) {
@@ -196,8 +192,7 @@ export class Branches extends Context.Service<
             if (!(yield* store.put(changed))) return yield* taken(changed.name)
             if (!changed.main || branch.main) return changed
             // Not locked: `setDefault` locks the project before the branch, and the two would wait for each other.
-            const project = Option.getOrUndefined(yield* projects.find(caller.org_id, branch.project_id))
-            if (project === undefined) return yield* new NotFound({})
+            const project = yield* orNotFound(projects.find(caller.org_id, branch.project_id))
             yield* endAgentRoles(caller, project, changed)
             return changed
           })

@@ -13,7 +13,7 @@ import type { AnyCaller } from "../authorization/Principal.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
-import { Conflict, NotFound, Refused } from "../Refusals.ts"
+import { Conflict, type NotFound, orNotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import type { Branch } from "../projects/Branch.ts"
@@ -90,8 +90,7 @@ export class Credentials extends Context.Service<
         const byAgent = caller.kind === "api_key" && caller.capability === "agent"
         const secret = yield* makeRoleSecret
         const step = Effect.gen(function* () {
-          const branch = Option.getOrUndefined(yield* branches.lock(given.project_id, given.id))
-          if (branch === undefined) return yield* new NotFound({})
+          const branch = yield* orNotFound(branches.lock(given.project_id, given.id))
           const refusal = decideTarget({ agent: access === "read_write" ? "not_main" : "any" }, caller, branch)
           if (refusal !== undefined) return yield* new Refused(refusal)
           const [endpoint] = (yield* endpoints.ofBranch(branch.id)).toSorted((a, b) =>

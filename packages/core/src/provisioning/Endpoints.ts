@@ -1,30 +1,27 @@
 /**
- * Endpoints: made, started, suspended, changed and ended by callers of the API. Waking by a connection is `Wakes`.
+ * Creates, starts, suspends, changes and deletes endpoints for callers of the API, who are authorized before. What a
+ * connection asks for is in `ProxyRequests`; the operations that are scheduled here are performed by the runner.
  *
- * Start and suspend say what the endpoint shall become; an empty list of operations means that it is so, or will be by
- * an operation that was answered before.
+ * Start and suspend set the desired state. An empty list of operations means that the endpoint is in it already.
  *
- * Pitfall: deciding by the present state. What counts is the desired state: a start during a suspend waits for it and
- * then starts.
+ * Pitfall: deciding by the current state. A start during a suspend has to be scheduled, and runs after it.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { BranchId, makeEndpointId, requestedId } from "../Ids.ts"
-import type { StoredOperation } from "../operations/Operation.ts"
-import type { Initiator } from "../operations/Operation.ts"
 import { desiredState } from "../operations/desiredState.ts"
+import type { Initiator, StoredOperation } from "../operations/Operation.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import type { Page, PageRequest } from "../Page.ts"
-import { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
+import { Conflict, InvalidMember, type NotFound, orNotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
-import { Endpoint, type EndpointType } from "../projects/Endpoint.ts"
+import { Endpoint, type EndpointType, newEndpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
-import { newEndpoint } from "./Projects.ts"
 
 export interface EndpointWork {
   readonly endpoint: Endpoint
@@ -70,11 +67,14 @@ export class Endpoints extends Context.Service<
       project: Owner,
       endpoint: Endpoint
     ) => Effect.Effect<ReadonlyArray<StoredOperation>, NotFound | StorageError>
-    /** Brings an endpoint towards a state, within a transaction of its own or the running one. */
-    readonly head: (
+    /**
+     * Schedules the start or suspend that brings an endpoint into `state`, within a transaction of its own or the
+     * running one. Where an unfinished operation leads there already, it returns that one. `Conflict`: it is disabled.
+     */
+    readonly setDesiredState: (
       project: Owner,
       endpoint: Endpoint["id"],
-      towards: "active" | "idle",
+      state: "active" | "idle",
       initiator: Initiator
     ) => Effect.Effect<EndpointWork, Conflict | NotFound | StorageError>
   }
@@ -105,10 +105,7 @@ export class Endpoints extends Context.Service<
         return refusal === undefined ? branch : yield* new Refused(refusal)
       })
 
-      const locked = Effect.fnUntraced(function* (id: Endpoint["id"]) {
-        const endpoint = Option.getOrUndefined(yield* store.lock(id))
-        return endpoint === undefined ? yield* new NotFound({}) : endpoint
-      })
+      const locked = (id: Endpoint["id"]) => orNotFound(store.lock(id))
 
       const work = (project: Owner, endpoint: Endpoint, action: StoredOperation["action"], initiator: Initiator) =>
         operations.schedule({ project, branch_id: endpoint.branch_id, endpoint_id: endpoint.id, action, initiator })
@@ -120,8 +117,7 @@ export class Endpoints extends Context.Service<
       ) {
         const given = yield* branchFor(caller, project, branch_id)
         const step = Effect.gen(function* () {
-          const branch = Option.getOrUndefined(yield* branches.lock(project.id, given.id))
-          if (branch === undefined) return yield* new NotFound({})
+          const branch = yield* orNotFound(branches.lock(project.id, given.id))
           const id = yield* makeEndpointId
           const now = yield* DateTime.now
           const endpoint = newEndpoint(branch, {
@@ -137,19 +133,19 @@ export class Endpoints extends Context.Service<
         return yield* run(step)
       })
 
-      const head: Endpoints["Service"]["head"] = Effect.fn("Endpoints.head")(
-        function* (project, id, towards, initiator) {
+      const setDesiredState: Endpoints["Service"]["setDesiredState"] = Effect.fn("Endpoints.setDesiredState")(
+        function* (project, id, state, initiator) {
           const step = Effect.gen(function* () {
             const endpoint = yield* locked(id)
-            if (towards === "active" && endpoint.disabled)
+            if (state === "active" && endpoint.disabled)
               return yield* new Conflict({ reason: "The endpoint is disabled. Enable it first." })
-            const { by, state } = desiredState(endpoint, yield* pending.unfinished(endpoint.branch_id))
-            if (state === towards) return { endpoint, operations: Option.toArray(by) }
-            const action = towards === "active" ? "start_compute" : "suspend_compute"
-            const headed = new Endpoint({ ...endpoint, pending_state: towards, updated_at: yield* DateTime.now })
-            // First the endpoint, then its work, as in `create`: in another order two of a branch wait for each other.
-            yield* store.put(headed)
-            return { endpoint: headed, operations: [yield* work(project, endpoint, action, initiator)] }
+            const desired = desiredState(endpoint, yield* pending.unfinished(endpoint.branch_id))
+            if (desired.state === state) return { endpoint, operations: Option.toArray(desired.by) }
+            const action = state === "active" ? "start_compute" : "suspend_compute"
+            const changed = new Endpoint({ ...endpoint, pending_state: state, updated_at: yield* DateTime.now })
+            // The endpoint before the operation, as in `create`: two transactions of a branch would deadlock otherwise.
+            yield* store.put(changed)
+            return { endpoint: changed, operations: [yield* work(project, endpoint, action, initiator)] }
           })
           return yield* run(step)
         }
@@ -168,9 +164,10 @@ export class Endpoints extends Context.Service<
                 updated_at: yield* DateTime.now
               })
             )
-            // A disabled endpoint serves nobody, so its compute goes too.
+            // A disabled endpoint refuses every connection, so its compute is suspended.
             if (!disabled || endpoint.disabled) return { endpoint: yield* locked(given.id), operations: [] }
-            return yield* Effect.catchTag(head(project, given.id, "idle", initiatorOf(caller)), "Conflict", Effect.die)
+            const suspending = setDesiredState(project, given.id, "idle", initiatorOf(caller))
+            return yield* Effect.catchTag(suspending, "Conflict", Effect.die)
           })
           return yield* run(step)
         }
@@ -185,7 +182,7 @@ export class Endpoints extends Context.Service<
         return yield* run(step)
       })
 
-      return Endpoints.of({ list, create, change, remove, head })
+      return Endpoints.of({ list, create, change, remove, setDesiredState })
     })
   )
 }

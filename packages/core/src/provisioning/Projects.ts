@@ -1,9 +1,10 @@
 /**
- * Projects of an organization: made with their default branch and its endpoint, renamed, and ended with all they hold.
+ * Creates projects with their default branch and its endpoint, renames them, and deletes them with all they contain.
  *
- * Callers authorize first. Everything that takes time is an operation; the rows are there at once.
+ * Callers authorize first. The rows change at once; what takes time on the machines is an operation, which the runner
+ * performs.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, DateTime, Effect, Layer } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { apiKeyRevoked, projectRevoked } from "../events/InternalEvents.ts"
 import { makeBranchId, makeEndpointId, makeProjectId } from "../Ids.ts"
@@ -11,14 +12,14 @@ import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { maxPageSize, type Page, type PageRequest } from "../Page.ts"
-import { NotFound } from "../Refusals.ts"
+import { type NotFound, orNotFound } from "../Refusals.ts"
 import type { RegionRequired, RegionUnknown } from "../regions/Region.ts"
 import { Regions } from "../regions/Regions.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { Branch } from "../projects/Branch.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
-import { defaultSuspendTimeout, Endpoint } from "../projects/Endpoint.ts"
+import { type Endpoint, newEndpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
@@ -33,15 +34,18 @@ export interface CreatedProject {
 export class Projects extends Context.Service<
   Projects,
   {
-    /** `region` null: the control plane chooses, if there is but one. */
+    /** `region` `null`: the only region there is, or `RegionRequired` where there are several. */
     readonly create: (
       caller: AnyCaller,
       wanted: { readonly name: string; readonly region: string | null }
     ) => Effect.Effect<CreatedProject, RegionRequired | RegionUnknown | StorageError>
-    /** Those in reach of the caller, newest first. */
+    /** The projects that the caller may see, newest first: all of the organization, or the one that a key is scoped to. */
     readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<Project>, StorageError>
     readonly rename: (project: Project, name: string) => Effect.Effect<Project, NotFound | StorageError>
-    /** Ends the project, its branches, endpoints and the keys scoped to it. Answers the operations that clean up. */
+    /**
+     * Deletes the project with its branches and endpoints, and revokes the keys scoped to any of them. Their streams end
+     * after the last event. Returns the operations that remove the data.
+     */
     readonly remove: (
       caller: AnyCaller,
       project: Project
@@ -117,10 +121,7 @@ export class Projects extends Context.Service<
         return yield* store.list(caller.org_id, only, page)
       })
 
-      const locked = Effect.fnUntraced(function* ({ id, org_id }: Project) {
-        const project = Option.getOrUndefined(yield* store.lock(org_id, id))
-        return project === undefined ? yield* new NotFound({}) : project
-      })
+      const locked = ({ id, org_id }: Project) => orNotFound(store.lock(org_id, id))
 
       const rename = Effect.fn("Projects.rename")(function* (project: Project, name: string) {
         const step = Effect.gen(function* () {
@@ -151,7 +152,8 @@ export class Projects extends Context.Service<
           const project = yield* locked(given)
           const now = yield* DateTime.now
           const scheduled: Array<StoredOperation> = []
-          // A branch that is being made holds its parent: it is there by the time the parent is ours, and seen next time.
+          // A transaction that creates a branch locks its parent. Once the parent is locked here that branch is visible,
+          // so the next round finds it.
           for (let left = yield* everyBranch(project); left.length > 0; left = yield* everyBranch(project))
             for (const branch of left) {
               yield* branches.lock(project.id, branch.id)
@@ -181,33 +183,3 @@ export class Projects extends Context.Service<
     })
   )
 }
-
-/** An endpoint of a branch, as it is when it is made: suspended, and `init` until its branch is ready. */
-export const newEndpoint = (
-  branch: Branch,
-  {
-    id,
-    now,
-    suspend_timeout_seconds = defaultSuspendTimeout,
-    type
-  }: Pick<Endpoint, "id" | "type"> & { readonly now: DateTime.Utc; readonly suspend_timeout_seconds?: number }
-): Endpoint =>
-  new Endpoint({
-    id,
-    project_id: branch.project_id,
-    branch_id: branch.id,
-    region_id: branch.region_id,
-    type,
-    current_state: "init",
-    pending_state: "idle",
-    disabled: false,
-    suspend_timeout_seconds,
-    last_active_at: null,
-    started_at: null,
-    suspended_at: null,
-    created_at: now,
-    updated_at: now,
-    generation: 0,
-    address: null,
-    connections: 0
-  })

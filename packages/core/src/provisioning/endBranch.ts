@@ -22,7 +22,7 @@ export const makeEndBranch = Effect.gen(function* () {
   const operations = yield* Operations
   const { emit } = yield* Transaction
 
-  const endBranch = Effect.fnUntraced(function* (project: Project, branch: Branch, initiator: Initiator) {
+  return Effect.fnUntraced(function* (project: Project, branch: Branch, initiator: Initiator) {
     const now = yield* DateTime.now
     for (const endpoint of yield* endpoints.ofBranch(branch.id)) yield* endpoints.markDeleted(endpoint.id, now)
     yield* branches.markDeleted(branch.id, now)
@@ -33,5 +33,4 @@ export const makeEndBranch = Effect.gen(function* () {
     yield* emit(branchRevoked(project.org_id, project.id, branch.id))
     return operation
   })
-  return { endBranch }
 })

@@ -4,13 +4,14 @@
  * Assume that this process dies between any two lines: the operation stays `running` under a lease, and whoever finds
  * the lease over runs it again. A retry stays inside `running`; after the last one it is `failed`.
  */
-import { Context, DateTime, Duration, Effect, Layer, Option, Queue, Semaphore } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { BranchStore } from "../projects/BranchStore.ts"
 import type { EndpointStore } from "../projects/EndpointStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
+import { EventFeed } from "../events/EventFeed.ts"
 import { makeOperationId } from "../Ids.ts"
 import { isFinal, StoredOperation } from "../operations/Operation.ts"
 import { Operations } from "../operations/Operations.ts"
@@ -80,6 +81,16 @@ export class OperationRunner extends Context.Service<
       return OperationRunner.of({ nudge, runOne })
     })
   )
+
+  /** As `layer`, and nudged by the event log as soon as any instance has committed a change of an operation. */
+  static readonly layerNudged: Layer.Layer<OperationRunner, never, Needs | EventFeed> = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { nudge } = yield* OperationRunner
+      const { events } = yield* EventFeed
+      const announced = Stream.filter(events, (event) => event.type === "operation.updated.v1")
+      yield* Effect.forkScoped(Stream.runForEach(announced, () => nudge))
+    })
+  ).pipe(Layer.provideMerge(OperationRunner.layer))
 
   /** Does nothing on its own: tests call `runOne`. */
   static readonly layerManual: Layer.Layer<OperationRunner, never, Needs> = Layer.effect(

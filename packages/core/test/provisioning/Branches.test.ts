@@ -237,7 +237,7 @@ describe("Resetting a branch", () => {
       const made = yield* branches.create(ada, project, { ...plain, endpoint: true })
       if (made.endpoint === null) throw new Error("no endpoint")
       const id = made.endpoint.id
-      const start = endpoints.head(project, id, "active", initiatorOf(ada))
+      const start = endpoints.setDesiredState(project, id, "active", initiatorOf(ada))
       yield* start
       yield* settle
       yield* branches.reset(ada, onBranch, made.branch)
@@ -248,7 +248,7 @@ describe("Resetting a branch", () => {
       yield* start
       yield* settle
       const { operations } = yield* branches.reset(ada, onBranch, made.branch)
-      const suspending = yield* endpoints.head(project, id, "idle", initiatorOf(ada))
+      const suspending = yield* endpoints.setDesiredState(project, id, "idle", initiatorOf(ada))
       assert.deepStrictEqual(
         suspending.operations.map((it) => it.id),
         operations.map((it) => it.id),

@@ -42,7 +42,9 @@ const validRoles = Effect.fnUntraced(function* ({ id }: Branch) {
 })
 const rolesOf = (branch: Branch) => Effect.map(validRoles(branch), (roles) => roles.map(({ role }) => role))
 const start = ({ ada, childEndpoint, project }: Setting) =>
-  Effect.flatMap(Endpoints, (endpoints) => endpoints.head(project, childEndpoint.id, "active", initiatorOf(ada)))
+  Effect.flatMap(Endpoints, (endpoints) =>
+    endpoints.setDesiredState(project, childEndpoint.id, "active", initiatorOf(ada))
+  )
 
 /** Mints on a branch that runs or starts: the runner has to tell the machine. */
 const minted = <E, A, R>(minting: Effect.Effect<A, E, R>, branch: Branch) =>

@@ -22,7 +22,7 @@ describe("Starting and suspending", () => {
       const endpoints = yield* Endpoints
       const given = yield* setting
       const towards = (state: "active" | "idle") =>
-        Effect.map(endpoints.head(given.project, given.endpoint.id, state, bySystem), ({ operations }) =>
+        Effect.map(endpoints.setDesiredState(given.project, given.endpoint.id, state, bySystem), ({ operations }) =>
           operations.map(({ id }) => id)
         )
       assert.deepStrictEqual(yield* towards("idle"), [])
@@ -43,7 +43,7 @@ describe("Starting and suspending", () => {
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const given = yield* made
-      yield* endpoints.head(given.project, given.endpoint.id, "active", initiatorOf(given.ada))
+      yield* endpoints.setDesiredState(given.project, given.endpoint.id, "active", initiatorOf(given.ada))
       const { runOne } = yield* OperationRunner
       yield* runOne // makes the branch
       assert.deepInclude({ ...(yield* now(given)) }, { current_state: "idle", pending_state: "active" })
@@ -56,7 +56,7 @@ describe("Starting and suspending", () => {
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const given = yield* setting
-      const start = endpoints.head(given.project, given.endpoint.id, "active", bySystem)
+      const start = endpoints.setDesiredState(given.project, given.endpoint.id, "active", bySystem)
       yield* start
       yield* settle
       const { endpoint, operations } = yield* endpoints.change(given.ada, given.project, given.endpoint, {
@@ -111,7 +111,7 @@ describe("Removing an endpoint", () => {
       const machines = yield* Machines
       const endpoints = yield* Endpoints
       const given = yield* setting
-      yield* endpoints.head(given.project, given.endpoint.id, "active", bySystem)
+      yield* endpoints.setDesiredState(given.project, given.endpoint.id, "active", bySystem)
       yield* endpoints.remove(given.ada, given.project, given.endpoint)
       yield* settle
       assert.deepStrictEqual(machines.starts, [])

@@ -86,7 +86,7 @@ describe("Deleting a project", () => {
       const projects = yield* Projects
       const ada = yield* signedIn("ada")
       const { branch, endpoint, project } = yield* projects.create(ada, { name: "shop", region: null })
-      yield* endpoints.head(project, endpoint.id, "active", initiatorOf(ada))
+      yield* endpoints.setDesiredState(project, endpoint.id, "active", initiatorOf(ada))
       yield* settle
       const scoped = [
         yield* keyCallerOf(ada, "read", { type: "project", project_id: project.id }),

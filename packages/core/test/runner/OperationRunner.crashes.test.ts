@@ -37,7 +37,7 @@ const setting = Effect.gen(function* () {
 type Setting = Effect.Success<typeof setting>
 
 const start = Effect.fnUntraced(function* ({ endpoint, project }: Setting) {
-  return (yield* (yield* Endpoints).head(project, endpoint.id, "active", bySystem)).operations
+  return (yield* (yield* Endpoints).setDesiredState(project, endpoint.id, "active", bySystem)).operations
 })
 
 /** What begins each action, and what is so once it is over. */
@@ -60,7 +60,8 @@ const actions: Record<
     begin: Effect.fnUntraced(function* (setting) {
       yield* start(setting)
       yield* settle
-      return (yield* (yield* Endpoints).head(setting.project, setting.endpoint.id, "idle", bySystem)).operations
+      return (yield* (yield* Endpoints).setDesiredState(setting.project, setting.endpoint.id, "idle", bySystem))
+        .operations
     }),
     end: { current_state: "idle", generation: 1, running: 0 }
   },

@@ -6,7 +6,7 @@ import { StoredOperation } from "../../src/operations/Operation.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { anotherRunner, Core, logged, Machines, settle } from "../memory/core.ts"
-import { aTeamsProject, readyProject, operation, endpointNow, branchNow, head, told, only } from "./story.ts"
+import { aTeamsProject, readyProject, operation, endpointNow, branchNow, setDesiredState, told, only } from "./story.ts"
 
 describe("A driver that fails", () => {
   const down = new ComputeFailed({ reason: "the machine is busy", retryable: true })
@@ -17,7 +17,7 @@ describe("A driver that fails", () => {
       const { endpoint, project } = yield* readyProject
       let failures = 3
       machines.before = () => (failures-- > 0 ? Effect.fail(down) : Effect.void)
-      const { id } = only((yield* head(project, endpoint, "active")).operations)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
       for (const pause of [500, 1000, 2000]) {
         yield* settle
         const trying = yield* operation(id)
@@ -45,7 +45,7 @@ describe("A driver that fails", () => {
       const machines = yield* Machines
       const { endpoint, project } = yield* readyProject
       machines.before = () => Effect.fail(down)
-      const { id } = only((yield* head(project, endpoint, "active")).operations)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
       for (let n = 0; n < 8; n++) {
         yield* settle
         yield* TestClock.adjust("30 seconds")
@@ -98,7 +98,7 @@ describe("A lease", () => {
       const other = yield* anotherRunner
       const gate = yield* Deferred.make<void>()
       machines.before = () => Deferred.await(gate)
-      const { id } = only((yield* head(project, endpoint, "active")).operations)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
       const { runOne } = yield* OperationRunner
       const held = yield* Effect.forkChild(runOne)
       for (let n = 0; n < 20; n++) {
@@ -119,7 +119,7 @@ describe("A lease", () => {
       const { endpoint, project } = yield* readyProject
       const gate = yield* Deferred.make<void>()
       machines.before = () => Deferred.await(gate)
-      const { id } = only((yield* head(project, endpoint, "active")).operations)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
       const { runOne } = yield* OperationRunner
       const late = yield* Effect.forkChild(runOne)
       yield* TestClock.adjust(1)
@@ -139,7 +139,7 @@ describe("A lease", () => {
       const driver = yield* ComputeDriver
       const { endpoint, project } = yield* readyProject
       const others = yield* Effect.forEach(Array.from({ length: 10 }), () => anotherRunner)
-      yield* head(project, endpoint, "active")
+      yield* setDesiredState(project, endpoint, "active")
       const worked = yield* Effect.all(others, { concurrency: "unbounded" })
       assert.strictEqual(worked.filter(Boolean).length, 1)
       assert.strictEqual((yield* driver.running).length, 1)

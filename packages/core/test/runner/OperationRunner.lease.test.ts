@@ -8,7 +8,7 @@ import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { StorageError } from "../../src/StorageError.ts"
 import { Core, Machines, until } from "../memory/core.ts"
-import { aTeamsProject, endpointNow, head, only, operation, readyProject, told } from "./story.ts"
+import { aTeamsProject, endpointNow, setDesiredState, only, operation, readyProject, told } from "./story.ts"
 
 const down = new StorageError({ operation: "OperationStore", cause: "outage" })
 
@@ -37,7 +37,7 @@ describe("A worker", () => {
       const machines = yield* Machines
       const { endpoint, project } = yield* readyProject
       machines.before = () => Effect.sleep("2 minutes")
-      const { id } = only((yield* head(project, endpoint, "active")).operations)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
       const { runOne } = yield* OperationRunner
       const working = yield* Effect.forkChild(runOne)
       for (let passed = 0; passed < 115; passed += 5) {
@@ -59,7 +59,7 @@ describe("A worker", () => {
       const { endpoint, project } = yield* readyProject
       const runOne = yield* runOneOf(Layer.provide(runner, yield* workerWith(failing)))
       machines.before = () => Effect.sleep("25 seconds")
-      const { id } = only((yield* head(project, endpoint, "active")).operations)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
       const working = yield* Effect.forkChild(runOne)
       yield* TestClock.adjust("15 seconds")
       failing.clear()
@@ -93,7 +93,7 @@ describe("A worker", () => {
       const failing = new Set<"claim" | "extend" | "lock">(["lock"])
       const { endpoint, project } = yield* readyProject
       const runOne = yield* runOneOf(Layer.provide(runner, yield* workerWith(failing)))
-      const { id } = only((yield* head(project, endpoint, "active")).operations)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
       assert.isTrue(Exit.isFailure(yield* Effect.exit(runOne)))
       assert.deepInclude({ ...(yield* operation(id)) }, { status: "scheduling", failures_count: 0, error: null })
       failing.clear()
@@ -124,7 +124,7 @@ describe("A runner on its own", () => {
       const machines = yield* Machines
       const made = [yield* readyProject, yield* readyProject]
       machines.before = () => Effect.never
-      for (const { endpoint, project } of made) yield* head(project, endpoint, "active")
+      for (const { endpoint, project } of made) yield* setDesiredState(project, endpoint, "active")
       yield* Layer.build(Layer.fresh(OperationRunner.layer))
       yield* TestClock.adjust("1 second")
       yield* until(Effect.sync(() => machines.calls.filter((call) => call.startsWith("start")).length === 2))

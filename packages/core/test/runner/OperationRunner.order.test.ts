@@ -14,7 +14,7 @@ import {
   operation,
   endpointNow,
   branchNow,
-  head,
+  setDesiredState,
   told,
   only,
   readyChild
@@ -28,9 +28,9 @@ describe("The operations of a branch", () => {
       const child = yield* readyChild(ada, project)
       const gate = yield* Deferred.make<void>()
       machines.before = (call) => (call.startsWith(`start ${endpoint.id}`) ? Deferred.await(gate) : Effect.void)
-      const start = only((yield* head(project, endpoint, "active")).operations)
-      const suspend = only((yield* head(project, endpoint, "idle", initiatorOf(ada))).operations)
-      const elsewhere = only((yield* head(project, child.endpoint, "active")).operations)
+      const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      const suspend = only((yield* setDesiredState(project, endpoint, "idle", initiatorOf(ada))).operations)
+      const elsewhere = only((yield* setDesiredState(project, child.endpoint, "active")).operations)
       const { runOne } = yield* OperationRunner
       const held = yield* Effect.forkChild(runOne)
       yield* TestClock.adjust(1)
@@ -86,7 +86,7 @@ describe("The operations of a branch", () => {
       const projects = yield* Projects
       const { ada, endpoint, project } = yield* readyProject
       const calls = machines.calls.length
-      const start = only((yield* head(project, endpoint, "active")).operations)
+      const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
       yield* endpoints.change(ada, project, endpoint, { disabled: true })
       yield* settle
       assert.deepStrictEqual(yield* told(start.id), ["scheduling", "skipped"])
@@ -108,11 +108,11 @@ describe("The operations of a branch", () => {
         const machines = yield* Machines
         const store = yield* EndpointStore
         const { endpoint, project } = yield* readyProject
-        yield* head(project, endpoint, "active")
+        yield* setDesiredState(project, endpoint, "active")
         yield* settle
         const calls = machines.calls.length
-        const suspend = only((yield* head(project, endpoint, "idle")).operations)
-        const start = only((yield* head(project, endpoint, "active")).operations)
+        const suspend = only((yield* setDesiredState(project, endpoint, "idle")).operations)
+        const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
         yield* TestClock.adjust("1 second")
         yield* store.noteActivity([
           { endpoint_id: endpoint.id, generation: 1, connections: 1, last_active_at: yield* DateTime.now }

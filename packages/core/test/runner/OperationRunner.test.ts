@@ -12,7 +12,17 @@ import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { Core, logged, Machines, settle, until } from "../memory/core.ts"
-import { onBranch, aTeamsProject, readyProject, operation, endpointNow, branchNow, head, told, only } from "./story.ts"
+import {
+  onBranch,
+  aTeamsProject,
+  readyProject,
+  operation,
+  endpointNow,
+  branchNow,
+  setDesiredState,
+  told,
+  only
+} from "./story.ts"
 
 describe("Every action", () => {
   it.effect("goes from scheduling over running to finished, with one event a status, and reaches the machines", () =>
@@ -51,7 +61,7 @@ describe("Every action", () => {
         suspend_timeout_seconds: null
       })
       yield* finish(made.operations)
-      yield* finish((yield* head(project, made.endpoint, "active")).operations)
+      yield* finish((yield* setDesiredState(project, made.endpoint, "active")).operations)
       assert.deepInclude(
         { ...(yield* endpointNow(made.endpoint.id)) },
         { current_state: "active", pending_state: null, generation: 1, address: "memory.invalid:1", suspended_at: null }
@@ -62,7 +72,7 @@ describe("Every action", () => {
       yield* finish(yield* store.unfinished(child.branch.id))
       yield* TestClock.adjust("1 second")
       yield* Fiber.join(minting)
-      yield* finish((yield* head(project, made.endpoint, "idle")).operations)
+      yield* finish((yield* setDesiredState(project, made.endpoint, "idle")).operations)
       const asleep = yield* endpointNow(made.endpoint.id)
       assert.deepInclude({ ...asleep }, { current_state: "idle", pending_state: null, address: null, generation: 1 })
       assert.isNotNull(asleep.suspended_at)
@@ -131,7 +141,7 @@ describe("The events of operations", () => {
       assert.strictEqual(first?.source, "operations")
 
       machines.before = () => Effect.fail(new ComputeFailed({ reason: "no disk", retryable: false }))
-      const started = only((yield* head(project, endpoint, "active")).operations)
+      const started = only((yield* setDesiredState(project, endpoint, "active")).operations)
       yield* settle
       const last = (yield* logged).findLast(({ data }) => data["operation_id"] === started.id)
       assert.deepStrictEqual(last?.data, {

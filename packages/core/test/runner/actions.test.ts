@@ -8,7 +8,16 @@ import { Branches } from "../../src/provisioning/Branches.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Endpoint } from "../../src/projects/Endpoint.ts"
 import { Core, Machines, settle } from "../memory/core.ts"
-import { branchNow, endpointNow, head, onBranch, only, operation, readyChild, readyProject } from "./story.ts"
+import {
+  branchNow,
+  endpointNow,
+  setDesiredState,
+  onBranch,
+  only,
+  operation,
+  readyChild,
+  readyProject
+} from "./story.ts"
 
 const runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)
 
@@ -20,7 +29,7 @@ describe("A start", () => {
       yield* (yield* EndpointStore).put(
         new Endpoint({ ...endpoint, current_state: "idle", address: "stale.invalid:1" })
       )
-      yield* head(project, endpoint, "active")
+      yield* setDesiredState(project, endpoint, "active")
       machines.before = () => Effect.fail(new ComputeFailed({ reason: "busy", retryable: true }))
       yield* runOne
       assert.deepInclude(
@@ -33,7 +42,7 @@ describe("A start", () => {
   it.effect("counts as a use of its compute", () =>
     Effect.gen(function* () {
       const { endpoint, project } = yield* readyProject
-      yield* head(project, endpoint, "active")
+      yield* setDesiredState(project, endpoint, "active")
       yield* TestClock.adjust("1 minute")
       yield* settle
       assert.deepStrictEqual((yield* endpointNow(endpoint.id)).last_active_at, yield* DateTime.now)
@@ -43,9 +52,9 @@ describe("A start", () => {
   it.effect("behind which a suspend waits leaves its endpoint headed for rest", () =>
     Effect.gen(function* () {
       const { endpoint, project } = yield* readyProject
-      yield* head(project, endpoint, "active")
-      yield* head(project, endpoint, "idle")
-      yield* head(project, endpoint, "active")
+      yield* setDesiredState(project, endpoint, "active")
+      yield* setDesiredState(project, endpoint, "idle")
+      yield* setDesiredState(project, endpoint, "active")
       yield* runOne
       const states = yield* endpointNow(endpoint.id)
       assert.deepInclude({ ...states }, { current_state: "active", pending_state: null })
@@ -58,7 +67,7 @@ describe("A copy of a branch", () => {
     Effect.gen(function* () {
       const machines = yield* Machines
       const { ada, branch, endpoint, project } = yield* readyProject
-      yield* head(project, endpoint, "active")
+      yield* setDesiredState(project, endpoint, "active")
       machines.before = () => Effect.fail(new ComputeFailed({ reason: "busy", retryable: true }))
       yield* runOne
       machines.before = () => Effect.void

@@ -31,8 +31,8 @@ export const endpointNow = (id: EndpointId) =>
   Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(id), Option.getOrThrow))
 export const branchNow = (project: Project, id: BranchId) =>
   Effect.flatMap(BranchStore, (store) => Effect.map(store.find(project.id, id), Option.getOrThrow))
-export const head = (project: Project, { id }: Endpoint, towards: "active" | "idle", by = bySystem) =>
-  Effect.flatMap(Endpoints, (endpoints) => endpoints.head(project, id, towards, by))
+export const setDesiredState = (project: Project, { id }: Endpoint, state: "active" | "idle", by = bySystem) =>
+  Effect.flatMap(Endpoints, (endpoints) => endpoints.setDesiredState(project, id, state, by))
 
 /** The statuses that were told of an operation, in order. */
 export const told = (id: OperationId) =>

@@ -12,11 +12,11 @@ export const EndpointsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const endpoints = yield* Endpoints
 
-    const head = Effect.fnUntraced(function* (towards: "active" | "idle") {
+    const setDesiredState = Effect.fnUntraced(function* (state: "active" | "idle") {
       const endpoint = yield* Target.endpoint
       const initiator = initiatorOf(yield* Principal)
       return yield* endpointWork(
-        yield* problems(endpoints.head(yield* Target.project, endpoint.id, towards, initiator))
+        yield* problems(endpoints.setDesiredState(yield* Target.project, endpoint.id, state, initiator))
       )
     })
 
@@ -43,8 +43,8 @@ export const EndpointsHandlers = HttpApiBuilder.group(
         const removed = endpoints.remove(yield* Principal, yield* Target.project, yield* Target.endpoint)
         return { operations: operationRecords(yield* problems(removed)) }
       }),
-      start: () => head("active"),
-      suspend: () => head("idle")
+      start: () => setDesiredState("active"),
+      suspend: () => setDesiredState("idle")
     })
   })
 )

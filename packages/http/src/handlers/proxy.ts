@@ -1,6 +1,6 @@
 /** Serves `ProxyApi` from the core: what proxies ask of the control plane. */
 import { canonicalAddress, Api } from "@narthex/api"
-import { EventFeed, InvalidMember, ProjectId, Wakes } from "@narthex/core"
+import { EventFeed, InvalidMember, ProjectId, ProxyRequests } from "@narthex/core"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
@@ -14,12 +14,12 @@ export const ProxyHandlers = HttpApiBuilder.group(
   "proxy",
   Effect.fn(function* (handlers) {
     const feed = yield* EventFeed
-    const wakes = yield* Wakes
+    const requests = yield* ProxyRequests
     return handlers.handleAll({
-      resolve: ({ payload }) => problems(wakes.resolve(payload.endpoint_id)),
+      resolve: ({ payload }) => problems(requests.resolve(payload.endpoint_id)),
       allowlists: Effect.fnUntraced(function* ({ payload }) {
         const ids = payload.project_ids.filter((id) => id !== "").map((id) => ProjectId.make(id))
-        const lists = yield* problems(wakes.allowlists(ids))
+        const lists = yield* problems(requests.allowlists(ids))
         return {
           allowlists: lists.map(({ rules, server_now, ...list }) => ({
             ...list,
@@ -40,9 +40,9 @@ export const ProxyHandlers = HttpApiBuilder.group(
         const address = canonicalAddress(payload.client_address)
         if (address === null)
           return yield* problems(new InvalidMember({ path: ["client_address"], reason: "Expected an IP address." }))
-        return yield* problems(wakes.wake(params.endpoint_id, address))
+        return yield* problems(requests.wake(params.endpoint_id, address))
       }),
-      activity: ({ payload }) => problems(wakes.noteActivity(payload.endpoints))
+      activity: ({ payload }) => problems(requests.noteActivity(payload.endpoints))
     })
   })
 )

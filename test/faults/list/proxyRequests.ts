@@ -1,11 +1,14 @@
-/** Endpoints and their wakes. */
+/** Requests of proxies, and endpoints. */
 import type { FaultsOfFile } from "../runner/Fault.ts"
 
-export const wakes: ReadonlyArray<FaultsOfFile> = [
+export const proxyRequests: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
     file: "packages/core/src/operations/OperationWaits.ts",
-    tests: ["packages/core/test/proxying/Wakes.lost.test.ts", "packages/core/test/proxying/Wakes.test.ts"],
+    tests: [
+      "packages/core/test/proxying/ProxyRequests.lost.test.ts",
+      "packages/core/test/proxying/ProxyRequests.test.ts"
+    ],
     faults: [
       {
         id: "waits-final",
@@ -29,8 +32,11 @@ export const wakes: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "operations",
-    file: "packages/core/src/proxying/Wakes.ts",
-    tests: ["packages/core/test/proxying/Wakes.lost.test.ts", "packages/core/test/proxying/Wakes.test.ts"],
+    file: "packages/core/src/proxying/ProxyRequests.ts",
+    tests: [
+      "packages/core/test/proxying/ProxyRequests.lost.test.ts",
+      "packages/core/test/proxying/ProxyRequests.test.ts"
+    ],
     faults: [
       {
         id: "wake-permits",
@@ -82,20 +88,20 @@ export const wakes: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "wake-reason",
-        find: "settled?.error ?? `it is still",
-        put: "`it is still",
+        find: "settled?.error ?? notInTime",
+        put: "notInTime",
         why: "A failed wake says why."
       },
       {
         id: "wake-lists-gone",
-        find: "const there = yield* Effect.filter(ids, (id) => Effect.map(projects.findAnywhere(id), Option.isSome))",
-        put: "const there = ids",
+        find: "const existing = yield* Effect.filter(ids, (id) => Effect.map(projects.findAnywhere(id), Option.isSome))",
+        put: "const existing = ids",
         why: "A project that is gone has no list."
       },
       {
         id: "wake-disabled",
-        find: 'endpoints.head(project.value, id, "active", byProxy)',
-        put: 'endpoints.head(project.value, id, "idle", byProxy)',
+        find: 'setDesiredState(project, id, "active", byProxy)',
+        put: 'setDesiredState(project, id, "idle", byProxy)',
         why: "A wake starts the endpoint."
       }
     ]
@@ -104,40 +110,40 @@ export const wakes: ReadonlyArray<FaultsOfFile> = [
     area: "operations",
     file: "packages/core/src/provisioning/Endpoints.ts",
     tests: [
-      "packages/core/test/proxying/Wakes.lost.test.ts",
+      "packages/core/test/proxying/ProxyRequests.lost.test.ts",
       "packages/core/test/provisioning/Endpoints.test.ts",
-      "packages/core/test/proxying/Wakes.test.ts"
+      "packages/core/test/proxying/ProxyRequests.test.ts"
     ],
     faults: [
       {
         id: "endpoint-disabled",
-        find: 'if (towards === "active" && endpoint.disabled)',
-        put: 'if (endpoint.disabled && towards === "idle")',
+        find: 'if (state === "active" && endpoint.disabled)',
+        put: 'if (endpoint.disabled && state === "idle")',
         why: "A disabled endpoint does not start."
       },
       {
-        id: "endpoint-headed",
-        find: "if (state === towards) return { endpoint, operations: Option.toArray(by) }",
-        put: "if (endpoint.current_state === towards) return { endpoint, operations: [] }",
-        why: "What counts is where an endpoint is headed."
+        id: "endpoint-desired",
+        find: "if (desired.state === state) return { endpoint, operations: Option.toArray(desired.by) }",
+        put: "if (endpoint.current_state === state) return { endpoint, operations: [] }",
+        why: "What counts is the desired state, not the current one."
       },
       {
-        id: "endpoint-headed-by",
-        find: "operations: Option.toArray(by)",
+        id: "endpoint-desired-by",
+        find: "operations: Option.toArray(desired.by)",
         put: "operations: []",
         why: "A second start answers the operation of the first."
       },
       {
         id: "endpoint-action",
-        find: 'towards === "active" ? "start_compute" : "suspend_compute"',
+        find: 'state === "active" ? "start_compute" : "suspend_compute"',
         put: '"start_compute"',
         why: "A suspend suspends."
       },
       {
         id: "endpoint-pending",
-        find: "pending_state: towards,",
+        find: "pending_state: state,",
         put: "pending_state: endpoint.pending_state,",
-        why: "An endpoint shows what it is headed for."
+        why: "An endpoint shows its desired state as pending."
       },
       {
         id: "endpoint-second",

@@ -6,21 +6,21 @@ import { EndpointId, OperationId } from "../../src/Ids.ts"
 import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
 import { OperationWaits } from "../../src/operations/OperationWaits.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
-import { Wakes } from "../../src/proxying/Wakes.ts"
+import { ProxyRequests } from "../../src/proxying/ProxyRequests.ts"
 import { Core, settle } from "../memory/core.ts"
-import { endpointNow, head, readyProject } from "../runner/story.ts"
+import { endpointNow, setDesiredState, readyProject } from "../runner/story.ts"
 
 /** A project whose endpoint runs in its first generation. */
 const running = Effect.gen(function* () {
   const given = yield* readyProject
-  yield* head(given.project, given.endpoint, "active")
+  yield* setDesiredState(given.project, given.endpoint, "active")
   yield* settle
   return given
 })
 
 /** Wakes while the runner works; the generation that then runs. */
 const wakeUp = Effect.fnUntraced(function* (id: EndpointId) {
-  const waking = yield* Effect.forkChild(Effect.flatMap(Wakes, (wakes) => wakes.wake(id, "203.0.113.9")))
+  const waking = yield* Effect.forkChild(Effect.flatMap(ProxyRequests, (requests) => requests.wake(id, "203.0.113.9")))
   for (let turn = 0; turn < 20 && waking.pollUnsafe() === undefined; turn++) {
     yield* settle
     yield* TestClock.adjust("250 millis")

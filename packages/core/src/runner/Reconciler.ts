@@ -1,24 +1,25 @@
 /**
- * What happens to projects without anybody asking: idle computes are suspended, branches end with their time, and
- * computes that a crash took away are put on record.
+ * Brings records and computes in line with the clock and with what runs: suspends idle computes, ends expired branches,
+ * and records that a compute is lost.
  *
- * Every step may run on any instance, twice, or be cut off anywhere: each is one transaction that looks again first.
+ * It schedules operations; `OperationRunner` performs them. Every step may run on several instances at once, twice, or
+ * be interrupted anywhere: each is one transaction that checks its condition again under the lock.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
-import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { ComputeDriver } from "../computes/ComputeDriver.ts"
+import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { bySystem, type Operations } from "../operations/Operations.ts"
-import type { StorageError } from "../StorageError.ts"
-import { Transaction } from "../Transaction.ts"
 import type { Branch } from "../projects/Branch.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
-import { makeEndBranch } from "../provisioning/endBranch.ts"
-import { Endpoint } from "../projects/Endpoint.ts"
+import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
-import { Endpoints } from "../provisioning/Endpoints.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
+import { makeEndBranch } from "../provisioning/endBranch.ts"
+import { Endpoints } from "../provisioning/Endpoints.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
 
-/** Has nobody used the compute for as long as its endpoint allows? */
+/** Has the compute been unused for as long as its endpoint allows? */
 export const isIdle = (endpoint: Endpoint, now: DateTime.Utc): boolean => {
   if (!endpoint.running || endpoint.suspend_timeout_seconds === -1) return false
   const since = endpoint.last_active_at ?? endpoint.started_at ?? endpoint.updated_at
@@ -28,32 +29,33 @@ export const isIdle = (endpoint: Endpoint, now: DateTime.Utc): boolean => {
   )
 }
 
+/** How many expired branches one round ends at most. */
 const batch = 100
 
-export class Housekeeping extends Context.Service<
-  Housekeeping,
+export class Reconciler extends Context.Service<
+  Reconciler,
   {
-    /** Suspends what is idle; answers how many. */
+    /** Schedules the suspend of idle computes. Returns how many. */
     readonly suspendIdle: Effect.Effect<number, StorageError>
-    /** Ends branches whose time is over; answers how many. */
+    /** Ends branches that have expired and have no children. Returns how many. */
     readonly endExpired: Effect.Effect<number, StorageError>
-    /** Takes endpoints as suspended whose compute does not run any more. */
-    readonly reconcile: Effect.Effect<number, StorageError>
+    /** Records endpoints as suspended whose compute does not run any more. Returns how many. */
+    readonly recordLost: Effect.Effect<number, StorageError>
   }
->()("@narthex/core/runner/Housekeeping") {
+>()("@narthex/core/runner/Reconciler") {
   static readonly layer: Layer.Layer<
-    Housekeeping,
+    Reconciler,
     never,
     ApiKeyStore | BranchStore | ComputeDriver | Endpoints | EndpointStore | Operations | ProjectStore | Transaction
   > = Layer.effect(
-    Housekeeping,
+    Reconciler,
     Effect.gen(function* () {
       const branches = yield* BranchStore
       const driver = yield* ComputeDriver
       const endpoints = yield* Endpoints
       const projects = yield* ProjectStore
       const store = yield* EndpointStore
-      const { endBranch } = yield* makeEndBranch
+      const endBranch = yield* makeEndBranch
       const { run } = yield* Transaction
 
       const suspend = Effect.fnUntraced(function* ({ id }: Endpoint) {
@@ -62,12 +64,12 @@ export class Housekeeping extends Context.Service<
         const project = Option.getOrUndefined(yield* projects.findAnywhere(endpoint.project_id))
         if (project === undefined) return false
         const { operations: made } = yield* endpoints
-          .head(project, id, "idle", bySystem)
+          .setDesiredState(project, id, "idle", bySystem)
           .pipe(Effect.catchTag(["Conflict", "NotFound"], () => Effect.succeed({ operations: [] })))
         return made.length > 0
       })
 
-      const suspendIdle = Effect.fn("Housekeeping.suspendIdle")(function* () {
+      const suspendIdle = Effect.fn("Reconciler.suspendIdle")(function* () {
         const now = yield* DateTime.now
         const idle = (yield* store.active).filter((endpoint) => isIdle(endpoint, now))
         const done = yield* Effect.forEach(idle, (endpoint) => run(suspend(endpoint)))
@@ -85,14 +87,14 @@ export class Housekeeping extends Context.Service<
         return true
       })
 
-      const endExpired = Effect.fn("Housekeeping.endExpired")(function* () {
+      const endExpired = Effect.fn("Reconciler.endExpired")(function* () {
         const over = yield* branches.expired(yield* DateTime.now, batch)
         const done = yield* Effect.forEach(over, (branch) => run(end(branch)))
         return done.filter(Boolean).length
       })
 
-      const reconcile = Effect.fn("Housekeeping.reconcile")(function* () {
-        // Asked after the records were read: a compute that started in between must not be taken for lost.
+      const recordLost = Effect.fn("Reconciler.recordLost")(function* () {
+        // The records are read before the driver is asked: a compute that starts in between does not count as lost.
         const active = (yield* store.active).filter((it) => it.running)
         const running = yield* Effect.option(driver.running)
         if (Option.isNone(running)) return 0
@@ -104,29 +106,31 @@ export class Housekeeping extends Context.Service<
               const endpoint = Option.getOrUndefined(yield* store.lock(id))
               if (endpoint === undefined || !endpoint.running || endpoint.generation !== generation) return
               const now = yield* DateTime.now
-              const asleep = { current_state: "idle", address: null, connections: 0 } as const
-              yield* store.put(new Endpoint({ ...endpoint, ...asleep, suspended_at: now, updated_at: now }))
+              yield* store.put(new Endpoint({ ...endpoint, ...withoutCompute, suspended_at: now, updated_at: now }))
             })
           )
         )
         return lost.length
       })
 
-      return Housekeeping.of({ suspendIdle: suspendIdle(), endExpired: endExpired(), reconcile: reconcile() })
+      return Reconciler.of({ suspendIdle: suspendIdle(), endExpired: endExpired(), recordLost: recordLost() })
     })
   )
 
-  /** Runs all of it as long as its scope lives: at once, and then every second. */
-  static readonly layerLoop: Layer.Layer<never, never, Housekeeping> = Layer.effectDiscard(
+  /**
+   * Works as long as its scope lives: records lost computes once, at the start, and repeats the other two steps every
+   * second. A step that fails is logged and repeated with the next round.
+   */
+  static readonly layerLoop: Layer.Layer<never, never, Reconciler> = Layer.effectDiscard(
     Effect.gen(function* () {
-      const { endExpired, reconcile, suspendIdle } = yield* Housekeeping
+      const { endExpired, recordLost, suspendIdle } = yield* Reconciler
       const careful = (name: string, step: Effect.Effect<number, StorageError>) =>
-        Effect.catchCause(step, (cause) => Effect.as(Effect.logWarning(`${name} has to be tried again.`, cause), 0))
+        Effect.catchCause(step, (cause) => Effect.as(Effect.logWarning(`${name} failed.`, cause), 0))
       const round = Effect.andThen(
         careful("Suspending idle computes", suspendIdle),
-        careful("Ending branches", endExpired)
+        careful("Ending expired branches", endExpired)
       )
-      yield* careful("Reconciling computes", reconcile)
+      yield* careful("Recording lost computes", recordLost)
       yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced("1 second")))
     })
   )

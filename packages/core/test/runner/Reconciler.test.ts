@@ -10,7 +10,7 @@ import { BranchStore } from "../../src/projects/BranchStore.ts"
 import type { Endpoint } from "../../src/projects/Endpoint.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
-import { Housekeeping, isIdle } from "../../src/runner/Housekeeping.ts"
+import { Reconciler, isIdle } from "../../src/runner/Reconciler.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { aBranchId, anEndpoint, aProjectId, at } from "../../testing/records.ts"
 import { Core, keyCallerOf, Machines, settle, signedIn } from "../memory/core.ts"
@@ -44,7 +44,7 @@ const running = Effect.gen(function* () {
   const endpoints = yield* Endpoints
   const ada = yield* signedIn("ada")
   const made = yield* projects.create(ada, { name: "shop", region: null })
-  yield* endpoints.head(made.project, made.endpoint.id, "active", bySystem)
+  yield* endpoints.setDesiredState(made.project, made.endpoint.id, "active", bySystem)
   yield* settle
   return { ada, ...made }
 })
@@ -55,18 +55,18 @@ const endpointNow = ({ id }: Endpoint) =>
 describe("Suspending what is idle", () => {
   it.effect("waits for the timeout, counts from the last activity, and happens once", () =>
     Effect.gen(function* () {
-      const housekeeping = yield* Housekeeping
+      const reconciler = yield* Reconciler
       const store = yield* EndpointStore
       const { endpoint } = yield* running
       yield* TestClock.adjust("299 seconds")
-      assert.strictEqual(yield* housekeeping.suspendIdle, 0)
+      assert.strictEqual(yield* reconciler.suspendIdle, 0)
       const last_active_at = yield* DateTime.now
       yield* store.noteActivity([{ endpoint_id: endpoint.id, generation: 1, connections: 0, last_active_at }])
       yield* TestClock.adjust("299 seconds")
-      assert.strictEqual(yield* housekeeping.suspendIdle, 0)
+      assert.strictEqual(yield* reconciler.suspendIdle, 0)
       yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* housekeeping.suspendIdle, 1)
-      assert.strictEqual(yield* housekeeping.suspendIdle, 0)
+      assert.strictEqual(yield* reconciler.suspendIdle, 1)
+      assert.strictEqual(yield* reconciler.suspendIdle, 0)
       yield* settle
       assert.strictEqual((yield* endpointNow(endpoint)).current_state, "idle")
       assert.strictEqual((yield* (yield* ComputeDriver).running).length, 0)
@@ -76,11 +76,11 @@ describe("Suspending what is idle", () => {
   it.effect("spares who comes back in the last moment", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
-      const housekeeping = yield* Housekeeping
+      const reconciler = yield* Reconciler
       const store = yield* EndpointStore
       const { endpoint } = yield* running
       yield* TestClock.adjust("300 seconds")
-      yield* housekeeping.suspendIdle
+      yield* reconciler.suspendIdle
       yield* TestClock.adjust(1)
       const last_active_at = yield* DateTime.now
       yield* store.noteActivity([{ endpoint_id: endpoint.id, generation: 1, connections: 1, last_active_at }])
@@ -92,12 +92,12 @@ describe("Suspending what is idle", () => {
 
   it.effect("by several instances at once makes one operation", () =>
     Effect.gen(function* () {
-      const housekeeping = yield* Housekeeping
+      const reconciler = yield* Reconciler
       const operations = yield* OperationStore
       const { branch } = yield* running
       yield* TestClock.adjust("300 seconds")
       yield* Effect.all(
-        Array.from({ length: 10 }, () => housekeeping.suspendIdle),
+        Array.from({ length: 10 }, () => reconciler.suspendIdle),
         { concurrency: "unbounded" }
       )
       assert.strictEqual((yield* operations.unfinished(branch.id)).length, 1)
@@ -113,24 +113,24 @@ describe("A branch with an end", () => {
       const machines = yield* Machines
       const branches = yield* Branches
       const endpoints = yield* Endpoints
-      const housekeeping = yield* Housekeeping
+      const reconciler = yield* Reconciler
       const store = yield* BranchStore
       const { ada, project } = yield* running
       const { branch, endpoint } = yield* branches.create(ada, project, wanted)
       const key = yield* keyCallerOf(ada, "read_write", { type: "branch", branch_id: branch.id })
       if (endpoint === null) throw new Error("no endpoint")
-      yield* endpoints.head(project, endpoint.id, "active", bySystem)
+      yield* endpoints.setDesiredState(project, endpoint.id, "active", bySystem)
       yield* settle
       yield* TestClock.adjust(59_999)
-      assert.strictEqual(yield* housekeeping.endExpired, 0)
+      assert.strictEqual(yield* reconciler.endExpired, 0)
       yield* TestClock.adjust(1)
-      assert.strictEqual(yield* housekeeping.endExpired, 1)
+      assert.strictEqual(yield* reconciler.endExpired, 1)
       assert.isTrue(Option.isNone(yield* store.find(project.id, branch.id)))
       assert.isTrue(Option.isNone(yield* (yield* EndpointStore).findAnywhere(endpoint.id)))
       yield* settle
       assert.include(machines.calls, `deleteBranch ${branch.id}`)
       assert.isFalse((yield* (yield* ComputeDriver).running).some((it) => it.branch_id === branch.id))
-      assert.strictEqual(yield* housekeeping.endExpired, 0)
+      assert.strictEqual(yield* reconciler.endExpired, 0)
       assert.strictEqual(key.scope.type, "branch")
       const listed = yield* Effect.flatMap(OperationStore, (it) =>
         it.list(project.id, branch.id, { limit: 9, after: null })
@@ -142,7 +142,7 @@ describe("A branch with an end", () => {
   it.effect("that has children stays until they are gone", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
-      const housekeeping = yield* Housekeeping
+      const reconciler = yield* Reconciler
       const { ada, project } = yield* running
       const { branch } = yield* branches.create(ada, project, wanted)
       const child = yield* branches.create(ada, project, { ...wanted, parent_id: branch.id, ttl_seconds: null })
@@ -150,23 +150,23 @@ describe("A branch with an end", () => {
       yield* TestClock.adjust("1 second")
       yield* settle
       yield* TestClock.adjust("2 minutes")
-      assert.strictEqual(yield* housekeeping.endExpired, 0)
+      assert.strictEqual(yield* reconciler.endExpired, 0)
       yield* branches.remove(ada, onBranch, child.branch)
-      assert.strictEqual(yield* housekeeping.endExpired, 1)
+      assert.strictEqual(yield* reconciler.endExpired, 1)
     }).pipe(Effect.provide(Core))
   )
 
   it.effect("stays when it became the default branch, and lost its end with that", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
-      const housekeeping = yield* Housekeeping
+      const reconciler = yield* Reconciler
       const { ada, project } = yield* running
       const { branch } = yield* branches.create(ada, project, wanted)
       yield* settle
       const { branch: main } = yield* branches.setDefault(ada, branch)
       assert.isNull(main.expires_at)
       yield* TestClock.adjust("2 minutes")
-      assert.strictEqual(yield* housekeeping.endExpired, 0)
+      assert.strictEqual(yield* reconciler.endExpired, 0)
     }).pipe(Effect.provide(Core))
   )
 })
@@ -176,17 +176,17 @@ describe("Reconciling", () => {
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
       const endpoints = yield* Endpoints
-      const housekeeping = yield* Housekeeping
+      const reconciler = yield* Reconciler
       const projects = yield* Projects
       const { ada, endpoint } = yield* running
       const other = yield* projects.create(ada, { name: "other", region: null })
-      yield* endpoints.head(other.project, other.endpoint.id, "active", bySystem)
+      yield* endpoints.setDesiredState(other.project, other.endpoint.id, "active", bySystem)
       yield* settle
       yield* driver.stop(endpoint.id)
-      assert.strictEqual(yield* housekeeping.reconcile, 1)
+      assert.strictEqual(yield* reconciler.recordLost, 1)
       assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "idle", address: null })
       assert.strictEqual((yield* endpointNow(other.endpoint)).current_state, "active")
-      assert.strictEqual(yield* housekeeping.reconcile, 0)
+      assert.strictEqual(yield* reconciler.recordLost, 0)
     }).pipe(Effect.provide(Core))
   )
 })

@@ -9,7 +9,7 @@ import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
-import { Wakes } from "../../src/proxying/Wakes.ts"
+import { ProxyRequests } from "../../src/proxying/ProxyRequests.ts"
 import { Core, logged, Machines, settle, signedIn, tagOf, until } from "../memory/core.ts"
 
 const inside = "203.0.113.9"
@@ -30,7 +30,8 @@ const allow = ({ ada, project }: Asleep, cidr: string, ttl_seconds?: number) =>
     allowlist.add(project, ttl_seconds === undefined ? { cidr } : { cidr, ttl_seconds }, ada.user.ref)
   )
 
-const wake = ({ endpoint }: Asleep, address = inside) => Effect.flatMap(Wakes, (it) => it.wake(endpoint.id, address))
+const wake = ({ endpoint }: Asleep, address = inside) =>
+  Effect.flatMap(ProxyRequests, (it) => it.wake(endpoint.id, address))
 const now = ({ endpoint }: Asleep) =>
   Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(endpoint.id), Option.getOrThrow))
 const operationsOf = ({ project }: Asleep) =>
@@ -124,7 +125,7 @@ describe("Waking an endpoint", () => {
       yield* woken(given)
       const gate = yield* Deferred.make<void>()
       machines.before = (call) => (call.startsWith("stop") ? Deferred.await(gate) : Effect.void)
-      yield* endpoints.head(given.project, given.endpoint.id, "idle", initiatorOf(given.ada))
+      yield* endpoints.setDesiredState(given.project, given.endpoint.id, "idle", initiatorOf(given.ada))
       const suspending = yield* Effect.forkChild(settle)
       yield* until(Effect.sync(() => machines.calls.some((call) => call.startsWith("stop"))))
       const waiting = yield* Effect.forkChild(wake(given))
@@ -142,10 +143,14 @@ describe("Waking an endpoint", () => {
     Effect.gen(function* () {
       const machines = yield* Machines
       const endpoints = yield* Endpoints
-      const wakes = yield* Wakes
+      const requests = yield* ProxyRequests
       const given = yield* asleep
       yield* woken(given)
-      yield* endpoints.head(given.project, given.endpoint.id, "idle", { type: "system", id: null, name: null })
+      yield* endpoints.setDesiredState(given.project, given.endpoint.id, "idle", {
+        type: "system",
+        id: null,
+        name: null
+      })
       const waiting = yield* Effect.forkChild(wake(given))
       yield* until(Effect.map(unfinished(given), (found) => found.length === 2))
       yield* TestClock.adjust(1)
@@ -155,7 +160,7 @@ describe("Waking an endpoint", () => {
         connections: 1,
         last_active_at: yield* DateTime.now
       }
-      yield* wakes.noteActivity([used])
+      yield* requests.noteActivity([used])
       yield* settle
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* Fiber.join(waiting), { address: "memory.invalid:1", generation: 1 })
@@ -205,9 +210,9 @@ describe("Waking an endpoint", () => {
       yield* endpoints.remove(given.ada, given.project, given.endpoint)
       yield* settle
       assert.strictEqual(yield* tagOf(wake(given)), "NotFound")
-      const wakes = yield* Wakes
-      assert.strictEqual(yield* tagOf(wakes.wake(EndpointId.make("ep-nope"), inside)), "NotFound")
-      assert.strictEqual(yield* tagOf(wakes.resolve(given.endpoint.id)), "NotFound")
+      const requests = yield* ProxyRequests
+      assert.strictEqual(yield* tagOf(requests.wake(EndpointId.make("ep-nope"), inside)), "NotFound")
+      assert.strictEqual(yield* tagOf(requests.resolve(given.endpoint.id)), "NotFound")
     }).pipe(Effect.provide(Core))
   )
 
@@ -226,27 +231,27 @@ describe("The allowlists that proxies ask for", () => {
   it.effect("are those of projects that are there, with a version that grows with every change", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
-      const wakes = yield* Wakes
+      const requests = yield* ProxyRequests
       const given = yield* asleep
       const other = yield* projects.create(given.ada, { name: "gone", region: null })
       yield* projects.remove(given.ada, other.project)
       const ids = [given.project.id, other.project.id, ProjectId.make("prj-nope")]
-      const [before, ...rest] = yield* wakes.allowlists(ids)
+      const [before, ...rest] = yield* requests.allowlists(ids)
       assert.strictEqual(rest.length, 0)
       yield* allow(given, "203.0.113.0/24")
-      const [after] = yield* wakes.allowlists(ids)
+      const [after] = yield* requests.allowlists(ids)
       assert.isAbove(after?.version ?? 0, before?.version ?? 0)
     }).pipe(Effect.provide(Core))
   )
 
   it.effect("hold the rules in force only, with the instant at which they were read", () =>
     Effect.gen(function* () {
-      const wakes = yield* Wakes
+      const requests = yield* ProxyRequests
       const given = yield* asleep
       yield* allow(given, "203.0.113.0/24", 60)
       yield* allow(given, "198.51.100.0/24")
       yield* TestClock.adjust("1 minute")
-      const [list] = yield* wakes.allowlists([given.project.id])
+      const [list] = yield* requests.allowlists([given.project.id])
       assert.deepStrictEqual(list?.rules, [{ cidr: "198.51.100.0/24", expires_at: null }])
       assert.deepStrictEqual(list?.server_now, yield* DateTime.now)
     }).pipe(Effect.provide(Core))

@@ -1,25 +1,29 @@
 /**
- * What proxies ask: where an endpoint is, which addresses may reach it, and that it wakes (docs/design/proxy.md).
+ * What proxies request of the control plane (docs/design/proxy.md P9): where an endpoint is, which addresses may reach
+ * it, to wake it, and to note its activity. Relaying connections is the proxy's own work; the API's start and suspend
+ * are in `Endpoints`.
  *
- * An address is checked against the stored list again in the transaction that wakes, because a proxy's own list may be
- * half a minute old: an address removed meanwhile wakes nothing.
+ * A wake checks the client's address against the stored rules in the transaction that schedules the start (P10).
+ *
+ * Pitfall: relying on the proxy's own check. Its copy of the rules may be half a minute old.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
 import { permits } from "../allowlist/IpRule.ts"
 import { IpAllowlistStore } from "../allowlist/IpAllowlistStore.ts"
 import type { EndpointId, ProjectId } from "../Ids.ts"
 import { ComputeDriver } from "../computes/ComputeDriver.ts"
+import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
-import { type Conflict, NotFound } from "../Refusals.ts"
+import { type Conflict, type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-import { Endpoint } from "../projects/Endpoint.ts"
+import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
 import { type ActivityReport, EndpointStore } from "../projects/EndpointStore.ts"
 import { Endpoints } from "../provisioning/Endpoints.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 
-/** The allowlist does not hold the address that wants to wake the endpoint. */
+/** The project's allowlist has no rule in force for the client's address. */
 export class AddressNotListed extends Schema.TaggedError<AddressNotListed>()("AddressNotListed", {
   address: Schema.String
 }) {
@@ -28,10 +32,10 @@ export class AddressNotListed extends Schema.TaggedError<AddressNotListed>()("Ad
   }
 }
 
-/** The compute did not start in time, or could not. */
+/** The compute did not start, or not in time. `reason` is one or more sentences. */
 export class NotStarted extends Schema.TaggedError<NotStarted>()("NotStarted", { reason: Schema.String }) {
   override get message() {
-    return `The endpoint did not start: ${this.reason}`
+    return `The endpoint did not start. ${this.reason}`
   }
 }
 
@@ -61,31 +65,36 @@ export interface AllowlistInForce {
   readonly server_now: DateTime.Utc
 }
 
-/** How long a connection waits for its endpoint. */
-const patience = Duration.seconds(30)
+/** How long a wake waits for the compute. */
+const wakeTimeout = Duration.seconds(30)
 
-export class Wakes extends Context.Service<
-  Wakes,
+export class ProxyRequests extends Context.Service<
+  ProxyRequests,
   {
+    /** Finds an endpoint by its id alone, in any organization. */
     readonly resolve: (endpoint: EndpointId) => Effect.Effect<EndpointLocation, NotFound | StorageError>
     /** The rules in force of the projects that exist; others are left out. */
     readonly allowlists: (
       projects: ReadonlyArray<ProjectId>
     ) => Effect.Effect<ReadonlyArray<AllowlistInForce>, StorageError>
-    /** Answers once the endpoint runs. */
+    /**
+     * Starts the endpoint's compute for a client at `address` and returns once it runs, after at most 30 seconds. Calls
+     * at the same time share one start. `Conflict`: the endpoint is disabled.
+     */
     readonly wake: (
       endpoint: EndpointId,
       address: string
     ) => Effect.Effect<Awake, AddressNotListed | Conflict | NotFound | NotStarted | StorageError>
+    /** Records connections and last use, as `EndpointStore.noteActivity`. Idle computes are suspended by it. */
     readonly noteActivity: (reports: ReadonlyArray<ActivityReport>) => Effect.Effect<void, StorageError>
   }
->()("@narthex/core/proxying/Wakes") {
+>()("@narthex/core/proxying/ProxyRequests") {
   static readonly layer: Layer.Layer<
-    Wakes,
+    ProxyRequests,
     never,
     ComputeDriver | Endpoints | EndpointStore | IpAllowlistStore | OperationWaits | ProjectStore | Transaction
   > = Layer.effect(
-    Wakes,
+    ProxyRequests,
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlistStore
       const driver = yield* ComputeDriver
@@ -95,14 +104,11 @@ export class Wakes extends Context.Service<
       const waits = yield* OperationWaits
       const { run } = yield* Transaction
 
-      const find = Effect.fnUntraced(function* (id: EndpointId) {
-        const endpoint = Option.getOrUndefined(yield* store.findAnywhere(id))
-        return endpoint === undefined ? yield* new NotFound({}) : endpoint
-      })
+      const find = (id: EndpointId) => orNotFound(store.findAnywhere(id))
 
-      const resolve = Effect.fn("Wakes.resolve")((id: EndpointId) => Effect.map(find(id), locationOf))
+      const resolve = Effect.fn("ProxyRequests.resolve")((id: EndpointId) => Effect.map(find(id), locationOf))
 
-      /** Does the compute that the record names really run? A machine that restarted lost them all. */
+      /** Does the recorded compute run? A machine that restarted has lost its computes. A driver that fails means yes. */
       const runs = (endpoint: Endpoint) =>
         Effect.match(driver.running, {
           onFailure: () => true,
@@ -110,51 +116,45 @@ export class Wakes extends Context.Service<
             computes.some((it) => it.endpoint_id === endpoint.id && it.generation === endpoint.generation)
         })
 
-      /** A compute that died leaves its endpoint asleep, so that it can be started again. */
+      /** Records an endpoint as suspended whose compute is lost, so that it can be started again. */
       const markLost = Effect.fnUntraced(function* (endpoint: Endpoint) {
         if (endpoint.current_state !== "active" || (yield* runs(endpoint))) return
-        yield* Effect.logWarning("A compute is gone; its endpoint is taken as suspended.", { endpoint_id: endpoint.id })
-        yield* store.put(
-          new Endpoint({
-            ...endpoint,
-            current_state: "idle",
-            address: null,
-            connections: 0,
-            suspended_at: yield* DateTime.now
-          })
-        )
+        yield* Effect.logWarning("A compute is lost. Its endpoint is recorded as suspended.", {
+          endpoint_id: endpoint.id
+        })
+        yield* store.put(new Endpoint({ ...endpoint, ...withoutCompute, suspended_at: yield* DateTime.now }))
       })
 
+      /** Checks the address, and schedules the start unless the endpoint runs or will. */
       const admit = Effect.fnUntraced(function* (id: EndpointId, address: string) {
-        const endpoint = Option.getOrUndefined(yield* store.lock(id))
-        const project = endpoint === undefined ? Option.none() : yield* projects.findAnywhere(endpoint.project_id)
-        if (endpoint === undefined || Option.isNone(project)) return yield* new NotFound({})
+        const endpoint = yield* orNotFound(store.lock(id))
+        const project = yield* orNotFound(projects.findAnywhere(endpoint.project_id))
         const rules = yield* allowlist.lock(endpoint.project_id)
         if (!permits(rules, address, yield* DateTime.now)) return yield* new AddressNotListed({ address })
         yield* markLost(endpoint)
-        return yield* endpoints.head(project.value, id, "active", byProxy)
+        return yield* endpoints.setDesiredState(project, id, "active", byProxy)
       })
 
-      const wake = Effect.fn("Wakes.wake")(function* (id: EndpointId, address: string) {
+      const wake = Effect.fn("ProxyRequests.wake")(function* (id: EndpointId, address: string) {
         const { endpoint, operations } = yield* run(admit(id, address))
         const [operation] = operations
         if (operation === undefined && endpoint.address !== null)
           return { address: endpoint.address, generation: endpoint.generation }
         if (operation !== undefined) {
-          const settled = Option.getOrUndefined(yield* waits.settled(operation.id, patience))
-          // A start is skipped where the compute turned out to run: somebody used it, so it was not suspended.
+          const settled = Option.getOrUndefined(yield* waits.settled(operation.id, wakeTimeout))
+          // A start is skipped where the suspend before it was skipped because the compute was used: the compute runs.
           if (settled?.status !== "finished" && settled?.status !== "skipped")
-            return yield* new NotStarted({ reason: settled?.error ?? `it is still ${settled?.status ?? "unknown"}.` })
+            return yield* new NotStarted({ reason: settled?.error ?? notInTime(settled?.status) })
         }
         const awake = yield* find(id)
         return awake.address === null
-          ? yield* new NotStarted({ reason: "it was suspended again." })
+          ? yield* new NotStarted({ reason: "It was suspended again. Try again." })
           : { address: awake.address, generation: awake.generation }
       })
 
-      const allowlists = Effect.fn("Wakes.allowlists")(function* (ids: ReadonlyArray<ProjectId>) {
-        const there = yield* Effect.filter(ids, (id) => Effect.map(projects.findAnywhere(id), Option.isSome))
-        const lists = yield* allowlist.lists(there)
+      const allowlists = Effect.fn("ProxyRequests.allowlists")(function* (ids: ReadonlyArray<ProjectId>) {
+        const existing = yield* Effect.filter(ids, (id) => Effect.map(projects.findAnywhere(id), Option.isSome))
+        const lists = yield* allowlist.lists(existing)
         const server_now = yield* DateTime.now
         return lists.map(({ project_id, rules, version }) => ({
           project_id,
@@ -166,10 +166,13 @@ export class Wakes extends Context.Service<
         }))
       })
 
-      return Wakes.of({ resolve, allowlists, wake, noteActivity: store.noteActivity })
+      return ProxyRequests.of({ resolve, allowlists, wake, noteActivity: store.noteActivity })
     })
   )
 }
+
+const notInTime = (status: OperationStatus | undefined) =>
+  `Its operation is still ${status ?? "unknown"} after ${Duration.toSeconds(wakeTimeout)} seconds. Try again.`
 
 const locationOf = (endpoint: Endpoint): EndpointLocation => {
   const runs = endpoint.current_state === "active" && endpoint.pending_state !== "idle"
