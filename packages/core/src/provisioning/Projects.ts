@@ -23,6 +23,7 @@ import { type Endpoint, newEndpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
+import { makeDeleteBranch } from "./endBranch.ts"
 
 export interface CreatedProject {
   readonly project: Project
@@ -65,6 +66,7 @@ export class Projects extends Context.Service<
       const operations = yield* Operations
       const regions = yield* Regions
       const store = yield* ProjectStore
+      const deleteBranch = yield* makeDeleteBranch
       const { emit, run } = yield* Transaction
 
       const create: Projects["Service"]["create"] = Effect.fn("Projects.create")(function* (caller, { name, region }) {
@@ -157,18 +159,7 @@ export class Projects extends Context.Service<
           for (let left = yield* everyBranch(project); left.length > 0; left = yield* everyBranch(project))
             for (const branch of left) {
               yield* branches.lock(project.id, branch.id)
-              for (const endpoint of yield* endpoints.ofBranch(branch.id))
-                yield* endpoints.markDeleted(endpoint.id, now)
-              yield* branches.markDeleted(branch.id, now)
-              scheduled.push(
-                yield* operations.schedule({
-                  project,
-                  branch_id: branch.id,
-                  endpoint_id: null,
-                  action: "delete_timeline",
-                  initiator: initiatorOf(caller)
-                })
-              )
+              scheduled.push(yield* deleteBranch(project, branch, initiatorOf(caller)))
             }
           yield* store.markDeleted(project.id, now)
           for (const id of yield* keys.revokeAll({ project_id: project.id }, "scope_deleted", now))
