@@ -1,4 +1,4 @@
-/** Every storage port of the core on one database. */
+/** All storage ports of the core on one database. */
 import { Layer } from "effect"
 import { PostgresAccountStore } from "./accounts/PostgresAccountStore.ts"
 import { PostgresInvitationStore } from "./accounts/PostgresInvitationStore.ts"
@@ -39,6 +39,6 @@ const stores = Layer.mergeAll(
 )
 
 export const PostgresStorage = {
-  /** Expects the schema to be there: `migrate` comes first. */
+  /** Requires the schema: run `migrate` first. */
   layer: Layer.merge(stores, Layer.provideMerge(PostgresTransaction.layer, PostgresEventLog.layer))
 }

@@ -1,11 +1,11 @@
 /**
- * Brings the schema up to date: every migration once, in order, each with its record in one transaction.
+ * Brings the schema up to date: runs each migration once, in order, in one transaction with its record.
  *
- * Several instances may start at once. An advisory lock, held by the transaction, lets one through; the others then
- * find the migration recorded. It holds behind a pooler too, since nothing is kept between transactions.
- * A record that this program does not know is fine: a newer version runs beside it (schemas only gain).
+ * Several instances may migrate at once. The transaction takes an advisory lock, so one instance runs a migration and the
+ * others find it recorded. Nothing is kept between transactions, so this works behind a pooler too.
+ * A record of an unknown migration is accepted: a newer version of the program may be running, and schemas only grow.
  *
- * Pitfall: editing a migration that is released. Its text is compared with what was run, and a difference stops the
+ * Pitfall: editing a released migration. Its text is compared with the text that was run, and a difference stops the
  * start.
  */
 import { StorageError } from "@narthex/core"
@@ -19,7 +19,7 @@ import { eventFloors } from "./migrations/0004_event_floors.ts"
 import { requests } from "./migrations/0005_requests.ts"
 import { sequenceByKey } from "./migrations/0006_sequence_by_key.ts"
 
-/** What runs, in this order. A name is for good: it is how a database remembers. */
+/** In the order of execution. A name never changes: databases record migrations by it. */
 const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0001_events", events],
   ["0002_accounts", accounts],
@@ -29,7 +29,7 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0006_sequence_by_key", sequenceByKey]
 ]
 
-/** One number for all versions of this program, among whatever else takes advisory locks in the database. */
+/** The advisory lock of migrations: the same number in every version of this program. */
 const lock = 7_316_904_412
 
 const record = `create table if not exists narthex_migration (
@@ -38,7 +38,7 @@ const record = `create table if not exists narthex_migration (
   at       timestamptz not null default now()
 )`
 
-/** The driver sends one command at a time; this makes one of many. */
+/** Wraps many commands into one: the extended protocol takes one command per statement. */
 const asOne = (text: string) =>
   `do $narthex_block$ begin execute $narthex_text$${text}$narthex_text$; end $narthex_block$`
 
@@ -57,7 +57,7 @@ const once = (name: string, text: string): Effect.Effect<void, StorageError, Dat
       if (found?.same === false) {
         return yield* new StorageError({
           operation: `migrate ${name}`,
-          cause: new Error("The database was migrated with another text of this migration.")
+          cause: new Error("This migration ran on the database with a different text.")
         })
       }
       if (found !== undefined) return
@@ -68,7 +68,7 @@ const once = (name: string, text: string): Effect.Effect<void, StorageError, Dat
     yield* transaction(step)
   })
 
-/** Safe to run at every start. Waits as long as another instance migrates. */
+/** Safe to run at every start. Waits while another instance migrates, however long that takes. */
 export const migrate: Effect.Effect<void, StorageError, Database> = Effect.forEach(
   migrations,
   ([name, text]) => once(name, text),

@@ -1,4 +1,4 @@
-/** The sequencing function: dense positions, rising ids, one at a time, and the new timeline. */
+/** The sequencing function: dense positions, rising ids, mutual exclusion, and a change of the timeline. */
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
@@ -54,7 +54,7 @@ const make = Effect.gen(function* () {
 const ascending = (ids: ReadonlyArray<string>) => assert.deepStrictEqual(ids.toSorted(), [...new Set(ids)])
 
 layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => {
-  it.effect("moves committed events in the order in which they were written, without gaps", () =>
+  it.effect("sequencing moves committed events in the order of their writing, without gaps", () =>
     Effect.gen(function* () {
       const { emit, sequence, log } = yield* make
       assert.strictEqual(yield* sequence(10), 0)
@@ -73,7 +73,7 @@ layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => 
     })
   )
 
-  it.effect("loses, repeats and reorders nothing with many writers and sequencers", () =>
+  it.effect("with many writers and sequencers no event is lost, repeated or reordered", () =>
     Effect.gen(function* () {
       const { emit, sequence, log } = yield* make
       const { transaction } = yield* Database
@@ -111,7 +111,7 @@ layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => 
     })
   )
 
-  it.effect("turns others away while one sequences", () =>
+  it.effect("a second sequencer is turned away while the first one runs", () =>
     Effect.gen(function* () {
       const { emit, sequence } = yield* make
       const { transaction } = yield* Database
@@ -131,7 +131,7 @@ layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => 
     })
   )
 
-  it.effect("takes a batch by its key, though it was planned for an empty outbox", () =>
+  it.effect("sequencing reads a batch by key, even with a plan made for an empty outbox", () =>
     Effect.gen(function* () {
       const { emit, sequence } = yield* make
       const { query, transaction } = yield* Database
@@ -153,7 +153,7 @@ layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => 
     })
   )
 
-  it.effect("goes on in the last millisecond when the clock went back", () =>
+  it.effect("ids continue in the last millisecond when the clock goes back", () =>
     Effect.gen(function* () {
       const { emit, sequence, log } = yield* make
       const { query } = yield* Database
@@ -166,7 +166,7 @@ layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => 
     })
   )
 
-  it.effect("lets every older id gap once after a promotion", () =>
+  it.effect("after a promotion every older id is below the floor", () =>
     Effect.gen(function* () {
       const { promote } = yield* PostgresControl
       const { emit, sequence, log, head } = yield* make

@@ -1,4 +1,4 @@
-/** Notifications: what arrives, and that the subscription outlives its backend and the server. */
+/** LISTEN: the order of notices, and a subscription that survives the loss of its backend and of the server. */
 import { connect, type Socket } from "node:net"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { assert, layer } from "@effect/vitest"
@@ -11,7 +11,7 @@ import { silent } from "./support/silent.ts"
 import { soon } from "./support/soon.ts"
 import { emptyOwnDatabase } from "./support/TestDatabase.ts"
 
-/** What the channel says, one by one, for as long as the test runs: a payload, or what became of the subscription. */
+/** The notices of the channel, one by one, while the test runs: a payload, or the tag of another notice. */
 const heard = (notices: Stream.Stream<Notice>, hearing: (said: string) => void = () => {}) =>
   Effect.gen(function* () {
     const queue = yield* Queue.unbounded<string>()
@@ -28,7 +28,7 @@ const notify = (channel: string, payload: string) =>
   Effect.flatMap(Database, ({ query }) => query("test", "select pg_notify($1, $2)", [channel, payload]))
 
 layer(emptyOwnDatabase, { excludeTestServices: true })("Database.listen", (it) => {
-  it.effect("says that it is subscribed, then what is notified, in order", () =>
+  it.effect("listening emits the subscription first, then the notifications in order", () =>
     Effect.gen(function* () {
       const { next } = yield* heard((yield* Database).listen("news"))
       assert.strictEqual(yield* next, "Subscribed")
@@ -39,7 +39,7 @@ layer(emptyOwnDatabase, { excludeTestServices: true })("Database.listen", (it) =
     })
   )
 
-  it.effect("says that its backend is lost, and subscribes again", () =>
+  it.effect("listening reports a lost backend and subscribes again", () =>
     Effect.gen(function* () {
       const { admin } = yield* PostgresServer
       const { next } = yield* heard((yield* Database).listen("lossy"))
@@ -54,7 +54,7 @@ layer(emptyOwnDatabase, { excludeTestServices: true })("Database.listen", (it) =
     })
   )
 
-  it.effect("subscribes again when the server is back", () =>
+  it.effect("listening subscribes again after a restart of the server", () =>
     Effect.gen(function* () {
       const { crash } = yield* PostgresControl
       const { next } = yield* heard((yield* Database).listen("crash"))
@@ -65,12 +65,12 @@ layer(emptyOwnDatabase, { excludeTestServices: true })("Database.listen", (it) =
     })
   )
 
-  it.effect("counts a server that does not answer as lost, and subscribes again when it does", () =>
+  it.effect("a server that does not answer counts as lost, and listening subscribes again when it does", () =>
     Effect.gen(function* () {
       const { database } = yield* PostgresServer
       const url = yield* database
       const way = yield* halfOpen(url)
-      const pulse = { every: "50 millis", patience: "300 millis" } as const
+      const keepAlive = { interval: "50 millis", timeout: "300 millis" } as const
       /** The connection's own end: closing it takes seconds when nothing is answered. */
       let latest: Socket | undefined
       let subscribed: Socket | undefined
@@ -79,15 +79,18 @@ layer(emptyOwnDatabase, { excludeTestServices: true })("Database.listen", (it) =
         return latest
       }
       const openAtLoss: Array<boolean> = []
-      const { next } = yield* heard(listening(PgConnection.make({ url: way.url, stream }), "quiet", pulse), (said) => {
-        if (said === "Subscribed") subscribed = latest
-        if (said === "Lost") openAtLoss.push(subscribed?.destroyed === false)
-      })
+      const { next } = yield* heard(
+        listening(PgConnection.make({ url: way.url, stream }), "quiet", keepAlive),
+        (said) => {
+          if (said === "Subscribed") subscribed = latest
+          if (said === "Lost") openAtLoss.push(subscribed?.destroyed === false)
+        }
+      )
       assert.strictEqual(yield* next, "Subscribed")
       for (let round = 0; round < 2; round++) {
         yield* way.silence(true)
         assert.strictEqual(yield* next, "Lost")
-        assert.isTrue(openAtLoss[round], "told before the connection is closed")
+        assert.isTrue(openAtLoss[round], "reported before the connection is closed")
         yield* way.silence(false)
         // The first connection is given up in its own time, the second ends by itself.
         if (round > 0) yield* way.cut
@@ -96,7 +99,7 @@ layer(emptyOwnDatabase, { excludeTestServices: true })("Database.listen", (it) =
     })
   )
 
-  it.effect("holds no connection of the pool", () =>
+  it.effect("listening holds no connection of the pool", () =>
     Effect.gen(function* () {
       const { database } = yield* PostgresServer
       const one = Database.layer({ url: yield* database, maxConnections: 1, applicationName: "narthex-test" })
@@ -109,7 +112,7 @@ layer(emptyOwnDatabase, { excludeTestServices: true })("Database.listen", (it) =
     })
   )
 
-  it.effect("goes the direct way when there is one, and nowhere when it is off", () =>
+  it.effect("listening uses the direct URL when there is one, and emits nothing when it is off", () =>
     Effect.gen(function* () {
       const { database, url } = yield* PostgresServer
       const direct = yield* database

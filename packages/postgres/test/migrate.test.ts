@@ -1,4 +1,4 @@
-/** Migrations: once, whoever starts, and never over another text. */
+/** Migrations run once, with any number of instances, and never after a change of their text. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Database, migrate } from "../src/index.ts"
@@ -9,7 +9,7 @@ const starter = (url: Parameters<typeof Database.layer>[0]["url"]) =>
   Effect.provide(migrate, Database.layer({ url, maxConnections: 2, applicationName: "narthex-test" }), { local: true })
 
 layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
-  it.effect("runs each migration once, however many instances start at the same time", () =>
+  it.effect("each migration runs once, however many instances start at the same time", () =>
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer
       const url = yield* database
@@ -29,7 +29,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
     }).pipe(Effect.provide(silent))
   )
 
-  it.effect("stops at a migration whose text is not the one that ran", () =>
+  it.effect("migrating stops at a migration whose text differs from the one that ran", () =>
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer
       const url = yield* database
@@ -40,7 +40,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
     }).pipe(Effect.provide(silent))
   )
 
-  it.effect("leaves nothing behind when a migration fails", () =>
+  it.effect("a failed migration changes nothing", () =>
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer
       const url = yield* database

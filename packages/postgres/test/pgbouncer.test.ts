@@ -1,6 +1,6 @@
 /**
- * Behind a pooler in transaction mode (docs/operating/serving.md): everything works through it but LISTEN, which goes
- * the direct way or is off.
+ * Behind a pooler in transaction mode (docs/operating/serving.md): everything works through it except LISTEN, which uses a
+ * direct URL or is off.
  */
 import {
   defaultEventSettings,
@@ -36,7 +36,7 @@ const database = (url: Url, listenUrl: Url | "off", maxConnections = 10) =>
 
 const migrated = Layer.effectDiscard(Effect.provide(migrate, silent))
 
-/** The ways to an empty database: through the pooler, and directly. */
+/** The URLs of an empty database: through the pooler, and direct. */
 const ways = Effect.gen(function* () {
   const direct = yield* (yield* PostgresServer).database
   return { direct, pooled: (yield* PgBouncer).pooled(direct) }
@@ -54,7 +54,7 @@ const pid = Effect.flatMap(Database, ({ query }) =>
   Effect.map(query<{ readonly pid: number }>("test", "select pg_backend_pid() as pid"), ([row]) => row?.pid)
 )
 
-/** Makes the pooler open all its sessions: so many transactions are open at once. */
+/** Makes the pooler open all its sessions, by opening as many transactions at once. */
 const openAll = Effect.gen(function* () {
   const { transaction } = yield* Database
   const all = yield* Deferred.make<void>()
@@ -91,7 +91,7 @@ const emits = (url: Url) =>
 
 describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => {
   layer(onPgBouncer, { excludeTestServices: true })((it) => {
-    it.effect("any number of instances migrate at once", () =>
+    it.effect("any number of instances migrate at once behind a pooler", () =>
       Effect.gen(function* () {
         const { direct, pooled } = yield* ways
         const start = Effect.provide(migrate, database(pooled, direct, 2), { local: true })
@@ -101,7 +101,7 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
       }).pipe(Effect.provide(silent))
     )
 
-    it.effect("a connection repeats its statements and transactions on whichever session it gets", () =>
+    it.effect("statements and transactions work on every session that the pooler assigns", () =>
       Effect.gen(function* () {
         const { direct, pooled } = yield* ways
         yield* Effect.gen(function* () {
@@ -117,12 +117,12 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
             assert.strictEqual(first, last, "a transaction stays on its session")
             met.add(first)
           }
-          assert.isAbove(met.size, 1, "the transactions met several sessions")
+          assert.isAbove(met.size, 1, "the transactions used several sessions")
         }).pipe(Effect.provide(database(pooled, direct, sessions), { local: true }))
       })
     )
 
-    it.effect("a transaction is committed whole or not at all", () =>
+    it.effect("a transaction behind a pooler is committed whole or not at all", () =>
       Effect.gen(function* () {
         const { query, transaction } = yield* Database
         yield* query("test", "create table whole (n int primary key)")
@@ -133,7 +133,7 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
       })
     )
 
-    it.effect("an interrupted statement is cancelled on the server", () =>
+    it.effect("an interrupted statement is cancelled on the server behind the pooler", () =>
       Effect.gen(function* () {
         const { query } = yield* Database
         const running = "state = 'active' and query like '%cancel me%'"
@@ -150,7 +150,7 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
       Effect.provide(migrate, Layer.merge(database(direct, "off"), silent), { local: true })
     )
 
-    it.effect("notifications of what was committed through it come by the direct way", () =>
+    it.effect("notifications of commits through the pooler arrive over the direct URL", () =>
       Effect.gen(function* () {
         const { direct, pooled } = yield* migratedWays
         const notices = yield* Queue.unbounded<Notice["_tag"]>()
@@ -164,7 +164,7 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
       })
     )
 
-    it.effect("an instance that may not listen polls for what others have committed", () =>
+    it.effect("an instance without LISTEN reads the commits of others by polling", () =>
       Effect.gen(function* () {
         const { pooled } = yield* migratedWays
         const feed = EventFeed.layer.pipe(

@@ -1,4 +1,4 @@
-/** Statements: values both ways, failures, interruption, and what becomes of connections. */
+/** Statements: values in both directions, failures, interruption, and the return of connections. */
 import { assert, layer } from "@effect/vitest"
 import { StorageError } from "@narthex/core"
 import { Deferred, Effect, Fiber, Layer, Redacted, Ref } from "effect"
@@ -9,7 +9,7 @@ import { PostgresServer } from "./support/PostgresServer.ts"
 import { emptyDatabase } from "./support/TestDatabase.ts"
 
 layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
-  it.effect("understands our kinds of values, both ways", () =>
+  it.effect("each kind of value is the same after a round trip", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       const id = "0192f0c1-2d3e-7abc-8def-0123456789ab"
@@ -49,7 +49,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
     })
   )
 
-  it.effect("refuses a bigint that a number cannot hold, and goes on", () =>
+  it.effect("a bigint that a number cannot hold fails its statement and no other", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       assert.instanceOf(yield* Effect.flip(query("test", "select 9007199254740992::bigint")), StorageError)
@@ -57,7 +57,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
     })
   )
 
-  it.effect("fails with the operation", () =>
+  it.effect("a failed statement names its operation", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       const error = yield* Effect.flip(query("Nothing.read", "select * from nowhere"))
@@ -67,7 +67,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
     })
   )
 
-  it.effect("names the constraint of a duplicate", () =>
+  it.effect("a duplicate is reported with the name of its constraint", () =>
     Effect.gen(function* () {
       yield* table("duplicates")
       yield* insert("duplicates", 1)
@@ -75,7 +75,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
     })
   )
 
-  it.effect("cancels on the server what is interrupted", () =>
+  it.effect("an interrupted statement is cancelled on the server", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       const running = "state = 'active' and query like '%interrupt me%'"
@@ -86,7 +86,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
     })
   )
 
-  it.effect("gives connections back, whatever becomes of the statement", () =>
+  it.effect("a statement returns its connection however it ends", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       const soon = "5 millis"
@@ -114,7 +114,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
     })
   )
 
-  it.effect("goes on after every backend was terminated", () =>
+  it.effect("statements succeed again after every backend was terminated", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       const { admin } = yield* PostgresServer
@@ -123,12 +123,12 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.query", (it) => {
       const [here] = yield* query<{ readonly name: string }>("test", "select current_database() as name")
       yield* admin(`select pg_terminate_backend(pid) from pg_stat_activity where datname = '${here?.name}'`)
       assert.strictEqual((yield* Fiber.join(fiber)).operation, "Lost.read")
-      // A dead connection may be lent before its end is noticed, but each of the ten only once.
+      // A dead connection may be lent before its end is detected, but each of the ten only once.
       assert.lengthOf(yield* Effect.retry(query("test", "select 1"), { times: 10 }), 1)
     })
   )
 
-  it.effect("refuses a malformed URL without repeating the secret in it", () =>
+  it.effect("a malformed URL is refused without its password in the error", () =>
     Effect.gen(function* () {
       const url = Redacted.make("postgresql://user:hunter2@:port/")
       const broken = Database.layer({ url, maxConnections: 1, applicationName: "narthex-test" })

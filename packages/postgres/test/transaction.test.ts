@@ -1,4 +1,4 @@
-/** Transactions: all or nothing, joining, doom, deadlocks, loss of the connection, interruption. */
+/** Transactions: atomicity, joining, failures that were caught, deadlocks, loss of the connection, interruption. */
 import { assert, layer } from "@effect/vitest"
 import { StorageError } from "@narthex/core"
 import { Deferred, Effect, Fiber, Ref } from "effect"
@@ -9,7 +9,7 @@ import { PostgresServer } from "./support/PostgresServer.ts"
 import { emptyDatabase } from "./support/TestDatabase.ts"
 
 layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it) => {
-  it.effect("commits everything or nothing", () =>
+  it.effect("a transaction commits everything or nothing", () =>
     Effect.gen(function* () {
       const { transaction } = yield* Database
       yield* table("whole")
@@ -21,7 +21,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("hides its changes until the commit and keeps a failure of the work as it is", () =>
+  it.effect("a transaction hides its changes until the commit and passes a failure of its work on unchanged", () =>
     Effect.gen(function* () {
       const { transaction } = yield* Database
       yield* table("hidden")
@@ -44,7 +44,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("reads committed data, whatever the server's default is", () =>
+  it.effect("a transaction is READ COMMITTED, whatever the server's default is", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       const [level] = yield* transaction(query("test", "show transaction_isolation"))
@@ -52,7 +52,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("joins an outer one", () =>
+  it.effect("a transaction inside another one joins it", () =>
     Effect.gen(function* () {
       const { transaction } = yield* Database
       yield* table("joined")
@@ -62,7 +62,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("commits nothing when something failed inside, even if that was caught", () =>
+  it.effect("a transaction with a failed statement commits nothing, even when the failure was caught", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       yield* table("doomed")
@@ -75,7 +75,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("rolls back when interrupted in the middle of a statement", () =>
+  it.effect("a transaction that is interrupted during a statement rolls back", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       yield* table("interrupted")
@@ -91,7 +91,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("runs the work again after a deadlock, so that both commit", () =>
+  it.effect("after a deadlock the work runs again, so that both transactions commit", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       yield* table("crossed")
@@ -116,7 +116,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("fails, not dies, when the connection is lost, and does not run the work again", () =>
+  it.effect("a lost connection fails the transaction without a defect and without a second run", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       const { admin } = yield* PostgresServer
@@ -135,7 +135,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("reports a violation that only the commit finds", () =>
+  it.effect("a violation that only the commit detects is reported", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       yield* query("test", "create table late (n int constraint late_n unique deferrable initially deferred)")
@@ -145,7 +145,7 @@ layer(emptyDatabase, { excludeTestServices: true })("Database.transaction", (it)
     })
   )
 
-  it.effect("lets nothing in after its end", () =>
+  it.effect("a statement after the end of its transaction does not join it", () =>
     Effect.gen(function* () {
       const { transaction } = yield* Database
       yield* table("afterwards")

@@ -22,7 +22,7 @@ const make = Effect.gen(function* () {
       ),
     putUser: (user) =>
       Effect.gen(function* () {
-        // Waits for whoever is inserting the same identity, and then inserts nothing.
+        // Waits for a concurrent insert of the same identity to commit, and then inserts nothing.
         const inserted = yield* users.write(
           "AccountStore.putUser",
           user,
@@ -58,8 +58,8 @@ const make = Effect.gen(function* () {
         )
       ),
     removeOrganization: (org) =>
-      // Invitations first: whoever is honouring one has made the membership by the time it is ours, and each statement
-      // sees what was committed before it.
+      // Invitations first: a transaction that accepts one holds its row until it commits the membership, which the next
+      // statement then sees (READ COMMITTED).
       database.transaction(
         Effect.forEach(
           [

@@ -1,4 +1,4 @@
-/** `IpAllowlistStore` on Postgres. The version's row is what changes lock, so changes of one list take turns. */
+/** `IpAllowlistStore` on Postgres. Each change locks the row of the version, so changes of one list run one after another. */
 import { IpAllowlistStore, IpRule, ProjectId, type StorageError } from "@narthex/core"
 import { Effect, Layer, Schema } from "effect"
 import { Database } from "../database/Database.ts"
@@ -15,7 +15,7 @@ const make = Effect.gen(function* () {
   const all = (project: ProjectId) =>
     rules.all("IpAllowlistStore.all", "select * from ip_rule where project_id = $1 order by position", [project])
 
-  /** One change: the next version, and under its lock the step. */
+  /** Runs one change: increments the version, then runs the step while its row is locked. */
   const change = <A>(project: ProjectId, step: Effect.Effect<A, StorageError>) =>
     transaction(
       Effect.andThen(

@@ -1,12 +1,11 @@
 /**
- * A model of the core as a table: the columns are the members of its wire form, nothing is mapped by hand.
+ * A model of the core as a table: the columns are the members of its wire form, so nothing is mapped by hand.
  *
- * A record goes in whole, as one JSON parameter that Postgres spreads over the columns (`jsonb_populate_record`), and
- * comes out through the model's Schema, whatever other columns the row has. It stops there: every statement is written
- * out where it is used.
+ * A record is written whole, as one JSON parameter that Postgres spreads over the columns (`jsonb_populate_record`). It is
+ * read through the model's schema, which ignores other columns of the row. This file builds no statements: each is
+ * written out where it is used.
  *
- * Pitfall: adding a member to a model without a migration. Its column has to exist before this code runs, or writes
- * fail.
+ * Pitfall: adding a member to a model without a migration. Its column must exist before this code runs, or writes fail.
  */
 import { StorageError } from "@narthex/core"
 import { Array as Arrays, Effect, type Option, Schema } from "effect"
@@ -14,23 +13,23 @@ import type { Database } from "./Database.ts"
 
 type Model = Schema.Codec<unknown, unknown> & { readonly fields: Schema.Struct.Fields }
 
-/** JSON for a parameter. What is no text in UTF-8 (half a surrogate pair) becomes U+FFFD, as in any other text. */
+/** JSON for a parameter. A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD, as the driver does in plain strings. */
 export const json = (value: unknown): string =>
   JSON.stringify(value, (_, part) => (typeof part === "string" ? part.toWellFormed() : part))
 
-/** Rows as the wire has them: instants as text. */
-const wire = (row: object): object =>
+/** A row in wire form: instants as ISO text. */
+const wireRow = (row: object): object =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, value instanceof Date ? value.toISOString() : value])
   )
 
 const failing = (operation: string) => (cause: unknown) => new StorageError({ operation, cause })
 
-/** Statements whose rows are what a schema says. */
+/** Runs statements and decodes their rows by a schema. A row that does not fit fails as `StorageError`. */
 export const reading = <A, I>(database: Database["Service"], schema: Schema.Codec<A, I>) => {
   const decodeAll = Schema.decodeUnknownEffect(Schema.Array(schema))
   const decode = (operation: string, rows: ReadonlyArray<object>): Effect.Effect<ReadonlyArray<A>, StorageError> =>
-    Effect.mapError(decodeAll(rows.map(wire)), failing(operation))
+    Effect.mapError(decodeAll(rows.map(wireRow)), failing(operation))
   const all = (
     operation: string,
     text: string,
@@ -45,24 +44,24 @@ export const reading = <A, I>(database: Database["Service"], schema: Schema.Code
   return { all, first, decode }
 }
 
-/** The same, and what statements need to write records of a model. */
+/** `reading` for a model, and the fragments that statements need to write its records. */
 export const tableOf = <M extends Model>(database: Database["Service"], name: string, model: M) => {
   const members = Object.keys(model.fields).map((member) => `"${member}"`)
   const list = (prefix: string) => members.map((member) => prefix + member).join(", ")
   const encode = Schema.encodeEffect(model)
   return {
     ...reading<M["Type"], M["Encoded"]>(database, model),
-    /** `insert into … (…)`, to be followed by a query that ends in `record("$1")`. */
+    /** `insert into … (…)`, to be followed by a query that begins with `record("$1")`. */
     insertInto: `insert into ${name} (${list("")})`,
-    /** `select … from` a record, as rows named `record`. */
+    /** `select … from` the record in a parameter, as a row named `record`. */
     record: (parameter: string) =>
       `select ${list("record.")} from jsonb_populate_record(null::${name}, ${parameter}) as record`,
-    /** `set …` of an update to a record. */
+    /** `set …` of an update, to the record in a parameter. */
     setTo: (parameter: string) =>
       `set (${list("")}) = (select ${list("record.")} from jsonb_populate_record(null::${name}, ${parameter}) as record)`,
     /** `set …` of an upsert. */
     setExcluded: `set (${list("")}) = row (${list("excluded.")})`,
-    /** Runs a statement whose `$1` is a record; answers its rows. */
+    /** Runs a statement whose `$1` is a record; returns its rows undecoded. */
     write: <Row extends object>(
       operation: string,
       value: M["Type"],

@@ -1,67 +1,69 @@
 /**
- * Notifications of one channel over a connection of its own, subscribed again whenever that connection is lost.
+ * Notifications of one channel over a dedicated connection, which is opened again whenever it is lost.
  *
- * A lost connection need not show: with a half-open socket nothing ever arrives. So a statement goes out now and then,
- * and a server that does not answer it counts as lost.
+ * A half-open socket shows no error and delivers nothing. So a statement is sent periodically, and a server that does not
+ * answer it in time counts as lost.
  *
- * Pitfall: reporting the loss after cleaning up. A statement that gets no answer takes seconds to give up.
+ * Pitfall: reporting the loss after closing the connection. A statement without an answer takes seconds to be given up.
  */
 import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import { type Duration, Effect, Fiber, type Scope, Stream } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
-/** What a channel has to say. */
+/** An element of the stream of a channel. */
 export type Notice =
-  /** Notifications arrive from here on. Some may have been missed: read what they stand for. */
+  /** Notifications arrive from here on. Earlier ones may have been missed: read the state that they announce. */
   | { readonly _tag: "Subscribed" }
   | { readonly _tag: "Notified"; readonly payload: string }
-  /** Nothing arrives until subscribed again. */
+  /** No notification arrives until the next `Subscribed`. */
   | { readonly _tag: "Lost" }
 
-export interface Pulse {
-  readonly every: Duration.Input
-  /** For the answer, and for whatever else the server has to say. */
-  readonly patience: Duration.Input
+/** How a silent connection is checked. */
+export interface KeepAlive {
+  /** The time between two checks. */
+  readonly interval: Duration.Input
+  /** The deadline for the answer to LISTEN and to each check. */
+  readonly timeout: Duration.Input
 }
 
-const usual: Pulse = { every: "20 seconds", patience: "10 seconds" }
-const pause = "200 millis"
+const defaults: KeepAlive = { interval: "20 seconds", timeout: "10 seconds" }
+const reconnectDelay = "200 millis"
 
-const said = (notice: Notice): Stream.Stream<Notice> => Stream.succeed(notice)
+const emit = (notice: Notice): Stream.Stream<Notice> => Stream.succeed(notice)
 
 export const listening = (
   connect: Effect.Effect<PgConnection, SqlError, Scope.Scope>,
   channel: string,
-  { every, patience }: Pulse = usual
+  { interval, timeout }: KeepAlive = defaults
 ): Stream.Stream<Notice> => {
   const lost = (cause: unknown) =>
     Stream.concat(
-      said({ _tag: "Lost" }),
+      emit({ _tag: "Lost" }),
       Stream.fromEffectDrain(
-        Effect.logWarning(`Not listening on ${channel}.`, cause).pipe(Effect.andThen(Effect.sleep(pause)))
+        Effect.logWarning(`Not listening on ${channel}.`, cause).pipe(Effect.andThen(Effect.sleep(reconnectDelay)))
       )
     )
   const subscription = Effect.gen(function* () {
-    // Pinned once for both: LISTEN holds the session, and the pulse must get through beside it.
+    // Pinned once for both: LISTEN holds the session, and the check must use the same connection.
     const session = yield* Effect.flatMap(connect, (connection) => connection.pin)
-    const notifications = yield* Effect.timeout(session.listen(channel), patience)
+    const notifications = yield* Effect.timeout(session.listen(channel), timeout)
     const scope = yield* Effect.scope
-    const beat = Effect.gen(function* () {
+    const check = Effect.gen(function* () {
       const answer = yield* Effect.forkIn(session.query("select 1"), scope)
-      yield* Effect.timeout(Fiber.join(answer), patience)
+      yield* Effect.timeout(Fiber.join(answer), timeout)
     })
     return Stream.fromQueue(notifications).pipe(
       Stream.map(({ payload }): Notice => ({ _tag: "Notified", payload })),
-      Stream.merge(Stream.fromEffectDrain(Effect.forever(Effect.delay(beat, every)))),
-      (notified) => Stream.concat(said({ _tag: "Subscribed" }), notified),
-      // Here, within the connection's scope, so that it is told before that is closed.
+      Stream.merge(Stream.fromEffectDrain(Effect.forever(Effect.delay(check, interval)))),
+      (notified) => Stream.concat(emit({ _tag: "Subscribed" }), notified),
+      // Caught within the connection's scope, so that `Lost` is emitted before the connection closes.
       Stream.catch(lost)
     )
   })
   return Stream.unwrap(subscription).pipe(
     Stream.catch(lost),
     Stream.forever,
-    // Each attempt that fails would say so again.
+    // Each failed attempt emits `Lost`; only the first one counts.
     Stream.changesWith((before, now) => before._tag === "Lost" && now._tag === "Lost")
   )
 }

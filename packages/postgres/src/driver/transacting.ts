@@ -1,41 +1,38 @@
 /**
- * Statements and transactions on a pool of the driver's connections: which connection a statement runs on, how a
- * transaction ends, when it runs again.
+ * Statements and transactions on a pool of the driver's connections: on which connection a statement runs, how a
+ * transaction ends, when it is repeated.
  *
- * The driver's own `withTransaction` is not used: it dies when ROLLBACK meets a lost connection, and nests by
- * savepoints. Here a connection that could not be rolled back leaves the pool, which makes the server roll back.
+ * The driver's own `withTransaction` is not used: it dies when ROLLBACK finds the connection lost, and it nests by
+ * savepoints. Here a connection that fails to roll back leaves the pool, which makes the server roll back.
  */
 import type { PgConnection, Result } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
 import { Cause, Context, Data, type Duration, Effect, Exit, Scope } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/**
- * How long one statement may take, the wait for a connection included. Then it is cancelled on the server.
- * Migrations lift it.
- */
+/** The time limit of one statement, including the wait for a connection. Then the server cancels it. Migrations have none. */
 export const StatementLimit = Context.Reference<Duration.Input>("@narthex/postgres/driver/StatementLimit", {
   defaultValue: () => "30 seconds"
 })
 
-/** What Postgres did not do, where it sent no error that says so. */
+/** A statement that did not take effect, where Postgres sent no error of its own. */
 class NotDone extends Data.TaggedError("NotDone")<{ readonly message: string }> {}
 
 /** One run of a transaction's work. */
 interface Attempt {
   readonly connection: PgConnection
-  /** The first thing that failed inside, caught or not: from then on there is nothing to commit. */
+  /** The first failure inside, caught or not. An attempt with a doom is rolled back. */
   doom: Cause.Cause<unknown> | undefined
 }
 
-/** The open attempts of this fiber, by pool: two databases in one program do not take each other's connection. */
+/** The open attempts of this fiber, by pool, so that two databases in one program do not use each other's connection. */
 const Attempts = Context.Reference<ReadonlyMap<PgPool, Attempt>>("@narthex/postgres/driver/Attempts", {
   defaultValue: () => new Map()
 })
 
 const maxAttempts = 5
 
-/** The server undid the transaction so that another could go on. */
+/** True when the server aborted the transaction in favour of another one. */
 const undoneByServer = (doom: Cause.Cause<unknown> | undefined): boolean =>
   doom?.reasons.some(
     (reason) =>
@@ -79,7 +76,7 @@ export const transacting = (pool: PgPool) => {
       Effect.onError(() => rollback(connection))
     )
 
-  /** BEGIN to COMMIT or ROLLBACK on a connection that somebody else gives back. Uninterruptible but for `work`. */
+  /** Runs `work`, then COMMIT or ROLLBACK. The caller returns the connection. Only `work` can be interrupted. */
   const settled = <A, E, R, E2>(
     connection: PgConnection,
     work: (attempt: Attempt) => Effect.Effect<A, E, R>,

@@ -1,11 +1,11 @@
 /**
- * How values cross the wire where the driver's defaults are not ours: int8 arrives as a number, and JSON values are
- * marked as such when they leave (an unmarked array would become a Postgres array).
+ * Codecs that differ from the driver's defaults: int8 is read as a number, and JSON parameters are marked as JSON (an
+ * unmarked array becomes a Postgres array).
  */
 import * as PgTypes from "@effect/sql-pg/PgTypes"
 import { Result } from "effect"
 
-/** A count or position beyond 2^53 would silently lose digits, so it fails instead. */
+/** A value beyond 2^53 fails: as a number it would silently lose digits. */
 const int8: PgTypes.Codec<number | bigint> = {
   encode: (value) => {
     const bytes = new Uint8Array(8)

@@ -1,8 +1,9 @@
 /**
- * `EventLog` on Postgres: outbox, sequencing function, log (migration 0001), and a floor for each organization
- * (migration 0004).
+ * `EventLog` on Postgres: outbox, sequencing function and log (migrations 0001 and 0006), and a floor for each
+ * organization (migration 0004).
  *
- * Pitfall: calling `sequence` inside a transaction. It would hold the head until the commit.
+ * Pitfall: calling `sequence` inside a transaction. It holds the row of the head until the commit, so no other instance
+ * can sequence.
  */
 import {
   EventData,
@@ -22,7 +23,7 @@ import { json, reading } from "../database/tableOf.ts"
 import * as queries from "./eventQueries.ts"
 import { makeLogHealth } from "./logHealth.ts"
 
-/** As many as one call of the sequencing function takes. */
+/** The most events that one call of the sequencing function moves. */
 const batch = 500
 
 const EventRow = Schema.Struct({
@@ -38,13 +39,13 @@ const EventRow = Schema.Struct({
   data: EventData
 })
 
-/** Rows of a left join: `pos` is null where there was no event. */
-interface Beside {
+/** A row of the left join of a floor and its events: `pos` is null when there is no event. */
+interface FloorRow {
   readonly pos: number | null
   readonly floor: string | null
 }
 
-/** jsonb has no NUL, and an event must not undo the change that it tells of for one in a message. */
+/** Replaces NUL by U+FFFD: jsonb refuses it, and the refusal would undo the change that the event reports. */
 const storable = (events: ReadonlyArray<object>) =>
   json(events).replaceAll(/\\(u0000|.)/g, (escape, code) => (code === "u0000" ? "\ufffd" : escape))
 
@@ -102,7 +103,7 @@ const make = Effect.gen(function* () {
       ),
     window: (org, cap) =>
       Effect.gen(function* () {
-        const rows = yield* query<Beside>("EventLog.window", queries.window, [org, cap + 1])
+        const rows = yield* query<FloorRow>("EventLog.window", queries.window, [org, cap + 1])
         const found = (yield* events.decode(
           "EventLog.window",
           rows.filter((row) => row.pos !== null)
@@ -125,7 +126,7 @@ const make = Effect.gen(function* () {
       ),
     history: (org, project, after, limit) =>
       Effect.gen(function* () {
-        const rows = yield* query<Beside & { readonly oldest_id: string | null }>(
+        const rows = yield* query<FloorRow & { readonly oldest_id: string | null }>(
           "EventLog.history",
           queries.history(project !== null),
           [org, eventIdToUuid(after), limit + 1, ...(project === null ? [] : [project])]
@@ -143,19 +144,19 @@ const make = Effect.gen(function* () {
           more: found.length > limit
         }
       }),
-    // The server tells every instance; our own hints still arrive where it cannot be listened to.
+    // Notifications reach every instance. The local hints serve an instance that cannot LISTEN.
     wakeups: Stream.merge(Stream.map(database.listen("events"), health.noticed), Stream.fromPubSub(hints)),
     wake: Effect.asVoid(PubSub.publish(hints, undefined)),
     trim: (before, keep) => {
-      const part = database.transaction(
+      const trimPart = database.transaction(
         Effect.map(
           query<{ readonly n: number }>("EventLog.trim", queries.trim, [DateTime.toDateUtc(before), keep]),
           ([row]) => row?.n ?? 0
         )
       )
-      const rest = (gone: number): Effect.Effect<number, StorageError> =>
-        Effect.flatMap(part, (n) => (n === 0 ? Effect.succeed(gone) : rest(gone + n)))
-      return rest(0)
+      const trimRest = (removed: number): Effect.Effect<number, StorageError> =>
+        Effect.flatMap(trimPart, (n) => (n === 0 ? Effect.succeed(removed) : trimRest(removed + n)))
+      return trimRest(0)
     }
   })
 })

@@ -1,12 +1,13 @@
 /**
- * The statements of the event log's readers, each one snapshot.
+ * The statements that read and trim the event log. Each is one snapshot.
  *
- * `$1` is the organization throughout. Its floor is the id up to which its events count as trimmed: what retention
- * removed of its own (`event_floor`), or a change of the timeline, which concerns everybody (`event_head`). Events below
- * the floor that are still in the table are never answered, so floor and answers always agree.
+ * `$1` is the organization in all but `trim`. Its floor is the id up to which its events count as trimmed: the newest id
+ * that retention removed (`event_floor`), or that of a change of the timeline, which applies to all organizations
+ * (`event_head`). Events at or below the floor are never returned, even while the table still has them, so floor and
+ * events always agree.
  */
 
-/** Both may be absent; `greatest` passes over nulls. */
+/** Either may be missing; `greatest` ignores nulls. */
 const floor = `select greatest(
   (select trimmed_to from event_floor where org_id = $1), (select trimmed_to from event_head where one)) as id`
 
@@ -16,23 +17,23 @@ export const headOf = `
 with floor as (${floor})
 select greatest(floor.id, (select id from event_log where org_id = $1 order by id desc limit 1)) as id from floor`
 
-/** `$2` rows, newest first, beside the floor; without rows the floor alone. */
+/** The newest `$2` rows, newest first, each with the floor; one row with the floor alone when there are none. */
 export const window = `
 with floor as (${floor})
 select floor.id as floor, newest.* from floor left join lateral (
   select * from event_log where org_id = $1 and id > ${afterFloor} order by id desc limit $2) newest on true`
 
-/** Clients see no internal events; a project's stream has its own events only. */
+/** What a stream may show: no internal events, and for a stream of a project (`$4`) the events of that project only. */
 const visible = (project: boolean) => `org_id = $1 and not internal ${project ? "and project_id = $4" : ""}`
 
-/** `$2 < id <= $3`; `$4` is the project, if there is one. */
+/** Whether the scope has an event with `$2 < id <= $3`; trimmed ones count as present. `$4` is the project, if any. */
 export const scopeHasBetween = (project: boolean): string => `
 with floor as (${floor})
 select (floor.id > $2 and $3::uuid > $2) is true
   or exists (select 1 from event_log where ${visible(project)} and id > $2 and id <= $3) as has
 from floor`
 
-/** `$3` rows after `$2`, beside the floor and the oldest id; `$4` as above. */
+/** The first `$3` rows after `$2`, oldest first, each with the floor and the oldest id. `$4` is the project, if any. */
 export const history = (project: boolean): string => `
 with floor as (${floor})
 select floor.id as floor, page.*, (
@@ -42,9 +43,9 @@ from floor left join lateral (
 ) page on true`
 
 /**
- * Removes, of organizations that have such, the oldest events before `$1` that are not among the newest `$2`: a part
- * of them, to stay within the time of one statement. Always a prefix: nothing older than the floor stays behind,
- * although `at`, the clock of whoever emitted, need not rise with the id.
+ * Removes the oldest events that are before `$1` and not among the newest `$2` of their organization, at most 1,000 of
+ * each of 50 organizations, to stay within the time limit of a statement. What is removed of an organization is always a
+ * prefix by id: `at` comes from the clock of the emitting instance and need not rise with the id.
  */
 export const trim = `
 with recursive org as (

@@ -1,9 +1,9 @@
 /**
- * `CredentialStore` on Postgres. It runs on every request: each answer is one statement over primary keys, so its cost
+ * `CredentialStore` on Postgres. It runs on every request, so each method is one statement over primary keys, whose cost
  * does not grow with the number of keys.
  *
- * Pitfall: joining the membership to the user's row. The plan then reads every member of the organization; both halves
- * of the primary key must come from the credential's row.
+ * Pitfall: joining the membership through the user's row. The plan then reads every member of the organization. Both
+ * halves of its primary key must come from the row of the credential.
  */
 import { CredentialStore, Organization, Session, User } from "@narthex/core"
 import { Effect, Layer, Option, Schema } from "effect"

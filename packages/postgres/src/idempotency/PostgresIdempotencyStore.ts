@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
           ]
         )
         if (fresh !== undefined) return { _tag: "fresh", attempt: fresh.attempt }
-        // The conflict locked the row though it changed nothing: it is still what was decided on.
+        // `on conflict` locked the row although it changed nothing, so this reads the row that the condition refused.
         const [found] = yield* query<Found>(
           "IdempotencyStore.begin",
           "select fingerprint, answer from idempotency_record where owner = $1 and key = $2",

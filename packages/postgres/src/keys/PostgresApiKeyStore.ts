@@ -1,11 +1,11 @@
-/** `ApiKeyStore` on Postgres. Secrets have a table of their own, whose primary key is what authentication looks up. */
+/** `ApiKeyStore` on Postgres. Secrets are in their own table; authentication looks them up by its primary key, the digest. */
 import { ApiKey, type ApiKeyId, ApiKeyStore, type KeysToEnd, type StoredSecret } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import { json, reading, tableOf } from "../database/tableOf.ts"
 import { KeyRecord, KeyRow, keyColumns, storedKeyOf } from "./storedApiKey.ts"
 
-/** Rows of `api_key_secret` from the JSON array in a parameter. */
+/** Inserts the secrets of a key from the JSON array in a parameter. */
 const secretsFrom = (parameter: string, key: string) =>
   `insert into api_key_secret (digest, key_id, position, pepper_id, dies_at)
    select it.digest, ${key}, it.position, it.pepper_id, it.dies_at
@@ -20,8 +20,8 @@ const secretRecords = (secrets: ReadonlyArray<StoredSecret>) =>
     }))
   )
 
-/** The condition that names which keys, over `$1…`. */
-const among = (which: KeysToEnd): readonly [condition: string, params: ReadonlyArray<string>] => {
+/** The condition on `api_key` that selects the keys, with its parameters `$1…`. */
+const conditionOf = (which: KeysToEnd): readonly [condition: string, params: ReadonlyArray<string>] => {
   if ("branch_id" in which) return ["scope_branch = $1", [which.branch_id]]
   if ("project_id" in which) return ["scope_project = $1", [which.project_id]]
   return "user_id" in which
@@ -99,7 +99,7 @@ const make = Effect.gen(function* () {
         (ended) => ended.length > 0
       ),
     revokeAll: (which, reason, now) => {
-      const [condition, params] = among(which)
+      const [condition, params] = conditionOf(which)
       const [at, why] = [`$${params.length + 1}`, `$${params.length + 2}`]
       return Effect.map(
         database.query<{ readonly id: ApiKeyId }>(
@@ -116,7 +116,7 @@ const make = Effect.gen(function* () {
       Effect.asVoid(
         database.query(
           "ApiKeyStore.touch",
-          // Locked in one order, or two instances that flush at once could wait for each other.
+          // Rows are locked in one order: two instances that flush at once would otherwise deadlock.
           `with newest as (
              select distinct on (id) id, at, "from"
              from jsonb_to_recordset($1) as use(id text, at timestamptz, "from" text) order by id, at desc

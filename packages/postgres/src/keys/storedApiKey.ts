@@ -1,4 +1,4 @@
-/** A key as its row has it, with its secrets gathered in one column, and the SQL that gathers them. */
+/** The row of a key with its secrets aggregated into one column, and the SQL that aggregates them. */
 import { ApiKey, KeyEnd, OrgId, type StoredApiKey } from "@narthex/core"
 import { Schema } from "effect"
 
@@ -8,7 +8,7 @@ const Secret = Schema.Struct({
   dies_at: Schema.NullOr(Schema.DateTimeUtcFromString)
 })
 
-/** The columns of `api_key` that are ours to write. */
+/** The columns of `api_key` that are written; the others are generated. */
 export const KeyRecord = Schema.Struct({
   ...ApiKey.fields,
   org_id: OrgId,
@@ -19,7 +19,7 @@ export const keyRowFields = { ...KeyRecord.fields, secrets: Schema.Array(Secret)
 
 export const KeyRow = Schema.Struct(keyRowFields)
 
-/** Of `api_key k`. */
+/** The columns of `KeyRow`, for a statement that names the table `api_key k`. */
 export const keyColumns = `k.*, (
   select coalesce(jsonb_agg(to_jsonb(secret) order by secret.position), '[]')
   from api_key_secret secret where secret.key_id = k.id) as secrets`

@@ -1,12 +1,12 @@
 /**
- * `RateLimiter` on Postgres: one statement a take. It weighs in whole numbers exactly as the core does, and what it
- * answers is computed by the core from the counters that it left.
+ * `RateLimiter` on Postgres: one statement for each `take`. It weighs the windows in whole numbers, by the same formula as
+ * the core, and the core computes the result from the counters that the statement returns.
  */
 import { countsNow, RateLimiter, restOfWindow, takenFrom, windowOf, type WindowCounts } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 
-/** The row's counters as they stand in the window of the take; a window ahead, by another clock, stays. */
+/** The counters of the row, moved to the window of the take. A later window, written by a faster clock, is kept. */
 const before = `case when mine."window" >= $3 then mine.taken_before when mine."window" = $3 - 1 then mine.taken else 0 end`
 const present = `case when mine."window" >= $3 then mine.taken else 0 end`
 
@@ -42,7 +42,7 @@ const make = Effect.gen(function* () {
           restOfWindow(wanted),
           new Date((window + 2) * length)
         ])
-        // No row: refused on sight, or by a first take that was not yet visible.
+        // No row: the cost exceeds the limit by itself, or a concurrent first take was not visible yet.
         return takenFrom(wanted, row?.allowed === true, countsNow(wanted, row))
       }),
     purge: (now) =>

@@ -1,12 +1,12 @@
 /**
- * The event log: outbox, sequencing function, log. Why it is correct, and what it was measured against, is on the
- * project's design page about events; in short: nothing reads rows by a cursor over uncommitted data, and the head
- * row, locked inside the one statement that sequences, makes ids and positions rise without gaps.
+ * The event log: outbox, sequencing function, log (docs/design/events.md E12 to E17, with the designs that were measured
+ * and not chosen). In short: readers never follow a cursor over uncommitted rows, and the row of the head, locked inside
+ * the one statement that sequences, makes ids and positions rise without gaps.
  *
- * The function in force is that of migration 0006, which differs in how it finds its rows.
+ * Migration 0006 replaces the function; it differs in how it finds its rows.
  *
- * Pitfall: calling `event_sequence` inside a longer transaction. It holds the head row until the commit, and every
- * other instance is turned away for as long.
+ * Pitfall: calling `event_sequence` inside a longer transaction. It holds the row of the head until the commit, and no
+ * other instance can sequence before that.
  */
 export const events = `
 create table event_outbox (                       -- written by business transactions, drained to empty

@@ -1,11 +1,11 @@
 /**
- * Users, organizations, sessions, keys, command-line logins. Columns are the members of the models.
+ * Users, organizations, sessions, keys, logins of the command line. Columns are the members of the models.
  *
- * Ids are text in byte order, so that a malformed id is an unknown one and not an error. There are no foreign keys
- * between aggregates: services lock the parent row, and its end ends the children in words (`revoked_reason`).
+ * Ids are text in byte order, so that a malformed id is unknown instead of an error. There are no foreign keys between
+ * aggregates: services lock the parent row and, when it ends, revoke the children explicitly (`revoked_reason`).
  *
- * Pitfall: relying on a partial index for what is pending or alive. An index cannot know the time, so uniqueness among
- * such rows needs a lock as well.
+ * Pitfall: relying on a unique partial index for rows that expire. An index cannot depend on the time, so uniqueness among
+ * unexpired rows needs a lock as well.
  */
 export const accounts = `
 create table user_account (

@@ -1,9 +1,10 @@
 /**
- * Regions, projects and what they hold, operations, allowlists. Columns are the members of the models.
+ * Regions, projects with their branches, endpoints and roles, operations, allowlists. Columns are the members of the
+ * models.
  *
- * Projects, branches and endpoints are marked as deleted and stay for the record, so unique means: among those that are
- * there. An operation's `position` is its place in the order of creation; inserts on one branch take turns, so that
- * it is the order of commits too.
+ * Deleted projects, branches and endpoints keep their rows (`deleted_at`), so unique means: among those not deleted. An
+ * operation's `position` is its place in the order of creation. Inserts on one branch are serialized, so it is the order
+ * of commits too.
  */
 export const projects = `
 create table region (

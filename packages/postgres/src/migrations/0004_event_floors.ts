@@ -1,11 +1,11 @@
 /**
- * Up to where each organization's events were trimmed.
+ * The floor of each organization: the id up to which its events were trimmed.
  *
  * Retention keeps the newest events of every organization, however old, so one organization may be trimmed to a later
- * id than another has ever reached. One floor for all would tell the quiet ones of gaps that they do not have.
- * `event_head.trimmed_to` is left to changes of the timeline, which do concern everybody.
+ * id than another has ever reached. With one floor for all, organizations with few events would report gaps that they do
+ * not have. `event_head.trimmed_to` remains for changes of the timeline, which apply to all organizations.
  *
- * Project ids are no UUIDs, so the event tables hold them as text.
+ * Project ids are not UUIDs, so the event tables hold them as text.
  */
 export const eventFloors = `
 create table event_floor (

@@ -1,8 +1,8 @@
 /**
- * First answers of idempotent calls, and rate limits.
+ * The first answers of idempotent calls, and the counters of rate limits.
  *
- * Attempts are numbered over all calls and never again alike, so that a late answer finds no other attempt's record.
- * Rate limits are not logged: a crash of the server forgets them, which a limit on load can bear.
+ * Attempts of all calls draw from one sequence, so a late answer never matches the record of another attempt.
+ * The counters are in an unlogged table: a crash of the server resets them, which is acceptable for limits on load.
  */
 export const requests = `
 create sequence idempotency_attempt;

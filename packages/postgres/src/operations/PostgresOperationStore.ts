@@ -1,8 +1,8 @@
 /**
  * `OperationStore` on Postgres.
  *
- * A claim is one statement: it skips rows that another worker holds at this moment, and a row that was claimed
- * between its look and its lock no longer matches and is left alone.
+ * A claim is one statement. It skips rows that another worker has locked. A row that another worker claimed between the
+ * snapshot and the lock is evaluated again, no longer matches, and is left alone.
  */
 import { OperationStore, pageOf, StoredOperation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
@@ -10,7 +10,7 @@ import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
 import { tableOf } from "../database/tableOf.ts"
 
-/** As the partial indexes have it. */
+/** In the words of the partial indexes, so that the planner uses them. */
 const isOpen = (row: string) => `${row}.status in ('scheduling', 'running', 'cancelling')`
 
 const make = Effect.gen(function* () {
@@ -22,7 +22,8 @@ const make = Effect.gen(function* () {
       const insert = Effect.asVoid(
         operations.write("OperationStore.insert", operation, `${operations.insertInto} ${operations.record("$1")}`)
       )
-      // Positions are drawn before the commit: without turns a later operation could be seen, and run, first.
+      // A position is assigned before the commit. Inserts on a branch are serialized: otherwise a later operation could
+      // become visible, and run, first.
       return operation.branch_id === null ? insert : exclusively(database, `operation ${operation.branch_id}`, insert)
     },
     find: (operation) => operations.first("OperationStore.find", "select * from operation where id = $1", [operation]),
@@ -66,7 +67,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         operations.all(
           "OperationStore.list",
-          // Operations only gather: those of one branch have an index of their own.
+          // Operations are never deleted, so those of one branch have their own index.
           `select * from operation
            where project_id = $1 and ($2::text is null or id < $2) ${branch === null ? "" : "and branch_id = $4"}
            order by id desc limit $3`,

@@ -80,7 +80,7 @@ const make = Effect.gen(function* () {
       Effect.asVoid(
         database.query(
           "EndpointStore.noteActivity",
-          // Locked in one order, or two proxies that report at once could wait for each other.
+          // Rows are locked in one order: two proxies that report at once would otherwise deadlock.
           `with seen as (
              select it.endpoint_id, it.generation, max(it.last_active_at) as last_active_at,
                (array_agg(it.connections order by it.n desc))[1] as connections

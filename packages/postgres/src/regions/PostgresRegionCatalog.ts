@@ -1,4 +1,4 @@
-/** `RegionCatalog` on Postgres. The catalog is small and the operator's: its changes take turns. */
+/** `RegionCatalog` on Postgres. Only operators change the catalog, so one lock serializes all changes. */
 import { Region, RegionCatalog } from "@narthex/core"
 import { Effect, Layer, Schema } from "effect"
 import { Database } from "../database/Database.ts"
@@ -12,7 +12,7 @@ const Row = Schema.Struct({
   position: Schema.Int
 })
 
-const turn = "region"
+const lockName = "region"
 
 const entryOf = ({ active, location, position, ...region }: typeof Row.Type) => ({
   region: new Region(location === null ? region : { ...region, location }),
@@ -34,7 +34,7 @@ const make = Effect.gen(function* () {
     seed: (ids) =>
       exclusively(
         database,
-        turn,
+        lockName,
         Effect.asVoid(
           database.query(
             "RegionCatalog.seed",
@@ -49,7 +49,7 @@ const make = Effect.gen(function* () {
     put: (region) =>
       exclusively(
         database,
-        turn,
+        lockName,
         Effect.gen(function* () {
           if (region.default)
             yield* database.query(

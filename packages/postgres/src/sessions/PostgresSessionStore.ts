@@ -30,7 +30,7 @@ const make = Effect.gen(function* () {
           "SessionStore.spend",
           `insert into spent_id_token as spent (digest, expires_at) values ($1, $2)
            on conflict (digest) do update set expires_at = greatest(spent.expires_at, excluded.expires_at)
-           returning xmax = 0 as first`, // an inserted row was never locked
+           returning xmax = 0 as first`, // xmax is 0 in an inserted row and not in an updated one
           [digest, DateTime.toDateUtc(expiresAt)]
         ),
         (rows) => rows[0]?.first === true

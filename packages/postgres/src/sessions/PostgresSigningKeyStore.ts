@@ -1,4 +1,4 @@
-/** `SigningKeyStore` on Postgres. Changes take turns: there is one set of keys, and two first keys would be one too many. */
+/** `SigningKeyStore` on Postgres. One lock serializes changes, so that two instances cannot both add a first key. */
 import { SigningKeyStore } from "@narthex/core"
 import { DateTime, Effect, Layer, Schema } from "effect"
 import { Database } from "../database/Database.ts"
@@ -14,7 +14,7 @@ const StoredKey = Schema.Struct({
   retired_until: Schema.NullOr(Schema.DateTimeUtcFromString)
 })
 
-const turn = "signing_key"
+const lockName = "signing_key"
 
 const make = Effect.gen(function* () {
   const database = yield* Database
@@ -30,7 +30,7 @@ const make = Effect.gen(function* () {
     addFirst: (key) =>
       exclusively(
         database,
-        turn,
+        lockName,
         Effect.map(
           keys.write(
             "SigningKeyStore.addFirst",
@@ -43,7 +43,7 @@ const make = Effect.gen(function* () {
     rotate: (key, retireAt) =>
       exclusively(
         database,
-        turn,
+        lockName,
         Effect.andThen(
           database.query(
             "SigningKeyStore.rotate",

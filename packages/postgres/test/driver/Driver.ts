@@ -1,4 +1,4 @@
-/** What the load needs of a driver, so that one load can compare several. Every promise must settle. */
+/** The interface of a driver under load, so that one load can compare several. Every promise must settle. */
 export interface Driver {
   readonly query: (text: string, params: ReadonlyArray<string | number>) => Promise<unknown>
   /** These statements in one transaction. */

@@ -1,4 +1,4 @@
-/** The driver that we ship, through our own service. */
+/** The driver of the platform, through its service `Database`. */
 import { Effect, Layer, ManagedRuntime, Redacted, Stream } from "effect"
 import { Database } from "../../src/database/Database.ts"
 import { silent } from "../support/silent.ts"

@@ -1,8 +1,8 @@
 /**
  * The process that must not die: small statements, transactions and a LISTEN, without pause, while the
- * test takes the server away. `node load.ts <driver module> <url>`; lines on stdin are commands, lines on stdout answers:
+ * test crashes the server. `node load.ts <driver module> <url>`; lines on stdin are commands, lines on stdout answers:
  *
- * - every payload heard is printed as `heard <payload>`;
+ * - every notified payload is printed as `heard <payload>`;
  * - `count <number>` prints the counts so far, with the number;
  * - `finish` stops issuing work, waits until everything issued has settled (or 30 s), prints the counts and ends.
  */
@@ -50,7 +50,7 @@ const worker = async (): Promise<void> => {
 const print = (asked: number) => console.log(`counts ${JSON.stringify({ ...counts, asked, pending: pending.size })}`)
 
 listen("load", (payload) => console.log(`heard ${payload}`)).catch(() => {
-  // A driver whose first LISTEN fails and is not repeated fails the test by what is not heard.
+  // A driver that does not repeat a failed first LISTEN fails the test, because no payload arrives.
 })
 const workers = Promise.all(Array.from({ length: 24 }, worker))
 
@@ -64,5 +64,5 @@ for await (const command of createInterface({ input: process.stdin })) {
     process.exit(0)
   }
 }
-// The test is gone.
+// stdin has closed: the test has ended.
 process.exit(2)

@@ -1,4 +1,4 @@
-/** The alternative, `postgres` (postgres.js), with options of its own from `NARTHEX_TEST_DRIVER_OPTIONS` (JSON). */
+/** The alternative driver, `postgres` (postgres.js), with its options from `NARTHEX_TEST_DRIVER_OPTIONS` (JSON). */
 import postgres from "postgres"
 import { connections, type Driver } from "./Driver.ts"
 

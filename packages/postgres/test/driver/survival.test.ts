@@ -1,9 +1,9 @@
 /**
- * The driver survives the loss of any backend (docs/adr/0001-postgres-driver.md). The process never dies, no statement is dropped
- * silently, LISTEN comes back.
+ * The driver survives the loss of any backend (docs/adr/0001-postgres-driver.md): the process never dies, every statement
+ * settles, LISTEN comes back.
  *
- * The load goes on between two losses, so that each hits statements in flight; the long form takes about an hour.
- * `NARTHEX_TEST_DRIVER=postgresJs` puts the other driver under the same load, see docs/adr/0001-postgres-driver.md.
+ * The load continues between two losses, so that each loss hits statements in flight. The long form takes about an hour.
+ * `NARTHEX_TEST_DRIVER=postgresJs` puts the other driver under the same load.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
@@ -32,7 +32,7 @@ const Counts = Schema.Struct({
 })
 const decodeCounts = Schema.decodeUnknownSync(Schema.fromJsonString(Counts))
 
-/** The load in a process of its own, and what it has said. */
+/** The process of the load, and its output so far. */
 class Load {
   readonly child: ChildProcess
   counts: typeof Counts.Type | undefined
@@ -86,7 +86,7 @@ class Load {
 
 layer(PostgresServer.layerOwn, { excludeTestServices: true })("the driver", (it) => {
   it.effect(
-    "survives the loss of its backends and of the server",
+    "the driver survives the loss of its backends and of the server",
     () =>
       Effect.gen(function* () {
         const server = yield* PostgresServer
@@ -128,7 +128,7 @@ layer(PostgresServer.layerOwn, { excludeTestServices: true })("the driver", (it)
         }
         yield* works
         yield* load.until(
-          "a lost statement to be reported",
+          "a lost statement to fail",
           Effect.andThen(
             lose,
             load.counted("the load to answer", () => true)

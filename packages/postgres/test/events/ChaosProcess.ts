@@ -1,4 +1,4 @@
-/** A process of the chaos test that is killed and started again, and what it has read so far. */
+/** A process of the chaos test that is killed and restarted, and the events that it has read so far. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -60,7 +60,7 @@ export class ChaosProcess {
     })
     createInterface({ input: child.stdout }).on("line", (line) => {
       this.done += 1
-      // The last line of a killed process may be half; the next process reads those events again.
+      // The last line of a killed process may be partial; the next process reads those events again.
       if (line.endsWith("]]")) this.seen.push(...JSON.parse(line))
     })
     return child

@@ -1,12 +1,12 @@
 /**
- * The log under everything that can die: writers, sequencers and tailers are killed with -9 and the server is stopped
- * without a checkpoint, again and again, while commits overlap (docs/design/events.md E12–E15).
+ * The log under crashes: writers, sequencers and tailers are killed with -9 and the server is stopped without a
+ * checkpoint, repeatedly, while commits overlap (docs/design/events.md E12–E15).
  *
- * The judge is the data itself: every change of a row is one event with the version that came out, under the row's
- * lock. So each operation must show its versions 1, 2, 3 … in this order, up to what the row says in the end.
+ * The data are the oracle: every change of a row, under the row's lock, emits one event with the new version. So the
+ * events of each operation must have the versions 1, 2, 3 … in this order, up to the version of its row at the end.
  *
- * Every process is killed while it works, and the server after every third of them; the work goes on in between. What
- * must have happened has happened once the rounds are over, however long the machine took.
+ * Every process is killed while it works, and the server after every third kill; the work continues in between. The rounds
+ * are counted, so the time that the machine takes does not matter.
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Random, Redacted } from "effect"
@@ -22,9 +22,9 @@ import { operations, type Seen } from "./chaosModel.ts"
 
 const roles = ["writer", "writer", "sequencer", "sequencer", "tailer", "tailer"]
 
-/** In each, every process is killed once. */
+/** The rounds: in each, every process is killed once. */
 const rounds = times(1, 100)
-/** Between two losses at least so many events are read. */
+/** The number of events that are read between two losses, at least. */
 const progress = times(20, 50)
 const killsPerCrash = 3
 /** Milliseconds for a process to start and work on a loaded machine. */
@@ -40,7 +40,7 @@ const oneTo = (last: number) => Array.from({ length: last }, (_, index) => index
 
 layer(PostgresServer.layerOwn, { excludeTestServices: true })("the log under kill -9 and crashes", (it) => {
   it.effect(
-    "has every committed event once, in causal order, with rising ids, the same for every reader",
+    "the log has every committed event once, in causal order, with rising ids, the same for every reader",
     () =>
       Effect.gen(function* () {
         const server = yield* PostgresServer
@@ -126,7 +126,7 @@ layer(PostgresServer.layerOwn, { excludeTestServices: true })("the log under kil
           assert.deepStrictEqual(
             processes.flatMap((process) => process.failed ?? []),
             [],
-            "no process died by itself"
+            "no process exited by itself"
           )
           assert.deepStrictEqual(
             versionsOf(tailer.seen),

@@ -1,6 +1,6 @@
-/** What the processes of the chaos test and their judge agree on. */
+/** What the processes of the chaos test and the test share. */
 
-/** Rows that writers fight for; each belongs to one of a few organizations. */
+/** The rows that writers contend for; each belongs to one of a few organizations. */
 export const operations = 24
 
 export const orgOf = (op: number) => `0192f0c1-2d3e-7abc-8def-01234567890${op % 4}`

@@ -1,11 +1,11 @@
 /**
  * One process of the chaos test: `node chaosRole.ts <writer|sequencer|tailer> <url> <position> <seed>`. It works until it
- * is killed, prints a line for each piece of work, and tries again whatever fails.
+ * is killed, prints a line for each piece of work, and retries every failure.
  *
- * - `writer`: transactions that change a row under its lock and state the version that came out, with pauses between
- *   the steps, early transaction ids and rollbacks, so that commits overlap in every order.
- * - `sequencer`: calls the sequencing function again and again.
- * - `tailer`: prints what follows its position, a line of JSON for each batch.
+ * - `writer`: runs transactions that change a row under its lock and emit the new version, with pauses between the steps,
+ *   early transaction ids and rollbacks, so that commits overlap in every order.
+ * - `sequencer`: calls the sequencing function in a loop.
+ * - `tailer`: prints the events after its position, a line of JSON for each batch.
  */
 import { writeSync } from "node:fs"
 import { EventLog, type NewEvent, OrgId, Transaction } from "@narthex/core"
@@ -68,7 +68,7 @@ const tail = Effect.gen(function* () {
     const batch = yield* log.tail(cursor, 200)
     if (batch.length === 0) return yield* Effect.sleep(10)
     const seen = batch.map(({ data, id, pos }): Seen => [pos, id, Number(data["op"]), Number(data["version"])])
-    // At once and whole: what is printed has been seen, even when the process dies behind it.
+    // Written synchronously: a printed event counts as read, even when the process dies right after it.
     writeSync(1, `${JSON.stringify(seen)}\n`)
     cursor = batch.at(-1)?.pos ?? cursor
   })

@@ -21,7 +21,7 @@ const shows = (up: 0 | 1) => eventually(`the gauge to show ${up}`, is(up))
 
 const watched = followed.pipe(Layer.provideMerge(PostgresEventLog.layer))
 
-/** How often the platform has looked at the head. */
+/** The number of samples that the platform has taken. */
 class Looks extends Context.Service<Looks, { done: number }>()("@narthex/postgres/test/Looks") {}
 
 const counted = Layer.effect(
@@ -44,7 +44,7 @@ const counted = Layer.effect(
 
 describe("events_listen_up", () => {
   layer(Layer.provideMerge(watched, testDatabase), { excludeTestServices: true })((it) => {
-    it.effect("falls when the subscription is lost, though nothing happens, and comes back with it", () =>
+    it.effect("events_listen_up falls when the subscription is lost without traffic, and rises with its return", () =>
       Effect.gen(function* () {
         const { admin } = yield* PostgresServer
         const { query } = yield* Database
@@ -52,7 +52,7 @@ describe("events_listen_up", () => {
         const admit = (open: boolean) => admin(`alter database ${here?.name} allow_connections ${open}`)
         yield* shows(1)
         for (let round = 0; round < 3; round++) {
-          // No connection is let in: the subscription cannot be back before the test has looked.
+          // No connection is admitted, so the subscription cannot return before the test has read the gauge.
           yield* admit(false)
           yield* query("test", `select pg_terminate_backend(pid) ${subscriptions} and pid <> pg_backend_pid()`)
           yield* shows(0)
@@ -63,9 +63,9 @@ describe("events_listen_up", () => {
     )
   })
 
-  // The clock is the test's: the platform looks at the head when the test lets five seconds pass.
+  // On the test's clock: the platform takes a sample when the test advances it by five seconds.
   layer(Layer.provideMerge(watched, counted))((it) => {
-    it.effect("falls while notifications do not come though subscribed, and rises with the next one", () =>
+    it.effect("events_listen_up falls while a subscription delivers nothing, and rises with the next notification", () =>
       Effect.gen(function* () {
         const { query } = yield* Database
         const looks = yield* Looks
@@ -73,13 +73,13 @@ describe("events_listen_up", () => {
           const before = looks.done
           yield* TestClock.adjust("5 seconds")
           yield* eventually(
-            "the platform to look at the head",
+            "the platform to take a sample",
             Effect.sync(() => looks.done > before)
           )
         })
         yield* shows(1)
         yield* eventually(
-          "the first look",
+          "the first sample",
           Effect.sync(() => looks.done > 0)
         )
         yield* look

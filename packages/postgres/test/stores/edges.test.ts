@@ -1,4 +1,4 @@
-/** What the stores on Postgres do at the edges of ranges and of locks. */
+/** The stores on Postgres at the limits of ranges and under locks. */
 import { assert, layer } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Option, Result } from "effect"
 import { EventLog, IpAllowlistStore, IpRule, OperationStore, parseCidr } from "@narthex/core"
@@ -9,7 +9,7 @@ import { Database } from "../../src/index.ts"
 import { onPostgres } from "./onPostgres.ts"
 
 layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("The event log on Postgres", (it) => {
-  it.effect("raises the floor with each trimming, and is complete from the floor on", () =>
+  it.effect("each trimming raises the floor, and the history from the floor on is complete", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const { org, project } = yield* fresh
@@ -30,7 +30,7 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("The eve
 })
 
 layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An allowlist on Postgres", (it) => {
-  it.effect("loses the rule that is removed and keeps the others", () =>
+  it.effect("removing a rule of an allowlist keeps the others", () =>
     Effect.gen(function* () {
       const store = yield* IpAllowlistStore
       const project = aProjectId()
@@ -56,7 +56,7 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An allo
 })
 
 layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An operation on Postgres", (it) => {
-  it.effect("is claimed by one of two workers, also while the other's claim is not committed", () =>
+  it.effect("an operation is claimed by one of two workers, even while the other's claim is uncommitted", () =>
     Effect.gen(function* () {
       const database = yield* Database
       const store = yield* OperationStore
@@ -78,7 +78,7 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An oper
         where datname = current_database() and wait_event_type = 'Lock'`
       const blocked = Effect.map(database.query<{ readonly n: number }>("test.waiting", waiting, []), ([row]) => row?.n)
       yield* eventually(
-        "the second claim to be over, or to wait for the first",
+        "the second claim to finish, or to wait for the first",
         Effect.map(blocked, (n) => n !== 0 || second.pollUnsafe() !== undefined)
       )
       yield* Deferred.succeed(looked, undefined)
@@ -86,7 +86,7 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An oper
     })
   )
 
-  it.effect("of a branch is inserted after those of the same branch are committed, and waits for no other branch", () =>
+  it.effect("an operation is inserted after earlier ones of its branch are committed, and waits for no other branch", () =>
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
       const store = yield* OperationStore
@@ -108,7 +108,7 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An oper
       const second = yield* Effect.forkChild(store.insert(anOperation(project, branch)))
       const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
       yield* eventually(
-        "the second insertion to be over, or to wait for the first",
+        "the second insertion to finish, or to wait for the first",
         Effect.map(query("test.waiting", waiting), (rows) => rows.length > 0 || second.pollUnsafe() !== undefined)
       )
       assert.isUndefined(second.pollUnsafe(), "it waits")

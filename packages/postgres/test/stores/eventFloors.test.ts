@@ -1,4 +1,4 @@
-/** Gaps are told to those who have one: floors of organizations, and of everybody after a change of the timeline. */
+/** Floors: of one organization after trimming, and of all organizations after a change of the timeline. */
 import { EventLog, noEvent, type OrgId, RegionId, Transaction } from "@narthex/core"
 import { anOrgId, at } from "@narthex/core/testing"
 import { assert, layer } from "@effect/vitest"
@@ -26,7 +26,7 @@ const emit = (org_id: OrgId, count: number) =>
     )
   })
 
-/** Waits until all that was committed is in the log, without sequencing anything itself. */
+/** Waits until all committed events are in the log, without sequencing any. */
 const sequenced = Effect.flatMap(Database, ({ query }) =>
   eventually(
     "the outbox to be empty",
@@ -37,7 +37,7 @@ const sequenced = Effect.flatMap(Database, ({ query }) =>
 const farAhead = DateTime.makeUnsafe("2999-01-01T00:00:00Z")
 
 layer(onPostgres, { excludeTestServices: true })("event floors", (it) => {
-  it.effect("committed events are sequenced at once, though nobody polls", () =>
+  it.effect("committed events are sequenced at once, without a poll", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const org = anOrgId()
@@ -47,7 +47,7 @@ layer(onPostgres, { excludeTestServices: true })("event floors", (it) => {
     })
   )
 
-  it.effect("a commit succeeds though its events cannot be sequenced yet", () =>
+  it.effect("a commit succeeds when its events cannot be sequenced yet", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       const log = yield* EventLog
@@ -62,7 +62,7 @@ layer(onPostgres, { excludeTestServices: true })("event floors", (it) => {
     })
   )
 
-  it.effect("trimming a busy organization, in many parts, tells a quiet one of no gap", () =>
+  it.effect("trimming a busy organization in many parts makes no gap for a quiet one", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const [quiet, busy] = [anOrgId(), anOrgId()]
@@ -88,7 +88,7 @@ layer(onPostgres, { excludeTestServices: true })("event floors", (it) => {
     })
   )
 
-  it.effect("what came late by a slow clock goes with what stands before it, so that no hole is left", () =>
+  it.effect("an old event behind a recent one is not trimmed, so that no hole is left", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       const transaction = yield* Transaction
@@ -116,7 +116,7 @@ layer(onPostgres, { excludeTestServices: true })("event floors", (it) => {
     })
   )
 
-  it.effect("after a change of the timeline every older id gaps once, and the head of the quiet moves too", () =>
+  it.effect("after a change of the timeline every older id gaps once, and the head of a quiet organization moves", () =>
     Effect.gen(function* () {
       const { query } = yield* Database
       const log = yield* EventLog

@@ -1,12 +1,12 @@
 /**
- * Every port on a migrated database of its own. Its connections are open beforehand: a pool that still grows serves
- * parallel work one after another, and would hide what the contracts look for.
+ * Every port on a separate migrated database. All connections are opened beforehand: a pool that is still growing runs
+ * parallel work sequentially and would hide the races that the contracts test.
  */
 import { Deferred, Effect, Layer } from "effect"
 import { Database, PostgresStorage } from "../../src/index.ts"
 import { connections, testDatabase } from "../support/TestDatabase.ts"
 
-/** All at once: each transaction waits for the others, so each has a connection of its own. */
+/** Opens all connections: each transaction waits for the others, so each holds another connection. */
 const opened = Layer.effectDiscard(
   Effect.gen(function* () {
     const { query, transaction } = yield* Database

@@ -1,4 +1,4 @@
-/** What the contracts promise and only several connections can show: who waits for whom, and who does not. */
+/** Contracts that only several connections can test: which transactions wait for which, and which do not. */
 import { OperationStore, Transaction } from "@narthex/core"
 import { aBranchId, anOperation, aProjectId, at } from "@narthex/core/testing"
 import { assert, layer } from "@effect/vitest"
@@ -7,7 +7,7 @@ import { eventually } from "../../../../test/harness/eventually.ts"
 import { shows } from "../support/observe.ts"
 import { onPostgres } from "./onPostgres.ts"
 
-/** A transaction that has done its work and stays open until `leave`. */
+/** A transaction that has done its work and remains open until `leave`. */
 const held = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { run } = yield* Transaction
@@ -42,7 +42,7 @@ layer(onPostgres, { excludeTestServices: true })("operations on several connecti
     })
   )
 
-  it.effect("an operation waits to be inserted until what came before it on the branch is committed", () =>
+  it.effect("an insert of an operation waits until earlier ones on the branch are committed", () =>
     Effect.gen(function* () {
       const store = yield* OperationStore
       const branch = aBranchId()

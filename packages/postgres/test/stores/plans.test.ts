@@ -1,10 +1,10 @@
 /**
- * No statement reads a table that grows from its one end to the other. Plans are asked for as the stores ask, on
- * tables that are large enough for an index to pay.
+ * No statement scans a growing table. The test records the statements of the stores and explains them on tables that are
+ * large enough for an index to pay.
  *
- * The outbox is not among them: it is drained to empty, where reading it whole costs one page at most and is the right plan. Its
- * only statement here counts it (the gauges), up to a limit. What takes events from it must not slow down with a
- * backlog, and is held to its key by eventSequence.test.ts.
+ * The outbox is exempt: it is drained to empty, where a scan reads one page at most and is the right plan. The only
+ * statement on it here is the bounded count of the gauges. eventSequence.test.ts holds the statement that takes events from
+ * it to the key, because that one must not slow down with a backlog.
  */
 import { BranchId, CredentialStore, OperationStore, OrgId, ProjectId, SessionId, UserId } from "@narthex/core"
 import { ApiKeyStore, BranchStore, EventLog, InvitationStore, noEvent, ProjectStore, SessionStore } from "@narthex/core"
@@ -20,7 +20,7 @@ interface Statement {
   readonly params: ReadonlyArray<unknown>
 }
 
-/** What went through the database. */
+/** The statements that were sent to the database. */
 class Asked extends Context.Service<Asked, Array<Statement>>()("@narthex/postgres/test/Asked") {}
 
 const recording = Layer.effect(
@@ -41,7 +41,7 @@ const recording = Layer.effect(
 
 const rows = 20_000
 const fill = [
-  // The statistics are those of the `analyze` below: nothing of the server's gathers others while plans are asked for.
+  // The statistics are those of the `analyze` below: autovacuum must not gather others while plans are explained.
   `do $$ declare it regclass; begin
      for it in select oid from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace loop
        execute format('alter table %s set (autovacuum_enabled = off)', it);

@@ -1,6 +1,7 @@
 /**
- * A PgBouncer in front of the tests' server, in transaction mode: a client keeps a session for one transaction, and the
- * next transaction gets another session in turn. It refuses root, so root lends it the account that Postgres runs as.
+ * A PgBouncer in front of the tests' server, in transaction mode: a client holds a session for one transaction, and the
+ * next transaction gets the next session in turn. It refuses to run as root, so root starts it under the account of
+ * Postgres.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"

@@ -1,10 +1,10 @@
 /**
  * A real Postgres for tests, in two forms.
  *
- * `layer` is the server that all test files of a run share: each test makes databases of its own on it. With
+ * `layer` is the server that all test files of a run share; each test creates its databases on it. With
  * `NARTHEX_TEST_DATABASE_URL` that server is used instead.
  *
- * `layerOwn` is a server of the test file's own, for what concerns a whole server: crashes, promotions, ended backends.
+ * `layerOwn` is a separate server for one test file, for tests of a whole server: crashes, promotions, ended backends.
  */
 import { randomBytes } from "node:crypto"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
@@ -49,7 +49,7 @@ export class PostgresServer extends Context.Service<PostgresServer, Databases>()
   )
 }
 
-/** What can be done to a server of one's own. */
+/** The control over a separate server. */
 export class PostgresControl extends Context.Service<
   PostgresControl,
   {
@@ -64,7 +64,7 @@ function databasesAt(server: string): Databases {
   const url = (database: string) => {
     const it = new URL(server)
     it.pathname = `/${database}`
-    // The driver gives up after 5 s, which a loaded machine may take. A hang is for the test's own limit.
+    // The driver's deadline is 5 s, which a loaded machine may exceed. The limit of the test catches a hang.
     it.searchParams.set("connect_timeout", "60")
     return Redacted.make(it.toString())
   }

@@ -1,5 +1,5 @@
 /**
- * A Postgres server of a test's own: a cluster on a Unix socket, ready in a few hundred milliseconds.
+ * A separate Postgres server for one test file: a cluster on a Unix socket, ready in a few hundred milliseconds.
  *
  * `initdb` runs once per Postgres version and account; its result is kept between runs and copied afterwards.
  *
@@ -31,7 +31,7 @@ const initdb = [
   "--wal-segsize=4" // MB, a quarter of the default: every copy of the cluster has one
 ]
 
-/** Puts a fresh cluster in the cache. Of several that do so at once, all but the first to rename remove their own. */
+/** Puts a fresh cluster in the cache. Of several concurrent calls the first to rename wins, and the others remove theirs. */
 const initialise = async (bin: string, owner: Account, template: string): Promise<void> => {
   const scratch = await directoryOf(owner)
   const staged = `${template}.${randomBytes(6).toString("hex")}`
@@ -59,7 +59,7 @@ const cluster = async (bin: string, owner: Account): Promise<string> => {
   return directory
 }
 
-/** An open socket is not enough: during crash recovery the server still turns clients away. */
+/** Waits for a successful statement: during crash recovery the socket is open and the server still rejects clients. */
 const ready = (data: string): Promise<boolean> =>
   readFile(join(data, "postmaster.pid"), "utf8").then(
     (status) => /^(ready|standby)/m.test(status),
@@ -139,7 +139,7 @@ export class ServerProcess {
     const server = this.#server
     const [pid] = (await readFile(join(this.#data, "postmaster.pid"), "utf8")).split("\n")
     process.kill(Number(pid), "SIGQUIT")
-    // Not `stop` at once: it asks for a shutdown with a checkpoint.
+    // Without `stop`, which would ask for a shutdown with a checkpoint.
     if (server !== undefined) await ended(server)
     await stop(server)
     this.#server = await start(this.#bin, this.#owner, this.#directory)

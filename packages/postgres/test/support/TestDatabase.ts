@@ -1,11 +1,11 @@
-/** An empty database of its own for a block of tests, and the service `Database` on it. */
+/** A separate empty database for a block of tests, and the service `Database` on it. */
 import { Effect, Layer } from "effect"
 import { Database } from "../../src/database/Database.ts"
 import { migrate } from "../../src/migrate.ts"
 import { PostgresServer } from "./PostgresServer.ts"
 import { silent } from "./silent.ts"
 
-/** So many the pool has. */
+/** The size of the pool. */
 export const connections = 10
 
 const fresh = Layer.unwrap(

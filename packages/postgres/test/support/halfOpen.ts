@@ -1,4 +1,4 @@
-/** A way to the server that can fall silent: connections stay open, and nothing passes in either direction any more. */
+/** A relay to the server that can stop forwarding: connections remain open, and no byte passes in either direction. */
 import { once } from "node:events"
 import { connect, createServer, type Socket } from "node:net"
 import { Effect, Redacted } from "effect"

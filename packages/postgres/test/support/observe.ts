@@ -1,12 +1,12 @@
 /**
- * What a test asks the database about itself, or waits for it to show.
+ * Queries on the state of the test's database, and waits for it.
  *
- * Pitfall: asking `pg_stat_activity` without the database. Other test files work on the same server.
+ * Pitfall: reading `pg_stat_activity` without a condition on the database. Other test files work on the same server.
  */
 import { Effect } from "effect"
 import { Database } from "../../src/database/Database.ts"
 
-/** A table to play with: `n` unique, `v` zero. */
+/** Creates a table for a test: `n` unique, `v` zero. */
 export const table = (name: string) =>
   Effect.flatMap(Database, ({ query }) =>
     query("test", `create table ${name} (n int constraint ${name}_n primary key, v int not null default 0)`)
@@ -23,7 +23,7 @@ export const numbers = (name: string) =>
     )
   )
 
-/** Does another session of this database show this? `condition` is over `pg_stat_activity`. */
+/** Whether another session of this database fulfils `condition`, over `pg_stat_activity`. */
 export const shows = (condition: string) =>
   Effect.flatMap(Database, ({ query }) =>
     Effect.map(

@@ -1,4 +1,4 @@
-/** No log lines: for tests that provoke what the code rightly warns about. */
+/** Suppresses log lines, for tests that provoke warnings. */
 import { Layer, References } from "effect"
 
 export const silent = Layer.succeed(References.MinimumLogLevel, "None")
