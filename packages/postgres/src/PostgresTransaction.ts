@@ -3,8 +3,8 @@
  * statement.
  *
  * After a commit with events this instance sequences them at once instead of waiting for the next poll. That is an
- * optimization: it runs in the background, one run at a time however many commits ask for it, and its failure is ignored,
- * because the poll of any instance sequences what is left.
+ * optimization: it runs in the background, one run at a time however many commits ask for it, and its failure is
+ * ignored, because the poll of any instance sequences what is left.
  */
 import { EventLog, type StorageError, Transaction } from "@narthex/core"
 import { Effect, Layer, Queue } from "effect"

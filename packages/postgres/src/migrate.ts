@@ -1,9 +1,9 @@
 /**
  * Brings the schema up to date: runs each migration once, in order, in one transaction with its record.
  *
- * Several instances may migrate at once. The transaction takes an advisory lock, so one instance runs a migration and the
- * others find it recorded. Nothing is kept between transactions, so this works behind a pooler too.
- * A record of an unknown migration is accepted: a newer version of the program may be running, and schemas only grow.
+ * Several instances may migrate at once. The transaction takes an advisory lock, so one instance runs a migration and
+ * the others find it recorded. Nothing is kept between transactions, so this works behind a pooler too. A record of an
+ * unknown migration is accepted: a newer version of the program may be running, and schemas only grow.
  *
  * Pitfall: editing a released migration. Its text is compared with the text that was run, and a difference stops the
  * start.

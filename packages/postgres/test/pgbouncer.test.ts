@@ -1,6 +1,6 @@
 /**
- * Behind a pooler in transaction mode (docs/operating/serving.md): everything works through it except LISTEN, which uses a
- * direct URL or is off.
+ * Behind a pooler in transaction mode (docs/operating/serving.md): everything works through it except LISTEN, which
+ * uses a direct URL or is off.
  */
 import {
   defaultEventSettings,

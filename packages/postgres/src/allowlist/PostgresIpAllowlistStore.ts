@@ -1,4 +1,7 @@
-/** `IpAllowlistStore` on Postgres. Each change locks the row of the version, so changes of one list run one after another. */
+/**
+ * `IpAllowlistStore` on Postgres. Each change locks the row of the version, so changes of one list run one after
+ * another.
+ */
 import { IpAllowlistStore, IpRule, ProjectId, type StorageError } from "@narthex/core"
 import { Effect, Layer, Schema } from "effect"
 import { Database } from "../database/Database.ts"

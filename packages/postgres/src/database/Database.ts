@@ -55,7 +55,8 @@ export class Database extends Context.Service<
 
     /**
      * Runs `work` in one READ COMMITTED transaction: all of it is committed, or, when it fails or is interrupted,
-     * nothing. Inside another transaction it joins that one. A failed statement inside fails the whole, even when caught.
+     * nothing. Inside another transaction it joins that one. A failed statement inside fails the whole, even when
+     * caught.
      *
      * When the server ends the transaction because of a deadlock or a serialization failure, the outermost call runs
      * `work` again from the start, five times in all. That is safe as long as `work` changes nothing but this database:
@@ -71,12 +72,16 @@ export class Database extends Context.Service<
     readonly listen: (channel: string) => Stream.Stream<Notice>
   }
 >()("@narthex/postgres/Database") {
-  /** Connections are opened on demand: a server that is down fails statements, not the layer. A malformed URL fails it. */
+  /**
+   * Connections are opened on demand: a server that is down fails statements, not the layer. A malformed URL fails it.
+   */
   static readonly layer = (options: DatabaseOptions): Layer.Layer<Database, StorageError> =>
     Layer.effect(Database, make(options))
 }
 
-/** The name of the constraint when a statement (or COMMIT) failed because of a duplicate; `undefined` for other causes. */
+/**
+ * The name of the constraint when a statement (or COMMIT) failed because of a duplicate; `undefined` for other causes.
+ */
 export const uniqueViolation = (error: StorageError): string | undefined =>
   isSqlError(error.cause) && error.cause.reason._tag === "UniqueViolation" ? error.cause.reason.constraint : undefined
 

@@ -1,6 +1,6 @@
 /**
- * Runs work in a transaction that holds an advisory lock by name until it ends. It serves rules that a unique index could
- * hold only by failing, because a failed statement aborts the whole transaction.
+ * Runs work in a transaction that holds an advisory lock by name until it ends. It serves rules that a unique index
+ * could hold only by failing, because a failed statement aborts the whole transaction.
  */
 import type { StorageError } from "@narthex/core"
 import { Effect } from "effect"

@@ -1,8 +1,8 @@
 /**
  * A model of the core as a table: the columns are the members of its wire form, so nothing is mapped by hand.
  *
- * A record is written whole, as one JSON parameter that Postgres spreads over the columns (`jsonb_populate_record`). It is
- * read through the model's schema, which ignores other columns of the row. This file builds no statements: each is
+ * A record is written whole, as one JSON parameter that Postgres spreads over the columns (`jsonb_populate_record`). It
+ * is read through the model's schema, which ignores other columns of the row. This file builds no statements: each is
  * written out where it is used.
  *
  * Pitfall: adding a member to a model without a migration. Its column must exist before this code runs, or writes fail.
@@ -13,7 +13,9 @@ import type { Database } from "./Database.ts"
 
 type Model = Schema.Codec<unknown, unknown> & { readonly fields: Schema.Struct.Fields }
 
-/** JSON for a parameter. A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD, as the driver does in plain strings. */
+/**
+ * JSON for a parameter. A lone surrogate, which UTF-8 cannot hold, becomes U+FFFD, as the driver does in plain strings.
+ */
 export const json = (value: unknown): string =>
   JSON.stringify(value, (_, part) => (typeof part === "string" ? part.toWellFormed() : part))
 

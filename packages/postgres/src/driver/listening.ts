@@ -1,8 +1,8 @@
 /**
  * Notifications of one channel over a dedicated connection, which is opened again whenever it is lost.
  *
- * A half-open socket shows no error and delivers nothing. So a statement is sent periodically, and a server that does not
- * answer it in time counts as lost.
+ * A half-open socket shows no error and delivers nothing. So a statement is sent periodically, and a server that does
+ * not answer it in time counts as lost.
  *
  * Pitfall: reporting the loss after closing the connection. A statement without an answer takes seconds to be given up.
  */

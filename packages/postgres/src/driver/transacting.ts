@@ -10,7 +10,10 @@ import type { PgPool } from "@effect/sql-pg/PgPool"
 import { Cause, Context, Data, type Duration, Effect, Exit, Scope } from "effect"
 import { isSqlError, type SqlError } from "effect/sql/SqlError"
 
-/** The time limit of one statement, including the wait for a connection. Then the server cancels it. Migrations have none. */
+/**
+ * The time limit of one statement, including the wait for a connection. Then the server cancels it. Migrations have
+ * none.
+ */
 export const StatementLimit = Context.Reference<Duration.Input>("@narthex/postgres/driver/StatementLimit", {
   defaultValue: () => "30 seconds"
 })
@@ -25,7 +28,9 @@ interface Attempt {
   doom: Cause.Cause<unknown> | undefined
 }
 
-/** The open attempts of this fiber, by pool, so that two databases in one program do not use each other's connection. */
+/**
+ * The open attempts of this fiber, by pool, so that two databases in one program do not use each other's connection.
+ */
 const Attempts = Context.Reference<ReadonlyMap<PgPool, Attempt>>("@narthex/postgres/driver/Attempts", {
   defaultValue: () => new Map()
 })

@@ -1,8 +1,8 @@
 /**
  * The statements that read and trim the event log. Each is one snapshot.
  *
- * `$1` is the organization in all but `trim`. Its floor is the id up to which its events count as trimmed: the newest id
- * that retention removed (`event_floor`), or that of a change of the timeline, which applies to all organizations
+ * `$1` is the organization in all but `trim`. Its floor is the id up to which its events count as trimmed: the newest
+ * id that retention removed (`event_floor`), or that of a change of the timeline, which applies to all organizations
  * (`event_head`). Events at or below the floor are never returned, even while the table still has them, so floor and
  * events always agree.
  */
@@ -44,8 +44,8 @@ from floor left join lateral (
 
 /**
  * Removes the oldest events that are before `$1` and not among the newest `$2` of their organization, at most 1,000 of
- * each of 50 organizations, to stay within the time limit of a statement. What is removed of an organization is always a
- * prefix by id: `at` comes from the clock of the emitting instance and need not rise with the id.
+ * each of 50 organizations, to stay within the time limit of a statement. What is removed of an organization is always
+ * a prefix by id: `at` comes from the clock of the emitting instance and need not rise with the id.
  */
 export const trim = `
 with recursive org as (

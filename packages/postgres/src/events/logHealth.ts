@@ -1,6 +1,6 @@
 /**
- * Metrics of the log on Postgres (docs/design/events.md E38): the depth of the outbox, the lag of this instance's reader,
- * and whether notifications arrive.
+ * Metrics of the log on Postgres (docs/design/events.md E38): the depth of the outbox, the lag of this instance's
+ * reader, and whether notifications arrive.
  *
  * Pitfall: taking a successful LISTEN as proof that notifications arrive. Behind a pooler LISTEN succeeds and none ever
  * comes. So `events_listen_up` also falls when the head moved without a notification.

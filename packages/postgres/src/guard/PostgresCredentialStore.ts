@@ -1,6 +1,6 @@
 /**
- * `CredentialStore` on Postgres. It runs on every request, so each method is one statement over primary keys, whose cost
- * does not grow with the number of keys.
+ * `CredentialStore` on Postgres. It runs on every request, so each method is one statement over primary keys, whose
+ * cost does not grow with the number of keys.
  *
  * Pitfall: joining the membership through the user's row. The plan then reads every member of the organization. Both
  * halves of its primary key must come from the row of the credential.

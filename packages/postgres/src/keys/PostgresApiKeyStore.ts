@@ -1,4 +1,7 @@
-/** `ApiKeyStore` on Postgres. Secrets are in their own table; authentication looks them up by its primary key, the digest. */
+/**
+ * `ApiKeyStore` on Postgres. Secrets are in their own table; authentication looks them up by its primary key, the
+ * digest.
+ */
 import { ApiKey, type ApiKeyId, ApiKeyStore, type KeysToEnd, type StoredSecret } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"

@@ -1,7 +1,7 @@
 /**
- * The event log: outbox, sequencing function, log (docs/design/events.md E12 to E17, with the designs that were measured
- * and not chosen). In short: readers never follow a cursor over uncommitted rows, and the row of the head, locked inside
- * the one statement that sequences, makes ids and positions rise without gaps.
+ * The event log: outbox, sequencing function, log (docs/design/events.md E12 to E17, with the designs that were
+ * measured and not chosen). In short: readers never follow a cursor over uncommitted rows, and the row of the head,
+ * locked inside the one statement that sequences, makes ids and positions rise without gaps.
  *
  * Migration 0006 replaces the function; it differs in how it finds its rows.
  *

@@ -4,8 +4,8 @@
  * Ids are text in byte order, so that a malformed id is unknown instead of an error. There are no foreign keys between
  * aggregates: services lock the parent row and, when it ends, revoke the children explicitly (`revoked_reason`).
  *
- * Pitfall: relying on a unique partial index for rows that expire. An index cannot depend on the time, so uniqueness among
- * unexpired rows needs a lock as well.
+ * Pitfall: relying on a unique partial index for rows that expire. An index cannot depend on the time, so uniqueness
+ * among unexpired rows needs a lock as well.
  */
 export const accounts = `
 create table user_account (

@@ -3,8 +3,8 @@
  * models.
  *
  * Deleted projects, branches and endpoints keep their rows (`deleted_at`), so unique means: among those not deleted. An
- * operation's `position` is its place in the order of creation. Inserts on one branch are serialized, so it is the order
- * of commits too.
+ * operation's `position` is its place in the order of creation. Inserts on one branch are serialized, so it is the
+ * order of commits too.
  */
 export const projects = `
 create table region (

@@ -2,8 +2,8 @@
  * The floor of each organization: the id up to which its events were trimmed.
  *
  * Retention keeps the newest events of every organization, however old, so one organization may be trimmed to a later
- * id than another has ever reached. With one floor for all, organizations with few events would report gaps that they do
- * not have. `event_head.trimmed_to` remains for changes of the timeline, which apply to all organizations.
+ * id than another has ever reached. With one floor for all, organizations with few events would report gaps that they
+ * do not have. `event_head.trimmed_to` remains for changes of the timeline, which apply to all organizations.
  *
  * Project ids are not UUIDs, so the event tables hold them as text.
  */

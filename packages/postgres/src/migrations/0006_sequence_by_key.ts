@@ -1,9 +1,9 @@
 /**
  * The sequencing function takes its events by key. The rest is as in 0001.
  *
- * A session plans the statements of a function once, mostly while the outbox is empty, where a sequential scan is right.
- * It keeps that plan when a backlog builds up, so each batch read the whole backlog: with half a million events waiting,
- * ten times as long as by key.
+ * A session plans the statements of a function once, mostly while the outbox is empty, where a sequential scan is
+ * right. It keeps that plan when a backlog builds up, so each batch read the whole backlog: with half a million events
+ * waiting, ten times as long as by key.
  */
 export const sequenceByKey = `
 create or replace function event_sequence(p_limit int) returns int language plpgsql set enable_seqscan = off as $$

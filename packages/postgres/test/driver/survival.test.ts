@@ -1,9 +1,9 @@
 /**
- * The driver survives the loss of any backend (docs/adr/0001-postgres-driver.md): the process never dies, every statement
- * settles, LISTEN comes back.
+ * The driver survives the loss of any backend (docs/adr/0001-postgres-driver.md): the process never dies, every
+ * statement settles, LISTEN comes back.
  *
- * The load continues between two losses, so that each loss hits statements in flight. The long form takes about an hour.
- * `NARTHEX_TEST_DRIVER=postgresJs` puts the other driver under the same load.
+ * The load continues between two losses, so that each loss hits statements in flight. The long form takes about an
+ * hour. `NARTHEX_TEST_DRIVER=postgresJs` puts the other driver under the same load.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"

@@ -5,8 +5,8 @@
  * The data are the oracle: every change of a row, under the row's lock, emits one event with the new version. So the
  * events of each operation must have the versions 1, 2, 3 … in this order, up to the version of its row at the end.
  *
- * Every process is killed while it works, and the server after every third kill; the work continues in between. The rounds
- * are counted, so the time that the machine takes does not matter.
+ * Every process is killed while it works, and the server after every third kill; the work continues in between. The
+ * rounds are counted, so the time that the machine takes does not matter.
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Random, Redacted } from "effect"

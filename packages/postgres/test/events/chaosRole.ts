@@ -1,9 +1,9 @@
 /**
- * One process of the chaos test: `node chaosRole.ts <writer|sequencer|tailer> <url> <position> <seed>`. It works until it
- * is killed, prints a line for each piece of work, and retries every failure.
+ * One process of the chaos test: `node chaosRole.ts <writer|sequencer|tailer> <url> <position> <seed>`. It works until
+ * it is killed, prints a line for each piece of work, and retries every failure.
  *
- * - `writer`: runs transactions that change a row under its lock and emit the new version, with pauses between the steps,
- *   early transaction ids and rollbacks, so that commits overlap in every order.
+ * - `writer`: runs transactions that change a row under its lock and emit the new version, with pauses between the
+ *   steps, early transaction ids and rollbacks, so that commits overlap in every order.
  * - `sequencer`: calls the sequencing function in a loop.
  * - `tailer`: prints the events after its position, a line of JSON for each batch.
  */

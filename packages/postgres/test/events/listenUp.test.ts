@@ -65,33 +65,35 @@ describe("events_listen_up", () => {
 
   // On the test's clock: the platform takes a sample when the test advances it by five seconds.
   layer(Layer.provideMerge(watched, counted))((it) => {
-    it.effect("events_listen_up falls while a subscription delivers nothing, and rises with the next notification", () =>
-      Effect.gen(function* () {
-        const { query } = yield* Database
-        const looks = yield* Looks
-        const look = Effect.gen(function* () {
-          const before = looks.done
-          yield* TestClock.adjust("5 seconds")
+    it.effect(
+      "events_listen_up falls while a subscription delivers nothing, and rises with the next notification",
+      () =>
+        Effect.gen(function* () {
+          const { query } = yield* Database
+          const looks = yield* Looks
+          const look = Effect.gen(function* () {
+            const before = looks.done
+            yield* TestClock.adjust("5 seconds")
+            yield* eventually(
+              "the platform to take a sample",
+              Effect.sync(() => looks.done > before)
+            )
+          })
+          yield* shows(1)
           yield* eventually(
-            "the platform to take a sample",
-            Effect.sync(() => looks.done > before)
+            "the first sample",
+            Effect.sync(() => looks.done > 0)
           )
+          yield* look
+          yield* query("test", "update event_head set pos = pos + 1")
+          yield* look
+          assert.isTrue(yield* is(1), "the notification may still be on the way")
+          yield* look
+          yield* shows(0)
+          yield* query("test", "select pg_notify('events', pos::text) from event_head")
+          yield* shows(1)
+          assert.isNotEmpty(yield* query("test", `select 1 ${subscriptions} and pid <> pg_backend_pid()`))
         })
-        yield* shows(1)
-        yield* eventually(
-          "the first sample",
-          Effect.sync(() => looks.done > 0)
-        )
-        yield* look
-        yield* query("test", "update event_head set pos = pos + 1")
-        yield* look
-        assert.isTrue(yield* is(1), "the notification may still be on the way")
-        yield* look
-        yield* shows(0)
-        yield* query("test", "select pg_notify('events', pos::text) from event_head")
-        yield* shows(1)
-        assert.isNotEmpty(yield* query("test", `select 1 ${subscriptions} and pid <> pg_backend_pid()`))
-      })
     )
   })
 })

@@ -86,35 +86,37 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An oper
     })
   )
 
-  it.effect("an operation is inserted after earlier ones of its branch are committed, and waits for no other branch", () =>
-    Effect.gen(function* () {
-      const { query, transaction } = yield* Database
-      const store = yield* OperationStore
-      const inserted = yield* Deferred.make<void>()
-      const looked = yield* Deferred.make<void>()
-      const project = aProjectId()
-      const [branch, other] = [aBranchId(), aBranchId()]
-      const first = yield* Effect.forkChild(
-        transaction(
-          Effect.gen(function* () {
-            yield* store.insert(anOperation(project, branch))
-            yield* Deferred.succeed(inserted, undefined)
-            yield* Deferred.await(looked)
-          })
+  it.effect(
+    "an operation is inserted after earlier ones of its branch are committed, and waits for no other branch",
+    () =>
+      Effect.gen(function* () {
+        const { query, transaction } = yield* Database
+        const store = yield* OperationStore
+        const inserted = yield* Deferred.make<void>()
+        const looked = yield* Deferred.make<void>()
+        const project = aProjectId()
+        const [branch, other] = [aBranchId(), aBranchId()]
+        const first = yield* Effect.forkChild(
+          transaction(
+            Effect.gen(function* () {
+              yield* store.insert(anOperation(project, branch))
+              yield* Deferred.succeed(inserted, undefined)
+              yield* Deferred.await(looked)
+            })
+          )
         )
-      )
-      yield* Deferred.await(inserted)
-      yield* store.insert(anOperation(project, other))
-      const second = yield* Effect.forkChild(store.insert(anOperation(project, branch)))
-      const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-      yield* eventually(
-        "the second insertion to finish, or to wait for the first",
-        Effect.map(query("test.waiting", waiting), (rows) => rows.length > 0 || second.pollUnsafe() !== undefined)
-      )
-      assert.isUndefined(second.pollUnsafe(), "it waits")
-      yield* Deferred.succeed(looked, undefined)
-      yield* Fiber.join(first)
-      yield* Fiber.join(second)
-    })
+        yield* Deferred.await(inserted)
+        yield* store.insert(anOperation(project, other))
+        const second = yield* Effect.forkChild(store.insert(anOperation(project, branch)))
+        const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
+        yield* eventually(
+          "the second insertion to finish, or to wait for the first",
+          Effect.map(query("test.waiting", waiting), (rows) => rows.length > 0 || second.pollUnsafe() !== undefined)
+        )
+        assert.isUndefined(second.pollUnsafe(), "it waits")
+        yield* Deferred.succeed(looked, undefined)
+        yield* Fiber.join(first)
+        yield* Fiber.join(second)
+      })
   )
 })

@@ -1,10 +1,10 @@
 /**
- * No statement scans a growing table. The test records the statements of the stores and explains them on tables that are
- * large enough for an index to pay.
+ * No statement scans a growing table. The test records the statements of the stores and explains them on tables that
+ * are large enough for an index to pay.
  *
  * The outbox is exempt: it is drained to empty, where a scan reads one page at most and is the right plan. The only
- * statement on it here is the bounded count of the gauges. eventSequence.test.ts holds the statement that takes events from
- * it to the key, because that one must not slow down with a backlog.
+ * statement on it here is the bounded count of the gauges. eventSequence.test.ts holds the statement that takes events
+ * from it to the key, because that one must not slow down with a backlog.
  */
 import { BranchId, CredentialStore, OperationStore, OrgId, ProjectId, SessionId, UserId } from "@narthex/core"
 import { ApiKeyStore, BranchStore, EventLog, InvitationStore, noEvent, ProjectStore, SessionStore } from "@narthex/core"

@@ -31,7 +31,10 @@ const initdb = [
   "--wal-segsize=4" // MB, a quarter of the default: every copy of the cluster has one
 ]
 
-/** Puts a fresh cluster in the cache. Of several concurrent calls the first to rename wins, and the others remove theirs. */
+/**
+ * Puts a fresh cluster in the cache. Of several concurrent calls the first to rename wins, and the others remove
+ * theirs.
+ */
 const initialise = async (bin: string, owner: Account, template: string): Promise<void> => {
   const scratch = await directoryOf(owner)
   const staged = `${template}.${randomBytes(6).toString("hex")}`
