@@ -4,7 +4,7 @@ import { lockDirectory } from "../src/machine/DirectoryLock.ts"
 import { closedDirectory, supervise } from "./support.ts"
 
 describe("the lock of a data directory", () => {
-  it.live("refuses the second holder and names the first", () =>
+  it.live("a locked directory refuses a second holder and names the first", () =>
     Effect.gen(function* () {
       const directory = yield* closedDirectory
       yield* lockDirectory(directory)
@@ -15,7 +15,7 @@ describe("the lock of a data directory", () => {
     })
   )
 
-  it.live("is free again when the holder's scope closes", () =>
+  it.live("a lock is released when the scope of its holder closes", () =>
     Effect.gen(function* () {
       const directory = yield* closedDirectory
       yield* Effect.scoped(lockDirectory(directory))
@@ -23,7 +23,7 @@ describe("the lock of a data directory", () => {
     })
   )
 
-  it.live("goes to exactly one of many at once", () =>
+  it.live("exactly one of many simultaneous callers gets the lock", () =>
     Effect.gen(function* () {
       const directory = yield* closedDirectory
       const all = yield* Effect.all(
@@ -34,7 +34,7 @@ describe("the lock of a data directory", () => {
     })
   )
 
-  it.live("names the process that holds it, and ends with that process, however it ends", () =>
+  it.live("a lock names the process that holds it, and ends with that process, even after kill -9", () =>
     Effect.gen(function* () {
       const dataDir = yield* closedDirectory
       const child = yield* supervise({ run: "lock", dataDir, binaries: "system" })

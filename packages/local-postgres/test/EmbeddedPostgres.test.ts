@@ -15,7 +15,7 @@ const { directory: binaries } = await postgresPrograms()
 
 const clusterIn = (dataDir: string) => clusterAt(join(dataDir, "postgres"), "store")
 
-/** Runs the store for as long as the effect; answers how many rows it has after adding one. */
+/** Runs the store while the effect runs; returns the number of rows after adding one. */
 const withStore = <A, E, R>(options: LocalPostgresOptions, use: Effect.Effect<A, E, R>) =>
   Effect.provide(use, EmbeddedPostgres.layer(options), { local: true })
 
@@ -31,7 +31,7 @@ const addRow = Effect.gen(function* () {
 for (const kind of [0, 1] as const) {
   const { choice, tag } = kinds[kind]
   describe(`the embedded store on the ${choice} Postgres`, { tags: [tag] }, () => {
-    it.live("keeps its data, adopts the server that a killed process left, and leaves nothing running", () =>
+    it.live("the store keeps its data, adopts the server of a killed process, and leaves no process running", () =>
       Effect.gen(function* () {
         const options = { dataDir: yield* dataDirectory(kind), binaries: choice }
         const { data, name } = clusterIn(options.dataDir)
@@ -48,7 +48,7 @@ for (const kind of [0, 1] as const) {
     )
 
     it.live(
-      "runs under a uid without a name, inside a directory that this uid cannot enter",
+      "the store runs under a uid without a name, inside a directory that this uid cannot enter",
       () =>
         Effect.gen(function* () {
           const runAs = { uid: 65532, gid: 65532 }
@@ -69,7 +69,7 @@ for (const kind of [0, 1] as const) {
 }
 
 describe("the embedded store", () => {
-  it.live("recovers when the server was killed too and its pid is another process's by now", () =>
+  it.live("the store recovers when the server was killed too and another process has its pid", () =>
     Effect.gen(function* () {
       const options = { dataDir: yield* dataDirectory(0), binaries }
       const { data, name } = clusterIn(options.dataDir)
@@ -83,7 +83,7 @@ describe("the embedded store", () => {
   )
 
   it.live(
-    "runs for an ordinary user as that user",
+    "the store of an ordinary user runs as that user",
     () =>
       Effect.gen(function* () {
         const become = { uid: 65534, gid: 65534 }
@@ -101,14 +101,14 @@ describe("the embedded store", () => {
     { tags: ["root"] }
   )
 
-  it.live("leaves nothing running when it is interrupted while it starts", () =>
+  it.live("an interrupted start leaves no process running", () =>
     Effect.gen(function* () {
       const options = { dataDir: yield* dataDirectory(0), binaries }
       const { data, name } = clusterIn(options.dataDir)
       const everyProcess = (kind: NodeJS.Signals) =>
         Effect.flatMap(processesOf(name), (pids) => Effect.all(pids.map((pid) => signal(pid, kind))))
       const isReady = () => existsSync(join(data, "postmaster.pid")) && postmasterStatus(data) === "ready"
-      // The server is held where it is; one that was ready by then was no start any more, and another is tried.
+      // The server is stopped with SIGSTOP. If it was ready by then, the start had ended, and another one is tried.
       const attempt = Effect.gen(function* () {
         const starting = yield* Effect.forkChild(withStore(options, Effect.never))
         yield* eventually(
@@ -128,7 +128,7 @@ describe("the embedded store", () => {
     })
   )
 
-  it.live("goes to exactly one of two processes that start at once; the other learns which one has it", () =>
+  it.live("exactly one of two simultaneous processes gets the store; the other one gets its pid", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataDirectory(0)
       const task = { run: "store", dataDir, binaries } as const
@@ -140,7 +140,7 @@ describe("the embedded store", () => {
     })
   )
 
-  it.live("tells another process the way in while it runs, a short one however long the path of its data", () =>
+  it.live("another process gets the connection of a running store, a short path for data of any path length", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataDirectory(0, "long".repeat(20), "longer".repeat(20))
       const running = EmbeddedPostgres.running(dataDir)
@@ -154,7 +154,7 @@ describe("the embedded store", () => {
     })
   )
 
-  it.live("refuses data of another major version and leaves them alone", () =>
+  it.live("data of another major version are refused and not changed", () =>
     Effect.gen(function* () {
       const dataDir = yield* closedDirectory
       const { data } = clusterIn(dataDir)
@@ -169,7 +169,7 @@ describe("the embedded store", () => {
     })
   )
 
-  it.live("says what to do when the binaries are not there", () =>
+  it.live("missing binaries are reported with what to do", () =>
     Effect.gen(function* () {
       const dataDir = yield* closedDirectory
       const error = yield* Effect.flip(withStore({ dataDir, binaries: dataDir }, addRow))

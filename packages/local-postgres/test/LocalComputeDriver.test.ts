@@ -34,7 +34,7 @@ for (const kind of [0, 1] as const) {
 
   describe(`computes on the ${choice} Postgres`, { tags: [tag] }, () =>
     layer(drivers, { excludeTestServices: true })((it) => {
-      it.effect("a new branch starts, and again in the same generation at the same address", () =>
+      it.effect("a new branch starts, and a second start of the same generation has the same address", () =>
         Effect.gen(function* () {
           const driver = yield* ComputeDriver
           yield* driver.createBranch(main, Option.none())
@@ -48,7 +48,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("a later generation has its data and another address, and the former leads nowhere", () =>
+      it.effect("a later generation has the same data and another address, and the earlier address leads nowhere", () =>
         Effect.gen(function* () {
           const driver = yield* ComputeDriver
           const [before] = yield* driver.running
@@ -63,39 +63,37 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect(
-        "a copy of a running parent has its rows of that moment, while others are written, and is its own",
-        () =>
-          Effect.gen(function* () {
-            const driver = yield* ComputeDriver
-            const parent = (yield* driver.running)[0]?.address ?? ""
-            yield* query(
-              parent,
-              "CREATE TABLE many AS SELECT i AS n, repeat('x', 500) AS text FROM generate_series(1, 20000) i"
-            )
-            let writes = 0
-            const write = Effect.tap(query(parent, "UPDATE many SET text = repeat('y', 500) WHERE n % 10 = 3"), () =>
-              Effect.sync(() => (writes += 1))
-            )
-            const writing = yield* Effect.forkChild(Effect.forever(write))
-            yield* eventually(
-              "the first write",
-              Effect.sync(() => writes > 0)
-            )
-            yield* driver.createBranch(copy, Option.some(main))
-            assert.isUndefined(writing.pollUnsafe(), "it was written all the time")
-            yield* Fiber.interrupt(writing)
-            const child = yield* start(copy, "copy", 1)
-            const [rows] = yield* query(child.address, "SELECT count(*)::int AS n FROM many")
-            assert.strictEqual(rows?.n, 20000)
-            yield* query(child.address, "INSERT INTO t VALUES (2)")
-            assert.strictEqual((yield* query(parent, "SELECT n FROM t")).length, 1)
-            yield* query(parent, "DELETE FROM t")
-            assert.strictEqual((yield* query(child.address, "SELECT n FROM t")).length, 2)
-          })
+      it.effect("a copy of a running parent is consistent while rows are written, and independent afterwards", () =>
+        Effect.gen(function* () {
+          const driver = yield* ComputeDriver
+          const parent = (yield* driver.running)[0]?.address ?? ""
+          yield* query(
+            parent,
+            "CREATE TABLE many AS SELECT i AS n, repeat('x', 500) AS text FROM generate_series(1, 20000) i"
+          )
+          let writes = 0
+          const write = Effect.tap(query(parent, "UPDATE many SET text = repeat('y', 500) WHERE n % 10 = 3"), () =>
+            Effect.sync(() => (writes += 1))
+          )
+          const writing = yield* Effect.forkChild(Effect.forever(write))
+          yield* eventually(
+            "the first write",
+            Effect.sync(() => writes > 0)
+          )
+          yield* driver.createBranch(copy, Option.some(main))
+          assert.isUndefined(writing.pollUnsafe(), "it was written all the time")
+          yield* Fiber.interrupt(writing)
+          const child = yield* start(copy, "copy", 1)
+          const [rows] = yield* query(child.address, "SELECT count(*)::int AS n FROM many")
+          assert.strictEqual(rows?.n, 20000)
+          yield* query(child.address, "INSERT INTO t VALUES (2)")
+          assert.strictEqual((yield* query(parent, "SELECT n FROM t")).length, 1)
+          yield* query(parent, "DELETE FROM t")
+          assert.strictEqual((yield* query(child.address, "SELECT n FROM t")).length, 2)
+        })
       )
 
-      it.effect("a copy of a stopped parent is its own too, and knows none of the parent's roles", () =>
+      it.effect("a copy of a stopped parent is independent, and has none of the parent's roles", () =>
         Effect.gen(function* () {
           const driver = yield* ComputeDriver
           const branch = BranchId.make("br-of-stopped")
@@ -134,7 +132,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("a deleted branch is gone with its computes, and may be deleted again", () =>
+      it.effect("deleting a branch removes its computes, and may be repeated", () =>
         Effect.gen(function* () {
           const driver = yield* ComputeDriver
           const { address } = yield* start(copy, "copy", 4)
@@ -145,7 +143,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("no id leads out of the data directory", () =>
+      it.effect("an id that is not a file name is refused", () =>
         Effect.gen(function* () {
           const driver = yield* ComputeDriver
           const error = yield* Effect.flip(driver.createBranch(BranchId.make("../../out"), Option.none()))
@@ -156,7 +154,7 @@ for (const kind of [0, 1] as const) {
   )
 
   describe(`the supervision of computes on the ${choice} Postgres`, { tags: [tag] }, () => {
-    it.live("finds what a killed process left running, keeps it, and stops it with its own scope", () =>
+    it.live("the driver adopts the computes of a killed process, and stops them when its scope closes", () =>
       Effect.gen(function* () {
         const dataDir = yield* dataDirectory(kind)
         const cluster = clusterIn(dataDir, BranchId.make("br-kept"))
@@ -180,7 +178,7 @@ for (const kind of [0, 1] as const) {
 }
 
 describe("the driver of local computes", () => {
-  it.live("refuses a data directory that another one uses", () =>
+  it.live("a second driver on a data directory is refused", () =>
     Effect.gen(function* () {
       const options = { dataDir: yield* closedDirectory }
       yield* Layer.build(LocalComputeDriver.layer(options))

@@ -8,7 +8,7 @@ const branch = BranchId.make("br-roles")
 const writer = minted("writer", "read_write")
 const reader = minted("reader", "read_only")
 
-/** A running branch, by the address of its compute. */
+/** Starts a branch; returns the address of its compute. */
 class Address extends Context.Service<Address, string>()("test/Address") {}
 
 const runningBranch = (kind: 0 | 1) =>
@@ -44,7 +44,7 @@ const as = (role: string, ...statements: ReadonlyArray<string>) =>
     return rows
   }).pipe(Effect.scoped)
 
-/** The last statement must be refused for want of a right, and for no other reason; those before must not. */
+/** The last statement must fail for a missing privilege (and no other reason); those before it must succeed. */
 const isDenied = (role: string, ...statements: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const sql = yield* session(yield* Address, role)
@@ -59,7 +59,7 @@ for (const kind of [0, 1] as const) {
   const { choice, tag } = kinds[kind]
   describe(`roles on the ${choice} Postgres`, { tags: [tag] }, () =>
     layer(runningBranch(kind), { excludeTestServices: true })((it) => {
-      it.effect("a read-only role reads everything and writes nothing, whatever it sets", () =>
+      it.effect("a read-only role reads everything and writes nothing, whatever settings it changes", () =>
         Effect.gen(function* () {
           yield* as("writer", "CREATE SCHEMA app", "CREATE TABLE app.t AS SELECT 1 AS n", "CREATE SEQUENCE app.s")
           assert.deepStrictEqual(yield* as("reader", "SELECT n FROM app.t"), [{ n: 1 }])
@@ -110,7 +110,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("a function that a user hides in the supervisor's way is not called", () =>
+      it.effect("a user's function that shadows a system function is not called by the supervisor", () =>
         Effect.gen(function* () {
           for (const [name, types] of [
             ["pg_terminate_backend", "int, int"],
@@ -146,7 +146,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("what one minted role made belongs to the next, also what it made under its own name", () =>
+      it.effect("what one minted role creates belongs to the next, even when created under its own name", () =>
         Effect.gen(function* () {
           yield* as("writer", "CREATE TABLE shared AS SELECT 1 AS n", "RESET ROLE", "CREATE TABLE own AS SELECT 1 AS n")
           yield* apply(minted("next", "read_write"), reader)
@@ -155,7 +155,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("a role that is gone loses its sessions and cannot come back; one that stays keeps them", () =>
+      it.effect("a dropped role loses its sessions and cannot log in again; a kept role keeps its sessions", () =>
         Effect.gen(function* () {
           const address = yield* Address
           yield* apply(writer, reader, minted("leaver", "read_write"))
@@ -170,7 +170,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("a role that turns read-only loses its sessions and its right to write", () =>
+      it.effect("a role that becomes read-only loses its sessions and its right to write", () =>
         Effect.gen(function* () {
           yield* apply(writer, reader, minted("turning", "read_write"))
           const before = yield* session(yield* Address, "turning")
@@ -183,7 +183,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("a password that a role gave itself is void once roles are applied again", () =>
+      it.effect("a password that a role set for itself is replaced when roles are applied again", () =>
         Effect.gen(function* () {
           const address = yield* Address
           yield* as("reader", "ALTER ROLE reader PASSWORD 'chosen'")
@@ -194,7 +194,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("a role is let in until it expires", () =>
+      it.effect("a role can log in until it expires", () =>
         Effect.gen(function* () {
           const until = (text: string) => ({ ...reader, expires_at: Option.some(DateTime.makeUnsafe(text)) })
           yield* apply(writer, until("2001-01-01T00:00:00Z"))
@@ -204,7 +204,7 @@ for (const kind of [0, 1] as const) {
         })
       )
 
-      it.effect("no client comes in as the supervisor, without a password, or to another database", () =>
+      it.effect("no client can log in as the supervisor, without a password, or to another database", () =>
         Effect.gen(function* () {
           const address = yield* Address
           yield* Effect.flip(Effect.scoped(session(address, "narthex_writer", "")))

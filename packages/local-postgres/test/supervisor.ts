@@ -1,6 +1,6 @@
 /**
- * A process that supervises Postgres, for tests that kill it. It says one line of JSON and stays until SIGTERM, or until
- * the test's end of its stdin closes.
+ * A process that supervises Postgres, for tests that kill it. It prints one line of JSON and runs until SIGTERM, or
+ * until the test closes its stdin.
  */
 import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"
@@ -12,7 +12,7 @@ export interface Task {
   readonly run: "lock" | "store" | "compute"
   readonly dataDir: string
   readonly binaries: string
-  /** Becomes this user first. */
+  /** The user to change to at the start. */
   readonly become?: { readonly uid: number; readonly gid: number }
 }
 
@@ -61,5 +61,5 @@ const fiber = Effect.runFork(
 )
 const stop = () => void Effect.runPromise(Fiber.interrupt(fiber)).then(() => process.exit())
 process.once("SIGTERM", stop)
-// Besides, a fiber that waits for ever does not keep a process alive; an open stdin does.
+// An open stdin also keeps the process alive, which a waiting fiber does not.
 process.stdin.resume().once("end", stop)

@@ -1,4 +1,4 @@
-/** What the tests share: directories, passwords, sessions, and a supervising process that can be killed. */
+/** Shared by the tests: directories, passwords, sessions, and a supervising process that can be killed. */
 import { spawn } from "node:child_process"
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto"
 import { once } from "node:events"
@@ -29,7 +29,7 @@ const npm: Kind = { choice: "npm", tag: "npm-postgres" }
 
 const hasSystem = requirements.some(({ isMet, name }) => name === system.tag && isMet())
 
-/** Both kinds, whether this machine has them or not; the first is for tests to which the kind does not matter. */
+/** Both kinds, whether this machine has them or not. Tests for which the kind does not matter use the first. */
 export const kinds: readonly [Kind, Kind] =
   (postgresAskedFor() ?? (hasSystem ? "system" : "npm")) === "system" ? [system, npm] : [npm, system]
 
@@ -39,13 +39,13 @@ const closedDirectoryIn = (parent: string) =>
     (path) => Effect.promise(() => rm(path, { recursive: true, force: true }))
   )
 
-/** Readable for its owner alone, as `mktemp -d` makes it: no other user gets through. */
+/** A directory that no other user can enter, as `mktemp -d` makes it. */
 export const closedDirectory = closedDirectoryIn(scratchParent())
 
-/** The same, where programs can be run. */
+/** The same, on a file system that can execute programs. */
 export const closedProgramDirectory = closedDirectoryIn(tmpdir())
 
-/** A data directory for `kinds[kind]`, made without `initdb` but for the first time on this machine. */
+/** A data directory for `kinds[kind]`. `initdb` runs only the first time on this machine. */
 export const dataDirectory = (kind: 0 | 1, ...within: ReadonlyArray<string>) =>
   Effect.flatMap(closedDirectory, (directory) =>
     Effect.promise(async () => {
@@ -55,7 +55,7 @@ export const dataDirectory = (kind: 0 | 1, ...within: ReadonlyArray<string>) =>
     })
   )
 
-/** What Postgres keeps of a password (RFC 5803). */
+/** The SCRAM verifier of a password (RFC 5803), as Postgres stores it. */
 const verifierOf = (password: string) => {
   const salt = randomBytes(16)
   const salted = pbkdf2Sync(password, salt, 4096, 32, "sha256")
@@ -72,7 +72,7 @@ export const minted = (role: string, access: ComputeRole["access"]): ComputeRole
   expires_at: Option.none()
 })
 
-/** A session as a user of the platform has one. */
+/** Opens a session as a user of the platform does. */
 export const session = (path: string, role: string, password = role) =>
   Effect.provide(
     PgClient.makeClient({ path, database: "postgres", username: role, password: Redacted.make(password) }),
@@ -83,16 +83,16 @@ const postmasterFile = (data: string) => readFileSync(join(data, "postmaster.pid
 
 export const postmasterPid = (data: string) => Number(postmasterFile(data)[0])
 
-/** What the server says of itself: `starting`, `ready`, … */
+/** The state in `postmaster.pid`: `starting`, `ready`, … */
 export const postmasterStatus = (data: string) => postmasterFile(data)[7]?.trim()
 
 /** The uid that a process runs as. */
 export const uidOf = (pid: number) => Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1])
 
-/** Milliseconds. Its module graph, a cluster, a recovery. */
+/** Milliseconds, for loading modules, making a cluster and a recovery. */
 const superviseLimit = 60_000
 
-/** Runs a task in a process of its own, which stays until it is killed, and answers its first line. */
+/** Runs a task in a separate process, which runs until it is killed, and returns its first line. */
 export const supervise = (task: Task) =>
   Effect.acquireRelease(
     Effect.promise(() => start(task)),
@@ -110,7 +110,7 @@ const start = async (task: Task) => {
   })
   const ended = once(child, "close")
   const failed = ended.then(() => {
-    throw new Error(`The supervising process ended before it said anything: ${complaint}`)
+    throw new Error(`The supervising process ended without output: ${complaint}`)
   })
   failed.catch(() => undefined)
   const line = once(createInterface({ input: child.stdout }), "line")

@@ -1,6 +1,6 @@
 /**
- * Where tests keep between runs what is expensive to make and depends on this machine and account alone:
- * `node_modules/.cache`, or the system's temporary directory where this account cannot write there.
+ * The cache of tests between runs, for what is expensive to create and depends on this machine and account alone. It is
+ * in `node_modules/.cache`, or in the system's temporary directory when this account cannot write there.
  */
 import { chmod, lstat, mkdir } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -24,5 +24,5 @@ export const cacheDirectory = async (name: string): Promise<string> => {
       refusals.push(cause instanceof Error ? cause.message : String(cause))
     }
   }
-  throw new Error(`There is no place for what tests keep between runs: ${refusals.join("; ")}.`)
+  throw new Error(`No directory is usable as the cache of tests: ${refusals.join("; ")}.`)
 }

@@ -1,9 +1,10 @@
 /**
- * The clusters that data directories of tests begin with. A data directory whose `templates` is a link to this place
- * needs no `initdb`: the platform makes its template once, under its own lock, and finds it there ever after.
+ * Templates of clusters, shared by the data directories of tests. A data directory whose `templates` is a link to a
+ * shared directory needs no `initdb`: the platform creates its template there once, under its lock, and finds it
+ * afterwards.
  *
- * A place is for one Postgres, one owner and one text of the package: whatever changes how a template is made makes a
- * new one.
+ * A shared directory is for one Postgres, one owner and one version of the package's sources, so a change of how
+ * templates are made starts a new one.
  */
 import { createHash } from "node:crypto"
 import type { Dirent } from "node:fs"
@@ -25,7 +26,7 @@ const hashOfSources = async (): Promise<string> => {
   return hash.digest("hex").slice(0, 16)
 }
 
-/** Milliseconds after which a place that no longer fits is certainly unused. */
+/** Milliseconds after which an outdated directory is certainly unused. */
 const old = 86_400_000
 
 const sweep = async (cache: string, current: string): Promise<void> => {
@@ -36,7 +37,7 @@ const sweep = async (cache: string, current: string): Promise<void> => {
   }
 }
 
-/** The place of the templates of this kind of Postgres (`NARTHEX_POSTGRES_BIN`). */
+/** The shared directory for this kind of Postgres (`NARTHEX_POSTGRES_BIN`). */
 const clusterTemplates = async (binaries: string): Promise<string> => {
   const cache = await cacheDirectory("templates")
   const { owner } = await Effect.runPromise(findPostgresUser())
@@ -46,7 +47,7 @@ const clusterTemplates = async (binaries: string): Promise<string> => {
   return place
 }
 
-/** Makes the data directory, if need be, and lets it begin with what is there. */
+/** Creates the data directory, if it is missing, with a link to the shared templates. */
 export const useClusterTemplates = async (dataDir: string, binaries: string): Promise<void> => {
   await mkdir(dataDir, { recursive: true, mode: 0o700 })
   await symlink(await clusterTemplates(binaries), join(dataDir, "templates"))

@@ -1,8 +1,8 @@
 /**
- * The Postgres that tests run: the system's, else the one of the npm package, so that the suite needs nothing installed.
- * `NARTHEX_TEST_POSTGRES=system` or `npm` decides which one it must be.
+ * The Postgres that tests run: the system's, else the one of the npm package, so that the suite needs nothing
+ * installed. `NARTHEX_TEST_POSTGRES=system` or `npm` demands one of them.
  *
- * Postgres refuses root, so root lends it an account that has a name: `postgres` if there is one, else `nobody`.
+ * Postgres refuses to run as root, so for root it runs as a named account: `postgres` if it exists, else `nobody`.
  */
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
@@ -13,13 +13,13 @@ import type { Identity } from "../src/machine/PostgresUser.ts"
 const run = promisify(execFile)
 
 export interface PostgresPrograms {
-  /** Where `postgres` and `initdb` are. */
+  /** The directory of `postgres` and `initdb`. */
   readonly directory: string
-  /** Who they run as; `undefined`: the account of this process. */
+  /** The user that runs them; `undefined`: the user of this process. */
   readonly identity: Identity | undefined
 }
 
-/** Which Postgres was asked for, if one was. */
+/** The kind that `NARTHEX_TEST_POSTGRES` demands, if any. */
 export const postgresAskedFor = (asked = process.env["NARTHEX_TEST_POSTGRES"]): "system" | "npm" | undefined => {
   if (asked === undefined || asked === "") return undefined
   if (asked === "system" || asked === "npm") return asked

@@ -1,15 +1,15 @@
 /**
- * Where tests put the data directories of real servers: into memory where there is plenty, else into the system's
- * temporary directory. The platform syncs what it writes, and a sync waits for whatever else the machine writes.
+ * The parent of the data directories of tests: `/dev/shm` when it has enough space, else the system's temporary
+ * directory. The platform syncs its writes, and a sync on a disk waits for the writes of all other processes.
  *
- * Pitfall: running a program from there. Containers mount it `noexec`.
+ * Pitfall: running a program from there. Containers mount `/dev/shm` with `noexec`.
  */
 import { accessSync, constants, statfsSync } from "node:fs"
 import { tmpdir } from "node:os"
 
 const memory = "/dev/shm"
 
-/** Bytes: some twenty clusters. */
+/** Bytes: about twenty clusters. */
 const plenty = 2 * 1024 ** 3
 
 export const scratchParent = (): string => {

@@ -1,13 +1,14 @@
 /**
- * A cluster's place on disk, its name among the machine's processes, and its configuration.
+ * A cluster: its files, the name of its processes, and its configuration.
  *
- *     <directory>/              ours, 0711: the server passes through to `../run`
- *     <directory>/data/         the server's, 0700: what Postgres calls the data directory
- *     <directory>/run/          the server's, 0700: the unix socket, the only way in
- *     <directory>/postgres.log  ours, 0600
+ *     <directory>/              supervisor, 0711: the server passes through it to `../run`
+ *     <directory>/data/         server, 0700: what Postgres calls the data directory
+ *     <directory>/run/          server, 0700: the Unix socket, the only way to connect
+ *     <directory>/postgres.log  supervisor, 0600
  *
- * Directories above may be closed to the server's user, so it never gets an absolute path: see `PostgresProcess`.
- * The configuration is written before every start and never edited: what a cluster does depends on this file alone.
+ * The server's user may be unable to enter the directories above, so it never gets an absolute path: see
+ * `PostgresProcess`. The configuration is written before every start, so a cluster's behaviour depends on this file
+ * alone.
  */
 import { createHash } from "node:crypto"
 import { chmod, chown, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
@@ -16,7 +17,9 @@ import { Effect } from "effect"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Identity, PostgresUser } from "../machine/PostgresUser.ts"
 
-/** The bootstrap superuser. Only we may use it, by what the kernel says about our end of the socket. */
+/**
+ * The bootstrap superuser. Only the supervisor can log in as it: the kernel tells the user at its end of the socket.
+ */
 export const superuser = "narthex"
 
 export const port = 5432
@@ -29,12 +32,12 @@ export interface Cluster {
   readonly data: string
   readonly run: string
   readonly log: string
-  /** Stands in the command line of every process of the cluster; how an earlier process's postmaster is recognised. */
+  /** Part of the command line of each of its processes; identifies a postmaster that an earlier process started. */
   readonly name: string
   readonly purpose: Purpose
 }
 
-/** `directory` is a real path: the name is derived from it. */
+/** `directory` must be a real path, because the name is derived from it. */
 export const clusterAt = (directory: string, purpose: Purpose): Cluster => ({
   directory,
   data: join(directory, "data"),
@@ -44,7 +47,7 @@ export const clusterAt = (directory: string, purpose: Purpose): Cluster => ({
   purpose
 })
 
-/** Makes the cluster's directory. The mode is set again because a strict umask would close it to the server. */
+/** Creates the cluster's directory. The mode is set again, because a strict umask would deny the server access. */
 export const makeClusterDirectory = (cluster: Cluster) =>
   attempt(`Making ${cluster.directory}`, async () => {
     await mkdir(cluster.directory, { recursive: true, mode: 0o711 })
@@ -56,7 +59,10 @@ export const majorOf = Effect.fnUntraced(function* (data: string) {
   const text = yield* attempt(`Reading the version of ${data}`, () => readFile(join(data, "PG_VERSION"), "utf8"))
   const major = Number(text.trim())
   if (Number.isInteger(major)) return major
-  return yield* new LocalPostgresError({ operation: `Reading the version of ${data}`, reason: `it is ${text.trim()}` })
+  return yield* new LocalPostgresError({
+    operation: `Reading the version of ${data}`,
+    reason: `PG_VERSION is ${text.trim()}`
+  })
 })
 
 export const writeConfiguration = (cluster: Cluster, major: number, owner: Identity, user: PostgresUser) =>
@@ -69,7 +75,8 @@ export const writeConfiguration = (cluster: Cluster, major: number, owner: Ident
       "pg_ident.conf": `supervisor "${user.supervisor}" ${superuser}\n`
     }
     for (const [name, text] of Object.entries(files)) {
-      // The directory is the server's: a file of ours is made anew beside its place, never written through a link.
+      // The server may write here, so each file is created under another name and renamed, never written through a
+      // link.
       const making = join(cluster.data, `${name}.making`)
       await rm(making, { force: true })
       await writeFile(making, text, { flag: "wx", mode: 0o600 })
@@ -78,10 +85,10 @@ export const writeConfiguration = (cluster: Cluster, major: number, owner: Ident
     }
   })
 
-/** First match decides. Minted roles reach the database `postgres` and nothing else; nobody replicates. */
+/** The first match decides. Minted roles can connect to the database `postgres` only, and none can replicate. */
 const accessOf = (purpose: Purpose) => {
-  const ours = `local all ${superuser} peer map=supervisor\n`
-  return purpose === "store" ? ours : `${ours}local postgres all scram-sha-256\n`
+  const supervisor = `local all ${superuser} peer map=supervisor\n`
+  return purpose === "store" ? supervisor : `${supervisor}local postgres all scram-sha-256\n`
 }
 
 const settingsOf = (purpose: Purpose, major: number) => {
@@ -100,7 +107,7 @@ const common = {
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
-  // A branch is copied while it runs: that takes WAL of this level and a slot that keeps it.
+  // The backup of a running branch needs this WAL level, and a slot that retains the WAL.
   wal_level: "replica",
   max_wal_senders: "0",
   max_replication_slots: "4",
@@ -124,6 +131,6 @@ const forCompute = (major: number) => ({
   max_worker_processes: "4",
   max_parallel_workers: "2",
   client_connection_check_interval: "5s",
-  // From 18 on reads are done by worker processes unless told otherwise: memory that an idle compute need not hold.
+  // Postgres 18 reads through worker processes by default, which cost an idle compute memory.
   ...(major >= 18 ? { io_method: "sync" } : {})
 })

@@ -1,12 +1,12 @@
 /**
- * Copies a cluster's data: of a stopped one its files, of a running one a backup.
+ * Copies the data of a cluster: the files of a stopped one, a backup of a running one.
  *
- * The backup is Postgres's own low-level one: between start and stop the files are copied while they change, and the
- * WAL of that time repairs the copy at its first start.
+ * The backup uses Postgres's low-level API (`pg_backup_start`, `pg_backup_stop`): the files are copied while they
+ * change, and the WAL of that time repairs the copy at its first start.
  *
- * Pitfall: copying without keeping the WAL. A checkpoint during the copy may recycle it, so a temporary slot of the
- * same session holds it.
- * Pitfall: leaving out `backup_label`. Without it a torn copy starts and is silently wrong.
+ * Pitfall: copying without retaining the WAL. A checkpoint during the copy may recycle it, so a temporary slot of the
+ * same session retains it.
+ * Pitfall: leaving out `backup_label`. Without it a torn copy starts and is silently corrupt.
  */
 import { randomUUID } from "node:crypto"
 import { constants } from "node:fs"
@@ -19,7 +19,7 @@ import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { ownerOf, type PostgresUser } from "../machine/PostgresUser.ts"
 import { runProgram } from "../machine/runProgram.ts"
 
-/** Makes `copy` from a data directory that no server uses. */
+/** Copies a data directory that no server uses. */
 export const copyStopped = Effect.fn("copyStopped")(function* (data: string, copy: string) {
   yield* runProgram("cp", ["-a", "--reflink=auto", data, copy])
   yield* attempt(`Clearing ${copy}`, async () => {
@@ -27,7 +27,7 @@ export const copyStopped = Effect.fn("copyStopped")(function* (data: string, cop
   })
 })
 
-/** Makes `copy` from a running cluster, with its data as they are when the copying ends. */
+/** Copies a running cluster; the copy has the data as of the end of the backup. */
 export const copyRunning = Effect.fn("copyRunning")(function* (source: Cluster, copy: string, user: PostgresUser) {
   const owner = yield* ownerOf(source.data, user)
   const own = async (path: string) => {
@@ -39,7 +39,7 @@ export const copyRunning = Effect.fn("copyRunning")(function* (source: Cluster, 
       try {
         await copyFile(join(source.data, path), to, constants.COPYFILE_FICLONE)
       } catch (cause) {
-        if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return // dropped meanwhile: the WAL says so too
+        if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return // dropped since
         throw cause
       }
       await own(to)
@@ -58,7 +58,7 @@ export const copyRunning = Effect.fn("copyRunning")(function* (source: Cluster, 
       const tree = yield* attempt(`Listing ${source.data}`, () => listTree(source.data))
       yield* Effect.forEach(["", ...tree.directories], makeOne)
       yield* Effect.forEach(tree.files, copyOne, { concurrency: 8, discard: true })
-      yield* copyOne(control) // last: it must not be older than what it describes
+      yield* copyOne(control) // last, because it must not be older than the other files
       const label = yield* sql<{ labelfile: string; first: string; last: string }>`
         WITH ended AS (SELECT * FROM pg_backup_stop(false)),
              slot AS (SELECT restart_lsn FROM pg_replication_slots WHERE slot_name = ${slot})
@@ -84,7 +84,7 @@ const control = "global/pg_control"
 const isSegment = (name: string) => /^[0-9A-F]{24}$/.test(name)
 const isHistory = (name: string) => name.endsWith(".history")
 
-/** Directories whose contents belong to the running server, not to the data. */
+/** Directories whose contents belong to the running server and not to the data: they are copied empty. */
 const emptied = new Set(
   ["dynshmem", "notify", "replslot", "serial", "snapshots", "stat_tmp", "subtrans"].map((name) => `pg_${name}`)
 )
@@ -94,7 +94,7 @@ const isLeftOut = (name: string) =>
     name
   )
 
-/** Everything to copy, as paths within the data directory; a directory stands before those in it. */
+/** The directories and files to copy, as paths within the data directory; parents come before their children. */
 const listTree = async (data: string) => {
   const directories: Array<string> = []
   const files: Array<string> = []

@@ -1,13 +1,13 @@
 /**
- * Puts data into a cluster's place, takes them out, replaces them: whole or not at all.
+ * Installs, replaces and removes the data of a cluster, atomically.
  *
- * New data grow as `making` beside their place, reach the disk and are then renamed, for Postgres trusts files that
- * it did not write; old data leave their place by a rename too. A process that was killed in between leaves a stray
- * of one of these names, and the next call (or start) sweeps it. The caller sees to it that nothing runs here.
+ * New data are built in `making` next to their place, synced and then renamed, because Postgres would trust a partial
+ * copy. Old data are removed by renaming them first. A killed process leaves a directory with one of these names, and
+ * the next call (or start) removes it. The caller ensures that no server runs on the data.
  */
 import { lstat, open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import { type Cluster, majorOf, makeClusterDirectory } from "./Cluster.ts"
 import { runProgram } from "../machine/runProgram.ts"
 import { attempt } from "../machine/LocalPostgresError.ts"
@@ -15,7 +15,7 @@ import { attempt } from "../machine/LocalPostgresError.ts"
 const makingOf = (cluster: Cluster) => join(cluster.directory, "making")
 const formerOf = (cluster: Cluster) => join(cluster.directory, "former")
 
-/** A rename is kept by its directory. */
+/** A rename is durable once its directory is synced. */
 const syncDirectory = async (path: string) => {
   const directory = await open(path, "r")
   try {
@@ -28,12 +28,12 @@ const syncDirectory = async (path: string) => {
 const remove = (path: string) => attempt(`Removing ${path}`, () => rm(path, { recursive: true, force: true }))
 
 export const hasData = (cluster: Cluster) =>
-  Effect.map(Effect.option(attempt("Looking", () => lstat(cluster.data))), (found) => found._tag === "Some")
+  Effect.map(Effect.option(attempt(`Looking at ${cluster.data}`, () => lstat(cluster.data))), Option.isSome)
 
-/** Removes what an interrupted call left. */
+/** Removes what an interrupted call has left. */
 export const sweepData = (cluster: Cluster) => Effect.andThen(remove(makingOf(cluster)), remove(formerOf(cluster)))
 
-/** `make` fills the directory that it is given; what was there before goes once the new is whole. */
+/** Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete. */
 export const putData = <E, R>(cluster: Cluster, make: (making: string) => Effect.Effect<void, E, R>) =>
   Effect.gen(function* () {
     const making = makingOf(cluster)
@@ -44,10 +44,11 @@ export const putData = <E, R>(cluster: Cluster, make: (making: string) => Effect
     yield* runProgram("sync", ["-f", making])
     if (yield* hasData(cluster)) yield* attempt("Replacing data", () => rename(cluster.data, formerOf(cluster)))
     yield* attempt(`Naming ${cluster.data}`, () => rename(making, cluster.data))
-    yield* attempt(`Keeping ${cluster.directory}`, () => syncDirectory(cluster.directory))
+    yield* attempt(`Syncing ${cluster.directory}`, () => syncDirectory(cluster.directory))
     yield* remove(formerOf(cluster))
   })
 
+/** Removes the data, then the cluster's directory. */
 export const removeData = Effect.fnUntraced(function* (cluster: Cluster) {
   if (yield* hasData(cluster)) {
     yield* remove(formerOf(cluster))

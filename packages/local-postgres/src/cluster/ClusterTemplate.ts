@@ -1,8 +1,8 @@
 /**
- * The cluster that new ones are copied from: `initdb` runs once per data directory and major version.
+ * The cluster from which new ones are copied: `initdb` runs once per data directory and major version.
  *
- * A copy of a file tree takes a fraction of the time of `initdb`. The template is never started; it is named only
- * when it is whole, and a kernel lock makes the second of two starters wait for the first.
+ * Copying a file tree takes a fraction of the time of `initdb`. The template is never started. It gets its name when it
+ * is complete, and a kernel lock makes the second of two processes wait for the first.
  */
 import { constants } from "node:fs"
 import { chown, mkdir, open, rename, rm } from "node:fs/promises"
@@ -14,7 +14,7 @@ import type { Machine } from "../machine/Machine.ts"
 import { runProgram } from "../machine/runProgram.ts"
 import { attempt } from "../machine/LocalPostgresError.ts"
 
-/** The data directory of the template, made if this is the first time. */
+/** The data directory of the template, created on the first call. */
 export const clusterTemplate = Effect.fn("clusterTemplate")(function* (dataDir: string, machine: Machine) {
   const templates = join(dataDir, "templates")
   const template = join(templates, `pg${machine.binaries.major}`)
@@ -54,7 +54,7 @@ const make = Effect.fnUntraced(function* (template: string, { binaries, user }: 
   yield* attempt(`Naming ${template}`, () => rename(making, template))
 })
 
-/** Authentication is what `Cluster` writes before every start. Small WAL segments keep a copy of an empty cluster small. */
+/** `Cluster` writes the authentication before every start. Small WAL segments keep a copy of an empty cluster small. */
 const options = [
   "--pgdata=/proc/self/fd/3",
   `--username=${superuser}`,
@@ -67,6 +67,6 @@ const options = [
   "--no-instructions"
 ]
 
-/** Code point order and Unicode letters without depending on the system's locales, where Postgres can do that. */
+/** Code point order and Unicode character classes; from Postgres 17 on without the system's locales. */
 const localeOf = (major: number) =>
   major >= 17 ? ["--locale=C", "--locale-provider=builtin", "--builtin-locale=C.UTF-8"] : ["--locale=C.UTF-8"]

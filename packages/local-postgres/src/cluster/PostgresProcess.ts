@@ -1,14 +1,15 @@
 /**
  * Starts, finds and stops the postmaster of a cluster. At most one caller at a time per cluster.
  *
- * The postmaster is spawned directly, in a session of its own, and outlives us: after kill -9 of this process it
- * keeps serving, and the next one finds it by `postmaster.pid` and the cluster's name in its command line.
- * Pitfalls:
- * - The server's user may be unable to reach the data directory by its path. It inherits the open directory as
- *   descriptor 3 and gets `-D /proc/self/fd/3`; forked backends inherit the descriptor too, so a reload works.
- *   (Starting in the directory instead fails on 15, which returns to its working directory by name.)
- * - An answer on the socket is not readiness; line 8 of `postmaster.pid` is.
- * - Output goes to a file: a pipe to a parent that died would end the server at its next message.
+ * The postmaster is spawned directly, in its own session, and outlives this process: after kill -9 it keeps serving,
+ * and the next process finds it by `postmaster.pid` and the cluster's name in its command line.
+ *
+ * Pitfall: passing the path of the data directory. The server's user may be unable to enter it. The postmaster inherits
+ * the open directory as descriptor 3 and gets `-D /proc/self/fd/3`; backends inherit the descriptor, so a reload works.
+ * (With the directory as working directory Postgres 15 fails, because it returns to that directory by name.)
+ * Pitfall: taking an answer on the socket for readiness. Line 8 of `postmaster.pid` tells when the server is ready.
+ * Pitfall: piping the server's output. When the reading process dies, the next message ends the server; so output goes
+ * to a file.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, constants, openSync } from "node:fs"
@@ -23,16 +24,17 @@ import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.
 import { environment } from "../machine/runProgram.ts"
 
 const readyWithin = "60 seconds"
-const largestLog = 8 * 1024 * 1024
+/** Bytes. */
+const maxLogSize = 8 * 1024 * 1024
 
-/** The pid of the live postmaster, ready or not. */
+/** The pid of the running postmaster, ready or not. */
 export const findPostmaster = (cluster: Cluster) =>
   Effect.map(postmasterFile(cluster), (lines) => {
     const pid = Number(lines[0])
     return pid > 0 && belongsTo(pid, cluster.name) ? Option.some(pid) : Option.none()
   })
 
-/** Answers once the cluster accepts connections. Running already: adopted. */
+/** Returns when the cluster accepts connections. A postmaster that is already running is adopted. */
 export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Cluster, machine: Machine) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
@@ -52,7 +54,8 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   yield* clearRemains(cluster)
   yield* writeConfiguration(cluster, major, owner, machine.user)
   const logFrom = yield* prepareLog(cluster)
-  // Interrupted before it is ready, the server is ended again: until it wrote `postmaster.pid` only we know of it.
+  // An interruption before readiness ends the server: until it has written `postmaster.pid`, no other process can find
+  // it.
   yield* Effect.uninterruptibleMask((restore) =>
     Effect.gen(function* () {
       const child = yield* spawned(() => spawnPostmaster(cluster, machine, owner))
@@ -64,7 +67,7 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   )
 })
 
-/** Ends sessions and stops; a server that does not react is stopped harder. Not running: nothing. */
+/** Ends the sessions and stops the server, by force if it does not react. Does nothing when it is not running. */
 export const stopPostgres = Effect.fn("stopPostgres")(function* (cluster: Cluster) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
@@ -73,18 +76,18 @@ export const stopPostgres = Effect.fn("stopPostgres")(function* (cluster: Cluste
   yield* clearRemains(cluster)
 })
 
-/** First the fast shutdown with its checkpoint, then the immediate one. */
+/** Fast shutdown (with a checkpoint), then immediate shutdown. `false` when the process survives both. */
 const endProcess = Effect.fnUntraced(function* (pid: number, cluster: Cluster) {
   yield* signal(pid, "SIGINT")
   if (yield* haveEnded([pid], cluster.name, "10 seconds")) return true
-  yield* Effect.logWarning(`Postgres on ${cluster.directory} did not stop in time and is stopped without a checkpoint`)
+  yield* Effect.logWarning(`Postgres on ${cluster.directory} did not stop in time and is stopped without a checkpoint.`)
   yield* signal(pid, "SIGQUIT")
   return yield* haveEnded([pid], cluster.name, "5 seconds")
 })
 
 /**
- * Nothing of the cluster is to run, and whatever still does is killed: backends whose postmaster was. Only then may
- * `postmaster.pid` go; Postgres would otherwise refuse to start when its pid is somebody else's by now.
+ * Kills the remaining processes of the cluster (backends whose postmaster was killed), then removes `postmaster.pid`.
+ * Postgres would refuse to start while another process has the pid in that file.
  */
 const clearRemains = Effect.fnUntraced(function* (cluster: Cluster) {
   const file = join(cluster.data, "postmaster.pid")
@@ -102,7 +105,7 @@ const clearRemains = Effect.fnUntraced(function* (cluster: Cluster) {
   })
 })
 
-/** The child once it runs; a program that cannot be executed says so in an event, not in an exception. */
+/** The running child. Node reports a program that cannot be executed by an event, not by an exception. */
 const spawned = (run: () => ChildProcess) =>
   Effect.callback<ChildProcess & { readonly pid: number }, LocalPostgresError>((resume) => {
     try {
@@ -141,26 +144,27 @@ const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: { readonly u
   }
 }
 
-/** Polls for line 8. One that ended before, or never said it, is an error with the end of its log. */
+/** Polls until line 8 of `postmaster.pid` is `ready`. A server that ends before is an error with the end of its log. */
 const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, logFrom: number) =>
   Effect.gen(function* () {
     while (true) {
       const ended = hasEnded()
       const lines = yield* postmasterFile(cluster)
       if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return
-      if (ended) return yield* cannotStart(yield* lastWords(cluster, logFrom))
+      if (ended) return yield* cannotStart(yield* endOfLog(cluster, logFrom))
       yield* Effect.sleep(2)
     }
   }).pipe(
     Effect.timeoutOrElse({
       duration: readyWithin,
-      orElse: () => Effect.fail(cannotStart(`${cluster.directory} is not ready yet; it may still be recovering`))
+      orElse: () =>
+        Effect.fail(cannotStart(`${cluster.directory} is not ready within ${readyWithin}; it may still be recovering`))
     })
   )
 
 const cannotStart = (reason: string) => new LocalPostgresError({ operation: "Starting Postgres", reason })
 
-/** The lines of `postmaster.pid`, none when there is no such file. */
+/** The lines of `postmaster.pid`; none when the file does not exist. */
 const postmasterFile = (cluster: Cluster) =>
   attempt("Reading postmaster.pid", async () => {
     try {
@@ -171,19 +175,20 @@ const postmasterFile = (cluster: Cluster) =>
     }
   })
 
-/** Keeps one old log, and answers where this start's lines begin. */
+/** Rotates a large log, keeping one old file. Returns the offset at which the lines of this start begin. */
 const prepareLog = (cluster: Cluster) =>
   attempt("Preparing the log", async () => {
     const size = await stat(cluster.log).then(
       (status) => status.size,
       () => 0
     )
-    if (size < largestLog) return size
+    if (size < maxLogSize) return size
     await rename(cluster.log, `${cluster.log}.1`)
     return 0
   })
 
-const lastWords = (cluster: Cluster, from: number) =>
+/** At most the last 4 KiB that this start has logged. */
+const endOfLog = (cluster: Cluster, from: number) =>
   attempt("Reading the log", async () => {
     const file = await open(cluster.log, "r")
     try {

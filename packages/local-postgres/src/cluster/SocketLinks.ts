@@ -1,10 +1,10 @@
 /**
- * Short names for the sockets of clusters: links in one directory, so that an address fits into 107 bytes and
- * can end before its cluster does.
+ * Short paths for the sockets of clusters: symbolic links in one directory, so that an address fits into the 107 bytes
+ * of a socket address and can be removed before its cluster stops.
  *
- * The directory is `sockets` in the data directory or, where its path is too long for that, one of ours in the
- * system's temporary directory, derived from the data directory so that the next process finds the same. A name
- * leads to one cluster as long as it exists, and removing it closes that way in.
+ * The directory is `sockets` in the data directory or, when that path is too long, a directory in the system's
+ * temporary directory whose name is derived from the data directory, so that the next process finds it. A link leads to
+ * one cluster; removing it closes that address to new connections.
  */
 import { createHash } from "node:crypto"
 import { lstat, mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/promises"
@@ -14,26 +14,27 @@ import { Effect } from "effect"
 import { type Cluster, socketName } from "./Cluster.ts"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 
-/** What `sun_path` holds, without the closing zero. */
-const longestPath = 107
+/** The bytes of `sun_path` without its terminating zero. */
+const maxPathLength = 107
 /** Room for `ep-` with a ULID, a dot and a generation. */
-const longestName = 44
+const maxNameLength = 44
 
 export interface SocketLink {
   readonly name: string
-  /** The directory of the cluster that it leads to. */
+  /** The directory of the cluster that the link leads to. */
   readonly cluster: string
 }
 
 export const socketPathIn = (directory: string) => join(directory, socketName)
 
-export const fits = (path: string) => Buffer.byteLength(path) <= longestPath
+/** Whether a path fits into a socket address. */
+export const fits = (path: string) => Buffer.byteLength(path) <= maxPathLength
 
-/** Opens the directory of links for a data directory, made when it is not there. */
+/** Opens the directory of links of a data directory, created on the first call. */
 export const openSocketLinks = Effect.fn("openSocketLinks")(function* (dataDir: string) {
   const hash = createHash("sha256").update(dataDir).digest("hex").slice(0, 16)
   const candidates = [join(dataDir, "sockets"), join(tmpdir(), `narthex-${hash}`), join("/tmp", `narthex-${hash}`)]
-  const directory = candidates.find((it) => fits(socketPathIn(join(it, "x".repeat(longestName)))))
+  const directory = candidates.find((it) => fits(socketPathIn(join(it, "x".repeat(maxNameLength)))))
   if (directory === undefined) {
     return yield* new LocalPostgresError({
       operation: "Choosing a place for sockets",
@@ -44,16 +45,16 @@ export const openSocketLinks = Effect.fn("openSocketLinks")(function* (dataDir: 
     await mkdir(directory, { recursive: true, mode: 0o700 })
     return lstat(directory)
   })
-  const us = process.getuid?.()
-  // Somebody else may have put it into the temporary directory before us, to lead our connections astray.
-  if (!status.isDirectory() || status.uid !== us || (status.mode & 0o077) !== 0) {
-    const reason = `${directory} is not a directory that belongs to uid ${us} alone: remove it`
+  const self = process.getuid?.()
+  // Another user may have created it in the temporary directory, to redirect connections.
+  if (!status.isDirectory() || status.uid !== self || (status.mode & 0o077) !== 0) {
+    const reason = `${directory} is not a directory that belongs to uid ${self} alone: remove it`
     return yield* new LocalPostgresError({ operation: "Opening the directory of sockets", reason })
   }
 
   const pathOf = (name: string) => socketPathIn(join(directory, name))
 
-  /** Lets `name` lead to the cluster, whatever it led to before, and answers the path of the socket. */
+  /** Links `name` to the cluster, replacing an earlier link, and returns the path of the socket. */
   const put = (name: string, cluster: Cluster) =>
     Effect.gen(function* () {
       const path = pathOf(name)

@@ -1,8 +1,9 @@
 /**
- * One superuser session on a cluster, for as long as the given effect runs.
+ * Runs an effect with a superuser session on a cluster.
  *
- * The kernel vouches for us (`peer`), so there is no password anywhere. The socket is addressed through an open
- * descriptor of its directory: a path of any length fits into the 107 bytes that a socket address has.
+ * Authentication is by `peer`: the kernel tells Postgres the user of the supervisor, so there is no password. The
+ * socket is addressed through an open descriptor of its directory, because a path of any length then fits into the 107
+ * bytes of a socket address.
  */
 import { constants } from "node:fs"
 import { open } from "node:fs/promises"
@@ -29,9 +30,9 @@ export const asSupervisor = <A, E, R>(
       username: superuser,
       applicationName: "narthex supervisor",
       startupParameters: {
-        // Users own the schema `public`: a function of theirs must not be what a superuser's statement calls.
+        // Users own the schema `public`: the superuser's statements must not call their functions.
         search_path: "pg_catalog, pg_temp",
-        // A statement that fails would be logged whole, and some of ours carry a verifier.
+        // Postgres would log a failed statement with its text, and some statements contain a verifier.
         log_min_error_statement: "panic"
       }
     })

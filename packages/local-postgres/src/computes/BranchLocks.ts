@@ -1,4 +1,4 @@
-/** One change of a branch at a time. Several branches are always taken in the same order, so nobody waits in a circle. */
+/** A lock for each branch. Several branches are locked in one order, so that callers cannot deadlock. */
 import type { BranchId } from "@narthex/core"
 import { Effect, Semaphore } from "effect"
 
@@ -7,7 +7,7 @@ interface Held {
   users: number
 }
 
-/** A lock lives while somebody holds it or waits for it. */
+/** Runs effects under the locks of branches. A lock exists while it is held or waited for. */
 export const branchLocks = () => {
   const locks = new Map<BranchId, Held>()
 

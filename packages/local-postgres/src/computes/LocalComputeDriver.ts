@@ -1,17 +1,17 @@
 /**
- * Computes on this machine: one Postgres cluster a branch, one postmaster for all endpoints of the branch.
+ * `ComputeDriver` on this machine: one Postgres cluster per branch, one postmaster for all endpoints of the branch.
  *
- *     computes/branches/<branch id>/       a cluster (`Cluster`), with the branch's data
- *     sockets/<endpoint id>.<generation>   a link to its socket: the compute, as far as anybody outside can tell
+ *     computes/branches/<branch id>/       a cluster (`Cluster`) with the data of the branch
+ *     sockets/<endpoint id>.<generation>   a link to its socket: the address of a compute
  *
- * All state is on disk and in the process table, so that a process which comes after a crash sees what the former saw.
- * An endpoint runs when its link exists and the postmaster behind it lives. The link appears after the roles were
- * brought to the list, and goes first when the endpoint stops: a stale address leads nowhere.
+ * All state is on disk and in the process table, so a process that starts after a crash finds it. An endpoint runs when
+ * its link exists and the postmaster behind it is alive. The link is created after the roles are applied and removed
+ * first when the endpoint stops, so a stale address leads nowhere.
  *
- * Pitfall: keeping the links of an earlier postmaster. A new one must not be reached through them, so they are removed
- * before it starts.
- * Pitfall: ending sessions with an address. While other endpoints of the branch run, stopping one closes its address
- * only; its sessions belong to the relay.
+ * Pitfall: keeping the links of an earlier postmaster. They would lead to the new one, so they are removed before it
+ * starts.
+ * Pitfall: ending sessions with their address. While other endpoints of the branch run, stopping one removes its
+ * address only; its sessions are for the relay to end.
  */
 import { mkdir, readdir } from "node:fs/promises"
 import { basename, join } from "node:path"
@@ -30,13 +30,13 @@ import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../ma
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { openSocketLinks } from "../cluster/SocketLinks.ts"
 
-/** Starts nothing by itself; adopts what an earlier process left, and stops every compute when the scope closes. */
+/** Adopts the computes that an earlier process left running, starts none, and stops all when the scope closes. */
 export const layer = (options: LocalPostgresOptions): Layer.Layer<ComputeDriver, LocalPostgresFailure> =>
   Layer.effect(ComputeDriver, make(options))
 
-/** The domain does not check the form of an id; here it becomes a file name. */
-const plain = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
-const computeName = /^([A-Za-z0-9][A-Za-z0-9_-]*)\.(\d+)$/
+/** Ids become file names here, and the domain does not restrict their form. */
+const fileNameForm = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
+const computeNameForm = /^([A-Za-z0-9][A-Za-z0-9_-]*)\.(\d+)$/
 
 const refuse = (reason: string) => Effect.fail(new ImpossibleRequest({ reason }))
 
@@ -63,14 +63,14 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   const locked = branchLocks()
 
   const clusterOf = (branch: BranchId) =>
-    plain.test(branch)
+    fileNameForm.test(branch)
       ? Effect.succeed(clusterAt(join(branches, branch), "compute"))
       : refuse(`${branch} cannot be the name of a directory.`)
 
-  /** Every link that is a compute's; the embedded store may have one of its own beside them. */
+  /** The links of computes. The embedded store may have a link in the same directory. */
   const computeLinks = Effect.map(links.list, (all) =>
     all.flatMap(({ cluster, name }) => {
-      const [, endpoint, generation] = computeName.exec(name) ?? []
+      const [, endpoint, generation] = computeNameForm.exec(name) ?? []
       return endpoint === undefined ? [] : [{ name, cluster, endpoint, generation: Number(generation) }]
     })
   )
@@ -78,23 +78,24 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     Effect.map(computeLinks, (all) => all.filter((it) => it.cluster === cluster.directory))
   const linksOf = (endpoint: EndpointId) =>
     Effect.map(computeLinks, (all) => all.filter((it) => it.endpoint === endpoint))
-  const unlink = (gone: ReadonlyArray<{ readonly name: string }>) =>
-    Effect.forEach(gone, ({ name }) => links.remove(name), { discard: true })
+  const unlink = (unwanted: ReadonlyArray<{ readonly name: string }>) =>
+    Effect.forEach(unwanted, ({ name }) => links.remove(name), { discard: true })
 
   const isRunning = (cluster: Cluster) => Effect.map(findPostmaster(cluster), Option.isSome)
 
   const stopAll = (cluster: Cluster) => Effect.andThen(Effect.flatMap(linksTo(cluster), unlink), stopPostgres(cluster))
 
-  /** A postmaster that no endpoint needs any more. */
+  /** Stops the postmaster when no endpoint has a link to it. */
   const stopUnlinked = Effect.fnUntraced(function* (cluster: Cluster) {
     if ((yield* linksTo(cluster)).length === 0) yield* stopPostgres(cluster)
   })
 
   /**
-   * Fills a branch from its parent. A running parent is not locked meanwhile, so its endpoints start and stop as ever
-   * (a stop ends the backup, which is then tried again); a stopped one is, because it must stay so.
+   * Copies the parent's data to a branch, if `wanted` says so. A running parent is not locked, so its endpoints can
+   * start and stop during the copy; a stop fails the backup, and the operation is retried. A stopped parent is locked,
+   * because it must not start during the copy.
    */
-  const fill = Effect.fnUntraced(function* (
+  const copyFromParent = Effect.fnUntraced(function* (
     branch: BranchId,
     parent: BranchId,
     wanted: (cluster: Cluster) => Effect.Effect<boolean, LocalPostgresFailure>
@@ -119,8 +120,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     branch: BranchId,
     parent: Option.Option<BranchId>
   ) {
-    const isMissing = (cluster: Cluster) => Effect.map(hasData(cluster), (there) => !there)
-    if (Option.isSome(parent)) return yield* fill(branch, parent.value, isMissing)
+    const isMissing = (cluster: Cluster) => Effect.map(hasData(cluster), (exists) => !exists)
+    if (Option.isSome(parent)) return yield* copyFromParent(branch, parent.value, isMissing)
     const cluster = yield* clusterOf(branch)
     const template = yield* clusterTemplate(dataDir, machine)
     const copy = Effect.gen(function* () {
@@ -130,7 +131,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   })
 
   const resetBranch = Effect.fn("LocalComputeDriver.resetBranch")((branch: BranchId, parent: BranchId) =>
-    fill(branch, parent, (cluster) => Effect.as(stopAll(cluster), true))
+    copyFromParent(branch, parent, (cluster) => Effect.as(stopAll(cluster), true))
   )
 
   const deleteBranch = Effect.fn("LocalComputeDriver.deleteBranch")(function* (branch: BranchId) {
@@ -148,7 +149,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   const start = Effect.fn("LocalComputeDriver.start")(function* (wanted: ComputeStart) {
     const { branch_id, endpoint_id, generation, roles } = wanted
     const cluster = yield* clusterOf(branch_id)
-    if (!plain.test(endpoint_id)) return yield* refuse(`${endpoint_id} cannot be part of a path.`)
+    if (!fileNameForm.test(endpoint_id)) return yield* refuse(`${endpoint_id} cannot be part of a path.`)
     const elsewhere = (yield* linksOf(endpoint_id)).some((it) => it.cluster !== cluster.directory)
     if (elsewhere) yield* stop(endpoint_id)
     const name = `${endpoint_id}.${generation}`
@@ -171,7 +172,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     )
   })
 
-  const bringRoles = Effect.fn("LocalComputeDriver.applyRoles")(function* (
+  const applyRolesTo = Effect.fn("LocalComputeDriver.applyRoles")(function* (
     branch: BranchId,
     roles: ComputeStart["roles"]
   ) {
@@ -195,7 +196,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     return computes
   }).pipe(Effect.withSpan("LocalComputeDriver.running"))
 
-  /** What a crash left: half-made data, links to servers that died, servers that no link leads to. */
+  // Clean up after a crash: partial data, links to servers that died, servers without a link.
   for (const cluster of yield* allClusters) {
     yield* sweepData(cluster)
     if (yield* isRunning(cluster)) yield* stopUnlinked(cluster)
@@ -203,7 +204,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   }
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(allClusters, (all) => Effect.forEach(all, stopAll, { concurrency: 8, discard: true })).pipe(
-      Effect.catch((error) => Effect.logError("Some computes keep running", error))
+      Effect.catch((error) => Effect.logError("Some computes could not be stopped and are still running.", error))
     )
   )
 
@@ -213,7 +214,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     deleteBranch: (branch) => asComputeFailed(deleteBranch(branch)),
     start: (wanted) => asComputeFailed(start(wanted)),
     stop: (endpoint) => asComputeFailed(stop(endpoint)),
-    applyRoles: (branch, roles) => asComputeFailed(bringRoles(branch, roles)),
+    applyRoles: (branch, roles) => asComputeFailed(applyRolesTo(branch, roles)),
     running: asComputeFailed(running)
   })
 })

@@ -1,15 +1,16 @@
 /**
- * The roles of a compute, brought to exactly the given list.
+ * Makes the roles of a compute match the given list exactly.
  *
- * Every role of a cluster that is not Postgres's own, the supervisor's or the group below was minted: nobody else can
- * make any. How access is given, and why none of it can be undone from a session:
- * - `read_write` is membership in the group `narthex_writer`, which owns the schema `public` and may create in the
- *   database. Sessions start as the group (`SET role` on the minted role), so it owns what they make, and the next
- *   minted role finds it its own. What a session makes after `RESET ROLE` goes to the group when the role is dropped.
- * - `read_only` is `pg_read_all_data` and the absence of every other right: PUBLIC has neither CREATE nor TEMP nor the
+ * A role that is not predefined by Postgres, not the supervisor's and not the group below was minted: only the
+ * supervisor can create roles. Access is granted so that no session can extend it:
+ * - `read_write` is membership in the group `narthex_writer`, which owns the schema `public` and may create objects in
+ *   the database. Sessions start as the group (`SET role` on the minted role), so the group owns what they create,
+ *   and every later minted role can use it. Objects that a session creates after `RESET ROLE` are reassigned to the
+ *   group when the role is dropped.
+ * - `read_only` is membership in `pg_read_all_data` and nothing else: PUBLIC has neither CREATE nor TEMPORARY nor the
  *   functions that write large objects.
- * A role may change its own password and settings, so both are set again each time; one whose memberships are not
- * what they should be is dropped and made anew, which also ends the sessions that still have its former rights.
+ * A role may change its own password and settings, so both are set again each time. A role with other memberships is
+ * dropped and created again, which also ends the sessions that still have its previous rights.
  */
 import type { PgClient } from "@effect/sql-pg"
 import type { ComputeRole } from "@narthex/core"
@@ -20,7 +21,7 @@ import { ImpossibleRequest, LocalPostgresError } from "../machine/LocalPostgresE
 export const writers = "narthex_writer"
 const readers = "pg_read_all_data"
 
-/** What holds for every compute, whatever its roles. Owners may have given rights away: these are taken back. */
+/** Sets the privileges that every compute has, whatever its roles. Rights that owners granted on them are revoked. */
 export const prepareAccess = Effect.fn("prepareAccess")(function* (sql: PgClient.PgClient) {
   yield* sql.unsafe(`
     DO $$
@@ -47,7 +48,7 @@ export const prepareAccess = Effect.fn("prepareAccess")(function* (sql: PgClient
     END $$`)
 })
 
-/** Brings the roles to the list; the sessions of those that are gone are ended. */
+/** Creates, updates and drops roles to match the list, and ends the sessions of dropped roles. */
 export const applyRoles = Effect.fn("applyRoles")(function* (
   sql: PgClient.PgClient,
   roles: ReadonlyArray<ComputeRole>
@@ -66,15 +67,17 @@ export const applyRoles = Effect.fn("applyRoles")(function* (
   for (const { groups, name, oid } of present) {
     const wanted = roles.find((it) => it.role === name)
     if (wanted !== undefined && groups.length === 1 && groups[0] === groupOf(wanted)) kept.add(name)
-    else yield* drop(sql, name, oid)
+    else yield* dropRole(sql, name, oid)
   }
-  yield* sql.withTransaction(Effect.forEach(roles, (role) => bring(sql, role, kept.has(role.role)), { discard: true }))
+  yield* sql.withTransaction(
+    Effect.forEach(roles, (role) => putRole(sql, role, kept.has(role.role)), { discard: true })
+  )
 })
 
-const bring = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: ComputeRole, there: boolean) {
+const putRole = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: ComputeRole, exists: boolean) {
   const name = identifier(role.role)
   const until = Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
-  if (!there) yield* sql.unsafe(`CREATE ROLE ${name} IN ROLE ${groupOf(role)}`)
+  if (!exists) yield* sql.unsafe(`CREATE ROLE ${name} IN ROLE ${groupOf(role)}`)
   yield* sql.unsafe(`ALTER ROLE ${name} WITH LOGIN INHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
     PASSWORD '${role.verifier}' VALID UNTIL '${until}'`)
   yield* sql.unsafe(`ALTER ROLE ${name} RESET ALL`)
@@ -82,8 +85,11 @@ const bring = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: Compute
   if (role.access === "read_write") yield* sql.unsafe(`ALTER ROLE ${name} SET role = '${writers}'`)
 })
 
-/** No new session first, then none at all; one that was just being let in is ended after the role is gone. */
-const drop = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: string, oid: number) {
+/**
+ * NOLOGIN first, so that no new session starts, then ends the existing ones. A session that was already authenticating
+ * is ended after the role is dropped.
+ */
+const dropRole = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: string, oid: number) {
   const name = identifier(role)
   yield* sql.unsafe(`ALTER ROLE ${name} NOLOGIN`)
   yield* endSessions(sql, oid)
@@ -93,7 +99,7 @@ const drop = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: string, 
   yield* endSessions(sql, oid)
 })
 
-/** Answers once they are gone: their temporary objects go with them, and would else keep the role. */
+/** Waits until the sessions have ended: their temporary objects would otherwise prevent DROP ROLE. */
 const endSessions = (sql: PgClient.PgClient, oid: number) =>
   Effect.gen(function* () {
     while (true) {
@@ -105,7 +111,12 @@ const endSessions = (sql: PgClient.PgClient, oid: number) =>
     Effect.timeoutOrElse({
       duration: "10 seconds",
       orElse: () =>
-        Effect.fail(new LocalPostgresError({ operation: "Ending the sessions of a role", reason: "they do not end" }))
+        Effect.fail(
+          new LocalPostgresError({
+            operation: "Ending the sessions of a role",
+            reason: "they did not end within 10 seconds"
+          })
+        )
     })
   )
 
@@ -113,9 +124,10 @@ const groupOf = (role: ComputeRole) => (role.access === "read_write" ? writers :
 
 const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
 
-/** Postgres would hash anything else as a password, and cut a longer name so that it meets another. */
+/** Postgres would take any other text for a password and hash it. */
 const verifierForm = /^SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$/
 
+/** Why a role cannot be created. Postgres truncates a name above 63 bytes, so that two names may become one. */
 const refusalOf = ({ role, verifier }: ComputeRole): string | undefined => {
   if (role.startsWith("pg_") || reserved.has(role)) return `The role name ${role} is reserved.`
   if (role === "" || role.includes("\0") || Buffer.byteLength(role) > 63) {

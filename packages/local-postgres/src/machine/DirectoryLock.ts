@@ -1,10 +1,10 @@
 /**
- * A directory belongs to one process at a time.
+ * An exclusive lock on a directory, held by one process at a time.
  *
- * The lock is the kernel's: an exclusive transaction on an empty SQLite file, which is a POSIX lock on that file.
- * Of two simultaneous starters exactly one wins, and after kill -9 there is nothing to clean up or to misread, as
- * there is with a file that names a pid. It also holds between containers that share the directory, and within
- * one process. The file stays; only the lock on it means something.
+ * It is a kernel lock: an exclusive transaction on an empty SQLite file takes a POSIX lock on that file. Of two
+ * simultaneous processes exactly one gets it, and the kernel releases it after kill -9, so there is no stale pid file
+ * to clean up or misread. It also works between containers that share the directory, and within one process. The file
+ * remains; only the lock counts.
  */
 import { closeSync, existsSync, openSync } from "node:fs"
 import { readFile, stat } from "node:fs/promises"
@@ -15,7 +15,7 @@ import { attempt, DataDirectoryLocked, LocalPostgresError } from "./LocalPostgre
 
 const SQLITE_BUSY = 5
 
-/** Holds the directory until the scope closes; fails at once when somebody else has it. */
+/** Holds the lock until the scope closes; fails at once when another holder has it. */
 export const lockDirectory = Effect.fn("lockDirectory")(function* (directory: string) {
   const file = join(directory, "lock")
   const held = yield* Effect.acquireRelease(take(file), (lock) =>
@@ -44,16 +44,19 @@ const take = (file: string) =>
   })
 
 /**
- * Ours alone, or anybody could hold a lock on it. Only when it is not there: to close a descriptor of a file ends
- * every lock that this process has on it.
+ * Creates the file with mode 0600: a user who can open it can lock it. Only when it is missing, because closing any
+ * descriptor of a file releases every POSIX lock that this process has on it.
  */
 const make = (file: string) => {
   if (!existsSync(file)) closeSync(openSync(file, "a", 0o600))
 }
 
-/** `/proc/locks` names who holds a lock on this inode: `1: POSIX  ADVISORY  WRITE 4711 fe:00:2149415 0 EOF`. */
+/**
+ * The pid of the holder, from the line of this inode in `/proc/locks`: `1: POSIX  ADVISORY  WRITE 4711 fe:00:2149415 0
+ * EOF`.
+ */
 const holderOf = (file: string) =>
-  attempt(`Reading who holds ${file}`, async () => {
+  attempt(`Finding the holder of ${file}`, async () => {
     const { ino } = await stat(file)
     const lines = (await readFile("/proc/locks", "utf8")).split("\n").map((line) => line.trim().split(/\s+/))
     const line = lines.find((words) => words[3] === "WRITE" && words[5]?.endsWith(`:${ino}`))

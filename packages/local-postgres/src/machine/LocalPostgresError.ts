@@ -15,7 +15,9 @@ export class PostgresBinariesMissing extends Schema.TaggedError<PostgresBinaries
   }
 }
 
-/** Another process holds the lock of this directory. The kernel releases the lock when that process ends for any reason. */
+/**
+ * Another process holds the lock of this directory. The kernel releases the lock when that process ends for any reason.
+ */
 export class DataDirectoryLocked extends Schema.TaggedError<DataDirectoryLocked>()("DataDirectoryLocked", {
   directory: Schema.String,
   /** The pid of the holder; none when it is not visible from here, as in another container. */

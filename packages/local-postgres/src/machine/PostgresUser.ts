@@ -1,13 +1,11 @@
 /**
- * Whom Postgres runs as, and who we are on our end of its socket.
+ * The user that Postgres runs as, and the user that the supervisor connects as.
  *
- * Postgres refuses root. When we are root it runs as the system's `postgres` user, else as a fixed uid that needs no
- * entry in /etc/passwd.
+ * Postgres refuses to run as root. For a supervisor that is root it runs as the system's user `postgres`, else as a
+ * fixed uid that needs no entry in /etc/passwd. Existing data keep their owner: see `ownerOf`.
  *
- * Pitfall: running `initdb` as a user without an entry. It looks its own name up, whatever `--username` says; the
- * server does not. So initdb runs as any ordinary user, and what it made changes owner.
- *
- * Existing data keeps its owner: see `ownerOf`.
+ * Pitfall: running `initdb` as a uid without an entry in /etc/passwd. It looks up its own name, whatever `--username`
+ * is; the server does not. So initdb runs as any named user, and its output changes owner.
  */
 import { readFile, stat } from "node:fs/promises"
 import { userInfo } from "node:os"
@@ -20,20 +18,20 @@ export interface Identity {
 }
 
 export interface PostgresUser {
-  /** The name that Postgres sees when we connect; `pg_ident.conf` maps it to the superuser role. */
+  /** The name of this process's user; `pg_ident.conf` maps it to the superuser role. */
   readonly supervisor: string
-  /** Are we root, so that files must change owner and children their uid? */
+  /** Whether this process is root, so that files must change owner and child processes their uid. */
   readonly drops: boolean
-  /** Whom new clusters belong to. */
+  /** The owner of new clusters. */
   readonly owner: Identity
-  /** Whom `initdb` runs as. */
+  /** The user that runs `initdb`. */
   readonly initdb: Identity
 }
 
 /** Used where the system has no `postgres` user. */
 const unnamed: Identity = { uid: 65532, gid: 65532 }
 
-/** `chosen` only matters to root: anybody else can only be himself. */
+/** `chosen` applies when this process is root; any other user runs Postgres as itself. */
 export const findPostgresUser = Effect.fn("findPostgresUser")(function* (chosen?: Identity) {
   const self = yield* Effect.try({
     try: () => userInfo(),
@@ -41,7 +39,7 @@ export const findPostgresUser = Effect.fn("findPostgresUser")(function* (chosen?
       new LocalPostgresError({
         operation: "Finding the user to run Postgres as",
         reason:
-          "this process's uid has no name, and Postgres insists on one: add it to /etc/passwd or run as another user"
+          "the uid of this process has no name, and Postgres requires one: add it to /etc/passwd or run as another user"
       })
   })
   const itself = { uid: self.uid, gid: self.gid }
@@ -57,7 +55,7 @@ export const findPostgresUser = Effect.fn("findPostgresUser")(function* (chosen?
   if (owner.uid === 0 || named === undefined) {
     return yield* new LocalPostgresError({
       operation: "Finding the user to run Postgres as",
-      reason: "Postgres refuses to run as root, and /etc/passwd names nobody else: add a user postgres"
+      reason: "Postgres refuses to run as root, and /etc/passwd has no other user: add a user postgres"
     })
   }
   return {
@@ -76,12 +74,12 @@ const parseAccounts = (passwd: string) =>
       : []
   })
 
-/** Whom existing data belongs to: Postgres runs on it as that user and no other. */
+/** The owner of existing data: Postgres must run as this user. */
 export const ownerOf = Effect.fnUntraced(function* (data: string, user: PostgresUser) {
   const { uid, gid } = yield* attempt(`Looking at ${data}`, () => stat(data))
   if (user.drops ? uid === 0 : uid !== user.owner.uid) {
     const reason = user.drops
-      ? "it belongs to root, and Postgres refuses root: give it to the user that Postgres runs as"
+      ? "it belongs to root, and Postgres refuses to run as root: change its owner to the user that runs Postgres"
       : `it belongs to uid ${uid}: run as that user or as root`
     return yield* new DataDirectoryUnusable({ directory: data, reason })
   }

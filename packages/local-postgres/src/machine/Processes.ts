@@ -1,21 +1,21 @@
 /**
- * The machine's processes, as far as their command lines tell.
+ * The processes of a cluster, identified by their command lines.
  *
- * A pid alone is never believed: after a restart of the machine it may be anybody's. Each process of a cluster
- * carries the cluster's name in its command line (`cluster_name`), which unlike its working directory can be read
- * without privileges over a process of another user.
+ * A pid alone proves nothing: after a restart of the machine another process may have it. Each process of a cluster has
+ * the cluster's name in its command line (`cluster_name`), which, unlike the working directory, is readable without
+ * privileges over the process.
  */
 import { readFileSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { type Duration, Effect } from "effect"
 import { attempt, LocalPostgresError } from "./LocalPostgresError.ts"
 
-/** Does this process live and belong to the cluster? A zombie has no command line and counts as gone. */
+/** Whether the process is alive and belongs to the cluster. A zombie has no command line and counts as ended. */
 export const belongsTo = (pid: number, name: string) => {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(name)
   } catch {
-    return false // the process ended: that is the answer, not a failure
+    return false // the process has ended
   }
 }
 
@@ -30,7 +30,7 @@ export const processesOf = (name: string) =>
         .filter((pid) => belongsTo(pid, name))
   )
 
-/** One that ended meanwhile is as good as signalled. */
+/** Sends a signal. Succeeds when the process has already ended. */
 export const signal = (pid: number, kind: NodeJS.Signals) =>
   Effect.try({
     try: () => {
@@ -43,7 +43,7 @@ export const signal = (pid: number, kind: NodeJS.Signals) =>
     catch: (cause) => new LocalPostgresError({ operation: `Sending ${kind} to process ${pid}`, reason: String(cause) })
   })
 
-/** Waits until none of these belongs to the cluster any more; false when the time is over first. */
+/** Waits until none of the processes belongs to the cluster; `false` when the time is over first. */
 export const haveEnded = (pids: ReadonlyArray<number>, name: string, within: Duration.Input) =>
   Effect.gen(function* () {
     while (pids.some((pid) => belongsTo(pid, name))) yield* Effect.sleep(2)

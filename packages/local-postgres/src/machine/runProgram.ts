@@ -1,8 +1,8 @@
 /**
- * Runs a program to its end and answers its standard output. One that fails is an error with what it said.
+ * Runs a program to its end and returns its standard output. A failure is an error with its standard error.
  *
- * The environment is empty but for a path and a locale: a child never inherits our secrets, and what it prints
- * does not depend on who started us.
+ * The environment has only a path and a locale: a child never inherits secrets, and its output does not depend on the
+ * environment of this process.
  */
 import { spawn } from "node:child_process"
 import { Effect } from "effect"
@@ -12,9 +12,9 @@ import type { Identity } from "./PostgresUser.ts"
 export const environment = { PATH: "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin", LC_ALL: "C" }
 
 export interface ProgramOptions {
-  /** Whom it runs as; left out, ourselves. */
+  /** The user that runs it. Default: the user of this process. */
   readonly identity?: Identity | undefined
-  /** An open directory that the program finds as `/proc/self/fd/3`. */
+  /** An open directory, which the program can enter as `/proc/self/fd/3`. */
   readonly directory?: number | undefined
 }
 

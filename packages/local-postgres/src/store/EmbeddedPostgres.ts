@@ -1,9 +1,9 @@
 /**
- * The control plane's own Postgres, a real server under the data directory that lives as long as its scope.
+ * The embedded Postgres of the control plane: a real server under the data directory that runs as long as its scope.
  *
- * One process at a time uses it as its own; a server that a killed process left running is adopted. Whoever else is
- * allowed near it (an operator command beside the running platform) asks `running` for the way in.
- * There is no password: the socket's directory is closed to others and the kernel says who connects.
+ * One process at a time owns it; a server that a killed process left running is adopted. Other processes of the same
+ * user, such as an operator's command, connect through `running`. There is no password: other users cannot enter the
+ * directory of the socket, and Postgres asks the kernel for the user at the other end (`peer`).
  */
 import { realpath } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -19,11 +19,11 @@ import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../ma
 import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
 import { fits, openSocketLinks, socketPathIn } from "../cluster/SocketLinks.ts"
 
-/** The way into the store. */
+/** How to connect to the store: over a Unix socket, without a password. */
 export interface StoreConnection {
-  /** The unix socket itself. */
+  /** The path of the socket. */
   readonly path: string
-  /** Its directory, which libpq and others call the host. */
+  /** The directory of the socket, which libpq calls the host. */
   readonly host: string
   readonly port: number
   readonly database: string
@@ -40,7 +40,7 @@ export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, StoreCon
   static readonly layer = (options: LocalPostgresOptions): Layer.Layer<EmbeddedPostgres, LocalPostgresFailure> =>
     Layer.effect(EmbeddedPostgres, start(options))
 
-  /** The store of a data directory, if somebody runs it now. Starts nothing. */
+  /** The connection to the store of a data directory, if its server is running. Starts nothing. */
   static readonly running = Effect.fn("EmbeddedPostgres.running")(function* (dataDir: string) {
     const real = yield* Effect.option(attempt(`Opening ${dataDir}`, () => realpath(dataDir)))
     if (Option.isNone(real)) return Option.none()
@@ -64,19 +64,21 @@ const start = Effect.fn("EmbeddedPostgres.start")(function* (options: LocalPostg
     yield* putData(cluster, (making) => copyStopped(template, making))
   }
   yield* Effect.addFinalizer(() =>
-    Effect.catch(stopPostgres(cluster), (error) => Effect.logError("The embedded Postgres keeps running", error))
+    Effect.catch(stopPostgres(cluster), (error) =>
+      Effect.logError("The embedded Postgres could not be stopped and is still running.", error)
+    )
   )
   yield* startPostgres(cluster, machine)
   yield* asSupervisor(cluster, "postgres", (sql) =>
     Effect.gen(function* () {
-      const there = yield* sql`SELECT FROM pg_database WHERE datname = ${database}`
-      if (there.length === 0) yield* sql`CREATE DATABASE ${sql(database)}`
+      const existing = yield* sql`SELECT FROM pg_database WHERE datname = ${database}`
+      if (existing.length === 0) yield* sql`CREATE DATABASE ${sql(database)}`
     })
   )
   return yield* connectionTo(dataDir, cluster)
 })
 
-/** The socket by its own path, or by a shorter one where that is too long. */
+/** The connection over the socket's own path, or over a shorter link when that path is too long. */
 const connectionTo = Effect.fnUntraced(function* (dataDir: string, cluster: Cluster) {
   const own = socketPathIn(cluster.run)
   const path = fits(own) ? own : yield* (yield* openSocketLinks(dataDir)).put(linkName, cluster)
