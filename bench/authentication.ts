@@ -1,13 +1,13 @@
 /**
- * What it costs to know who is calling: an authenticated request against a limit in the same run, bare node:http with
- * the one statement that authentication needs; with few keys in the store, and with many.
+ * The cost of authentication: an authenticated request against a limit in the same run, which is bare node:http with
+ * the one statement that authentication needs; with few and with many keys in the store.
  *
- * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many]`. The median of the rounds counts,
- * and the ratios are what to read. CPU is what the server process used a request; the load generator is another process,
- * and so are the backends of Postgres, which are counted apart.
+ * `node --conditions=source bench/authentication.ts [seconds] [rounds] [few] [many]`. Results are medians of the
+ * rounds; compare the ratios. CPU is the time of the server process per request. The load generator is another process;
+ * the backends of Postgres are counted separately.
  *
- * Pitfall: measuring two sizes minutes apart. They differ by what else the machine did. So few and many keys take
- * turns, and each pair gives one ratio.
+ * Pitfall: measuring two sizes minutes apart. The difference includes other load on the machine, so few and many keys
+ * take turns, and each pair gives one ratio.
  */
 import { readFileSync } from "node:fs"
 import { Database, migrate } from "@narthex/postgres"
@@ -19,17 +19,17 @@ import { binaries, startCluster } from "./proxyCluster.ts"
 const arg = (at: number, usual: number) => Number(process.argv[at] ?? usual)
 const [seconds, rounds, few, many] = [arg(2, 1), arg(3, 7), arg(4, 1_000), arg(5, 20_000)]
 const connections = 16
-/** Keys that are used in turn: their digests lie all over the index. */
+/** The number of keys in use, in turn. Their digests are spread over the index. */
 const used = 256
 
 interface Measured {
   readonly rate: number
-  /** Microseconds of CPU a request: of the server, and of Postgres. */
+  /** Microseconds of CPU per request: of the server, and of Postgres. */
   readonly cpu: number
   readonly backends: number
 }
 
-/** One thing to measure: a server, the credential, and where it is. */
+/** One measured case: a server, its credentials and its store. */
 interface Way {
   readonly name: string
   readonly keys: number
@@ -43,7 +43,7 @@ const quantile = (values: ReadonlyArray<number>, share: number) =>
 
 const median = (values: ReadonlyArray<number>) => quantile(values, 0.5)
 
-/** Milliseconds of CPU of the backends that live. */
+/** CPU time of the running backends, in milliseconds. */
 const backendsOf = (postmaster: number) =>
   readFileSync(`/proc/${postmaster}/task/${postmaster}/children`, "utf8")
     .trim()
@@ -52,7 +52,7 @@ const backendsOf = (postmaster: number) =>
     .reduce((sum, fields) => sum + (Number(fields[11]) + Number(fields[12])) * 10, 0)
 
 const measure = async (postmaster: number, { server, tokens }: Way): Promise<Measured> => {
-  await load(server.port, tokens, connections, seconds / 4) // warm
+  await load(server.port, tokens, connections, seconds / 4) // warm-up
   const before = [await server.cpu(), backendsOf(postmaster)] as const
   const { requests, seconds: took } = await load(server.port, tokens, connections, seconds)
   const after = [await server.cpu(), backendsOf(postmaster)] as const
@@ -76,7 +76,7 @@ const call = async (port: number, path: string, body: object, token?: string) =>
   return response.json()
 }
 
-/** A store with so many keys, the real server and the bare ones on it. */
+/** A store with this number of keys, with the real server and the bare ones. */
 const prepare = (store: Store, keys: number) =>
   Effect.gen(function* () {
     const url = `postgresql:///${store.database}?host=${encodeURIComponent(store.host)}&user=${store.user}`

@@ -1,11 +1,11 @@
-/** A server process of the benchmark of authentication, and the load that is put on it. */
+/** A server process of the authentication benchmark, and its load. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { connect, type Socket } from "node:net"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 
-/** Where the store is: a directory of a socket. */
+/** A Postgres. `host` is the directory of its socket. */
 export interface Store {
   readonly host: string
   readonly user: string
@@ -14,13 +14,13 @@ export interface Store {
 
 export interface ServerOptions {
   readonly store: Store
-  /** The one statement of a bare server, and what it is run with in turn; without it the server is the real API. */
+  /** The statement of a bare server, and its parameters in turn. Without it the server is the real API. */
   readonly bare?: { readonly statement: string; readonly parameters: ReadonlyArray<string> }
 }
 
 export interface Server {
   readonly port: number
-  /** Microseconds of CPU that it has used so far. */
+  /** CPU time since the start, in microseconds. */
   readonly cpu: () => Promise<number>
   readonly stop: () => Promise<void>
 }
@@ -51,7 +51,7 @@ export const startServer = async (options: ServerOptions): Promise<Server> => {
   }
 }
 
-/** One connection that asks again as soon as it was answered; done after its last answer. */
+/** One connection that sends the next request after each response. Resolves after its last response. */
 const asking = (port: number, request: () => string, more: () => boolean, answered: () => void): Promise<void> =>
   new Promise((done, failed) => {
     const socket: Socket = connect({ port, host: "127.0.0.1", noDelay: true }, () => socket.write(request()))
@@ -75,7 +75,7 @@ const asking = (port: number, request: () => string, more: () => boolean, answer
     })
   })
 
-/** So many connections for so long, the tokens in turn. Answers how many requests were answered in how many seconds. */
+/** Uses the tokens in turn. Returns the number of responses, and the elapsed seconds. */
 export const load = async (port: number, tokens: ReadonlyArray<string>, connections: number, seconds: number) => {
   const texts = tokens.map(
     (token) => `GET /v1/auth/whoami HTTP/1.1\r\nhost: bench\r\nauthorization: Bearer ${token}\r\n\r\n`

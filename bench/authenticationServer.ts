@@ -1,10 +1,10 @@
 /**
- * The two servers that the benchmark of authentication compares, each a process of its own.
+ * The two servers of the authentication benchmark, each in its own process.
  *
- * `api` is the real thing: listener, middleware, handlers, services, Postgres. `bare` is node:http that runs the same
- * one statement for a credential that it was given beforehand: it reads no header, verifies nothing and decodes nothing.
- * `node authenticationServer.ts <options as JSON>` prints `{"port"}`; every line on its stdin is answered with the CPU
- * microseconds that it has used. It ends with its stdin.
+ * `api` is the real server: listener, middleware, handlers, services, Postgres. `bare` is node:http that runs the same
+ * single statement for a credential that it receives at start: it reads no header, verifies nothing and decodes
+ * nothing. `node authenticationServer.ts <options as JSON>` prints `{"port"}`. It replies to each line on stdin with
+ * its CPU time in microseconds, and exits at the end of stdin.
  */
 import { createServer } from "node:http"
 import { createInterface } from "node:readline"
@@ -25,7 +25,7 @@ import { HttpServer } from "effect/http"
 import postgres from "postgres"
 import type { ServerOptions } from "./authenticationLoad.ts"
 
-// What the benchmark has written.
+// The benchmark passes its own type as JSON.
 const options = JSON.parse(process.argv[2] ?? "{}") as ServerOptions
 const connections = 8
 
@@ -54,7 +54,7 @@ const bare = ({ parameters, statement }: NonNullable<ServerOptions["bare"]>) => 
   })
 }
 
-/** Believes that an id token is the address of whoever holds it. */
+/** Accepts every id token, and takes it for the email address of the user. */
 const Believer = Layer.succeed(IdentityProvider, {
   providers: [new ProviderView({ id: "bench", name: "Bench", issuer: "https://issuer.test" })],
   verify: ({ id_token }) =>

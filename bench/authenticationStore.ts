@@ -1,8 +1,8 @@
-/** Stores with many keys in them, and the statement that a bare server runs: the joins of the real one. */
+/** Stores with many keys, and the statement of the bare server: the joins of the real one. */
 import { Database } from "@narthex/postgres"
 import { Effect } from "effect"
 
-/** People with ten keys each, until there are so many keys. */
+/** Creates users with ten keys each, up to this number of keys. */
 const filling = [
   `insert into user_account (id, issuer, subject, email, email_verified, created_at, enabled_at)
    select 'user-' || n, 'https://issuer.test', 'user-' || n, 'user-' || n || '@example.com', true, now(), now()

@@ -1,7 +1,7 @@
 /**
- * How long the command line takes to start: `narthex --version` against `node -e 0` in the same run.
+ * Start-up time of the command line: `narthex --version` against `node -e 0` in the same run.
  *
- * `node --conditions=source bench/cliStart.ts [rounds]`. The two take turns; the ratio of the medians is what to read.
+ * `node --conditions=source bench/cliStart.ts [rounds]`. The two take turns; the result is the ratio of the medians.
  */
 import { spawnSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"

@@ -1,11 +1,11 @@
 /**
- * Event streams against others in the same run: bare `node:http` that writes one shared buffer, the same straight to the
- * socket, and better-sse.
+ * Event streams against other servers in the same run: bare `node:http` that writes one shared buffer, the same
+ * directly to the socket, and better-sse.
  *
- * `node --conditions=source bench/events.ts [connections] [seconds] [rounds]`, connections as `1000,5000,10000`. The servers
- * are processes of their own that take turns of so many seconds; the ratios are what to read, each within one round. A
- * delivery is one event on one connection. Ours authenticates, keeps the ring and commits to the log in memory; the
- * others do nothing but write.
+ * `node --conditions=source bench/events.ts [connections] [seconds] [rounds]`, with connections as `1000,5000,10000`.
+ * Each server is a process, and they take turns of `seconds`; compare the ratios, each within one round. A delivery is
+ * one event on one connection. Narthex authenticates, maintains the ring and commits to the log in memory; the others
+ * only write.
  */
 import { latency } from "./eventsLatency.ts"
 import { memoryOf, type Pair, type Shape, startPair, takeTurns } from "./eventsMeasure.ts"
@@ -19,7 +19,7 @@ const many = 5_000
 const kinds: ReadonlyArray<ServerKind> = ["node:http", "narthex", "better-sse"]
 const withFloor: ReadonlyArray<ServerKind> = ["node:http", "socket.write", "narthex", "better-sse"]
 
-/** How much faster one is than another, round by round. */
+/** The ratio of two servers in each round. */
 const ratios = (one: ReadonlyArray<number>, other: ReadonlyArray<number>) =>
   one.map((micros, round) => (other[round] ?? Number.NaN) / micros)
 
@@ -37,7 +37,7 @@ const rates = (micros: ReadonlyArray<number>) =>
     perSecond
   )
 
-/** One row for each server, all of them up at once. */
+/** Prints one row for each server. All of them run at the same time. */
 const compare = async (name: number, servers: ReadonlyArray<ServerKind>, shape: Shape) => {
   const pairs = await Promise.all(servers.map((kind) => startPair(kind, shape)))
   await whileUp(pairs, async () => {
@@ -55,7 +55,7 @@ const compare = async (name: number, servers: ReadonlyArray<ServerKind>, shape: 
   })
 }
 
-/** Each server with one organization and with many, by turns, and what is left without the making of their events. */
+/** Compares one organization with many for each server, in turns, with and without the making of the events. */
 const grow = async (organizations: number) => {
   const shape = { connections: many, events: 1, deliveriesPerSecond: 40_000 }
   for (const kind of kinds) {

@@ -1,4 +1,4 @@
-/** Many connections of one process that only count events. */
+/** Many connections in one process, which only count events. */
 import { once } from "node:events"
 import { connect } from "node:net"
 import type { ClientCommand, Connect } from "./eventsProtocol.ts"

@@ -1,4 +1,4 @@
-/** From the return of a commit to the arrival at a client, over two API processes on one Postgres, for each of them. */
+/** Latency from the return of a commit to the arrival at a client, for each of two API processes on one Postgres. */
 import { once } from "node:events"
 import { type IncomingMessage, get } from "node:http"
 import { Effect, Layer } from "effect"
@@ -12,7 +12,7 @@ export interface Latency {
   readonly p99: number
 }
 
-/** When each numbered event arrived. */
+/** The arrival time of each numbered event. */
 const follow = async (port: number, token: string) => {
   const outgoing = get({
     host: "127.0.0.1",
@@ -63,7 +63,7 @@ export const latency = (rate: number, seconds: number): Promise<ReadonlyArray<La
       while (clients.some(({ arrived }) => arrived.size < total)) yield* Effect.sleep(10)
       for (const { drop } of clients) drop()
       return clients.map(({ arrived }): Latency => {
-        // Negative where the event was faster than the answer of the commit.
+        // Negative if the event arrives before the commit returns.
         const waits = [...arrived].map(([n, at]) => at - (committed[n] ?? Number.NaN)).sort((x, y) => x - y)
         return { events: waits.length, p50: quantile(waits, 0.5), p99: quantile(waits, 0.99) }
       })

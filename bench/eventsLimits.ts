@@ -1,8 +1,8 @@
 /**
- * What ours is measured against: bare `node:http`, which makes each event one buffer and writes it to everybody in the
- * organization; the same with the buffer framed once and written to the socket, below which nothing in Node can go
- * without its internals; and better-sse with a channel for each organization. They authenticate nobody, keep nothing and
- * lose what happens while a client is away.
+ * The servers for comparison: bare `node:http`, which encodes each event once and writes the buffer to every stream of
+ * the organization; the same with a framed buffer, written directly to the socket, which is the limit without internals
+ * of Node; and better-sse with a channel for each organization. They do not authenticate and store no events, so a
+ * client loses what it misses.
  */
 import { createServer, type RequestListener, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -11,7 +11,7 @@ import { type Channel, createChannel, createSession } from "better-sse"
 import type { Served } from "./eventsProtocol.ts"
 import { sampleEnvelope, sampleType } from "./eventsSample.ts"
 
-/** Serves organizations whose tokens say nothing but which one it is. */
+/** Starts a server. A token only identifies an organization. */
 const served = async (
   organizations: number,
   onRequest: RequestListener,
@@ -28,7 +28,7 @@ const served = async (
         emit(token, n)
       }
   }
-  // A server that listens on TCP has such an address.
+  // A TCP server has this type of address.
   return { up: { port: (server.address() as AddressInfo).port, tokens }, publish }
 }
 
@@ -39,7 +39,7 @@ const frameOf = (n: number) => {
   return `id: ${envelope.id}\nevent: ${sampleType}\ndata: ${JSON.stringify(envelope)}\n\n`
 }
 
-/** Writes each event to everybody in its organization, as `frame` makes it and where `target` says. */
+/** Writes each event, encoded by `frame`, to the `target` of each stream of its organization. */
 const writing = (
   organizations: number,
   target: (response: ServerResponse) => Writable,

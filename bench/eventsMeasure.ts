@@ -1,18 +1,18 @@
 /**
- * One server with its clients, each a process of its own, and what is measured on it.
+ * One server with its clients, each in its own process, and its measurements.
  *
- * All servers of a comparison are up at once and take turns of a few seconds, so that whatever else the machine does
- * meets all of them.
+ * All servers of a comparison run at the same time and take turns of a few seconds, so that other load on the machine
+ * affects all of them.
  *
- * Pitfall: forcing a garbage collection within a turn. Its cost grows with the heap, so it would charge a server for
- * what it remembers.
+ * Pitfall: forcing a garbage collection within a turn. Its cost grows with the heap, so a server with more stored data
+ * would look slower.
  */
 import { type Collection, type ServerKind, startClients, startServer } from "./eventsProtocol.ts"
 
 export interface Shape {
   readonly connections: number
   readonly organizations: number
-  /** For each organization in one step. */
+  /** Events for each organization in one step. */
   readonly events: number
   readonly deliveriesPerSecond: number
 }
@@ -37,14 +37,14 @@ export const startPair = async (kind: ServerKind, shape: Shape) => {
     memory: server.memory,
     connect: async (howMany = connections) => clients.connect({ ...server.up, connections: howMany }),
 
-    /** Before anybody is connected: what making the events costs, in microseconds of CPU for each delivery to come. */
+    /** The cost of making the events, without connections: microseconds of CPU per future delivery. */
     making: async (seconds: number) => {
       await server.publish({ events, millis: 1, steps: Math.ceil(eventsToWarmUp / events / organizations) })
       const publish = publishing(seconds)
       return (await cpuOf(() => server.publish(publish))) / (publish.steps * events * connections)
     },
 
-    /** Microseconds of the server's CPU for one delivery, the making of its event included. */
+    /** Microseconds of the server's CPU per delivery, including the making of the event. */
     delivery: async (seconds: number) => {
       const publish = publishing(seconds)
       const deliveries = publish.steps * events * connections
@@ -65,7 +65,7 @@ export const startPair = async (kind: ServerKind, shape: Shape) => {
 
 export type Pair = Awaited<ReturnType<typeof startPair>>
 
-/** So many turns each, every other round the other way about, after one that warms up. */
+/** `rounds` turns each, after one for warm-up. Every second round runs in reverse order. */
 export const takeTurns = async (pairs: ReadonlyArray<Pair>, seconds: number, rounds: number) => {
   const results = new Map<Pair, Array<number>>(pairs.map((pair) => [pair, []]))
   for (const pair of pairs) await pair.delivery(seconds)
@@ -75,10 +75,10 @@ export const takeTurns = async (pairs: ReadonlyArray<Pair>, seconds: number, rou
   return results
 }
 
-/** Opened before memory is looked at: what the first requests leave behind is not what a connection adds. */
+/** Connections before the first measurement: the first requests allocate memory that later ones share. */
 const first = 500
 
-/** Resident bytes that each further connection adds. */
+/** RSS in bytes that each further connection adds. */
 export const memoryOf = async (kind: ServerKind, connections: number, after: Collection): Promise<number> => {
   const pair = await startPair(kind, { connections, organizations: 1, events: 1, deliveriesPerSecond: 1 })
   try {

@@ -1,6 +1,6 @@
 /**
- * The API over memory in a process of its own, so that its memory is the server's alone. Speaks over the IPC channel of
- * `fork`: says `up`, then obeys commands and answers each.
+ * The API on memory storage in its own process, so that the process contains only the server. Over the IPC channel of
+ * `fork` it sends `up`, then replies to each command.
  */
 import { EventBroker, EventLog } from "@narthex/core"
 import { DateTime, Duration, Effect, type Layer, References } from "effect"
@@ -8,9 +8,9 @@ import { TestApi } from "../packages/http/test/support/wire.ts"
 import { counting, signedIn, state, streamApi } from "../packages/http/test/events/support/streamApi.ts"
 
 export type Command =
-  /** Commits so many events a second for so long. */
+  /** Commits events at a rate, for a duration. */
   | { readonly publish: { readonly rate: number; readonly millis: number } }
-  /** Collects garbage and looks. */
+  /** Collects garbage and reports the memory. */
   | { readonly look: true }
 
 export type Answer =
@@ -21,7 +21,7 @@ export type Answer =
 const say = (answer: Answer) => Effect.callback<void>((done) => void process.send?.(answer, () => done(Effect.void)))
 
 const step = 10
-/** Held up, it goes on at most so much faster: it is a rate that is asked for, not heaps. */
+/** The maximum rate after a delay, as a multiple of the configured rate. */
 const hurry = 4
 /** About the size of an operation's event. */
 const padding = 200
@@ -44,7 +44,7 @@ const program = Effect.gen(function* () {
       n += Math.max(0, due)
       if (now - trimmed > 500) {
         trimmed = now
-        // The log in memory is not what is measured.
+        // The log in memory is not part of the measurement.
         yield* log.trim(yield* DateTime.now, 8_192)
       }
       yield* Effect.sleep(step)
@@ -71,7 +71,7 @@ process.on("disconnect", () => process.exit(0))
 
 await Effect.runPromise(
   program.pipe(
-    // Readers that were dropped are asked about it when all is over.
+    // Dropped readers are counted at the end.
     Effect.provide(streamApi({ linger: Duration.minutes(1) })),
     Effect.provideService(References.MinimumLogLevel, "None")
   )

@@ -1,4 +1,4 @@
-/** Our whole API over memory: every stream is authenticated, and each event is a commit, a row of the log and a ring's. */
+/** Narthex: the whole API on memory storage. Streams are authenticated; events pass the log and the ring. */
 import { randomBytes } from "node:crypto"
 import {
   AccessPolicy,
@@ -67,7 +67,7 @@ const signIn = async (port: number, email: string) => {
   return { token: String(body.access_token), org: OrgId.make(body.organization.id) }
 }
 
-/** Runs until the process ends. */
+/** Runs until the process exits. */
 export const serveOurs = (organizations: number, serve: (served: Served) => void) =>
   Effect.gen(function* () {
     const { address } = yield* HttpServer.HttpServer

@@ -1,4 +1,4 @@
-/** What the processes of the event streams' benchmark say to each other, over the IPC channel of `fork`. */
+/** The messages between the processes of the event stream benchmark, over the IPC channel of `fork`. */
 import { type ChildProcess, fork } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -7,24 +7,24 @@ export type ServerKind = "narthex" | "node:http" | "socket.write" | "better-sse"
 
 export interface ServerUp {
   readonly port: number
-  /** One for each organization; streams are opened with them in turn. */
+  /** One token for each organization. Connections use them in turn. */
   readonly tokens: ReadonlyArray<string>
 }
 
 export interface Served {
   readonly up: ServerUp
-  /** So many events for each organization, at once. */
+  /** Publishes this number of events to each organization, at once. */
   readonly publish: (events: number) => Promise<unknown>
 }
 
-/** In so many steps of this length, so many events for each organization a step. */
+/** A number of steps of `millis` milliseconds each, with a number of events per organization in each step. */
 export interface Publish {
   readonly steps: number
   readonly millis: number
   readonly events: number
 }
 
-/** `last-resort` makes V8 give back the room that it otherwise keeps for what comes next. */
+/** `last-resort` makes V8 return the memory that it otherwise reserves. */
 export type Collection = "full" | "last-resort"
 
 export type ServerCommand = { readonly publish: Publish } | { readonly cpu: true } | { readonly memory: Collection }
@@ -35,7 +35,7 @@ export interface Connect extends ServerUp {
 
 export type ClientCommand =
   | { readonly connect: Connect }
-  /** Answers once so many events have arrived since the last time, over all connections. */
+  /** Answered when this number of events has arrived since the last command, over all connections. */
   | { readonly expect: number }
 
 const start = (script: string, args: ReadonlyArray<string>): ChildProcess =>
@@ -43,7 +43,7 @@ const start = (script: string, args: ReadonlyArray<string>): ChildProcess =>
     execArgv: ["--conditions=source", "--expose-gc", "--no-warnings"]
   })
 
-/** A process that answers each command once. `Answer` is what its script says it sends. */
+/** Sends a command and returns the one reply of the process. */
 const asking = (child: ChildProcess) => async (command: ServerCommand | ClientCommand) => {
   const answer = once(child, "message")
   child.send(command)
@@ -58,9 +58,9 @@ export const startServer = async (kind: ServerKind, organizations: number) => {
   return {
     up,
     publish: async (publish: Publish) => ask({ publish }),
-    /** Microseconds of CPU since it started. */
+    /** CPU time since the start, in microseconds. */
     cpu: async (): Promise<number> => ask({ cpu: true }),
-    /** Resident bytes after a collection. */
+    /** RSS in bytes, after a collection. */
     memory: async (after: Collection): Promise<number> => ask({ memory: after }),
     stop: () => child.kill("SIGKILL")
   }

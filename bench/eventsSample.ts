@@ -1,4 +1,4 @@
-/** An event as operations emit it, and the envelope that a client gets: some 500 bytes, whoever sends them. */
+/** An event in the form in which operations emit it, and the envelope that a client receives: about 500 bytes. */
 export const sampleType = "operation.updated.v1"
 export const sampleSource = "operations"
 

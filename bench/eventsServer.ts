@@ -1,5 +1,5 @@
 /**
- * A server of event streams in a process of its own, which publishes and looks at itself when told to.
+ * A server of event streams in its own process, which publishes events and measures itself on command.
  * `node eventsServer.ts <kind> <organizations>`.
  */
 import { setTimeout } from "node:timers/promises"
@@ -9,7 +9,7 @@ import type { Collection, Publish, Served, ServerCommand } from "./eventsProtoco
 
 const [kind, organizations = "1"] = process.argv.slice(2)
 
-/** After the collection that an idle process makes, or after the one that gives back all that it can. */
+/** RSS in bytes, after a full collection or after one that returns as much memory as possible. */
 const resident = (after: Collection) => {
   if (after === "full") globalThis.gc?.()
   else globalThis.gc?.({ type: "major", execution: "sync", flavor: "last-resort" })

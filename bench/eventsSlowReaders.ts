@@ -1,6 +1,6 @@
 /**
- * What readers that stall, dawdle and hang up add to the server's memory while others keep up: RSS and what is in use after
- * a collection. That they lose with an exact count, and that little is held for each, is tested in `packages/http`.
+ * The memory that stalled, slow and resetting readers add to the server while others keep up: RSS, and the heap in use
+ * after a collection. Tests in `packages/http` verify the exact count of lost events and the bound for each reader.
  *
  * `node --conditions=source bench/eventsSlowReaders.ts [seconds]`, by default 12.
  */
@@ -13,15 +13,15 @@ import { Reader } from "../packages/http/test/events/support/Reader.ts"
 import type { Answer, Command } from "./eventsMemoryServer.ts"
 
 const seconds = Number(process.argv[2] ?? "12")
-/** Long enough for the heap to grow to its working size: V8 takes its time, and it would look like a leak. */
+/** Warm-up, so that the heap reaches its working size. Without it, the growth of the heap looks like a leak. */
 const warmUp = 12_000
 const rate = 3_000
 const healthyReaders = 20
 const stalledReaders = 100
 const slowReaders = 10
-/** Bytes that a slow reader takes every 20 ms: a seventh of what comes. */
+/** Bytes that a slow reader reads every 20 ms: a seventh of the traffic. */
 const slowly = 4_000
-/** Connections a second that are reset once they have begun: as many as one principal may open. */
+/** Connections per second that are reset after they open: the limit of one principal. */
 const resets = 50
 const mebibyte = 1024 * 1024
 

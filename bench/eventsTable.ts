@@ -1,4 +1,4 @@
-/** Results as a table, and how far they scatter. */
+/** Prints results as a table, with their spread. */
 
 const write = (text: string) => process.stdout.write(`${text}\n`)
 
@@ -13,7 +13,7 @@ export const table = (title: string, ...columns: ReadonlyArray<string>) => {
 const quantile = (values: ReadonlyArray<number>, share: number) =>
   values.toSorted((a, b) => a - b)[Math.round((values.length - 1) * share)] ?? Number.NaN
 
-/** The middle of the rounds, and the least and the most. */
+/** The median of the rounds, with minimum and maximum. */
 export const spread = (values: ReadonlyArray<number>, show: (value: number) => string) =>
   `${show(quantile(values, 0.5))} (${show(quantile(values, 0))} to ${show(quantile(values, 1))})`
 

@@ -1,9 +1,9 @@
 /**
- * The relay against two limits in the same run: Postgres without it, and the barest pipe that Node can do.
+ * The relay against two limits in the same run: Postgres without it, and a minimal pipe in Node.
  *
- * `node --conditions=source bench/proxy.ts [seconds] [rounds]`. Rounds alternate, the median counts, and the ratios are
- * what to read. CPU is pgbench, the backends and this process together; "relay" is this process alone. The bare pipe checks nothing,
- * walks nothing and cuts nothing.
+ * `node --conditions=source bench/proxy.ts [seconds] [rounds]`. Rounds alternate; the results are medians of ratios.
+ * CPU is pgbench, the backends and this process together; "relay" is this process alone. The bare pipe parses no
+ * messages and checks nothing.
  */
 import { execFile } from "node:child_process"
 import { readFileSync } from "node:fs"
@@ -20,12 +20,12 @@ const bin = binaries()
 
 interface Measured {
   readonly tps: number
-  /** Microseconds of CPU a transaction. */
+  /** Microseconds of CPU per transaction. */
   readonly cpu: number
   readonly relay: number
 }
 
-/** Milliseconds of CPU that finished children of a process took. */
+/** CPU time of the terminated children of a process, in milliseconds. */
 const children = (pid: number | "self") => {
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
   return (Number(fields[13]) + Number(fields[14])) * 10
@@ -43,7 +43,7 @@ const measure = async (postmaster: number, connection: string, flags: ReadonlyAr
   const before = [own(), children("self"), children(postmaster)]
   const args = ["-n", "-S", "-M", "prepared", "-c", "8", "-T", String(seconds), ...flags, connection]
   const { stdout } = await run(join(bin, "pgbench"), args)
-  // A backend's CPU is counted once its postmaster has seen it end.
+  // The CPU time of a backend is counted after its postmaster has reaped it.
   while (backends(postmaster) > running) await new Promise((resume) => setTimeout(resume, 5))
   const [relay = 0, client = 0, server = 0] = [own(), children("self"), children(postmaster)].map(
     (value, index) => value - (before[index] ?? 0)
@@ -103,7 +103,7 @@ const program = Effect.gen(function* () {
   )
   const through = (to: number) => `host=127.0.0.1 port=${to} user=app dbname=postgres sslmode=disable`
   const direct = `host=${cluster.socket} user=app dbname=postgres`
-  // A server that listens on TCP has such an address.
+  // A TCP server has this type of address.
   const bare = through((pipe.address() as AddressInfo).port)
   const proxied = `${through(port)} options='endpoint=${endpoint_id}'`
   yield* Effect.promise(async () => {

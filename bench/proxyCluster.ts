@@ -1,4 +1,4 @@
-/** What the relay's benchmark needs around it: a Postgres on a unix socket, and a control plane that knows it. */
+/** The environment of the relay benchmark: a Postgres on a Unix socket, and a control plane that resolves to it. */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { chownSync, existsSync, mkdirSync, mkdtempSync, chmodSync, readdirSync, readFileSync, rmSync } from "node:fs"
@@ -11,7 +11,7 @@ import { DateTime, Effect, Layer, Stream } from "effect"
 export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
 const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")
 
-/** Where Postgres and pgbench are. */
+/** The directory of postgres and pgbench. */
 export const binaries = () => {
   const versions = existsSync("/usr/lib/postgresql") ? readdirSync("/usr/lib/postgresql") : []
   const newest = versions.sort((a, b) => Number(b) - Number(a)).map((version) => `/usr/lib/postgresql/${version}/bin`)
@@ -20,7 +20,7 @@ export const binaries = () => {
   return found
 }
 
-/** A cluster with trust authentication, so that the relay is measured and not SCRAM. Answers its directory and its end. */
+/** A cluster with trust authentication, so that the benchmark measures the relay and not SCRAM. */
 export const startCluster = async (bin: string) => {
   const root = mkdtempSync(join(tmpdir(), "narthex-bench-"))
   chmodSync(root, 0o755)
@@ -47,7 +47,7 @@ export const startCluster = async (bin: string) => {
   return { socket, address: join(socket, ".s.PGSQL.5432"), pid: child.pid ?? 0, stop }
 }
 
-/** One endpoint that always runs, with one rule, so that the matcher is in the way as it is in earnest. */
+/** One endpoint that is always active, with one rule, so that the allowlist is checked as in production. */
 export const controlPlane = (address: string) =>
   Layer.succeed(ControlPlane, {
     resolve: () =>
