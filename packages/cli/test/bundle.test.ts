@@ -62,7 +62,7 @@ const ended = (child: ChildProcessWithoutNullStreams) => {
   return within("the command to end", end)
 }
 
-const said = (stream: NodeJS.ReadableStream, wanted: RegExp) => {
+const printed = (stream: NodeJS.ReadableStream, wanted: RegExp) => {
   const found = new Promise<string>((resolve) => {
     let read = ""
     stream.on("data", (piece: string) => {
@@ -137,7 +137,7 @@ describe("the bundle", () => {
       const home = join(folder, "home")
       const child = start(["login", "--no-browser"], { NARTHEX_URL: plane.url, HOME: home })
       const end = ended(child)
-      const url = yield* Effect.promise(() => said(child.stderr, /http:\S+\/cli\/authorize\?\S+(?=\n)/))
+      const url = yield* Effect.promise(() => printed(child.stderr, /http:\S+\/cli\/authorize\?\S+(?=\n)/))
       yield* Effect.promise(() => fetch(plane.authorize(url)))
       const { code, stdout } = yield* Effect.promise(() => end)
       assert.strictEqual(code, 0)

@@ -73,14 +73,14 @@ describe("whoami", () => {
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       yield* run(["logout"])
-      plane.heard.length = 0
+      plane.requests.length = 0
       const { code, stderr } = yield* run(["whoami", "-o", "json"])
       assert.strictEqual(code, 4)
       assert.deepStrictEqual(JSON.parse(stderr), {
         detail: "You are not signed in.",
         hint: "narthex login, or set NARTHEX_API_KEY"
       })
-      assert.deepStrictEqual(plane.heard, [])
+      assert.deepStrictEqual(plane.requests, [])
     }).pipe(Effect.scoped)
   )
 })

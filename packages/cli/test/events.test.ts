@@ -39,30 +39,33 @@ const untilStreaming = (plane: ControlPlane): Effect.Effect<void> =>
 const tailing = (args: ReadonlyArray<string>, frames: ReadonlyArray<Envelope>, until: RegExp, more: object = {}) =>
   Effect.gen(function* () {
     const { plane, run } = yield* signedIn
-    let said = ""
+    let printed = ""
     let seen = () => {}
     const enough = new Promise<void>((resolve) => {
       seen = resolve
     })
-    const hear = (line: string) => {
-      said += `${line}\n`
-      if (until.test(said)) seen()
+    const onLine = (line: string) => {
+      printed += `${line}\n`
+      if (until.test(printed)) seen()
     }
     const running = yield* Effect.forkChild(
-      run(["events", "tail", ...args], { onNote: hear, onAnswer: hear, terminal: false })
+      run(["events", "tail", ...args], { onNote: onLine, onAnswer: onLine, terminal: false })
     )
     yield* untilStreaming(plane)
     for (const frame of frames) plane.send(frame, more)
-    yield* Effect.promise(() => within(`${until} in what the command says`, enough))
+    yield* Effect.promise(() => within(`${until} in the output`, enough))
     yield* Fiber.interrupt(running)
-    return { said, plane }
+    return { printed, plane }
   })
 
 describe("events tail", () => {
   it.live("events tail prints one line per event", () =>
     Effect.gen(function* () {
-      const { said } = yield* tailing([], [started], /op-1\n/)
-      assert.strictEqual(said, `2026-11-20T10:00:00.000Z  operation.updated.v1  ${shop}  start_compute running  op-1\n`)
+      const { printed } = yield* tailing([], [started], /op-1\n/)
+      assert.strictEqual(
+        printed,
+        `2026-11-20T10:00:00.000Z  operation.updated.v1  ${shop}  start_compute running  op-1\n`
+      )
     }).pipe(Effect.scoped)
   )
 
@@ -70,7 +73,7 @@ describe("events tail", () => {
     Effect.gen(function* () {
       const args = ["--project", shop, "--type", "operation.updated.v1", "--type", "a.v1,b.v1", "--after", id(0)]
       const { plane } = yield* tailing(args, [started], /op-1/)
-      const asked = plane.heard.at(-1)
+      const asked = plane.requests.at(-1)
       assert.strictEqual(asked?.path, `/v1/projects/${shop}/events`)
       assert.strictEqual(asked?.query.get("types"), "operation.updated.v1,a.v1,b.v1")
       assert.strictEqual(asked?.query.get("bookmarks"), "1")
@@ -80,8 +83,8 @@ describe("events tail", () => {
 
   it.live("events tail -o json prints one document per line, gap and overflow included, and warns of both", () =>
     Effect.gen(function* () {
-      const { said } = yield* tailing(["-o", "json"], [started, gap, overflow], /"dropped":7/)
-      const lines = said.trimEnd().split("\n")
+      const { printed } = yield* tailing(["-o", "json"], [started, gap, overflow], /"dropped":7/)
+      const lines = printed.trimEnd().split("\n")
       assert.deepStrictEqual(
         lines.filter((line) => line.startsWith("{")).map((line) => JSON.parse(line).type),
         ["operation.updated.v1", "resume.gap.v1", "overflow.v1"]
@@ -99,21 +102,21 @@ describe("events tail", () => {
   it.live("events tail prints unknown members of a newer server unchanged", () =>
     Effect.gen(function* () {
       const more = { at: "2026-11-20T10:00:00.123456+01:00", actor: { id: "u-1", via: ["console"] }, seq: 7 }
-      const { said } = yield* tailing(["-o", "json"], [started, gap], /resume\.gap\.v1.*\n/, more)
-      const documents = said.split("\n").filter((line) => line.startsWith("{"))
+      const { printed } = yield* tailing(["-o", "json"], [started, gap], /resume\.gap\.v1.*\n/, more)
+      const documents = printed.split("\n").filter((line) => line.startsWith("{"))
       assert.deepStrictEqual(
         documents.map((line) => JSON.parse(line)),
         [started, gap].map((it) => ({ ...Schema.encodeSync(Envelope)(it), ...more }))
       )
       const yaml = yield* tailing(["-o", "yaml"], [started], /seq: 7\n/, more)
-      assert.include(yaml.said, "actor:\n  id: u-1\n")
+      assert.include(yaml.printed, "actor:\n  id: u-1\n")
     }).pipe(Effect.scoped)
   )
 
   it.live("events tail -o yaml prints documents", () =>
     Effect.gen(function* () {
-      const { said } = yield* tailing(["-o", "yaml"], [started], /status: running/)
-      assert.match(said, /^---\nid: "?01JD/)
+      const { printed } = yield* tailing(["-o", "yaml"], [started], /status: running/)
+      assert.match(printed, /^---\nid: "?01JD/)
     }).pipe(Effect.scoped)
   )
 
@@ -133,27 +136,27 @@ describe("events tail", () => {
   it.live("events tail resumes after a lost connection, and prints the loss and the reconnection on stderr", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
-      let said = ""
+      let printed = ""
       let back = () => {}
       const again = new Promise<void>((resolve) => {
         back = resolve
       })
       const onNote = (line: string) => {
-        said += `${line}\n`
+        printed += `${line}\n`
         if (line === "Reconnected.") back()
       }
-      let heard = () => {}
+      let firstLine = () => {}
       const first = new Promise<void>((resolve) => {
-        heard = resolve
+        firstLine = resolve
       })
-      const running = yield* Effect.forkChild(run(["events", "tail"], { onNote, onAnswer: heard }))
+      const running = yield* Effect.forkChild(run(["events", "tail"], { onNote, onAnswer: firstLine }))
       yield* untilStreaming(plane)
       plane.send(started)
       yield* Effect.promise(() => within("the first event", first))
       plane.dropStreams()
       yield* Effect.promise(() => within("the second connection", again))
-      assert.match(said, /^Connection lost \(.*\); reconnecting in \d\.\d s\.\nReconnected\.\n$/)
-      assert.strictEqual(plane.heard.at(-1)?.lastEventId, started.id)
+      assert.match(printed, /^Connection lost \(.*\); reconnecting in \d\.\d s\.\nReconnected\.\n$/)
+      assert.strictEqual(plane.requests.at(-1)?.lastEventId, started.id)
       yield* Fiber.interrupt(running)
     }).pipe(Effect.scoped)
   )

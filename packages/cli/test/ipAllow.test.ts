@@ -27,7 +27,7 @@ describe("ip-allow list", () => {
       const { plane, run } = yield* signedIn
       for (const args of [[], ["--project", ".."], ["--project", "shop"]])
         assert.strictEqual((yield* run(["ip-allow", "list", ...args])).code, 2)
-      assert.deepStrictEqual(plane.heard, [])
+      assert.deepStrictEqual(plane.requests, [])
     }).pipe(Effect.scoped)
   )
 })
@@ -53,7 +53,7 @@ describe("ip-allow add", () => {
       assert.strictEqual(code, 2)
       assert.match(stderr, /did you mean 10\.0\.0\.0\/24/)
       assert.strictEqual((yield* run(["ip-allow", "add", "anywhere", "--project", shop])).code, 2)
-      assert.deepStrictEqual(plane.heard, [])
+      assert.deepStrictEqual(plane.requests, [])
     }).pipe(Effect.scoped)
   )
 
@@ -116,7 +116,7 @@ describe("ip-allow remove", () => {
       plane.allowlist.list("10.0.0.0/8")
       for (const given of [".", "..", "", "check", "10.0.0.0/8/.."])
         assert.strictEqual((yield* run(["ip-allow", "remove", given, "--project", shop])).code, 2, given)
-      assert.deepStrictEqual(plane.heard, [])
+      assert.deepStrictEqual(plane.requests, [])
       assert.deepStrictEqual(cidrs(plane), ["10.0.0.0/8"])
     }).pipe(Effect.scoped)
   )

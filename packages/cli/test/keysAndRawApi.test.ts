@@ -57,7 +57,7 @@ describe("api", () => {
       const { code, stdout } = yield* run(["api", "get", "/v1/projects?limit=1"])
       assert.strictEqual(code, 0)
       assert.deepStrictEqual(JSON.parse(stdout), { projects: [], pagination: { next_cursor: null } })
-      assert.strictEqual(plane.heard.at(-1)?.query.get("limit"), "1")
+      assert.strictEqual(plane.requests.at(-1)?.query.get("limit"), "1")
       const made = yield* run(["api", "POST", "/v1/projects", "--body", "-"], { stdin: '{"name":"x","region":"eu"}' })
       assert.strictEqual(JSON.parse(made.stdout).project.name, "x")
       assert.deepStrictEqual((yield* run(["api", "DELETE", "/v1/api-keys/self"])).stdout, "")
@@ -69,7 +69,7 @@ describe("api", () => {
       const { plane, run } = yield* signedIn
       for (const path of ["https://evil.example/", "//evil.example/", "@evil.example/", "/\\evil.example", "/a b"])
         assert.strictEqual((yield* run(["api", "GET", path])).code, 2, path)
-      assert.deepStrictEqual(plane.heard, [])
+      assert.deepStrictEqual(plane.requests, [])
     }).pipe(Effect.scoped)
   )
 

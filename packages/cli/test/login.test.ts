@@ -51,7 +51,7 @@ describe("login", () => {
       assert.strictEqual(stored().contexts.default.organization.name, "Acme")
       const text = readFileSync(file, "utf8")
       assert.notInclude(text, url.searchParams.get("state") ?? "?")
-      assert.strictEqual(plane.heard.find(({ path }) => path === "/v1/cli/exchange")?.authorization, undefined)
+      assert.strictEqual(plane.requests.find(({ path }) => path === "/v1/cli/exchange")?.authorization, undefined)
       assert.notInclude(run.stdout + run.stderr, "nsk_")
 
       const who = yield* runNarthex(["whoami", "-o", "json"], { ...setting, variables: {} })
@@ -283,7 +283,7 @@ describe("login --with-token", () => {
       const { plane, setting } = yield* setUp
       for (const stdin of ["", "nsk_short", "hunter2", `${plane.addKey().secret.slice(0, -1)}_`])
         assert.strictEqual((yield* runNarthex(["login", "--with-token"], { ...setting, stdin })).code, 2)
-      assert.deepStrictEqual(plane.heard, [])
+      assert.deepStrictEqual(plane.requests, [])
     }).pipe(Effect.scoped)
   )
 })

@@ -61,7 +61,7 @@ describe("privateFiles", () => {
   it("a private file is never read through a symbolic link", () => {
     mkdirSync(folder, { recursive: true })
     const target = join(root, "target")
-    writeFileSync(target, "theirs")
+    writeFileSync(target, "other")
     symlinkSync(target, path)
     assert.throws(() => readPrivate(path), SymbolicLink)
   })
@@ -69,11 +69,11 @@ describe("privateFiles", () => {
   it("a write replaces a symbolic link and leaves its target", () => {
     mkdirSync(folder, { recursive: true })
     const target = join(root, "target")
-    writeFileSync(target, "theirs")
+    writeFileSync(target, "other")
     symlinkSync(target, path)
-    writePrivate(path, "ours")
-    assert.strictEqual(readFileSync(target, "utf8"), "theirs")
-    assert.deepStrictEqual(readPrivate(path), { text: "ours", wasLoose: false })
+    writePrivate(path, "new")
+    assert.strictEqual(readFileSync(target, "utf8"), "other")
+    assert.deepStrictEqual(readPrivate(path), { text: "new", wasLoose: false })
   })
 
   it("a folder that is a symbolic link is refused", () => {
@@ -110,9 +110,9 @@ describe("privateFiles", () => {
   it("the removal of a symbolic link leaves its target", () => {
     mkdirSync(folder, { recursive: true })
     const target = join(root, "target")
-    writeFileSync(target, "theirs")
+    writeFileSync(target, "other")
     symlinkSync(target, path)
     assert.isTrue(removePrivate(path))
-    assert.strictEqual(readFileSync(target, "utf8"), "theirs")
+    assert.strictEqual(readFileSync(target, "utf8"), "other")
   })
 })

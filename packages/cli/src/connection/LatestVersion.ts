@@ -62,8 +62,8 @@ const release = /^(\d{1,9})\.(\d{1,9})\.(\d{1,9})$/
 
 /** Compares the three numbers of a release. Anything but a release is never newer. */
 export const isNewer = (latest: string, present: string): boolean => {
-  const [, ...theirs] = release.exec(latest) ?? []
-  const [, ...ours] = release.exec(present) ?? []
-  const differs = theirs.findIndex((part, index) => part !== ours[index])
-  return ours.length > 0 && differs !== -1 && Number(theirs[differs]) > Number(ours[differs])
+  const [, ...newest] = release.exec(latest) ?? []
+  const [, ...current] = release.exec(present) ?? []
+  const differs = newest.findIndex((part, index) => part !== current[index])
+  return current.length > 0 && differs !== -1 && Number(newest[differs]) > Number(current[differs])
 }

@@ -7,7 +7,7 @@ export type Format = (typeof formats)[number]
 export const OutputFormat = GlobalFlag.Setting("output")({
   flag: Flag.Literals("output", formats).pipe(
     Flag.withAlias("o"),
-    Flag.withDescription("Output format: table (default), json or yaml"),
+    Flag.withDescription("Output format; the default is table"),
     Flag.withMetavar("table|json|yaml"),
     Flag.withDefault("table")
   )

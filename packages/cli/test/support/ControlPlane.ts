@@ -21,7 +21,7 @@ import {
   user,
   whoami
 } from "./records.ts"
-import { type Heard, problem, type Reply } from "./replies.ts"
+import { type ReceivedRequest, problem, type Reply } from "./replies.ts"
 
 interface Grant {
   readonly challenge: string
@@ -33,10 +33,10 @@ export class ControlPlane {
   url = ""
   console: string | null = "http://console.test"
   /** While it is set, it answers every call instead of the routes. */
-  instead: ((heard: Heard) => Reply | "silence" | undefined) | undefined
+  instead: ((received: ReceivedRequest) => Reply | "silence" | undefined) | undefined
   latest: string | undefined
   organization = acme
-  readonly heard: Array<Heard> = []
+  readonly requests: Array<ReceivedRequest> = []
   readonly keys = new Map<string, FakeKey>()
   readonly projects: Array<{ readonly id: string; readonly name: string; readonly region: string }> = []
   readonly allowlist = new AllowlistRoutes(user, at)
@@ -95,7 +95,7 @@ export class ControlPlane {
 
   async #answer(request: IncomingMessage, response: ServerResponse) {
     const url = new URL(request.url ?? "/", this.url)
-    const heard: Heard = {
+    const received: ReceivedRequest = {
       method: request.method ?? "",
       path: url.pathname,
       query: url.searchParams,
@@ -103,11 +103,11 @@ export class ControlPlane {
       userAgent: request.headers["user-agent"],
       lastEventId: [request.headers["last-event-id"]].flat()[0]
     }
-    this.heard.push(heard)
+    this.requests.push(received)
     const chunks: Array<Buffer> = []
     for await (const chunk of request) chunks.push(chunk)
     const text = Buffer.concat(chunks).toString("utf8")
-    const reply = this.instead?.(heard) ?? this.#route(heard, text === "" ? {} : JSON.parse(text), response)
+    const reply = this.instead?.(received) ?? this.#route(received, text === "" ? {} : JSON.parse(text), response)
     if (reply === undefined || reply === "silence") return
     response.writeHead(reply.status, {
       "content-type": reply.status < 400 ? "application/json" : "application/problem+json",
@@ -117,12 +117,12 @@ export class ControlPlane {
     response.end(reply.body === undefined ? undefined : JSON.stringify(reply.body))
   }
 
-  #route(heard: Heard, body: Record<string, string>, response: ServerResponse): Reply | undefined {
-    const call = `${heard.method} ${heard.path}`
+  #route(received: ReceivedRequest, body: Record<string, string>, response: ServerResponse): Reply | undefined {
+    const call = `${received.method} ${received.path}`
     if (call === "GET /v1/auth/providers") return { status: 200, body: { providers: [], console_url: this.console } }
     if (call === "POST /v1/cli/exchange") return this.#exchange(body)
-    const key = this.keys.get(heard.authorization?.replace(/^Bearer /, "") ?? "")
-    if (heard.authorization === undefined) return problem("unauthenticated")
+    const key = this.keys.get(received.authorization?.replace(/^Bearer /, "") ?? "")
+    if (received.authorization === undefined) return problem("unauthenticated")
     if (key === undefined) return problem("invalid_token")
     switch (call) {
       case "GET /v1/auth/whoami":
@@ -137,7 +137,7 @@ export class ControlPlane {
           body: { regions: [{ region_id: "eu", name: "eu", default: true, geo_lat: 0, geo_long: 0 }] }
         }
       case "GET /v1/projects":
-        return this.#listProjects(heard)
+        return this.#listProjects(received)
       case "POST /v1/projects":
         return this.#createProject(body)
       case "GET /v1/api-keys/":
@@ -155,12 +155,12 @@ export class ControlPlane {
         response.on("close", () => this.#streams.delete(response))
         return undefined
       default:
-        if (heard.method === "DELETE" && heard.path.startsWith("/v1/api-keys/")) {
-          if (!heard.path.endsWith(`/${key.id}`)) return problem("key_self_only")
+        if (received.method === "DELETE" && received.path.startsWith("/v1/api-keys/")) {
+          if (!received.path.endsWith(`/${key.id}`)) return problem("key_self_only")
           this.keys.delete(key.secret)
           return { status: 204 }
         }
-        return this.allowlist.route(heard, body) ?? problem("not_found")
+        return this.allowlist.route(received, body) ?? problem("not_found")
     }
   }
 
@@ -174,7 +174,7 @@ export class ControlPlane {
     return { status: 201, body: { api_key: record(key), secret: key.secret } }
   }
 
-  #listProjects({ query }: Heard): Reply {
+  #listProjects({ query }: ReceivedRequest): Reply {
     const limit = Math.min(2, Number(query.get("limit") ?? 200))
     const start = Number(query.get("cursor") ?? 0)
     const end = start + limit

@@ -2,7 +2,7 @@
 import { contains, parseCidr, parseCidrOrAddress } from "@narthex/api"
 import { Result } from "effect"
 import { shop } from "./records.ts"
-import { type Heard, problem, type Reply } from "./replies.ts"
+import { type ReceivedRequest, problem, type Reply } from "./replies.ts"
 
 interface Rule {
   readonly cidr: string
@@ -32,7 +32,7 @@ export class AllowlistRoutes {
     return rule
   }
 
-  route({ method, path, query }: Heard, body: Readonly<Record<string, unknown>>): Reply | undefined {
+  route({ method, path, query }: ReceivedRequest, body: Readonly<Record<string, unknown>>): Reply | undefined {
     const base = `/v1/projects/${shop}/ip-allow`
     if (path !== base && !path.startsWith(`${base}/`)) return undefined
     const rest = decodeURIComponent(path.slice(base.length + 1))

@@ -1,7 +1,7 @@
 /** The requests and replies of the test's control plane. */
 import { problemCatalog, type ProblemCode } from "@narthex/api"
 
-export interface Heard {
+export interface ReceivedRequest {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams

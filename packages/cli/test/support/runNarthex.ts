@@ -78,7 +78,7 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
     )
     return Effect.gen(function* () {
       const code = yield* runCli(args)
-      const lines = (said: ReadonlyArray<unknown>) => said.map((line) => `${String(line)}\n`).join("")
+      const lines = (parts: ReadonlyArray<unknown>) => parts.map((line) => `${String(line)}\n`).join("")
       return {
         code,
         stdout: lines(yield* TestConsole.logLines),
@@ -93,13 +93,13 @@ const consoleOf = ({ onAnswer, onNote }: Setting): Layer.Layer<never> =>
     Console.Console,
     Effect.map(TestConsole.make, (inner) =>
       Object.assign(Object.create(inner), {
-        log: (...said: ReadonlyArray<unknown>) => {
-          inner.log(...said)
-          onAnswer?.(said.map(String).join(" "))
+        log: (...parts: ReadonlyArray<unknown>) => {
+          inner.log(...parts)
+          onAnswer?.(parts.map(String).join(" "))
         },
-        error: (...said: ReadonlyArray<unknown>) => {
-          inner.error(...said)
-          onNote?.(said.map(String).join(" "))
+        error: (...parts: ReadonlyArray<unknown>) => {
+          inner.error(...parts)
+          onNote?.(parts.map(String).join(" "))
         }
       })
     )

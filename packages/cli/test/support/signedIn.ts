@@ -17,7 +17,7 @@ export const signedIn = Effect.gen(function* () {
       return key
     })
   const key = yield* login("default")
-  plane.heard.length = 0
+  plane.requests.length = 0
   return {
     plane,
     file,
