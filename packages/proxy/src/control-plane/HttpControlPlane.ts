@@ -11,6 +11,7 @@ import { Effect, Layer, type Redacted, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClientError } from "effect/http"
 import { AllowlistChange, ClientHeaders, NarthexClient } from "@narthex/api"
+import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import {
   AddressNotListed,
   ControlPlane,
@@ -26,6 +27,8 @@ export interface HttpControlPlaneConfig {
   readonly token: Redacted.Redacted
 }
 
+type Calls = ControlPlane["Service"]
+
 const Change = Schema.fromJsonString(AllowlistChange)
 
 /** The status of a refusal, whether the contract declares it or not; `undefined` without a response. */
@@ -34,90 +37,78 @@ const statusOf = (error: Error): number | undefined => {
   return "status" in error && typeof error.status === "number" ? error.status : undefined
 }
 
-const unreachable = (operation: string, error: Error) => {
-  const status = statusOf(error)
-  const code = "code" in error ? ` ${error.code}` : ""
-  return new ControlPlaneUnreachable({
-    operation,
-    reason: status === undefined ? error.message : `status ${status}${code}`
-  })
+/** A call with its time limit. `meaningOf` names the refusals that the port declares, by status. */
+const call = <A, E extends Error, Refusal = never>(
+  operation: string,
+  limit: "5 seconds" | "10 seconds" | "35 seconds",
+  effect: Effect.Effect<A, E>,
+  meaningOf: (status: number) => Refusal | undefined = () => undefined
+): Effect.Effect<A, Refusal | ControlPlaneUnreachable> => {
+  const unreachable = (reason: string) => new ControlPlaneUnreachable({ operation, reason })
+  return effect.pipe(
+    Effect.mapError((error) => {
+      const status = statusOf(error)
+      if (status === undefined) return unreachable(error.message)
+      return meaningOf(status) ?? unreachable(`status ${status}${"code" in error ? ` ${error.code}` : ""}`)
+    }),
+    Effect.timeoutOrElse({ duration: limit, orElse: () => unreachable("no answer in time") })
+  )
 }
 
-const within = (operation: string, duration: "5 seconds" | "10 seconds" | "35 seconds") =>
-  Effect.timeoutOrElse({
-    duration,
-    orElse: () => new ControlPlaneUnreachable({ operation, reason: "no answer in time" })
-  })
+const wakeRefusal = (status: number, { client_address, endpoint_id }: Admitted) => {
+  if (status === 403) return new AddressNotListed({ endpoint_id, client_address })
+  if (status === 404) return new EndpointUnknown({ endpoint_id })
+  if (status === 409) return new EndpointDisabled({ endpoint_id })
+  return status === 503 ? new WakeTimedOut({ endpoint_id }) : undefined
+}
 
 const make = Effect.gen(function* () {
   const { proxy } = (yield* NarthexClient).api
 
-  return ControlPlane.of({
-    resolve: Effect.fn("ControlPlane.resolve")((endpoint_id) =>
-      proxy.resolve({ payload: { endpoint_id } }).pipe(
-        Effect.mapError((error) =>
-          statusOf(error) === 404 ? new EndpointUnknown({ endpoint_id }) : unreachable("resolve", error)
-        ),
-        within("resolve", "5 seconds")
-      )
-    ),
-
-    allowlists: Effect.fn("ControlPlane.allowlists")((project_ids) =>
-      proxy.allowlists({ payload: { project_ids } }).pipe(
-        Effect.map(({ allowlists }) => allowlists),
-        Effect.mapError((error) => unreachable("allowlists", error)),
-        within("allowlists", "5 seconds")
-      )
-    ),
-
-    changes: Effect.gen(function* () {
-      const frames = yield* proxy.changes().pipe(
-        Effect.provideService(ClientHeaders, { accept: "text/event-stream" }),
-        Effect.mapError((error) => unreachable("changes", error)),
-        within("changes", "10 seconds")
-      )
-      // Opened in the scope of the caller, so that closing it ends the subscription even if the stream never ran.
-      const pull = yield* Stream.toPull(frames)
-      return Stream.fromPull(Effect.succeed(pull)).pipe(
-        Stream.timeout("40 seconds"),
-        Stream.decodeText,
-        Stream.pipeThroughChannel(Sse.decode()),
-        Stream.filter(({ event }) => event === "change"),
-        Stream.mapEffect(({ data }) => Schema.decodeEffect(Change)(data)),
-        Stream.mapError((error) => new ControlPlaneUnreachable({ operation: "changes", reason: String(error) }))
-      )
-    }),
-
-    wake: Effect.fn("ControlPlane.wake")(({ client_address, endpoint_id }) =>
-      proxy.wake({ params: { endpoint_id }, payload: { client_address } }).pipe(
-        Effect.mapError((error) => {
-          switch (statusOf(error)) {
-            case 403:
-              return new AddressNotListed({ endpoint_id, client_address })
-            case 404:
-              return new EndpointUnknown({ endpoint_id })
-            case 409:
-              return new EndpointDisabled({ endpoint_id })
-            case 503:
-              return new WakeTimedOut({ endpoint_id })
-            default:
-              return unreachable("wake", error)
-          }
-        }),
-        Effect.filterOrFail(
-          ({ address }) => address !== "",
-          () => new ControlPlaneUnreachable({ operation: "wake", reason: "the address is empty" })
-        ),
-        within("wake", "35 seconds")
-      )
-    ),
-
-    activity: Effect.fn("ControlPlane.activity")((endpoints) =>
-      proxy.activity({ payload: { endpoints } }).pipe(
-        Effect.mapError((error) => unreachable("activity", error)),
-        within("activity", "5 seconds")
-      )
+  const resolve: Calls["resolve"] = (endpoint_id) =>
+    call("resolve", "5 seconds", proxy.resolve({ payload: { endpoint_id } }), (status) =>
+      status === 404 ? new EndpointUnknown({ endpoint_id }) : undefined
     )
+
+  const allowlists: Calls["allowlists"] = (project_ids) =>
+    Effect.map(
+      call("allowlists", "5 seconds", proxy.allowlists({ payload: { project_ids } })),
+      (answer) => answer.allowlists
+    )
+
+  const changes: Calls["changes"] = Effect.gen(function* () {
+    const request = Effect.provideService(proxy.changes(), ClientHeaders, { accept: "text/event-stream" })
+    // Opened in the scope of the caller, so that closing it ends the subscription even if the stream never ran.
+    const pull = yield* Stream.toPull(yield* call("changes", "10 seconds", request))
+    return Stream.fromPull(Effect.succeed(pull)).pipe(
+      Stream.timeout("40 seconds"),
+      Stream.decodeText,
+      Stream.pipeThroughChannel(Sse.decode()),
+      Stream.filter(({ event }) => event === "change"),
+      Stream.mapEffect(({ data }) => Schema.decodeEffect(Change)(data)),
+      Stream.mapError((error) => new ControlPlaneUnreachable({ operation: "changes", reason: String(error) }))
+    )
+  })
+
+  const wake: Calls["wake"] = (admitted) => {
+    const { client_address, endpoint_id } = admitted
+    const request = proxy.wake({ params: { endpoint_id }, payload: { client_address } })
+    return Effect.filterOrFail(
+      call("wake", "35 seconds", request, (status) => wakeRefusal(status, admitted)),
+      ({ address }) => address !== "",
+      () => new ControlPlaneUnreachable({ operation: "wake", reason: "the address is empty" })
+    )
+  }
+
+  const activity: Calls["activity"] = (endpoints) =>
+    call("activity", "5 seconds", proxy.activity({ payload: { endpoints } }))
+
+  return ControlPlane.of({
+    resolve: Effect.fn("ControlPlane.resolve")(resolve),
+    allowlists: Effect.fn("ControlPlane.allowlists")(allowlists),
+    changes,
+    wake: Effect.fn("ControlPlane.wake")(wake),
+    activity: Effect.fn("ControlPlane.activity")(activity)
   })
 })
 
