@@ -1,4 +1,4 @@
-/** The calls of proxies (docs/design/proxy.md P9), as data. A proxy token opens these calls and no others. */
+/** The calls of proxies (docs/design/proxy.md P9), as data. A proxy token is valid for these calls only. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
@@ -9,7 +9,7 @@ import { AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableP
 
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
 
-/** Where an endpoint is; `address` and `generation` are `null` while it does not run. */
+/** Where an endpoint is. `address` and `generation` are `null` while its compute does not run. */
 export const ResolvedEndpoint = Schema.Struct({
   endpoint_id: EndpointId,
   project_id: ProjectId,
@@ -52,7 +52,7 @@ export const EndpointActivity = Schema.Struct({
 })
 export type EndpointActivity = typeof EndpointActivity.Type
 
-/** So many projects a call. */
+/** The maximum number of projects per call. */
 export const maxAllowlists = 1000
 
 export class ProxyApi extends HttpApiGroup.make("proxy")
@@ -69,20 +69,20 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
         )
       }),
       success: Schema.Struct({ allowlists: Schema.Array(AllowlistSnapshot) })
-    }).annotateMerge(endpointRules(proxyOnly, "The allowlists of projects; those that are gone are left out")),
+    }).annotateMerge(endpointRules(proxyOnly, "The allowlists of projects; deleted projects are omitted")),
     HttpApiEndpoint.get("changes", "/v1/proxy/changes", { success: EventStream }).annotateMerge(
-      endpointRules(proxyOnly, "Which allowlists change, as it happens", { streamsEvents: true })
+      endpointRules(proxyOnly, "Changed allowlists, as they happen", { streamsEvents: true })
     ),
     HttpApiEndpoint.post("wake", "/v1/proxy/endpoints/:endpoint_id/wake", {
       params: { endpoint_id: EndpointId },
       payload: Schema.Struct({ client_address: Schema.String }),
       success: RunningCompute,
       error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(proxyOnly, "Run an endpoint's compute for a listed client")),
+    }).annotateMerge(endpointRules(proxyOnly, "Start an endpoint's compute for a listed client")),
     HttpApiEndpoint.post("activity", "/v1/proxy/activity", {
       payload: Schema.Struct({ endpoints: Schema.Array(EndpointActivity) }),
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(proxyOnly, "Report connections; what suspends idle computes"))
+    }).annotateMerge(endpointRules(proxyOnly, "Report connections, so that idle computes are suspended"))
   )
   .middleware(ProxyAuthentication)
-  .annotateMerge(OpenApi.annotations({ title: "Proxy", description: "For proxies alone." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Proxy", description: "For proxies only." })) {}
