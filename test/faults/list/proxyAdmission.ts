@@ -1,4 +1,4 @@
-/** Whom the proxy admits, by which list. */
+/** Which clients the proxy admits, and by which list. */
 import type { FaultsOfFile } from "../runner/Fault.ts"
 
 export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
@@ -21,7 +21,7 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
         id: "rules-lapsed",
         find: "if (until !== undefined && until <= server_now) continue",
         put: "",
-        why: "A rule that had lapsed by the server's clock does not count."
+        why: "A rule that had expired by the server's clock does not count."
       },
       {
         id: "rules-restricted-unreadable",
@@ -57,7 +57,7 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
         id: "rules-unknown-clock",
         find: "if (server_now === undefined) return undefined",
         put: "if (server_now === undefined && snapshot.rules.length === 0) return undefined",
-        why: "A snapshot without a clock says nothing."
+        why: "A snapshot with an invalid clock is rejected."
       },
       {
         id: "rules-newer-version",
@@ -81,7 +81,7 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
         id: "rules-clock",
         find: "list.server_now + (now - list.requested_at)",
         put: "list.server_now",
-        why: "The server's clock goes on after its answer."
+        why: "The server's clock advances after its answer."
       },
       {
         id: "rules-covers-open",
@@ -99,13 +99,13 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
         id: "rules-covers-instant",
         find: ".coveredUntil(peer.bytes) > serverTime",
         put: ".coveredUntil(peer.bytes) >= serverTime",
-        why: "At its very end a rule admits no address."
+        why: "At the instant of its expiry a rule admits no address."
       },
       {
         id: "rules-lapsed-since",
         find: "first !== undefined && first <= serverTime",
         put: "first !== undefined && first < serverTime",
-        why: "A rule has lapsed at its very end."
+        why: "A rule has expired at the instant of its expiry."
       }
     ]
   },
@@ -167,19 +167,19 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
         id: "lists-gone",
         find: "        entry.list = undefined\n        recheck(entry)",
         put: "        recheck(entry)",
-        why: "A project that is gone loses its connections."
+        why: "Deleting a project cuts its connections."
       },
       {
         id: "lists-hint",
         find: "entry.notified = Math.max(entry.notified, change.version)",
         put: "entry.notified = 0",
-        why: "A pushed change makes the list load."
+        why: "A change notification loads the list."
       },
       {
         id: "lists-check-lapsed",
         find: "|| expiredSince(list, monotonic()))",
         put: ")",
-        why: "After a rule has lapsed a fresh list says whether the project opens."
+        why: "After a rule has expired a fresh list decides whether the project opens."
       },
       {
         id: "lists-unknown",
@@ -203,25 +203,25 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
         id: "lists-expire",
         find: "for (const [, entry] of expired) recheck(entry)",
         put: "",
-        why: "A lapsed rule ends its connections."
+        why: "An expired rule cuts its connections."
       },
       {
         id: "lists-expire-refresh",
         find: "return Effect.ignore(refresh(watched.map(([project]) => project)))",
         put: "return Effect.void",
-        why: "After a rule has lapsed the list is asked for again."
+        why: "After a rule has expired the list is requested again."
       },
       {
         id: "lists-seen",
         find: "const fresh = monotonic() - entry.seen_at < keepFresh",
         put: "const fresh = true",
-        why: "A list that was not seen lately is loaded before it counts."
+        why: "A list that was not used recently is loaded before the check."
       },
       {
         id: "lists-reconnect",
         find: "const changes = yield* control.changes\n        yield* Effect.ignore(refresh([...entries.keys()]))",
         put: "const changes = yield* control.changes",
-        why: "After each reconnect the lists are asked for again."
+        why: "After each reconnect the lists are requested again."
       }
     ]
   }

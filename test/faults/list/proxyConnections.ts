@@ -15,7 +15,7 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         id: "walker-size",
         find: "bytes.readInt32BE(at + 1) - 4",
         put: "bytes.readInt32BE(at + 1)",
-        why: "A message's length counts itself."
+        why: "The length of a message includes its own four bytes."
       },
       {
         id: "walker-negative",
@@ -57,7 +57,7 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         id: "walker-empty-body",
         find: "if (size === 0) this.#finish()",
         put: "",
-        why: "A wanted message without a body is told."
+        why: "A wanted message without a body is reported."
       }
     ]
   },
@@ -70,7 +70,7 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         id: "connection-trusted",
         find: "shared.trusted(direct) ? yield* proxied(client, direct) : direct",
         put: "direct",
-        why: "A trusted load balancer says whom it speaks for."
+        why: "The PROXY header of a trusted load balancer names the client."
       },
       {
         id: "connection-trusted-all",
@@ -88,13 +88,13 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         id: "connection-slot",
         find: 'if (typeof slot === "string") return yield* tooMany(slot)',
         put: 'if (typeof slot === "string") return yield* unavailable()',
-        why: "A client over an endpoint's limit is told so."
+        why: "A client over the limit of an endpoint gets an error."
       },
       {
         id: "connection-malformed",
         find: 'reason === "malformed"\n',
         put: 'reason !== "malformed"\n',
-        why: "A malformed id is told as unknown, several as a contradiction."
+        why: "A malformed id is reported as unknown, and different ids as contradictory."
       }
     ]
   },
@@ -137,7 +137,7 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         id: "handshake-major",
         find: 'if (packet._tag === "UnsupportedProtocol") return yield* unsupportedProtocol(packet.major, packet.minor)',
         put: 'if (packet._tag === "UnsupportedProtocol") return yield* garbage()',
-        why: "A client of another protocol is told which is spoken."
+        why: "An unsupported protocol version gets an error that names the supported one."
       },
       {
         id: "handshake-answerable",

@@ -47,7 +47,7 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
         id: "trie-stop",
         find: "if (node === 0) break",
         put: "if (node === 0) continue",
-        why: "A search ends where no network goes on."
+        why: "A search ends where the trie has no child."
       },
       {
         id: "trie-child",
@@ -126,7 +126,7 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
         id: "route-none",
         find: 'reason: "none", named',
         put: 'reason: "malformed", named',
-        why: "A client that names no endpoint is told so."
+        why: "A client that names no endpoint gets an error that says so."
       },
       {
         id: "route-suffix-user",
@@ -168,7 +168,7 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
         id: "route-options-c",
         find: 'if (rest.at(-1) === "-c") rest.pop()',
         put: "",
-        why: "The `-c` before `endpoint=` goes with it."
+        why: "The `-c` before `endpoint=` is removed with it."
       },
       {
         id: "route-options-words",

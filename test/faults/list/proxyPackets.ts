@@ -96,7 +96,7 @@ export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
         id: "header-local",
         find: 'if (header[12] === 0x20) return { _tag: "Local" }',
         put: "",
-        why: "A health check of the load balancer speaks for itself."
+        why: "A health check of the load balancer has the address of the load balancer."
       },
       {
         id: "header-missing",
@@ -126,7 +126,7 @@ export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
         id: "header-payload",
         find: "queue.take(16 + length)",
         put: "queue.take(16)",
-        why: "What the header says more than addresses is taken off too."
+        why: "The extensions of the header are taken from the queue too."
       }
     ]
   },

@@ -17,7 +17,7 @@ interface Given {
   readonly server_now?: string
 }
 
-/** A list asked for at 0 on our clock, answered at noon by the server's. */
+/** A list that was requested at 0 of the monotonic clock and answered at noon of the server's clock. */
 const list = ({ rules = [], server_now = at(0), version = 1 }: Given): Allowlist => {
   const compiled = compile({ project_id, version, rules, server_now }, 0)
   assert.isDefined(compiled)

@@ -1,4 +1,4 @@
-/** The edges of lists: the instants at which rules end, and what a snapshot cannot say. */
+/** Boundary cases: the instants at which rules expire, invalid snapshots, and names in unusual places. */
 import { assert, describe, it } from "@effect/vitest"
 import type { AllowlistSnapshot } from "@narthex/api"
 import { ProjectId } from "@narthex/core"

@@ -30,7 +30,7 @@ const message = (type: string, body = "") => {
 const ready = (status: string) => message("Z", status)
 const fatal = encodeFatal({ sqlstate: "57P01", message: "cut", hint: "again" })
 
-/** A relay between a client and a compute whose far ends the test holds. */
+/** A relay between a client and a compute. The test has the far ends. */
 const unbegun = Effect.gen(function* () {
   const [client, farClient] = yield* pair
   const [server, farServer] = yield* pair
@@ -64,7 +64,7 @@ const unbegun = Effect.gen(function* () {
   return { answer, ask, client, farClient, farServer, heard, keys, relay, server }
 })
 
-/** The same, relaying, once the cancel key has passed. */
+/** The same, running, after the cancel key has been relayed. */
 const relaying = Effect.gen(function* () {
   const ends = yield* unbegun
   const running = yield* Effect.forkChild(ends.relay.run)

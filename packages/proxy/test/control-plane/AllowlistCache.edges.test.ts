@@ -1,4 +1,4 @@
-/** When lists are asked for, and which connections they end no more. */
+/** Boundary cases: when lists are requested, and connections that have ended. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,7 +8,7 @@ import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryCo
 
 const neverStarted = { generation: 0, running: false, address: "", start: () => Promise.reject(new Error("started")) }
 
-/** Lists that are refreshed so seldom, and a client at 198.51.100.7. */
+/** A cache with this refresh interval, and a client at 198.51.100.7. */
 const lists = Effect.fnUntraced(function* (refresh: Duration.Duration, down = false) {
   const control = yield* MemoryControlPlane.make(neverStarted)
   control.down = down

@@ -8,7 +8,7 @@ import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryCo
 const settings = { refresh: Duration.seconds(30), max_stale: Duration.minutes(10) }
 const neverStarted = { generation: 0, running: false, address: "", start: () => Promise.reject(new Error("started")) }
 
-/** The service over a control plane, and a client at 198.51.100.7 that asks it. */
+/** The cache over a control plane, and a client at 198.51.100.7. */
 const watched = Effect.gen(function* () {
   const control = yield* MemoryControlPlane.make(neverStarted)
   const allowlists = yield* Effect.provide(makeAllowlistCache(settings), control.layer)
@@ -16,7 +16,7 @@ const watched = Effect.gen(function* () {
   assert.isDefined(peer)
   const ask = Effect.result(allowlists.check({ endpoint_id, project_id, peer }))
   const verdict = Effect.map(ask, (result) => (Result.isSuccess(result) ? "admitted" : result.failure._tag))
-  // Lets the loops subscribe before anything changes.
+  // Lets the cache subscribe before the first change.
   yield* TestClock.adjust("1 milli")
   return { allowlists, ask, control, verdict }
 })

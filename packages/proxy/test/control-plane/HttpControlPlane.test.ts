@@ -27,7 +27,7 @@ const read = async (request: IncomingMessage) => {
   return chunks.length === 0 ? undefined : JSON.parse(Buffer.concat(chunks).toString())
 }
 
-/** A server that answers every call alike, and the port that asks it. */
+/** A server that answers every call with `respond`, and a `ControlPlane` that calls it. */
 const answering = Effect.fnUntraced(function* (respond: (response: ServerResponse) => void) {
   const asked: Array<Asked> = []
   const server = createServer(async (request, response) => {

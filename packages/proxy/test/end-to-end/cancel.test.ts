@@ -73,7 +73,7 @@ describe("cancel requests", { tags: ["psql", "openssl"] }, () => {
         const atCompute = forwards.count
         assert.strictEqual((await send(open(port, "127.0.0.2"))).length, 0)
         assert.strictEqual((await send(tlsFrom("127.0.0.2"))).length, 0)
-        // The proxy closes only when it is done with a cancel: none of these has reached the compute.
+        // The proxy closes after it has handled a cancel request, so none of these has reached the compute.
         assert.strictEqual(forwards.count, atCompute)
         assert.strictEqual((await send(open(port, "127.0.0.1"))).length, 0)
         assert.strictEqual(forwards.count, atCompute + 1)

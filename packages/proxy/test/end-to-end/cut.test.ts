@@ -8,7 +8,7 @@ import type { MemoryControlPlane } from "../support/MemoryControlPlane.ts"
 import { psql } from "../support/programs.ts"
 import { session } from "../support/session.ts"
 
-/** Runs a query that lasts, in psql, which unlike postgres.js tells of a FATAL; answers the SQLSTATE that ended it. */
+/** Runs a long query in psql, which unlike postgres.js reports a FATAL. Returns the SQLSTATE that ended it. */
 const lasting = (port: number, seconds = 600) =>
   Effect.map(
     Effect.promise(() => psql(port, `select pg_sleep(${seconds})`)),
@@ -22,7 +22,7 @@ const connected = (control: MemoryControlPlane) =>
     Effect.sync(() => control.reports.at(-1)?.[0]?.connections === 1)
   )
 
-/** So long that a cut that happens cannot come from a refresh. */
+/** So long that no cut of a test can come from a refresh. */
 const neverRefreshed = { allowlist: { refresh: "1 hour" } } as const
 
 describe("established connections", { tags: ["psql"] }, () => {
@@ -72,7 +72,7 @@ describe("established connections", { tags: ["psql"] }, () => {
       const lapsing = (seconds: number) => [
         { cidr: "127.0.0.1/32", expires_at: DateTime.formatIso(DateTime.add(now, { seconds })) }
       ]
-      // The control plane's clock stands still, so the rule lapses by the proxy's alone, however long a step takes.
+      // The control plane's clock stands still, so the rule expires only by the proxy's clock, however long a step takes.
       control.clock = now
       control.rules = lapsing(3_600)
       const ended = yield* Effect.forkChild(lasting(port))
@@ -83,7 +83,7 @@ describe("established connections", { tags: ["psql"] }, () => {
         "the changed list to be loaded",
         Effect.sync(() => control.loads > loads)
       )
-      // Every later list is without the rule. Otherwise the next one would give it another second.
+      // Later lists do not contain the rule. Otherwise the next list would extend it by a second.
       control.clock = DateTime.add(now, { seconds: 1 })
       assert.strictEqual(yield* Fiber.join(ended), "57P01")
       const { stderr, stdout } = yield* Effect.promise(() => psql(port, "select 'open'"))

@@ -21,7 +21,7 @@ import { conninfo, run } from "../support/programs.ts"
 import { session } from "../support/session.ts"
 
 const gssRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 48])
-/** An address where nothing serves: for tests that must not come so far. */
+/** An address without a server, for tests that must not reach a compute. */
 const nowhere = { generation: 0, running: false, address: "", start: () => Promise.reject(new Error("woken")) }
 
 const answerTo = (port: number, packet: Buffer, from?: string) =>
@@ -49,7 +49,7 @@ describe("the first packet", () => {
     Effect.gen(function* () {
       const { port } = yield* harness(nowhere, { limits: { half_open: 1 } })
       const slow = yield* Effect.forkChild(answerTo(port, usual.subarray(0, 20)), { startImmediately: true })
-      // The only place is taken for as long as the proxy waits.
+      // The only slot is in use while the proxy waits.
       const waits = Effect.promise(async () => !(await takesConnection(port)))
       yield* eventually("the proxy to wait for the packet", waits)
       yield* TestClock.adjust("9999 millis")

@@ -18,7 +18,7 @@ import { certificate, harness, refusingCompute } from "../support/harness.ts"
 import { endpoint_id, type Startable } from "../support/MemoryControlPlane.ts"
 import { beginPsql, psql } from "../support/programs.ts"
 
-/** Sends a startup packet and answers what is said until the end. */
+/** Sends a startup packet and returns everything that the proxy sends until it closes. */
 const answer = (socket: Socket) => {
   socket.write(usual)
   return untilClosed(socket)
@@ -59,7 +59,7 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
         }
         const direct = () => answer(openTls(port, "db.test", ["postgresql"]))
         const inTheClear = () => answer(open(port))
-        // What a client does that prefers TLS, as libpq below: the second attempt comes because the first was refused.
+        // What a client with sslmode=prefer does, as libpq below: a second attempt because the first one was refused.
         const attempts = [negotiated, direct, negotiated, inTheClear]
         yield* Effect.promise(async () => {
           for (const attempt of attempts) assert.match((await attempt()).toString("latin1"), /^E.*C28000\0/s)
@@ -89,7 +89,7 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
       yield* control.list("127.0.0.1/32")
       yield* Effect.promise(() => psql(port, "select 1", "user=loads-the-list"))
       yield* Effect.promise(() => cluster.stop())
-      // The proxy has not heard of it: only the control plane can refuse.
+      // The proxy has not been notified, so only the control plane can refuse.
       control.rules = [{ cidr: "203.0.113.0/24", expires_at: null }]
       assert.strictEqual(yield* sqlstate(port), "28000")
       assert.strictEqual(control.wakes.length, 2)

@@ -16,7 +16,7 @@ import { beginPsql, conninfo, run } from "../support/programs.ts"
 
 const digest = (bytes: Buffer) => createHash("sha256").update(bytes).digest("hex")
 
-/** More than all kernels and processes on the way hold, and less than any of the tables here. */
+/** More than all buffers of kernels and processes on the way, and less than any of the tables here. */
 const mostHeld = 48e6
 
 describe("relayed sessions", { tags: ["psql"] }, () => {
@@ -90,7 +90,7 @@ describe("relayed sessions", { tags: ["psql"] }, () => {
         const stream =
           await reader`copy (select repeat('x', 1000) from generate_series(1, ${reader.unsafe(String(rows))})) to stdout`.readable()
         stream.pause()
-        // Without backpressure the proxy, which is in this process, would take more between any two of these looks.
+        // Without backpressure the proxy, which runs in this process, would read more between any two of these checks.
         let looks = 0
         let taken = 0
         await until("Postgres to wait for its client", async () => {

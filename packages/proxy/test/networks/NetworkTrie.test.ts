@@ -4,12 +4,12 @@ import { type Cidr, contains, parseCidr } from "@narthex/core"
 import { neighbourhood, parseNetwork, parsePeer } from "../../src/networks/Address.ts"
 import { NetworkTrie } from "../../src/networks/NetworkTrie.ts"
 
-// Few distinct bits, so that random networks and random addresses meet often.
+// Few distinct bits, so that random networks often cover random addresses.
 const Byte = Schema.Literals([0, 1, 2, 127, 128, 255])
 const Bytes = (count: number) => Schema.Array(Byte).check(Schema.isMinLength(count), Schema.isMaxLength(count))
 const Prefix = (most: number) => Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: most }))
 
-/** A network's text, with the bits behind its prefix cleared. */
+/** The text of a network, with the bits after its prefix cleared. */
 const network = (bytes: ReadonlyArray<number>, prefix: number): Cidr => {
   const clear = bytes.map((byte, at) => byte & (0xff << (8 - Math.max(0, Math.min(8, prefix - 8 * at)))) & 0xff)
   return Result.getOrThrow(parseCidr(`${text(clear)}/${prefix}`))
@@ -34,7 +34,7 @@ describe("NetworkTrie", () => {
           const trie = new NetworkTrie()
           for (const cidr of cidrs) {
             const parsed = parseNetwork(cidr)
-            // A mapped IPv6 network is IPv4 to both.
+            // Both treat a mapped IPv6 network as IPv4.
             if (parsed?.bytes.length === count) trie.add(parsed.bytes, parsed.prefix, 1)
           }
           for (const address of addresses) {

@@ -1,6 +1,6 @@
 /**
- * A real Postgres cluster that tests start and stop. It listens on a unix socket in a directory that carries a
- * generation, as computes do, so that an old address reaches nothing.
+ * A real Postgres cluster that tests start and stop. Like a compute it listens on a Unix socket in a directory with its
+ * generation, so that a stale address reaches nothing.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -30,7 +30,7 @@ export class Cluster {
   #starting: Promise<string> | undefined
   generation = 0
 
-  /** Does it accept connections? */
+  /** Whether it accepts connections. */
   get running(): boolean {
     return this.#process !== undefined && this.#starting === undefined
   }
@@ -39,7 +39,7 @@ export class Cluster {
     return join(this.#socketDirectory, ".s.PGSQL.5432")
   }
 
-  /** Answers the address once it accepts connections. Starts that overlap are one. */
+  /** Resolves with the address when it accepts connections. Concurrent calls share one start. */
   start(): Promise<string> {
     this.#starting ??= this.#start().finally(() => {
       this.#starting = undefined
@@ -69,7 +69,7 @@ export class Cluster {
     return this.address
   }
 
-  /** Stops fast and answers once it is down. */
+  /** Stops it with a fast shutdown. Resolves when the process has ended. */
   async stop(): Promise<void> {
     const child = this.#process
     this.#process = undefined

@@ -1,7 +1,7 @@
 /**
- * The port `ControlPlane` over memory: one project with one endpoint whose compute is really started when it is woken.
- * It keeps the contract (rules checked again in the wake, versions that rise, changes from the moment of
- * subscribing) and counts what it was asked.
+ * The port `ControlPlane` over memory: one project with one endpoint, whose real compute is started by a wake. It keeps
+ * the contract (rules are checked again in the wake, versions rise, changes are streamed from the subscription on) and
+ * records the calls.
  */
 import { DateTime, Effect, Layer, PubSub, Stream } from "effect"
 import type { AllowlistChange, EndpointActivity } from "@narthex/api"
@@ -19,7 +19,7 @@ import {
 export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
 export const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")
 
-/** What a wake starts. */
+/** The compute that a wake starts. */
 export interface Startable {
   readonly generation: number
   readonly running: boolean
@@ -34,11 +34,11 @@ export class MemoryControlPlane {
   version = 1
   disabled = false
   gone = false
-  /** Answers nothing, as when the process is down. */
+  /** Fails every call, like a process that is down. */
   down = false
-  /** Never answers that a compute runs. */
+  /** Fails every wake with a time-out. */
   stuck = false
-  /** The clock of the control plane; `undefined`: the test's. */
+  /** The clock of the control plane; `undefined`: the clock of the test. */
   clock: DateTime.Utc | undefined
   subscriptions = 0
   readonly wakes: Array<string> = []
@@ -56,7 +56,7 @@ export class MemoryControlPlane {
   static make = (compute: Startable) =>
     Effect.map(PubSub.unbounded<AllowlistChange>(), (changes) => new MemoryControlPlane(compute, changes))
 
-  /** Replaces the rules as one commit, and tells the subscribers. */
+  /** Replaces the rules in one commit and notifies the subscribers. */
   list(...cidrs: ReadonlyArray<string>): Effect.Effect<void> {
     return this.replace(cidrs.map((cidr) => ({ cidr, expires_at: null })))
   }
@@ -132,7 +132,7 @@ export class MemoryControlPlane {
     }
   }
 
-  /** By the core's implementation, not by the proxy's. */
+  /** Uses the core's implementation, not the proxy's. */
   #permits(address: string) {
     return Effect.map(this.#now, (now) =>
       permits(

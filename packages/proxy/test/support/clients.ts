@@ -1,4 +1,4 @@
-/** Clients of the proxy: postgres.js, and bare sockets for what no driver would send. */
+/** Clients of the proxy: postgres.js, and plain sockets for what no driver sends. */
 import { connect as connectTcp, type Socket } from "node:net"
 import { connect as connectTls, type TLSSocket } from "node:tls"
 import { Effect } from "effect"
@@ -8,7 +8,7 @@ import { encodeStartup } from "../../src/wire/startup.ts"
 import { password } from "./clusterTemplate.ts"
 import { endpoint_id } from "./MemoryControlPlane.ts"
 
-/** postgres.js by the user suffix, one connection. */
+/** postgres.js with the endpoint as user suffix and one connection. */
 export const sqlClient = (port: number, options: postgres.Options<Record<string, never>> = {}) =>
   postgres({
     host: "127.0.0.1",
@@ -68,13 +68,13 @@ export const once = (socket: Socket) => {
 
 export const sslRequest = Buffer.from([0, 0, 0, 8, 4, 210, 22, 47])
 
-/** Whether the proxy, which must have no certificate, still takes a connection from this address. */
+/** Whether the proxy, which must have no certificate, accepts a connection from this address. */
 export const takesConnection = async (port: number, from?: string): Promise<boolean> => {
   const socket = open(port, from)
   socket.write(sslRequest)
   const answer = await once(socket).then(
     (bytes) => bytes.toString(),
-    () => "" // Refused without a byte, or a failure that the next look shows too.
+    () => "" // Closed without an answer, or a failure that the next attempt shows too.
   )
   socket.destroy()
   return answer === "N"

@@ -11,13 +11,13 @@ const run = promisify(execFile)
 
 export const password = "correct horse"
 
-/** The name of the cache carries the number: another text here needs another number. */
+/** The number is part of the name of the cache: change it together with the text. */
 const recipe = 1
 const options = ["-A", "scram-sha-256", "-U", "app", "-N", "-E", "UTF8", "--locale=C", "--wal-segsize=1"]
 
 /**
- * Makes it where Postgres' account can go, which the checkout need not be. Of several processes that make it at once, all
- * but the first to rename remove their own.
+ * Makes it in a directory that the account of Postgres can access, which the checkout may not be. If several processes make it
+ * concurrently, the first to rename wins and the others remove theirs.
  */
 const make = async ({ directory, identity }: PostgresPrograms, cache: string, target: string): Promise<void> => {
   const scratch = await mkdtemp(join(tmpdir(), "narthex-proxy-template-"))
@@ -39,7 +39,7 @@ const make = async ({ directory, identity }: PostgresPrograms, cache: string, ta
   }
 }
 
-/** Fills a data directory that is not there yet. */
+/** Fills a data directory that does not exist yet. */
 export const copyTemplate = async (programs: PostgresPrograms, data: string): Promise<void> => {
   const cache = await cacheDirectory("proxy-clusters")
   const { stdout } = await run(join(programs.directory, "postgres"), ["--version"])

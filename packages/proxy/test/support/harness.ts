@@ -1,4 +1,4 @@
-/** A proxy in front of a control plane in memory, for one test. */
+/** A proxy with a control plane in memory, for one test. */
 import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync } from "node:fs"
 import { connect, createServer } from "node:net"
@@ -12,7 +12,7 @@ import { MemoryControlPlane, type Startable } from "./MemoryControlPlane.ts"
 
 const config: ProxyConfig = { host: "127.0.0.1", port: 0, domain: "db.test", shutdown_grace: "1 second" }
 
-/** The control plane, and the proxy that asks it and hears of its changes. Both end with the test. */
+/** The control plane, and a proxy that is subscribed to its changes. Both end with the test. */
 export const harness = Effect.fnUntraced(function* (compute: Startable, overrides: Partial<ProxyConfig> = {}) {
   const control = yield* MemoryControlPlane.make(compute)
   const quiet = Logger.layer([])
@@ -44,7 +44,7 @@ export const writeCertificate = (files: { readonly cert: string; readonly key: s
   execFileSync("openssl", ["req", "-x509", ...key, ...about], { stdio: "pipe" })
 }
 
-/** Something that answers every startup packet with one error, as a compute that is not ready does. Its `host:port`. */
+/** A server that answers every startup packet with one error, like a compute that is not ready. Returns `host:port`. */
 export const refusingCompute = Effect.fnUntraced(function* (code: string) {
   const fatal = encodeFatal({ sqlstate: code, message: "not now", hint: "later" })
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-/** psql, and other programs that tests run: always to their end, and never without a limit. */
+/** psql and other programs that tests run, always to their end and always with a time limit. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { buffer, text } from "node:stream/consumers"
@@ -20,7 +20,7 @@ export interface Running {
 /** Starts a program. One that does not end in time is killed, and `ended` rejects. */
 export const begin = (program: string, args: ReadonlyArray<string>, env: Record<string, string> = {}): Running => {
   const child = spawn(program, args, {
-    // Not the person's own: LANG, PGOPTIONS and PGSSLMODE would change what psql sends and says.
+    // Not the environment of the user: LANG, PGOPTIONS and PGSSLMODE would change what psql sends and prints.
     env: { PATH: process.env["PATH"], HOME: process.env["HOME"], LC_ALL: "C", PGPASSWORD: password, ...env },
     stdio: ["ignore", "pipe", "pipe"]
   })
@@ -34,7 +34,7 @@ export const begin = (program: string, args: ReadonlyArray<string>, env: Record<
 export const run = (program: string, args: ReadonlyArray<string>, env?: Record<string, string>): Promise<Ran> =>
   begin(program, args, env).ended
 
-/** libpq's connection text for the endpoint. */
+/** The connection string of the endpoint for libpq. */
 export const conninfo = (port: number, more = "") =>
   `host=127.0.0.1 port=${port} user=app dbname=postgres options='endpoint=${endpoint_id}' connect_timeout=40 ${more}`
 

@@ -1,6 +1,6 @@
 /**
- * A session on a bare socket, for what drivers hide: the cancel key, and the bytes as they are. It speaks just enough
- * SCRAM-SHA-256 (RFC 5802) to log in.
+ * A session on a plain socket, for what drivers hide: the cancel key and the raw bytes. It implements as much of
+ * SCRAM-SHA-256 (RFC 5802) as a login needs.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes } from "node:crypto"
 import type { Socket } from "node:net"
@@ -46,7 +46,7 @@ const finalMessage = (bare: string, serverFirst: string) => {
   return `${withoutProof},p=${Buffer.from(clientKey.map((byte, at) => byte ^ (signature[at] ?? 0))).toString("base64")}`
 }
 
-/** Logs in and sends a query; answers once the session has its key. */
+/** Logs in and sends a query. Resolves when the session has its cancel key. */
 export const session = async (
   port: number,
   sql: string,
@@ -76,7 +76,7 @@ export const session = async (
       }
     })
     socket.on("data", (chunk: Buffer) => walker.walk(chunk))
-    socket.once("close", () => reject(new Error("closed without a word")))
+    socket.once("close", () => reject(new Error("closed without an answer")))
     socket.once("connect", () => sendStartup(socket))
   })
   return within("a session to begin", begun)

@@ -1,4 +1,4 @@
-/** The edges of what a client may send: lengths, versions and keys. */
+/** Boundary cases of what a client may send: lengths, versions and keys. */
 import { assert, describe, it } from "@effect/vitest"
 import { ByteQueue } from "../../src/wire/ByteQueue.ts"
 import { MessageWalker } from "../../src/wire/MessageWalker.ts"
@@ -11,7 +11,7 @@ const queueOf = (bytes: Uint8Array) => {
   return queue
 }
 
-/** A whole packet of the startup family. */
+/** A complete startup packet. */
 const packet = (major: number, minor: number, body: Buffer) => {
   const bytes = Buffer.concat([Buffer.alloc(8), body])
   bytes.writeUInt32BE(bytes.length, 0)
