@@ -1,4 +1,4 @@
-/** The last place of an allowlist is given once. */
+/** Parallel additions to an allowlist: the last place is taken once. */
 import { assert, layer } from "@effect/vitest"
 import { IpAllowlist, maxRules, type Project, Projects, type SessionCaller } from "@narthex/core"
 import { Database } from "@narthex/postgres"
@@ -10,7 +10,7 @@ import { signIn, world } from "./support/world.ts"
 const places = 2
 const adds = 10
 
-/** A project whose list has so many places left. */
+/** A project whose list has this many places left. */
 const almostFull = (owner: SessionCaller) =>
   Effect.gen(function* () {
     const { query } = yield* Database
@@ -26,14 +26,14 @@ const almostFull = (owner: SessionCaller) =>
     return project
   })
 
-/** So many additions of different networks. */
+/** This many additions of different networks. */
 const additions = (owner: SessionCaller, project: Project) =>
   Effect.map(IpAllowlist, ({ add }) =>
     Array.from({ length: adds }, (_, at) => add(project, { cidr: `192.0.2.${at}/32`, label: "added" }, owner.user.ref))
   )
 
 layer(world, { excludeTestServices: true })("an allowlist", (it) => {
-  it.effect("gives the last place to the first of those who ask together", () =>
+  it.effect("of parallel additions the first takes the last place of an allowlist", () =>
     Effect.gen(function* () {
       const owner = yield* signIn("first@example.com")
       const project = yield* almostFull(owner)
@@ -50,7 +50,7 @@ layer(world, { excludeTestServices: true })("an allowlist", (it) => {
   )
 
   it.effect(
-    `holds ${maxRules} networks and no more, however many are added at once`,
+    `an allowlist holds at most ${maxRules} networks, however many are added at once`,
     () =>
       Effect.gen(function* () {
         const allowlist = yield* IpAllowlist

@@ -1,4 +1,4 @@
-/** No key outlives what it stands on: the session that asks for it, the membership, the project or branch. */
+/** No key outlives what it depends on: the session that creates it, the membership, the project or branch. */
 import { assert, layer } from "@effect/vitest"
 import {
   AccountStore,
@@ -28,7 +28,7 @@ const policy = changes("destroy", "change_projects", "branch")
 type Making = Effect.Effect<unknown, { readonly _tag: string }>
 type Ending = Effect.Effect<unknown, unknown>
 
-/** What a key stands on: how it ends, how keys are made on it, and what is wrong with its keys once it has ended. */
+/** What a key depends on: how that ends, how keys are made on it, and what is wrong with them after its end. */
 interface Ground {
   readonly end: Ending
   readonly make: ReadonlyArray<Making>
@@ -46,7 +46,7 @@ const counted = (owner: SessionCaller) =>
     return left === 0 ? [] : [`${left} keys outlived what they stood on`]
   })
 
-/** A session that is ended by its token or by its id. The keys that it made before stay. */
+/** A session that is ended by its token or by its id. Keys that it made before are kept. */
 const sessionOf = (email: string, way: "logout" | "end") =>
   Effect.gen(function* () {
     const keys = yield* ApiKeys
@@ -94,7 +94,7 @@ const bossOf = (email: string) =>
     return { ...owner, org_id: team.id, organization }
   })
 
-/** A project with a branch, of which the whole or the branch alone ends. */
+/** A project with a branch; either the project or only the branch ends. */
 const projectOf = (email: string, ending: "project" | "branch") =>
   Effect.gen(function* () {
     const branches = yield* Branches
@@ -131,7 +131,7 @@ const grounds = {
 
 layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTestServices: true })("a new key", (it) => {
   for (const [what, ground] of Object.entries(grounds)) {
-    it.effect(`is refused when it waited for the end of ${what}`, () =>
+    it.effect(`a new key is refused when its creation waited for the end of ${what}`, () =>
       Effect.gen(function* () {
         const { end, left, make, refusal } = yield* ground("after")
         const { first, others } = yield* inOrder(end, make)
@@ -144,7 +144,7 @@ layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTest
       })
     )
 
-    it.effect(`that was made just before the end of ${what} is not younger and ends where it has to`, () =>
+    it.effect(`a key made just before the end of ${what} is older, and ends with it where it must`, () =>
       Effect.gen(function* () {
         // Each kind of key that is made on this ground.
         for (const at of [0, 1]) {
@@ -177,7 +177,7 @@ layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTest
   }
 
   it.effect(
-    "is never younger than the end of the session that asked for it",
+    "a new key is never younger than the end of the session that created it",
     () =>
       free("key and the end of its session", (n) =>
         Effect.flatMap(Random.nextBoolean, (out) => sessionOf(`maker-${n}@example.com`, out ? "logout" : "end"))
@@ -186,7 +186,7 @@ layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTest
   )
 
   it.effect(
-    "does not outlive a membership that ends at the same moment",
+    "a new key does not outlive a membership that ends at the same moment",
     () =>
       Effect.flatMap(bossOf("boss-of-keys@example.com"), (boss) =>
         free("key and the removal of its member", (_, lane) => memberOf(`member-of-keys-${lane}@example.com`, boss))
@@ -195,7 +195,7 @@ layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTest
   )
 
   it.effect(
-    "does not outlive a branch or a project that ends at the same moment",
+    "a new key does not outlive a branch or a project that ends at the same moment",
     () =>
       free(
         "key and the end of its scope",

@@ -1,4 +1,4 @@
-/** A code of a command-line login is worth one key, however many ask for it at once. */
+/** A code of a command-line login makes one key, however many exchanges run at once. */
 import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { ApiKeys, CliLogin, type SessionCaller } from "@narthex/core"
@@ -11,7 +11,7 @@ import { authenticate, signIn, world } from "./support/world.ts"
 const exchanges = times(60, 200)
 const redirect_uri = "http://127.0.0.1:4321/callback"
 
-/** The exchange of a new code. */
+/** A new code and its exchange. */
 const authorized = (caller: SessionCaller) =>
   Effect.gen(function* () {
     const cli = yield* CliLogin
@@ -29,7 +29,7 @@ const authorized = (caller: SessionCaller) =>
   })
 
 layer(world, { excludeTestServices: true })("a command-line login", (it) => {
-  it.effect("refuses exchanges of a code that came while the first one made its key, and later ones", () =>
+  it.effect("exchanges of a code during and after the first one are refused", () =>
     Effect.gen(function* () {
       const caller = yield* signIn("first@example.com")
       const exchange = yield* authorized(caller)

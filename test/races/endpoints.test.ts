@@ -1,4 +1,4 @@
-/** Endpoints that are woken, started, suspended and changed by many at once, while operations are being worked on. */
+/** Parallel wakes, starts, suspends and changes of endpoints, while a runner performs operations. */
 import { assert, layer } from "@effect/vitest"
 import {
   Branches,
@@ -25,7 +25,7 @@ const policy = changes("write", "change_projects", "branch")
 const actionsOf = (work: ReadonlyArray<{ readonly action: string }>) => work.map(({ action }) => action)
 
 layer(runner, { excludeTestServices: true })("endpoints", (it) => {
-  it.effect("a wake that waited for another one shares its start", () =>
+  it.effect("a wake that waits for another wake shares its start", () =>
     Effect.gen(function* () {
       const { wake } = yield* ProxyRequests
       const { branch, endpoint, project } = yield* idleBranch("waiting-wakes@example.com")
@@ -40,7 +40,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
     })
   )
 
-  it.effect("a wake, or a start, of an endpoint that is being started shares that start", () =>
+  it.effect("a wake or a start of an endpoint that is starting shares that start", () =>
     Effect.gen(function* () {
       const { wake } = yield* ProxyRequests
       const { setDesiredState } = yield* Endpoints
@@ -64,7 +64,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
   )
 
   it.effect(
-    `${wakes} parallel wakes of one endpoint are one start`,
+    `${wakes} parallel wakes of one endpoint make one start`,
     () =>
       Effect.gen(function* () {
         const { wake } = yield* ProxyRequests
@@ -114,7 +114,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
       })
   }
   for (const name of ["making", "reset"] as const)
-    it.effect(`a change and a start while the runner ends the ${name} of a branch are kept`, () =>
+    it.effect(`a change and a start are kept while the runner completes the ${name} of a branch`, () =>
       Effect.gen(function* () {
         const { change, setDesiredState } = yield* Endpoints
         const { owner, project, work } = yield* works[name](`${name}@example.com`)

@@ -1,4 +1,4 @@
-/** Invitations into an organization, when several are made or honoured at once. */
+/** Invitations that are made or accepted at once. */
 import { assert, layer } from "@effect/vitest"
 import { Invitations, Organizations, type Sessions } from "@narthex/core"
 import { Database } from "@narthex/postgres"
@@ -8,7 +8,7 @@ import { patience, race, rounds, successes } from "./support/rounds.ts"
 import { makeOwners, type Team, teamOf } from "./support/team.ts"
 import { exchange, world } from "./support/world.ts"
 
-/** A team that three guests are invited to, and its end. */
+/** A team with three invited guests, and its end. */
 const inviting = (name: string) =>
   Effect.gen(function* () {
     const invitations = yield* Invitations
@@ -26,7 +26,7 @@ const inviting = (name: string) =>
     }
   })
 
-/** Invitations of one address by two owners, spelled in several ways. */
+/** Invitations of one address by two owners, in several spellings. */
 const sameAddress = ({ owners: [a, b] }: Team, local: string) =>
   Effect.map(Invitations, (invitations) => {
     const email = `${local}@example.com`
@@ -50,7 +50,7 @@ const kept = ({ org }: Team, local: string) =>
   })
 
 layer(world, { excludeTestServices: true })("an invitation", (it) => {
-  it.effect("that waited for the end of its organization is not honoured", () =>
+  it.effect("an invitation that waits for the end of its organization makes no member", () =>
     Effect.gen(function* () {
       const { end, enter, left } = yield* inviting("ends-first")
       const { first, others } = yield* inOrder(end, enter)
@@ -60,7 +60,7 @@ layer(world, { excludeTestServices: true })("an invitation", (it) => {
     })
   )
 
-  it.effect("that was honoured just before the end of its organization leaves no member behind", () =>
+  it.effect("an invitation that is accepted just before the end of its organization leaves no member behind", () =>
     Effect.gen(function* () {
       const { end, enter, left } = yield* inviting("ends-last")
       const { first, others } = yield* inOrder(enter[0] ?? assert.fail("no guest"), [end])
@@ -71,7 +71,7 @@ layer(world, { excludeTestServices: true })("an invitation", (it) => {
   )
 
   it.effect(
-    "that is honoured while its organization ends leaves no member behind",
+    "an invitation that is accepted while its organization ends leaves no member behind",
     () =>
       rounds("organization's end", (n) =>
         Effect.gen(function* () {
@@ -86,7 +86,7 @@ layer(world, { excludeTestServices: true })("an invitation", (it) => {
     patience
   )
 
-  it.effect("of an address that is being invited waits and is refused", () =>
+  it.effect("an invitation of an address that is being invited waits and is refused", () =>
     Effect.gen(function* () {
       const team = yield* teamOf("one")
       yield* makeOwners(team.org, team.owners)
@@ -102,7 +102,7 @@ layer(world, { excludeTestServices: true })("an invitation", (it) => {
   )
 
   it.effect(
-    "of one address is pending once, however many are made at once",
+    "one address has one pending invitation, however many are made at once",
     () =>
       Effect.gen(function* () {
         const teams = yield* Effect.forEach([0, 1, 2], (lane) => teamOf(`inviters-${lane}`))

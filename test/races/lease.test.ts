@@ -1,4 +1,4 @@
-/** A worker keeps the operation that it works on, and stops once another took it over. */
+/** The lease of an operation: a worker extends it, and stops once another worker has taken the operation over. */
 import { assert, layer } from "@effect/vitest"
 import { ComputeDriver, OperationRunner, OperationStore, Projects, RunnerPolicy } from "@narthex/core"
 import { Database } from "@narthex/postgres"
@@ -6,7 +6,7 @@ import { Context, Deferred, Duration, Effect, Fiber, Layer, Option } from "effec
 import { eventually } from "../harness/eventually.ts"
 import { signIn, world } from "./support/world.ts"
 
-/** When the step of the compute has begun, and when it was given up. */
+/** Completed when the step of the compute has begun, and when it was interrupted. */
 class Step extends Context.Service<
   Step,
   { readonly begun: Deferred.Deferred<void>; readonly left: Deferred.Deferred<void> }
@@ -14,7 +14,7 @@ class Step extends Context.Service<
   static readonly layer = Layer.effect(Step, Effect.all({ begun: Deferred.make<void>(), left: Deferred.make<void>() }))
 }
 
-/** A compute that takes for ever. */
+/** A compute whose step never ends. */
 const endless = Layer.effect(
   ComputeDriver,
   Effect.gen(function* () {
@@ -30,7 +30,7 @@ const endless = Layer.effect(
   })
 )
 
-// No other worker claims anything here, so a lease that a slow machine lets lapse changes nothing.
+// No other worker claims anything here, so a lease that expires on a slow machine changes nothing.
 const policy = { lease: Duration.millis(300), concurrency: 1, poll: Duration.millis(50), retries: 4 }
 
 const runner = OperationRunner.layerManual.pipe(
@@ -40,7 +40,7 @@ const runner = OperationRunner.layerManual.pipe(
 )
 
 layer(runner, { excludeTestServices: true })("a worker", (it) => {
-  it.effect("extends its lease while it works, and leaves the operation to a worker that took it over", () =>
+  it.effect("a worker extends its lease while it works, and leaves the operation to a worker that took it over", () =>
     Effect.gen(function* () {
       const { runOne } = yield* OperationRunner
       const { begun, left } = yield* Step

@@ -1,4 +1,4 @@
-/** An agent's writer never stays on a branch that becomes main at the moment of its minting. */
+/** An agent's writer (a read-write credential) is never valid on a branch that becomes main while it is minted. */
 import { assert, layer } from "@effect/vitest"
 import {
   Branches,
@@ -18,7 +18,7 @@ import { signIn, withKey, world } from "./support/world.ts"
 
 const policy = changes("write", "change_projects", "branch")
 
-/** A branch beside the default one, the ways in which it becomes main and stops being it, and what an agent mints. */
+/** A second branch, the ways in which it becomes main and ceases to be main, and what an agent mints. */
 const projectOf = (owner: SessionCaller) =>
   Effect.gen(function* () {
     const branches = yield* Branches
@@ -60,7 +60,7 @@ const judged = ({ branch, project }: At) =>
 
 layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTestServices: true })("main", (it) => {
   for (const way of ["default", "protected"] as const) {
-    it.effect(`ends the writer that an agent minted just before the branch became ${way}`, () =>
+    it.effect(`the writer that an agent minted just before the branch became ${way} ends`, () =>
       Effect.gen(function* () {
         const at = yield* projectOf(yield* signIn(`before-${way}@example.com`))
         const { first, others } = yield* inOrder(at.write, [at.ways[way].become])
@@ -70,7 +70,7 @@ layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTest
       })
     )
 
-    it.effect(`has no new writer of an agent from the moment that it is ${way}`, () =>
+    it.effect(`an agent mints no writer from the moment that a branch is ${way}`, () =>
       Effect.gen(function* () {
         const at = yield* projectOf(yield* signIn(`after-${way}@example.com`))
         const { first, others } = yield* inOrder(at.ways[way].become, [at.write, at.write, at.read])
@@ -85,7 +85,7 @@ layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTest
   }
 
   it.effect(
-    "holds no valid writer that an agent minted, whichever way the branch became main",
+    "main has no valid writer of an agent, however the branch became main",
     () =>
       Effect.gen(function* () {
         const owner = yield* signIn("owner@example.com")

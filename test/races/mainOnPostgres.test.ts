@@ -1,6 +1,6 @@
 /**
- * An agent's writer and a branch that becomes main at the same moment, judged by the Postgres that runs: such a role
- * does not log in afterwards, and a session that it opened before is over.
+ * An agent's writer and a branch that becomes main at the same moment, checked in the running Postgres: such a role
+ * cannot log in afterwards, and a session that it opened before is closed.
  */
 import { assert, layer } from "@effect/vitest"
 import {
@@ -68,7 +68,7 @@ class Running extends Context.Service<Running, Effect.Success<typeof makeRunning
   static readonly layer = Layer.effect(Running, makeRunning)
 }
 
-/** Logs in and writes; answers how to write again in the same session. */
+/** Logs in and writes; returns an effect that writes again in the same session. */
 const enter = ({ credential: { role }, password }: MintedCredential) =>
   Effect.gen(function* () {
     const { address } = yield* Running
@@ -84,7 +84,7 @@ const mintAndEnter = Effect.gen(function* () {
 
 type Writer = Effect.Success<typeof mintAndEnter>
 
-/** Writers that still come in, or stay, on a branch that became main. */
+/** Writers that can still log in, or stay connected, on a branch that became main. */
 const judged = (writers: ReadonlyArray<Writer>) =>
   Effect.gen(function* () {
     yield* workedOff((yield* Running).branch)
@@ -102,7 +102,7 @@ const world = Running.layer.pipe(Layer.provideMerge(layerRunner), Layer.provideM
 
 layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) => {
   for (const name of ["default", "protected"] as const) {
-    it.effect(`ends the session of a writer that came in before the branch became ${name}`, () =>
+    it.effect(`a writer's session from before the branch became ${name} is closed in Postgres`, () =>
       Effect.gen(function* () {
         const { ways } = yield* Running
         const writer = yield* mintAndEnter
@@ -113,7 +113,7 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
       })
     )
 
-    it.effect(`lets no writer in that was minted just before the branch became ${name}`, () =>
+    it.effect(`a writer that was minted just before the branch became ${name} cannot log in to Postgres`, () =>
       Effect.gen(function* () {
         const { mint, ways } = yield* Running
         const { first, others } = yield* inOrder<MintedCredential, unknown, never, void, unknown, never>(mint, [
@@ -127,7 +127,7 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
       })
     )
 
-    it.effect(`has no writer minted that waited for the branch to become ${name}`, () =>
+    it.effect(`a writer whose minting waited for the branch to become ${name} is not minted`, () =>
       Effect.gen(function* () {
         const { mint, ways } = yield* Running
         const { first, others } = yield* inOrder<
@@ -150,7 +150,7 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
   }
 
   it.effect(
-    "lets no writer in that an agent minted, nor stay",
+    "no writer of an agent logs in to or stays in a running main",
     () =>
       Effect.gen(function* () {
         const { ways } = yield* Running

@@ -1,4 +1,4 @@
-/** Who belongs to an organization, when several decide about it at once. */
+/** Parallel changes of the members of an organization. */
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, EventLog, Organizations, type SessionCaller } from "@narthex/core"
 import { Database } from "@narthex/postgres"
@@ -11,10 +11,10 @@ import { world } from "./support/world.ts"
 
 const ways = ["remove", "demote", "leave", "step down"] as const
 
-/** What the second may do although the first was before it: neither takes the last owner away. */
+/** What the second may still do after the first: the last owner remains. */
 const stillGranted = new Set(["demote, leave", "step down, remove", "step down, demote"])
 
-/** What an owner does so that there is an owner less. */
+/** An action of an owner that leaves one owner less. */
 const against = (actor: SessionCaller, other: SessionCaller, way: (typeof ways)[number]) =>
   Effect.flatMap(Organizations, ({ changeRole, removeMember }) => {
     if (way === "remove") return Effect.asVoid(removeMember(actor, other.user.id, false))
@@ -23,7 +23,7 @@ const against = (actor: SessionCaller, other: SessionCaller, way: (typeof ways)[
     return Effect.asVoid(changeRole(actor, actor.user.id, "viewer", true))
   })
 
-/** What is wrong after owners did such things to each other. */
+/** What is wrong after two owners did so to each other. */
 const oneOwner = <E extends { readonly _tag: string }>(
   { org }: Team,
   outcomes: ReadonlyArray<Result.Result<unknown, E>>
@@ -39,7 +39,7 @@ const oneOwner = <E extends { readonly _tag: string }>(
     ]
   })
 
-/** The members who were removed, in the order in which the event log says it. */
+/** The removed members, in the order of the event log. */
 const removals = (team: Team) =>
   Effect.gen(function* () {
     const log = yield* EventLog
@@ -61,7 +61,7 @@ const removals = (team: Team) =>
   })
 
 layer(world, { excludeTestServices: true })("members", (it) => {
-  it.effect("of two owners who demote or remove each other, or leave, the one who waited finds what is so then", () =>
+  it.effect("of owners who demote or remove each other, or leave, the second acts on the new state", () =>
     Effect.gen(function* () {
       const team = yield* teamOf("each-other")
       const [a, b] = team.owners
@@ -100,7 +100,7 @@ layer(world, { excludeTestServices: true })("members", (it) => {
     patience
   )
 
-  it.effect("an owner whose removal was waited for removes no other any more", () =>
+  it.effect("an owner whose own removal commits first cannot remove another owner", () =>
     Effect.gen(function* () {
       const team = yield* teamOf("refused")
       const [a, b, c] = team.owners
@@ -114,7 +114,7 @@ layer(world, { excludeTestServices: true })("members", (it) => {
     })
   )
 
-  it.effect("an owner who removes another just before the own removal is logged first", () =>
+  it.effect("an owner who removes another just before their own removal is logged first", () =>
     Effect.gen(function* () {
       const team = yield* teamOf("chain")
       const [a, b, c] = team.owners
@@ -126,7 +126,7 @@ layer(world, { excludeTestServices: true })("members", (it) => {
   )
 
   it.effect(
-    "an owner who was removed removes no other any more",
+    "an owner who was removed cannot remove another",
     () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore

@@ -1,4 +1,4 @@
-/** What is made in a project at the moment of its end ends with it. */
+/** Branches and endpoints that are made while their project is removed. */
 import { assert, layer } from "@effect/vitest"
 import { Branches, Endpoints, type Project, Projects, type SessionCaller } from "@narthex/core"
 import { Database } from "@narthex/postgres"
@@ -10,7 +10,7 @@ import { signIn, world } from "./support/world.ts"
 const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: true }
 const another = { type: "read_only" as const, suspend_timeout_seconds: null }
 
-/** A new project, its end, and what is made in it. */
+/** A new project, its removal, and what is made in it. */
 const projectOf = (owner: SessionCaller) =>
   Effect.gen(function* () {
     const branches = yield* Branches
@@ -47,7 +47,7 @@ const leftOf = (project: Project) =>
   })
 
 layer(world, { excludeTestServices: true })("a project", (it) => {
-  it.effect("takes no branch and no endpoint from the moment of its end", () =>
+  it.effect("a removed project accepts no branch and no endpoint", () =>
     Effect.gen(function* () {
       const it = yield* projectOf(yield* signIn("first@example.com"))
       const { first, others } = yield* inOrder<unknown, unknown, never, unknown, { readonly _tag: string }, never>(
@@ -64,7 +64,7 @@ layer(world, { excludeTestServices: true })("a project", (it) => {
   )
 
   for (const what of ["makeBranch", "makeBranches", "makeEndpoint"] as const)
-    it.effect(`takes along what was made just before its end (${what})`, () =>
+    it.effect(`a project's removal includes what was made just before it (${what})`, () =>
       Effect.gen(function* () {
         const it = yield* projectOf(yield* signIn(`${what}@example.com`))
         const { first, others } = yield* inOrder<unknown, unknown, never, unknown, unknown, never>(it[what], [
@@ -78,7 +78,7 @@ layer(world, { excludeTestServices: true })("a project", (it) => {
     )
 
   it.effect(
-    "that is removed while branches and endpoints are made in it leaves none of them",
+    "a project that is removed while branches and endpoints are made in it leaves none of them",
     () =>
       Effect.gen(function* () {
         const owner = yield* signIn("owner@example.com")

@@ -1,9 +1,9 @@
 /**
- * Two runners on one store, each a process of its own: every operation is worked on once, and when one of them is killed
- * in the middle the other takes over, never while the first one lives.
+ * Two runners on one store, each in its own process: every operation is performed once, and when one runner is killed
+ * in the middle the other takes over, but never while the first is alive.
  *
- * The judges are the event log, which has each change of an operation, and the table in which the computes write down
- * who did which step when. The long form does more than 3,000 operations with 150 kills.
+ * The evidence is the event log, which has each change of an operation, and the table in which the computes record who
+ * performed which step when. The long form has more than 3,000 operations and 150 kills.
  */
 import { assert, layer } from "@effect/vitest"
 import { Branches, Endpoints, initiatorOf, OperationStore, Projects } from "@narthex/core"
@@ -17,12 +17,12 @@ import type { RunnerProcess } from "./support/RunnerProcess.ts"
 import { atCommit, inStep, lose, Runners, whileStepsLast } from "./support/runners.ts"
 import { signIn } from "./support/world.ts"
 
-/** More than one runner works on at once, so that both get some. */
+/** More than one runner performs at once, so that both get some. */
 const atOnce = 7
-/** At each of three places. */
+/** Kills at each of three places. */
 const kills = times(1, 50)
 
-/** Work on so many branches of a new project, which are made, started and suspended. It ends when nothing is left to do. */
+/** Creates, starts and suspends this many branches of a new project. Completes when no operation is left. */
 const workOn = (email: string, count: number) =>
   Effect.gen(function* () {
     const branches = yield* Branches
@@ -50,7 +50,7 @@ const workOn = (email: string, count: number) =>
     return { project, work: Effect.all(all, { concurrency: 12, discard: true }) }
   })
 
-/** What was not as it should be since the last time. Nothing is left to do. */
+/** What went wrong since the last call. No operation may be left. */
 const judged = (project: { readonly id: string }, killed: ReadonlySet<number>) =>
   Effect.gen(function* () {
     const { query } = yield* Database
@@ -96,7 +96,7 @@ const judged = (project: { readonly id: string }, killed: ReadonlySet<number>) =
 
 type Work = Effect.Success<ReturnType<typeof workOn>>["work"]
 
-/** Where a runner dies. Each answers the fiber of the work, which the other runner goes on with. */
+/** Where a runner is killed. Each returns the fiber of the work, which the other runner continues. */
 const deaths = {
   "in a step": (runner: RunnerProcess, work: Work) =>
     whileStepsLast(() => Effect.tap(Effect.forkChild(work), () => Effect.andThen(inStep(runner), lose(runner)))),
@@ -133,7 +133,7 @@ const deaths = {
 
 layer(Runners.layer, { excludeTestServices: true })("two runners on one store", (it) => {
   it.effect(
-    "work on each operation once",
+    "two runners on one store perform each operation once",
     () =>
       Effect.gen(function* () {
         const count = times(20, 1_000)
@@ -154,7 +154,7 @@ layer(Runners.layer, { excludeTestServices: true })("two runners on one store", 
 
   for (const where of ["in a step", "before a COMMIT", "anywhere"] as const)
     it.effect(
-      `bring each operation to its one end although one of them is killed ${where}`,
+      `two runners bring each operation to one end although one of them is killed ${where}`,
       () =>
         Effect.gen(function* () {
           const { runners } = yield* Runners

@@ -1,4 +1,4 @@
-/** What of a session may not be had by asking at the right moment. */
+/** Parallel refreshes, revocations and first sign-ins of sessions. */
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, Invitations, Organizations, personalOrgId, type SessionCaller, Sessions } from "@narthex/core"
 import { Database } from "@narthex/postgres"
@@ -13,7 +13,7 @@ const arrivals = 8
 const tokenOf = <E>(outcome: Result.Result<Redacted.Redacted | undefined, E>) =>
   Result.isSuccess(outcome) && outcome.success !== undefined ? [outcome.success] : []
 
-/** A new session, what refreshes it, and what ends it. */
+/** A new session, its refresh, and its end. */
 const sessionOf = (email: string) =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
@@ -26,7 +26,7 @@ const sessionOf = (email: string) =>
     return { access_token, refresh, logout, end }
   })
 
-/** Tokens that open something although their session has ended. */
+/** Tokens that are still accepted although their session has ended. */
 const living = (tokens: ReadonlyArray<Redacted.Redacted>) =>
   Effect.forEach(tokens, (token) =>
     Effect.gen(function* () {
@@ -39,7 +39,7 @@ const living = (tokens: ReadonlyArray<Redacted.Redacted>) =>
     })
   ).pipe(Effect.map((wrong) => wrong.flat()))
 
-/** The boss of a team, as a caller who invites into it. */
+/** The owner of a team, as a caller who invites into it. */
 const inviterOf = (email: string) =>
   Effect.gen(function* () {
     const boss = yield* signIn(email)
@@ -50,7 +50,7 @@ const inviterOf = (email: string) =>
 
 type Arrival = Effect.Success<ReturnType<typeof exchange>>
 
-/** What is wrong after a person's first sign-ins, all at once. */
+/** What is wrong after parallel first sign-ins of a person. */
 const newcomer = <E>(email: string, invited: boolean, outcomes: ReadonlyArray<Result.Result<Arrival, E>>) =>
   Effect.gen(function* () {
     const { query } = yield* Database
@@ -76,7 +76,7 @@ const newcomer = <E>(email: string, invited: boolean, outcomes: ReadonlyArray<Re
 
 layer(world, { excludeTestServices: true })("sessions", (it) => {
   for (const end of ends) {
-    it.effect(`a refresh just before the session's end (${end}) leaves no living token`, () =>
+    it.effect(`a refresh just before the session's end (${end}) leaves no valid token`, () =>
       Effect.gen(function* () {
         const session = yield* sessionOf(`before-${end}@example.com`)
         const { first, others } = yield* inOrder<Redacted.Redacted, unknown, never, void, unknown, never>(
@@ -107,7 +107,7 @@ layer(world, { excludeTestServices: true })("sessions", (it) => {
   }
 
   it.effect(
-    "a refresh and a revocation at once leave no living token",
+    "a parallel refresh and revocation leave no valid token",
     () =>
       Effect.gen(function* () {
         const outcomes = { refreshed: 0, refused: 0 }
@@ -136,7 +136,7 @@ layer(world, { excludeTestServices: true })("sessions", (it) => {
   )
 
   for (const invited of [false, true])
-    it.effect(`first sign-ins that wait for another one of the same person (invited: ${invited}) share its user`, () =>
+    it.effect(`first sign-ins of a person (invited: ${invited}) that wait for another one share its user`, () =>
       Effect.gen(function* () {
         const email = `waits-${invited}@example.com`
         if (invited) {

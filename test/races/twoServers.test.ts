@@ -1,9 +1,10 @@
 /**
- * What two servers on one Postgres owe together: one effect of an `Idempotency-Key`, and the end of a right on both.
+ * What two servers on one Postgres guarantee together: an `Idempotency-Key` takes effect once, and a right ends on
+ * both.
  *
- * A demotion, a removal, a disabling or a revocation acts on the very next request, on the server that made it and on
- * the other one: nothing of a credential is remembered between requests. Each try shows first that the right is there,
- * on both servers, and asks again as soon as the change was answered. The long form asks 10,000 times.
+ * A demotion, removal, disabling or revocation acts on the next request, on the server that made it and on the other
+ * one, because nothing about a credential is cached between requests. Each try first shows that the right exists on
+ * both servers, and repeats the request as soon as the change is answered. The long form makes 10,000 requests.
  */
 import { assert, layer } from "@effect/vitest"
 import { OperatorAccounts } from "@narthex/core"
@@ -42,7 +43,7 @@ const word = (answer: Answer) =>
   answer.status === 201 ? (answer.body.secret === null ? "replayed" : "made") : said(answer)
 
 layer(TwoServers.layer, { excludeTestServices: true })("two servers", (it) => {
-  it.effect("refuse an idempotency key whose call is under way, and replay its answer afterwards", () =>
+  it.effect("two servers refuse an idempotency key whose call is in progress, and replay its answer afterwards", () =>
     Effect.gen(function* () {
       const { ports } = yield* TwoServers
       const { query, transaction } = yield* Database
@@ -78,7 +79,7 @@ layer(TwoServers.layer, { excludeTestServices: true })("two servers", (it) => {
   )
 
   it.effect(
-    `have one effect of an idempotency key that ${calls} calls race with`,
+    `an idempotency key with which ${calls} calls race takes effect once on two servers`,
     () => {
       const outcomes = { replayed: 0, "in progress": 0 }
       return rounds(
@@ -115,7 +116,7 @@ layer(TwoServers.layer, { excludeTestServices: true })("two servers", (it) => {
   )
 
   it.effect(
-    "let go of a right on the next request, on whichever of them it was taken away",
+    "a right that ends on either of two servers is refused on the next request to both",
     () =>
       Effect.gen(function* () {
         const { ports } = yield* TwoServers

@@ -1,4 +1,6 @@
-/** A barrier inside a layer: calls pass until a test arms it; then it holds the next one until the test has done its work. */
+/**
+ * A barrier inside a layer. Calls pass until a test arms it; then it holds the next call until the test releases it.
+ */
 import { Deferred, Effect } from "effect"
 import { eventually } from "../../harness/eventually.ts"
 

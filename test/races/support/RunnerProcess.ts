@@ -1,4 +1,4 @@
-/** A runner in a process of its own: started, killed in the middle of whatever it does, started again. */
+/** A runner in its own process, which a test can start, kill at any point, and start again. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -15,7 +15,7 @@ export interface RunnerOptions {
   readonly name: string
 }
 
-/** What a runner says of itself once it works. */
+/** The line that a runner prints when it claims its first operation. */
 export interface RunnerUp {
   /** Who holds the leases of this process. */
   readonly worker: string

@@ -1,4 +1,4 @@
-/** A core whose runner works by itself and can be held in the middle of its work, and endpoints to race on. */
+/** A core with a running operation runner that can be held in the middle of its work, and endpoints to race on. */
 import { assert } from "@effect/vitest"
 import {
   type Branch,
@@ -20,12 +20,12 @@ import { eventually } from "../../harness/eventually.ts"
 import { Barrier } from "./Barrier.ts"
 import { signIn, worldWith } from "./world.ts"
 
-/** Holds a runner that has read the endpoints of a branch and makes something of them next. */
+/** Holds a runner after it has read the endpoints of a branch and before it acts on them. */
 export const read = new Barrier()
-/** Holds a compute that starts. */
+/** Holds a starting compute. */
 export const start = new Barrier()
 
-/** Between the runner's read of a branch's endpoints and what it makes of them there is time for others. */
+/** Puts a barrier between the runner's read of a branch's endpoints and what it does with them. */
 const unhurried = Layer.effect(
   EndpointStore,
   Effect.map(EndpointStore, (store) =>
@@ -49,7 +49,7 @@ const computes = Layer.effect(
   )
 ).pipe(Layer.provide(layerMemoryComputes))
 
-/** As in production: work that is announced in the log is looked for at once. */
+/** As in production: an operation that is announced in the log is claimed at once. */
 const followed = Layer.effectDiscard(
   Effect.gen(function* () {
     const { nudge } = yield* OperationRunner
@@ -72,7 +72,7 @@ export const runner = followed.pipe(
   Layer.provideMerge(worldWith(computes))
 )
 
-/** Done when nothing is left to do on the branch. Answers what was done there, newest first. */
+/** Completes when the branch has no unfinished operation. Returns its operations, newest first. */
 export const settled = (project: Project, branch: Branch) =>
   Effect.gen(function* () {
     const store = yield* OperationStore
@@ -92,7 +92,7 @@ export const freshBranch = (owner: SessionCaller, project: Project) =>
     return endpoint === null ? yield* Effect.die(new Error("no endpoint")) : { branch, endpoint }
   })
 
-/** A branch of a new project, made and idle. */
+/** A branch of a new project, ready and idle. */
 export const idleBranch = (email: string) =>
   Effect.gen(function* () {
     const owner = yield* signIn(email)

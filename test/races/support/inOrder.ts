@@ -1,8 +1,8 @@
 /**
- * Forces the order of a race on Postgres: the first has done everything but its COMMIT, the others began and wait for
- * it, then it commits. So the second really meets the locks of the first, and always after it.
+ * Forces the order of a race on Postgres: the first transaction has done everything but its COMMIT, the others begin
+ * and wait for it, then it commits. So the others always meet the locks of the first and run after it.
  *
- * `layerHeld` puts the barrier before the end of transactions. It holds only the effect that `inOrder` runs first.
+ * `layerHeld` puts a barrier before COMMIT. It holds only the effect that `inOrder` runs first.
  */
 import { Database } from "@narthex/postgres"
 import { Context, Deferred, Effect, Fiber, Layer, type Result } from "effect"
@@ -39,7 +39,7 @@ export const layerHeld = Layer.effect(
   })
 )
 
-/** Server processes that wait for `$1`, or for one that does: of several waiters only the first waits for the holder. */
+/** Server processes that wait for `$1`, directly or not: of several waiters only the first waits for the holder. */
 const waiters = `
   with recursive waiting as (
     select pid, pg_blocking_pids(pid) as behind from pg_stat_activity
@@ -57,9 +57,9 @@ export interface Ordered<A, E, A2, E2> {
 
 /**
  * Runs `first` up to its COMMIT, starts the others, and lets it commit once each of them waits for it in Postgres.
- * One that ends without waiting is a defect: it passed the lock that it should have met.
+ * If one ends without waiting, the effect dies: it passed a lock that it should have met.
  *
- * Pitfall: more others than connections. They wait for a connection then, which is no wait for the first.
+ * Pitfall: more others than connections. They would wait for a connection, not for the first.
  */
 export const inOrder = <A, E, R, A2, E2, R2>(
   first: Effect.Effect<A, E, R>,

@@ -1,4 +1,4 @@
-/** The ways to lose a right through the API, each ready to be used again and again. */
+/** The ways to lose a right through the API; each can be repeated. */
 import { OperatorAccounts, UserId } from "@narthex/core"
 import { Effect } from "effect"
 import { type Answer, ask, enter, type Ports } from "./twoServers.ts"
@@ -13,7 +13,7 @@ export interface Loss {
   }>
 }
 
-/** An answer in a word or two. */
+/** A response in a word or two. */
 export const said = ({ body, status }: Answer) => (status < 300 ? "allowed" : `${status} ${body.code}`)
 
 const done = (answer: Effect.Effect<Answer>) =>
@@ -23,7 +23,7 @@ const done = (answer: Effect.Effect<Answer>) =>
     (it) => Effect.die(new Error(`${it.status} ${JSON.stringify(it.body)}`))
   )
 
-/** People, an organization and keys of a lane, and every way in which one of their rights ends. */
+/** The people, organization and keys of a lane, and every way to end one of their rights. */
 export const lossesOf = (ports: Ports, lane: number) =>
   Effect.gen(function* () {
     const [port] = ports

@@ -1,18 +1,18 @@
 /**
- * How free races are run: everything is held at one line, let go at once, and a fixed number of times.
+ * Free races: a fixed number of rounds, in each of which all effects start at the same moment.
  *
- * Which starter comes first is left to chance here: a test that needs one particular order forces it, see `inOrder.ts`.
- * What chance chose is printed after the run and never asserted.
+ * Which effect comes first is random; a test that needs a particular order forces it, see `inOrder.ts`. The order that
+ * occurred is printed after the run and never asserted.
  */
 import { assert } from "@effect/vitest"
 import { Deferred, Effect, Random } from "effect"
 import { long, times } from "../../harness/long.ts"
 import { note } from "../../harness/note.ts"
 
-/** What a test of rounds may take. */
+/** The timeout of a test of rounds. */
 export const patience = long ? 3_600_000 : 120_000
 
-/** Starts all of it at the same moment, each at most a few milliseconds later by chance. Answers every outcome. */
+/** Starts all effects at the same moment, plus at most a few random milliseconds each. Returns every outcome. */
 export const race = <A, E, R>(starters: ReadonlyArray<Effect.Effect<A, E, R>>) =>
   Effect.gen(function* () {
     const line = yield* Deferred.make<void>()
@@ -45,8 +45,8 @@ export interface Rounds {
 }
 
 /**
- * Runs round after round; each answers what was wrong in it, and nothing may be. A round's choices come from the test's
- * seed and the round's number, whatever other lanes do.
+ * Runs the rounds. Each returns what was wrong in it, and the test fails if anything was. The random choices of a round
+ * depend only on the test's seed and the round's number.
  */
 export const rounds = <E, R>(
   name: string,

@@ -1,10 +1,11 @@
 /**
- * One operation runner of several on a shared Postgres, as a process of its own that tests can kill.
+ * One of several operation runners on a shared Postgres, as a process that tests can kill.
  *
- * Its computes run nothing; they write down in the table `work` when each step began and ended, and who did it. A step
- * does not end while the test holds the advisory lock `stepLock`.
- * `node runnerMain.ts <options as JSON>` prints a line as JSON when it claims its first operation. It hangs on its stdin:
- * when the test is gone, so is this.
+ * Its computes run nothing; they record in the table `work` when each step began and ended, and who performed it. A
+ * step does not end while the test holds the advisory lock `stepLock`.
+ *
+ * `node runnerMain.ts <options as JSON>` prints a line of JSON when it claims its first operation. It exits when its
+ * stdin closes, so it does not outlive the test.
  */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
@@ -23,7 +24,7 @@ import { Database, PostgresStorage } from "@narthex/postgres"
 import { Duration, Effect, Layer, Random, Redacted, References, Stream } from "effect"
 import { type RunnerOptions, type RunnerUp, stepLock } from "./RunnerProcess.ts"
 
-// What the test has written.
+// Written by the test.
 const { lease_ms, name, url } = JSON.parse(process.argv[2] ?? "{}") as RunnerOptions
 
 const Recording = Layer.effect(
@@ -85,7 +86,7 @@ const announce = ({ worker }: RunnerUp) =>
     announced = true
   })
 
-/** Every look for work says who looks. */
+/** Records which runner claims operations. */
 const Announcing = Layer.effect(
   OperationStore,
   Effect.map(OperationStore, (store) =>

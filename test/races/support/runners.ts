@@ -1,4 +1,4 @@
-/** Two runner processes on one store, a way to stop them in the middle of their steps, and their deaths. */
+/** Two runner processes on one store, which a test can hold in the middle of their steps and kill. */
 import { layerMemoryComputes } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
@@ -7,7 +7,7 @@ import { eventually } from "../../harness/eventually.ts"
 import { RunnerProcess, stepLock } from "./RunnerProcess.ts"
 import { worldAt } from "./world.ts"
 
-/** So long that only a death ends a lease early: a stalled machine is none. */
+/** So long that no lease expires on a stalled machine; only `kill` ends one early. */
 const lease_ms = Duration.toMillis("5 minutes")
 
 const recordTable = `create table work (
@@ -41,9 +41,10 @@ export class Runners extends Context.Service<Runners, Both>()("test/races/Runner
 }
 
 /**
- * Runs `work`, in a transaction of the holder, while no step of a compute can end. `letEnd` lets them end before the
- * transaction does.
- * Pitfall: work that waits for operations. They end afterwards; fork it.
+ * Runs `work` in a transaction of the holder, during which no step of a compute can end. `letEnd` lets them end before
+ * the transaction does.
+ *
+ * Pitfall: work that waits for operations. They can end only after it, so fork it.
  */
 export const whileStepsLast = <A, E, R>(work: (letEnd: Effect.Effect<void>) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
@@ -56,7 +57,7 @@ export const whileStepsLast = <A, E, R>(work: (letEnd: Effect.Effect<void>) => E
     return yield* transaction(Effect.andThen(query("test", `select pg_advisory_lock(${stepLock})::text`), held))
   })
 
-/** Done when the runner is in the middle of a step. */
+/** Completes when the runner is in the middle of a step. */
 export const inStep = (runner: RunnerProcess) =>
   Effect.flatMap(Database, ({ query }) =>
     eventually(
@@ -68,7 +69,7 @@ export const inStep = (runner: RunnerProcess) =>
     )
   )
 
-/** Done when the runner waits for the holder with the last statement before a COMMIT: what it says in the log. */
+/** Completes when the runner waits for the holder in the last statement before a COMMIT: its row in the log. */
 export const atCommit = (runner: RunnerProcess) =>
   Effect.gen(function* () {
     const { query } = yield* Database
@@ -88,8 +89,8 @@ export const atCommit = (runner: RunnerProcess) =>
   })
 
 /**
- * kill -9, as when the machine is gone: its connections end, and its leases are over. Only the dead one's: the time
- * that the other needs to find out is not what these tests are about.
+ * SIGKILL, as if the machine were lost: its connections end, and its leases expire. Only the killed runner's leases are
+ * ended early, because these tests are not about the time until the other runner notices.
  */
 export const lose = (runner: RunnerProcess) =>
   Effect.gen(function* () {

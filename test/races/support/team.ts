@@ -1,4 +1,4 @@
-/** A team and its owners, as callers who were let in while they owned it. */
+/** A team and its owners, as callers who were authenticated while they were owners. */
 import { AccountStore, Membership, Organizations, type OrgId, type SessionCaller } from "@narthex/core"
 import { DateTime, Effect } from "effect"
 import { signIn } from "./world.ts"
@@ -8,7 +8,7 @@ export interface Team {
   readonly owners: readonly [SessionCaller, SessionCaller, SessionCaller]
 }
 
-/** Only the first of them is a member, until `makeOwners`. */
+/** Only the first is a member until `makeOwners`. */
 export const teamOf = (name: string) =>
   Effect.gen(function* () {
     const first = yield* signIn(`owner-a-${name}@example.com`)
@@ -24,7 +24,7 @@ export const teamOf = (name: string) =>
     return team
   })
 
-/** Makes owners of these people, whatever they were before. */
+/** Makes these people owners, whatever their roles were. */
 export const makeOwners = (org: OrgId, owners: ReadonlyArray<SessionCaller>) =>
   Effect.gen(function* () {
     const accounts = yield* AccountStore

@@ -1,10 +1,10 @@
-/** Two API servers, each a process of its own, on one Postgres; and calls that are told apart by their status alone. */
+/** Two API servers, each in its own process, on one Postgres; and calls of which only the status counts. */
 import { Agent, request } from "node:http"
 import { Context, Effect, Layer } from "effect"
 import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
 import { apis, stores } from "../../events/support/platform.ts"
 
-/** Milliseconds. Generous: a loaded machine is no failure. */
+/** Milliseconds. Generous, so that a loaded machine does not fail the test. */
 const answerLimit = 60_000
 
 export type Ports = readonly [number, number]
@@ -36,8 +36,8 @@ export interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-// Pitfall: kept connections. A server ends one that was idle for seconds, and a request that a loaded machine sends at
-// that moment fails.
+// Pitfall: keep-alive connections. A server closes one that was idle for seconds, and a request that a loaded machine
+// sends at that moment fails.
 const agent = new Agent({ keepAlive: false, maxSockets: 64 })
 
 export const ask = (port: number, method: string, path: string, { body, headers = {}, token }: Sent = {}) =>
@@ -76,7 +76,7 @@ export const ask = (port: number, method: string, path: string, { body, headers 
 
 let salt = 0
 
-/** Signs a person in: the session's token, and who and where that is. */
+/** Signs a person in; returns the session's token, the person and the organization. */
 export const enter = (port: number, email: string) =>
   Effect.gen(function* () {
     salt += 1

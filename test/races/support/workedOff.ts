@@ -2,7 +2,7 @@ import { type Branch, OperationRunner, OperationStore } from "@narthex/core"
 import { Effect } from "effect"
 import { eventually } from "../../harness/eventually.ts"
 
-/** Works until the branch has no unfinished operation; other lanes may take operations of it too. */
+/** Performs operations until the branch has no unfinished one; other lanes may claim operations of the branch too. */
 export const workedOff = Effect.fnUntraced(function* (branch: Pick<Branch, "id">) {
   const { runOne } = yield* OperationRunner
   const { unfinished } = yield* OperationStore

@@ -1,8 +1,8 @@
 /**
- * The whole core on a database of its own: what races are run against.
+ * The whole core on a new database, for races.
  *
- * Its connections are open beforehand: a pool that still grows serves parallel calls one after another, and would hide
- * what the races look for. Nothing works on operations unless the test does. Transactions can be held before their
+ * Its connections are opened beforehand, because a pool that still grows serves parallel calls one after another and
+ * would hide the races. No runner performs operations unless the test starts one. Transactions can be held before their
  * COMMIT, see `inOrder.ts`.
  */
 import { randomBytes } from "node:crypto"
@@ -30,7 +30,7 @@ import { layerHeld } from "./inOrder.ts"
 
 const connections = 24
 
-/** Takes an id token for the address of the person who presents it. */
+/** Accepts an id token that is an email address. */
 const Believer = Layer.succeed(IdentityProvider, {
   providers: [new ProviderView({ id: "test", name: "Test", issuer: "https://issuer.test" })],
   verify: ({ id_token }) =>
@@ -73,7 +73,7 @@ const outside = Layer.mergeAll(
   Layer.succeed(References.MinimumLogLevel, "None")
 )
 
-/** On an empty database, with computes that run, or do not. */
+/** On an empty database, with the given computes. */
 export const worldAt = <E, R>(url: Redacted.Redacted, computes: Layer.Layer<ComputeDriver, E, R>) =>
   layerServices.pipe(
     Layer.provideMerge(TokenSigner.layerMemory),
@@ -99,14 +99,14 @@ export const exchange = (email: string) =>
 export const authenticate = (credential: Redacted.Redacted) =>
   Effect.flatMap(Authentication, (it) => it.authenticate(credential, null))
 
-/** Signs a person in; they act in their personal organization. */
+/** Signs a person in, with their personal organization active. */
 export const signIn = (email: string): Effect.Effect<SessionCaller, never, Sessions | Authentication> =>
   Effect.gen(function* () {
     const caller = yield* authenticate((yield* exchange(email)).access_token)
     return caller.kind === "session" ? caller : yield* Effect.die(new Error("A session was expected."))
   }).pipe(Effect.orDie)
 
-/** A key of the owner, as the caller that it is. */
+/** A new key of the owner, as a caller. */
 export const withKey = (owner: SessionCaller, org: OrgId, capability: Capability) =>
   Effect.gen(function* () {
     const keys = yield* ApiKeys
