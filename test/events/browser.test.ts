@@ -1,6 +1,7 @@
 /**
- * A browser's own EventSource reads streams that are cut in two, and ones that are severed, after which it comes back with
- * the last id that it has and misses nothing. At every byte in the long form; in the short one where `places` chooses.
+ * A browser's EventSource reads streams that arrive in two parts, and streams that are severed, after which it
+ * reconnects with its last id and misses nothing. The long form tries every byte; the short form those that `places`
+ * chooses.
  */
 import { assert, layer } from "@effect/vitest"
 import { EventLog, type OrgId } from "@narthex/core"
@@ -20,7 +21,7 @@ type Seen = readonly [type: string, id: string, data: string]
 
 const types = ["operation.updated.v1", "other.done.v1", "resume.gap.v1", "overflow.v1", "error.v1", "message"]
 
-/** `readAll` answers the distinct outcomes of many streams, each with how many had it. */
+/** `readAll` returns the distinct outcomes of many streams, each with its count. */
 const page = `<!doctype html><title>streams</title><script>
 const open = new Map()
 const read = (path, count) => new Promise((done) => {
@@ -51,7 +52,7 @@ const readAll = async (paths, count, concurrency) => {
 
 const text = "line one\nline two\r\n\ndata: three\n żółć 🐘 \u2028"
 
-/** An event, two in one commit of which one could not be sent, and an event: of several lines and all sorts of characters. */
+/** One event, two in one commit of which one cannot be sent, and one more; their data has many lines and characters. */
 const several = (org: OrgId) =>
   Effect.gen(function* () {
     yield* state(org, counting(1, 1))
@@ -62,7 +63,7 @@ const several = (org: OrgId) =>
 const large = (org: OrgId) =>
   Effect.forEach([1, 2, 3], (n) => state(org, counting(n, 1, 64 * 1024 - 400)), { discard: true })
 
-/** A browser before a front before the API, and what the API sends from before these events. */
+/** A browser, a front and the API, and what the API sends from just before these events. */
 const scene = <R>(emit: (org: OrgId) => Effect.Effect<void, unknown, R>, count: number, query = "") =>
   Effect.gen(function* () {
     const { port } = yield* TestApi
@@ -110,8 +111,8 @@ const scene = <R>(emit: (org: OrgId) => Effect.Effect<void, unknown, R>, count: 
   })
 
 /**
- * Where a browser came back with anything but the id of the last event that it had whole. One that had none has the bookmark,
- * or lost that with the rest of what came.
+ * The places where a browser reconnected with another id than that of its last whole event. Without an event it has the
+ * bookmark's id, or none if the bookmark was lost too.
  */
 const misplaced = (
   { resumed }: SplittingFront,
@@ -126,13 +127,13 @@ const misplaced = (
 
 const ways = (way: string, ns: ReadonlyArray<number>) => ns.map((n) => `${way}/${n}`)
 
-/** As many connections as a browser opens to one origin. */
+/** The number of connections that a browser opens to one origin. */
 const connections = 6
 const limit = times(120_000, 900_000)
 
 layer(streamApi({ heartbeat: Duration.hours(1) }), { excludeTestServices: true })("a browser's EventSource", (it) => {
   it.effect(
-    "reads every event of a stream that is cut in two",
+    "a browser's EventSource reads every event of a stream that arrives in two parts",
     () =>
       Effect.gen(function* () {
         const { bytes, outcome, readAll, sent } = yield* scene(several, 4)
@@ -149,14 +150,14 @@ layer(streamApi({ heartbeat: Duration.hours(1) }), { excludeTestServices: true }
   )
 
   it.effect(
-    "comes back with its last id from wherever a stream is severed, and misses nothing",
+    "a browser's EventSource reconnects with its last id wherever a stream is severed, and misses nothing",
     () =>
       Effect.gen(function* () {
         const { bytes, from, front, outcome, readAll, sent } = yield* scene(several, 4, "?bookmarks=1")
-        // From where it has a position of its own to the last byte before it has everything.
+        // From the first place where it has a position to the last byte before it has everything.
         const bookmark = bytes.indexOf("\n\n", bytes.indexOf("\nid: ")) + 2
         const last = bytes.lastIndexOf("\n\n") + 1
-        // On either side of each block's end, and wherever else.
+        // Both sides of the end of each block, and other places.
         const ends: Array<number> = []
         for (let end = bookmark; end > 1 && end <= last; end = bytes.indexOf("\n\n", end) + 2) ends.push(end - 1, end)
         const severs = [...new Set([...ends.slice(1), ...places(bytes, bookmark, last, 60)])]
@@ -170,7 +171,7 @@ layer(streamApi({ heartbeat: Duration.hours(1) }), { excludeTestServices: true }
           `browser: of ${early.length} streams severed before their first event, ${lost.length} lost the bookmark too`
         )
 
-        // So that one time it has the bookmark it is given ever longer to take it.
+        // Waits longer each time, until the browser has taken the bookmark once.
         for (let pause = 4; ; pause *= 2) {
           const path = `sever/${bookmark + 1}/${pause}`
           assert.deepStrictEqual(yield* readAll([path], 1), [[outcome, 1]])
@@ -184,7 +185,7 @@ layer(streamApi({ heartbeat: Duration.hours(1) }), { excludeTestServices: true }
   )
 
   it.effect(
-    "reads events of 64 KiB in pieces of any size, and comes back in the middle of one",
+    "a browser's EventSource reads events of 64 KiB in pieces of any size, and reconnects in the middle of one",
     () =>
       Effect.gen(function* () {
         const { bytes, front, outcome, readAll, sent } = yield* scene(large, 3, "?bookmarks=1")

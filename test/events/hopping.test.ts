@@ -1,10 +1,10 @@
 /**
- * Several API servers on one Postgres, killed with -9 in turn, while clients drop and hop between them with the last id
- * that they have: nothing is lost silently, nothing comes twice or out of order, and with a ring of eight events every
- * loss is reported, and nothing else is.
+ * Several API servers on one Postgres are killed with SIGKILL in turn, while clients disconnect and move between them
+ * with their last id. No event is lost silently, repeated or out of order. With a ring of eight events exactly the
+ * losses are reported.
  *
- * Clients hop, and servers are killed, so many times: each server while streams are open on it. At the end each client
- * is away while more is committed than the small ring holds.
+ * The numbers of moves and kills are fixed, and each server is killed while streams are open on it. At the end each
+ * client is away while more is committed than the small ring holds.
  */
 import { assert, layer } from "@effect/vitest"
 import { eventIdFromUuid } from "@narthex/core"
@@ -19,7 +19,7 @@ import { apis, commit, freshDatabase, logged, stores } from "./support/platform.
 import { type Frame, StreamClient } from "./support/StreamClient.ts"
 
 const clients = times(6, 48)
-/** Connections of each client; in the long form there are several minutes of them. */
+/** Connections of each client; the long form takes several minutes. */
 const hops = times(4, 200)
 const instances = times(2, 3)
 /** How often each server is killed. */
@@ -206,7 +206,7 @@ const limit = times(240_000, 3_600_000)
 
 layer(PostgresServer.layer, { excludeTestServices: true })("clients that hop between dying servers", (it) => {
   it.effect(
-    "miss nothing while they are away for less than the ring",
+    "clients that move between dying servers miss nothing if they are away for less than the ring holds",
     () =>
       Effect.gen(function* () {
         const { gaps, overflows } = yield* scenario(16_384)
@@ -216,14 +216,14 @@ layer(PostgresServer.layer, { excludeTestServices: true })("clients that hop bet
   )
 
   it.effect(
-    "are informed of every loss when the ring holds eight events",
+    "clients that move between dying servers are informed of every loss when the ring holds eight events",
     () =>
       Effect.gen(function* () {
         const { forced } = yield* scenario(smallRing)
         assert.deepStrictEqual(
           forced,
           forced.map(() => 1),
-          "a gap for each that was away"
+          "one gap for each client that was away"
         )
       }),
     limit

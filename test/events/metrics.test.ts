@@ -1,4 +1,4 @@
-/** What the admin port shows operators of event streams: every name of the page, and numbers that move. */
+/** The metrics of event streams on the admin port: every documented name is there, and the numbers change. */
 import { assert, layer } from "@effect/vitest"
 import { Database } from "@narthex/postgres"
 import { Clock, Deferred, Effect, Fiber } from "effect"
@@ -9,7 +9,7 @@ import { apis, commit, freshDatabase, stores } from "./support/platform.ts"
 import { MovableClock } from "./support/MovableClock.ts"
 import { StreamClient } from "./support/StreamClient.ts"
 
-/** A histogram shows under several names; one of them stands for it. */
+/** A histogram has several names; one of them represents it. */
 const names = [
   "events_streams",
   "events_stream_opened_total",
@@ -47,7 +47,7 @@ const scrape = (port: number) =>
   })
 
 layer(PostgresServer.layer, { excludeTestServices: true })("the admin port", (it) => {
-  it.effect("shows every metric of event streams, and what happens to them", () =>
+  it.effect("the admin port shows every metric of event streams, and its changes", () =>
     Effect.gen(function* () {
       const url = yield* freshDatabase
       yield* Effect.gen(function* () {

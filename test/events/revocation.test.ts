@@ -1,8 +1,8 @@
 /**
- * A client that loses a right gets nothing that was committed afterwards, on any instance: two API servers on one Postgres,
- * streams on both, events being committed all the time, and rights that end in every way there is.
+ * A client that loses a right gets nothing that was committed afterwards, on any instance: two API servers on one
+ * Postgres, streams on both, events committed all the time, and rights that end in every possible way.
  *
- * A try is one right with its streams on every instance, judged on its own. The long form does 10,000 tries.
+ * A try is one right with its streams on every instance, judged separately. The long form makes 10,000 tries.
  */
 import { assert, layer } from "@effect/vitest"
 import { OperatorAccounts } from "@narthex/core"
@@ -19,13 +19,13 @@ import { memberEndings } from "./support/memberEndings.ts"
 import { apis, freshDatabase, stores } from "./support/platform.ts"
 import { anyOf, makeTeam } from "./support/rights.ts"
 
-/** Turns in which rights end, in lanes side by side; and rounds in which credentials expire. */
+/** Turns in which rights end, in parallel lanes; and rounds in which credentials expire. */
 const turns = times(2, 330)
 const lanes = times(2, 3)
 const expiries = times(1, 8)
 const ways = 20
 
-/** A fresh team, and the end of every right in it. */
+/** Makes a team and ends every right in it. */
 const turn = (servers: ReadonlyArray<ApiProcess>, name: string, racing: Racing) =>
   Effect.gen(function* () {
     const team = yield* makeTeam(anyOf(servers), `${name}@example.com`)
@@ -39,10 +39,10 @@ const turn = (servers: ReadonlyArray<ApiProcess>, name: string, racing: Racing) 
     )
   })
 
-/** The first turn races nowhere and the second everywhere; the others run free. */
+/** In the first turn nothing races, in the second everything; the other turns choose at random. */
 const racingOf = (nth: number): Racing => (nth === 0 ? "none" : nth === 1 ? "all" : "half")
 
-/** Every turn, then every expiry: those set the servers' clocks. Stops when something is wrong. */
+/** Every turn, then every expiry, which sets the servers' clocks. Stops at the first error. */
 const everyWay = (servers: ReadonlyArray<ApiProcess>) =>
   Effect.gen(function* () {
     const result = { tries: 0, streams: 0, events: 0, late: 0 }
@@ -72,7 +72,7 @@ const everyWay = (servers: ReadonlyArray<ApiProcess>) =>
 
 layer(PostgresServer.layer, { excludeTestServices: true })("a right that ends", (it) => {
   it.effect(
-    "ends its streams on every instance before anything that was committed later",
+    "a right that ends closes its streams on every instance before any event that was committed later",
     () =>
       Effect.gen(function* () {
         const url = yield* freshDatabase
@@ -81,7 +81,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a right that ends", 
           const { events, streams, tries } = result
           note(`revocation: ${tries} rights ended in ${tried.size} ways, ${streams} streams, ${events} events`)
           assert.deepStrictEqual({ late: result.late, wrong }, { late: 0, wrong: [] })
-          assert.strictEqual(tried.size, ways, "every way was tried")
+          assert.strictEqual(tried.size, ways, "every way to lose a right was tried")
         }).pipe(
           Effect.provide(Layer.mergeAll(OperatorAccounts.layer, layerSigner).pipe(Layer.provideMerge(stores(url))))
         )

@@ -1,4 +1,4 @@
-/** API servers of one database, each a process of its own, started again after they were killed. */
+/** API servers on one database, each in its own process and restarted after it was killed. */
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ export interface ApiOptions {
   readonly admin?: boolean
 }
 
-/** What a process obeys while it runs. */
+/** A command to a running process. */
 export type Command =
   /** Its clock stands at this time from now on. */
   | { readonly stand: number }
@@ -116,7 +116,7 @@ export const call = async (
 
 let salt = 0
 
-/** Signs a person in: the token, and who and where that is. */
+/** Signs a person in; returns the token, the person and the organization. */
 export const signIn = async (port: number, email: string) => {
   salt += 1
   const { body } = await call(port, "POST", "/v1/auth/exchange", {

@@ -1,10 +1,10 @@
 /**
- * The clock of an API process that tests may set: it goes with the machine's until the test has it stand at a time, and
- * moves from there only when the test sets it again.
+ * The clock of an API process that tests may set. It follows the machine's clock until the test sets it, and from then
+ * on moves only when the test sets it again.
  */
 import { type Clock, Duration, Effect } from "effect"
 
-/** Node's timers take no more; what sleeps longer sleeps for this long. */
+/** The longest delay of Node's timers; longer sleeps are cut to it. */
 const longest = 2 ** 31 - 1
 
 interface Sleeper {

@@ -1,11 +1,12 @@
 /**
- * The origin of a page in a browser: serves the page, and passes streams on from the API as a relay of the console would,
- * with the credential that a browser cannot send. What comes back it hands over in pieces, or not to the end.
+ * The origin of a page in a browser: serves the page, and relays streams of the API as the console does, with the
+ * credential that a browser cannot send. It forwards the response in pieces, or only a part of it.
  *
- * `/whole/…`, `/cut/<n>`, `/bytes/…`, `/pieces/<seed>` and `/sever/<n>` say how; what follows `?` goes to `/v1/events`.
+ * `/whole/…`, `/cut/<n>`, `/bytes/…`, `/pieces/<seed>` and `/sever/<n>` select how; the query is passed to
+ * `/v1/events`.
  *
- * Pitfall: severing a stream as soon as its bytes are sent. Chromium drops what its page has not read when the connection
- * fails, however long ago it arrived; so the page says what it took, see `took`.
+ * Pitfall: severing a stream as soon as its bytes are sent. When the connection fails, Chromium drops what its page has
+ * not read, however long ago it arrived. So the page reports what it took, see `took`.
  */
 import { once } from "node:events"
 import { connect, createServer, type Server, type Socket } from "node:net"
@@ -24,7 +25,7 @@ interface Treatment {
 
 const whole: Treatment = { until: () => Number.POSITIVE_INFINITY, pause: 0 }
 
-/** Long enough that a browser has taken the first part by itself. */
+/** Long enough for a browser to take the first part separately. */
 const alone = 4
 
 /** Sizes from 1 to 1,500, the same for the same seed. */
@@ -42,8 +43,8 @@ const treatmentOf = (path: string, first: boolean): Treatment => {
 }
 
 /**
- * What the API sends, with the wait that it tells clients to keep turned into one of a millisecond: in as many digits, so
- * that every byte stays where it was. It is in the first block; until that is whole nothing goes on.
+ * Sets the `retry` of the API's response to one millisecond, in as many digits as before, so that no byte changes its
+ * position. It is in the first block; nothing is forwarded until that block is complete.
  */
 const hurried = async function* (api: Socket): AsyncGenerator<Buffer> {
   let begun: Buffer | undefined = Buffer.alloc(0)

@@ -1,6 +1,6 @@
 /**
- * A client that follows one stream over many connections, read by an independent parser. It writes down every
- * frame, and comes back with the last id that it really received.
+ * A client that follows one stream over many connections, with an independent parser. It records every frame, and
+ * reconnects with the last id that it received.
  */
 import { type ClientRequest, request } from "node:http"
 import { createParser } from "eventsource-parser"
@@ -30,7 +30,10 @@ export class StreamClient {
     this.lastId = lastId
   }
 
-  /** Connects; resolves when that connection is over, whichever side ended it. `opened` runs when the answer's head is there. */
+  /**
+   * Connects; resolves when that connection is over, whichever side ended it. `opened` runs when the answer's head is
+   * there.
+   */
   follow(port: number, opened: () => void = () => {}): Promise<void> {
     return new Promise((done) => {
       const parser = createParser({

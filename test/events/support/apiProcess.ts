@@ -1,10 +1,10 @@
 /**
- * One API server of many on a shared Postgres, as a process of its own that tests can kill: the real listener, handlers,
- * services and stores; only the identity provider believes all that it gets, and the clock is the test's.
+ * One of several API servers on a shared Postgres, as a process that tests can kill: the real listener, handlers,
+ * services and stores. Only the identity provider accepts every token, and the clock is the test's.
  *
- * `node apiProcess.ts <options as JSON>` prints `{"port", "admin"}` when it is up; `admin` where the options ask for that
- * listener. Each further line on stdin is a `Command`, and is answered by a line once it is obeyed. SIGTERM drains it. It
- * hangs on its stdin: when the test is gone, so is this.
+ * `node apiProcess.ts <options as JSON>` prints `{"port", "admin"}` when it is up; `admin` if the options request that
+ * listener. Each line on stdin is a `Command`, answered by a line when it is done. SIGTERM drains the process, and it
+ * exits when its stdin closes, so it does not outlive the test.
  */
 import { tracingChannel } from "node:diagnostics_channel"
 import type { Server } from "node:net"
@@ -34,12 +34,12 @@ import type { ApiOptions, Command } from "./ApiProcesses.ts"
 import { MovableClock } from "./MovableClock.ts"
 import { issuer, masterKey } from "./secrets.ts"
 
-// What the test has written.
+// Written by the test.
 const options = JSON.parse(process.argv[2] ?? "{}") as ApiOptions & { readonly url: string }
 
 const clock = new MovableClock()
 
-/** Believes `email:<address>:<salt>`. */
+/** Accepts `email:<address>:<salt>`. */
 const Believer = Layer.succeed(IdentityProvider, {
   providers: [new ProviderView({ id: "test", name: "Test", issuer: "https://issuer.test" })],
   verify: ({ id_token }) => {
@@ -101,7 +101,7 @@ const base = JoseTokenSigner.layer({ issuer }).pipe(
   Layer.provideMerge(Layer.mergeAll(Believer, layerMemoryComputes))
 )
 
-/** Every server of this process, when it listens: the admin port's does not show otherwise which port it got. */
+/** Every listening server of this process: the admin listener does not report its port otherwise. */
 const listening: Array<number> = []
 tracingChannel<unknown, { readonly server: Server }>("net.server.listen").subscribe({
   start: () => {},

@@ -1,6 +1,6 @@
 /**
- * Ends rights while their streams are open on every server and events are committed all the time. Every right is judged
- * on its own, however many end at a time.
+ * Ends rights while their streams are open on every server and events are committed all the time. Each right is judged
+ * separately, however many end at a time.
  */
 import { Deferred, Effect, Fiber, Random } from "effect"
 import { eventually, within } from "../../harness/eventually.ts"
@@ -10,14 +10,14 @@ import { commit } from "./platform.ts"
 import { anyOf, type Ending, pathOf, type Right, type Team } from "./rights.ts"
 import { StreamClient } from "./StreamClient.ts"
 
-/** After so long a stream has not ended: a verdict, so every right is judged. */
+/** After this time a stream counts as not ended. It is a verdict and no failure, so that every right is judged. */
 const patience = "45 seconds"
 
-/** How many of the endings come while their streams are being opened; the others when events are flowing on each. */
+/** How many rights end while their streams are opened; the others end when each stream has received events. */
 export type Racing = "none" | "half" | "all"
 const chance = { none: 0, half: 0.5, all: 1 } as const
 
-/** Events of the organization and of its project, in turn. */
+/** Alternating events of the organization and of its project. */
 const makeTraffic = ({ id, project }: Team) => {
   let n = 0
   const one = Effect.suspend(() => commit(id, ++n % 2 === 0 ? project : null, [n]))
@@ -33,14 +33,14 @@ const makeTraffic = ({ id, project }: Team) => {
   }
 }
 
-/** A frame came on every stream. */
+/** Every stream has received a frame. */
 const flowing = (clients: ReadonlyArray<StreamClient>) =>
   eventually(
     "an event on every stream",
     Effect.sync(() => clients.every(({ frames }) => frames.length > 0))
   )
 
-/** The answer to a credential that comes back: what an open stream would show is not waited for. */
+/** The status for a credential that reconnects; an open stream is closed at once. */
 const comeBack = (right: Right, port: number) =>
   Effect.promise(async () => {
     const client = new StreamClient(pathOf(right), right.token, "")
@@ -51,7 +51,7 @@ const comeBack = (right: Right, port: number) =>
     return client.connections > 0 ? 200 : (client.refusals[0] ?? 0)
   })
 
-/** Asks with the first of these rights again and again. */
+/** Repeats requests with the first of these rights. */
 const untilRefused = (servers: ReadonlyArray<ApiProcess>, [right]: ReadonlyArray<Right>) =>
   Effect.gen(function* () {
     if (right === undefined) return
@@ -72,7 +72,7 @@ interface Stream {
 
 const shortly = Effect.flatMap(Random.nextIntBetween(0, 15), (millis) => Effect.sleep(millis))
 
-/** Opens the streams of these rights, ends the rights when it is their turn, and sees what their holders saw. */
+/** Opens the streams of these rights, ends the rights in their order, and collects what their holders received. */
 const endOne = (
   servers: ReadonlyArray<ApiProcess>,
   { end, rights }: Ending,
@@ -128,8 +128,8 @@ const endOne = (
   })
 
 /**
- * Ends rights in stages: side by side within one, each stage after the one before. Those that do not race end when events
- * are flowing on every stream, the others while the streams are being opened.
+ * Ends rights in stages: in parallel within a stage, one stage after another. Those that do not race end when every
+ * stream has received events, the others while the streams are opened.
  */
 export const endRights = (
   servers: ReadonlyArray<ApiProcess>,

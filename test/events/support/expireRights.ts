@@ -1,10 +1,12 @@
 /**
- * Lets credentials expire while their streams are open: keys, session tokens, and secrets that a rotation left a grace.
+ * Lets credentials expire while their streams are open: keys, session tokens, and rotated secrets in their grace
+ * period.
  *
- * What docs/design/events.md E28 promises: every instance ends a stream by its own timer, five seconds before its
- * credential's end; one that is opened later than that ends at once. The servers' clocks stand still, and one after the
- * other is set: to the last millisecond before that instant, to the instant, into the margin, to the credential's end.
- * What is committed once a server is there must not arrive from it; what is committed before must.
+ * docs/design/events.md E28: every instance ends a stream by its own timer, five seconds before its credential expires;
+ * a stream that is opened later than that ends at once. The servers' clocks stand still and are set one after the
+ * other: to the last millisecond before that instant, to the instant, into the margin, to the credential's expiry. An
+ * event that is committed before a server's clock reaches the instant must arrive from it; one that is committed
+ * afterwards must not.
  */
 import { defaultEventSettings, TokenSigner } from "@narthex/core"
 import { JoseTokenSigner, MasterSecret } from "@narthex/http"
@@ -22,17 +24,17 @@ import { issuer, masterKey } from "./secrets.ts"
 
 const eachWay = times(3, 24)
 const margin = Duration.toMillis(defaultEventSettings.expiryMargin)
-/** From the beginning to the credentials' end. It takes no time: the clocks are set. */
+/** From the beginning to the credentials' expiry. It takes no real time, because the clocks are set. */
 const lifetime = margin + 10_000
 
-/** A credential and its streams on every server, opened long before its end. */
+/** A credential and its streams on every server, opened long before it expires. */
 interface Expiring {
   readonly way: string
   readonly token: string
   readonly early: ReadonlyArray<Connection>
 }
 
-/** Signs like the servers do. */
+/** Signs as the servers do. */
 export const layerSigner = JoseTokenSigner.layer({ issuer }).pipe(
   Layer.provide(MasterSecret.layerGiven(Redacted.make(masterKey)))
 )
@@ -42,7 +44,7 @@ const anyMoment = Effect.flatMap(Random.nextIntBetween(0, 15), (millis) => Effec
 const everywhere = (servers: ReadonlyArray<ApiProcess>, token: string) =>
   servers.map((server) => connect(token, server))
 
-/** Keys expire in whole days, so the end is written to the store. */
+/** The API takes whole days only, so the expiry is written to the store. */
 const expiringKey = (servers: ReadonlyArray<ApiProcess>, { id, secret }: Key, until: number) =>
   Effect.gen(function* () {
     const { query } = yield* Database
@@ -50,7 +52,7 @@ const expiringKey = (servers: ReadonlyArray<ApiProcess>, { id, secret }: Key, un
     return { way: "expired key", token: secret, early: everywhere(servers, secret) }
   })
 
-/** The claims of a session, signed once more with a near end. */
+/** The claims of a session, signed again with a near expiry. */
 const expiringToken = (servers: ReadonlyArray<ApiProcess>, team: Team, until: number) =>
   Effect.gen(function* () {
     const { sign, verify } = yield* TokenSigner
@@ -62,7 +64,7 @@ const expiringToken = (servers: ReadonlyArray<ApiProcess>, team: Team, until: nu
     return { way: "expired session token", token, early: everywhere(servers, token) }
   })
 
-/** Its streams are opened while it is rotated, so that some know nothing of its end. */
+/** Its streams are opened while it is rotated, so that some instances do not know its expiry yet. */
 const expiringSecret = (servers: ReadonlyArray<ApiProcess>, team: Team, { id, secret }: Key, until: number) =>
   Effect.gen(function* () {
     const { query } = yield* Database
@@ -89,7 +91,7 @@ const expiringSecret = (servers: ReadonlyArray<ApiProcess>, team: Team, { id, se
     return { way: "secret whose grace is over", token: secret, early: opened }
   })
 
-/** Commits all the time, and on demand. */
+/** Commits continuously, and on demand. */
 const makeTraffic = (team: Team) => {
   let n = 0
   const one = Effect.suspend(() => {
@@ -99,7 +101,7 @@ const makeTraffic = (team: Team) => {
   return { one, steady: Effect.forever(Effect.delay(one, 12)), begun: () => n }
 }
 
-/** Lets so many credentials of every way expire in a fresh organization. Answers where the clocks stand afterwards. */
+/** Lets this many credentials of each kind expire in a new organization. Returns the time of the clocks afterwards. */
 export const expireRights = (servers: ReadonlyArray<ApiProcess>, boss: string, at: number) =>
   Effect.gen(function* () {
     const standAt = (server: ApiProcess, time: number) => Effect.promise(() => server.tell({ stand: time }))

@@ -1,6 +1,6 @@
 /**
- * Compares what a client received with what the log holds: every event once and in order, or a frame that says exactly
- * what is missing.
+ * Compares what a client received with the log: every event once and in order, or a frame that names exactly what is
+ * missing.
  */
 import type { Frame } from "./StreamClient.ts"
 
@@ -11,7 +11,7 @@ export interface Verdict {
   readonly wrong: ReadonlyArray<string>
 }
 
-/** How many ids of an ascending list are not above this one. */
+/** The number of ids of an ascending list that are at most this one. */
 const countUpTo = (log: ReadonlyArray<string>, id: string): number => {
   let [low, high] = [0, log.length]
   while (low < high) {

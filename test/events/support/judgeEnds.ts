@@ -1,6 +1,6 @@
 /**
- * Holds what streams received against the log once their right has ended: the revocation stands in it, what stands
- * behind it must not have arrived, and what stands before must.
+ * Compares what streams received with the log after their right has ended: events before the revocation's position must
+ * have arrived, and events after it must not.
  */
 import { eventIdFromUuid, noEvent } from "@narthex/core"
 import { Database } from "@narthex/postgres"
@@ -9,7 +9,7 @@ import { eventually } from "../../harness/eventually.ts"
 import type { Mark, Right } from "./rights.ts"
 import type { StreamClient } from "./StreamClient.ts"
 
-/** What became of the rights of one turn. */
+/** The result for the rights of one turn. */
 export interface Outcome {
   /** The rights that were ended, by their ways. */
   readonly ways: ReadonlyArray<string>
@@ -19,7 +19,7 @@ export interface Outcome {
   readonly wrong: ReadonlyArray<string>
 }
 
-/** A right, its end, and what its holder saw of it. */
+/** A right, its end, and what its holder received. */
 export interface Followed {
   readonly right: Right
   readonly clients: ReadonlyArray<StreamClient>
@@ -42,7 +42,7 @@ interface Row {
   readonly data: Readonly<Record<string, unknown>>
 }
 
-/** Asks until there is an answer. */
+/** Repeats a request until it is answered. */
 export const untilShown = <A, E, R>(what: string, ask: Effect.Effect<A | undefined, E, R>): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     let found: A | undefined
@@ -57,7 +57,7 @@ export const untilShown = <A, E, R>(what: string, ask: Effect.Effect<A | undefin
     return found
   })
 
-/** Where the log stands. */
+/** The last position of the log. */
 export const headOfLog = Effect.gen(function* () {
   const { query } = yield* Database
   const [head] = yield* query<{ readonly pos: number; readonly id: string }>(
@@ -67,7 +67,7 @@ export const headOfLog = Effect.gen(function* () {
   return { pos: head?.pos ?? 0, id: head === undefined ? noEvent : eventIdFromUuid(head.id) }
 })
 
-/** What an organization's streams may show, and every revocation, wherever it was written. */
+/** The events that an organization's streams may show, and every revocation of any organization. */
 const rowsAfter = (pos: number, org: string) =>
   Effect.flatMap(Database, ({ query }) =>
     Effect.map(
@@ -124,7 +124,7 @@ const judged = (rows: ReadonlyArray<Row>, from: string, followed: Followed): Ver
 const total = (clients: ReadonlyArray<StreamClient>, of: (client: StreamClient) => number) =>
   clients.reduce((sum, client) => sum + of(client), 0)
 
-/** The sum of what single rights came to. */
+/** The sum of the results of single rights. */
 export const outcomeOf = (
   ways: ReadonlyArray<string>,
   clients: ReadonlyArray<StreamClient>,
@@ -137,7 +137,7 @@ export const outcomeOf = (
   wrong: verdicts.flatMap(({ wrong }) => wrong)
 })
 
-/** Judges every right on its own, once the log has the end of each and what was committed after it. */
+/** Judges each right separately, once the log has the end of each and an event after it. */
 export const judgeEnds = (
   head: { readonly pos: number; readonly id: string },
   org: string,

@@ -1,4 +1,4 @@
-/** A stream of a credential that expires, and whether it got what it should have, and nothing else. */
+/** Checks that a stream of an expiring credential got all events that it should get, and no others. */
 import { eventIdFromUuid } from "@narthex/core"
 import type { ApiProcess } from "./ApiProcesses.ts"
 import type { Verdict } from "./judgeEnds.ts"
@@ -11,7 +11,7 @@ export interface Connection {
   readonly isOver: () => boolean
 }
 
-/** A client that was there when the secret was rotated comes back, until every server has heard of the rotation. */
+/** A client that was connected during the rotation reconnects until every server knows of it. */
 export const connect = (token: string, server: ApiProcess): Connection => {
   const client = new StreamClient("/v1/events", token, "")
   let isOver = false
@@ -30,7 +30,7 @@ interface Row {
   readonly n: number | null
 }
 
-/** When it was opened: before the margin or around its beginning, within it, or after the credential's end. */
+/** When it was opened: before the margin or around its beginning, within it, or after the credential's expiry. */
 export type Opened = "before" | "margin" | "afterwards"
 
 /** `last`: the number of the last event that each server may have sent. */

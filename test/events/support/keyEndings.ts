@@ -1,8 +1,8 @@
-/** Ways to end a key, and what a key or a session may reach: its project, its organization. */
+/** Ways to end a key, or the project or organization that a key or session may read. */
 import { Effect } from "effect"
 import { type Ending, enterTeam, type Key, makeKey, sessionOf, type Team, toBoth } from "./rights.ts"
 
-/** A key of the boss, and one call that ends it. */
+/** A key of the owner, and one call that ends it. */
 const keyEnding = (
   team: Team,
   way: string,
@@ -49,7 +49,10 @@ export const sessionEndings = (team: Team): ReadonlyArray<Effect.Effect<Ending>>
   ]
 }
 
-/** The project's stream, followed by a session and by a key that is narrowed to it. The others end by it, too. */
+/**
+ * The project's stream, followed by a session and by a key with its scope. Its end also ends the other streams of the
+ * project.
+ */
 export const projectEnding = (team: Team): Effect.Effect<Ending> =>
   Effect.gen(function* () {
     const { project, token } = team
@@ -65,7 +68,7 @@ export const projectEnding = (team: Team): Effect.Effect<Ending> =>
     }
   })
 
-/** Can only be the last: the organization has no projects then, and those who are left go with it. */
+/** Must come last: it needs an organization without projects, and ends the rights of all members who are left. */
 export const organizationEnding = (team: Team): Effect.Effect<Ending> =>
   Effect.gen(function* () {
     const { id, token } = team

@@ -1,4 +1,4 @@
-/** Ways to end what a person may do in an organization, by session and by key: removal, demotion, disabling. */
+/** Ways to end a person's rights in an organization, by session and by key: removal, demotion, disabling. */
 import { OperatorAccounts, UserId } from "@narthex/core"
 import { Effect } from "effect"
 import { type Ending, enterTeam, makeKey, type Mark, type Team, toBoth } from "./rights.ts"
@@ -26,7 +26,7 @@ const removed: Way = {
   afterwards: { session: 403, key: 403 }
 }
 
-/** No role that there is loses the stream by a demotion: its holder may come back, with the new role. */
+/** Every role may read the stream, so after a demotion the holder may reconnect with the new role. */
 const demoted: Way = {
   name: "demoted member",
   end: (team, user) => team.anywhere.api("PATCH", member(team, user), { token: team.token, body: { role: "viewer" } }),
@@ -37,7 +37,7 @@ const demoted: Way = {
   afterwards: { session: 200, key: 200 }
 }
 
-/** The row of an account's end is written to any organization of it, seldom to the one whose stream is followed. */
+/** The revocation of an account is logged for any one of its organizations, rarely for the one that is followed. */
 const disabled: Way = {
   name: "disabled account",
   end: (_, user) => OperatorAccounts.use(({ disable }) => disable(UserId.make(user))),
@@ -63,6 +63,6 @@ const ending = (team: Team, way: Way, email: string): Effect.Effect<Ending> =>
     }
   })
 
-/** `name` makes an address that was not used before. */
+/** `name` must make an unused address. */
 export const memberEndings = (team: Team, name: string): ReadonlyArray<Effect.Effect<Ending>> =>
   [removed, demoted, disabled].map((way, at) => ending(team, way, `${name}-${at}@example.com`))

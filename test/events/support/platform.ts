@@ -1,4 +1,4 @@
-/** Several API processes on one Postgres, and a way for the test to commit events beside them. */
+/** Several API processes on one Postgres, and a way for the test to commit events too. */
 import { OrgId, ProjectId, Transaction } from "@narthex/core"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer, Redacted, References, type Scope } from "effect"
@@ -7,7 +7,7 @@ import { ApiProcess, type ApiOptions } from "./ApiProcesses.ts"
 
 const silent = Layer.succeed(References.MinimumLogLevel, "None")
 
-/** A migrated database of its own with the stores on it, as the test uses it. */
+/** A new migrated database, and the stores on it for the test. */
 export const stores = (url: Redacted.Redacted<string>) =>
   PostgresStorage.layer.pipe(
     Layer.provideMerge(Layer.effectDiscard(migrate)),
@@ -15,7 +15,7 @@ export const stores = (url: Redacted.Redacted<string>) =>
     Layer.provideMerge(silent)
   )
 
-/** So many API processes, up; killed with the scope. */
+/** Starts this many API processes; the scope kills them. */
 export const apis = (
   url: Redacted.Redacted<string>,
   count: number,
@@ -56,7 +56,7 @@ export const commit = (org: string, project: string | null, numbers: ReadonlyArr
     )
   )
 
-/** The client-visible events of an organization in the log behind a position, ids ascending. */
+/** The client-visible events of an organization after a position of the log, with ids ascending. */
 export const logged = (org: string, after = 0) =>
   Effect.flatMap(Database, ({ query }) =>
     query<{ readonly id: string; readonly project_id: string | null; readonly n: number | null }>(

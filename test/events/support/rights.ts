@@ -1,6 +1,6 @@
 /**
- * Rights to follow a stream, and the ways in which they end: what every way is made of. The ways themselves are in
- * `keyEndings.ts` and `memberEndings.ts`.
+ * Rights to follow a stream, and the types of which the ways to end them are made. The ways are in `keyEndings.ts` and
+ * `memberEndings.ts`.
  */
 import type { OperatorAccounts } from "@narthex/core"
 import { Effect, Random } from "effect"
@@ -21,7 +21,7 @@ export interface Right {
   readonly afterwards: number
 }
 
-/** One change that ends one right or several. */
+/** One change that ends one or more rights. */
 export interface Ending {
   readonly rights: ReadonlyArray<Right>
   readonly end: Effect.Effect<unknown, unknown, OperatorAccounts>
@@ -29,7 +29,7 @@ export interface Ending {
 
 export const pathOf = ({ project }: Right) => (project === null ? "/v1/events" : `/v1/projects/${project}/events`)
 
-/** The servers as a caller sees them who does not care which one answers. */
+/** The servers, for a caller to whom any of them may answer. */
 export const anyOf = (servers: ReadonlyArray<ApiProcess>) => {
   const port = Effect.map(Random.nextIntBetween(0, servers.length - 1), (at) => servers[at]?.port ?? 0)
   return {
@@ -44,13 +44,13 @@ export type Anywhere = ReturnType<typeof anyOf>
 export const sessionOf = (token: string): string =>
   JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString()).sid
 
-/** A right to the organization's stream, and the same to the project's. */
+/** A right to the organization's stream, and one to the project's. */
 export const toBoth = ({ project }: Team, right: Omit<Right, "project">): ReadonlyArray<Right> => [
   { ...right, project: null },
   { ...right, project }
 ]
 
-/** A fresh organization with a project, and its owner, signed in to it in a session of its own. */
+/** A new organization with a project, and its owner, signed in to it with a separate session. */
 export interface Team {
   readonly id: string
   readonly project: string
@@ -72,7 +72,7 @@ export const makeTeam = (anywhere: Anywhere, boss: string): Effect.Effect<Team> 
 const switchTo = ({ api }: Anywhere, org_id: string, token: string) =>
   Effect.map(api("POST", "/v1/auth/switch-org", { token, body: { org_id } }), ({ body }) => String(body.access_token))
 
-/** A person's fresh session in the team. */
+/** A new session of a person in the team. */
 export const enterTeam = ({ anywhere, id }: Team, email: string) =>
   Effect.gen(function* () {
     const { token, user } = yield* anywhere.enter(email)

@@ -1,3 +1,3 @@
-/** What the API processes sign with, for a test that signs like them. */
+/** The secrets with which the API processes sign, for a test that signs tokens too. */
 export const issuer = "http://api.test"
 export const masterKey = Buffer.alloc(32, 7).toString("base64url")
