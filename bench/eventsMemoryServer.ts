@@ -58,7 +58,7 @@ const program = Effect.gen(function* () {
       : Effect.suspend(() => {
           globalThis.gc?.()
           const { external, heapUsed, rss } = process.memoryUsage()
-          return say({ seen: { rss, live: heapUsed + external, streams: streams().length } })
+          return say({ seen: { rss, live: heapUsed + external, streams: streams.size } })
         })
 
   const run = Effect.runForkWith(yield* Effect.context<Layer.Success<ReturnType<typeof streamApi>>>())

@@ -32,9 +32,9 @@ import { ProxyRequests } from "./proxying/ProxyRequests.ts"
 import { Regions } from "./regions/Regions.ts"
 import { Sessions } from "./sign-in/Sessions.ts"
 
-const Events = EventStreams.layer.pipe(
+/** The streams of clients, on the feed: only processes that serve streams need them. */
+export const layerStreams = EventStreams.layer.pipe(
   Layer.provideMerge(layerStreamAuthority),
-  Layer.provideMerge(EventFeed.layer),
   Layer.provideMerge(EventBroker.layer),
   Layer.provide(StreamScheduler.layer)
 )
@@ -58,11 +58,14 @@ const Work = Layer.mergeAll(
 
 const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
 
-/** The services that API calls need. */
-export const layerServices = Layer.mergeAll(People, Work, Access).pipe(
+/** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
+export const layerWithoutStreams = Layer.mergeAll(People, Work, Access).pipe(
   Layer.provideMerge(Keys),
-  Layer.provideMerge(Events)
+  Layer.provideMerge(EventFeed.layer)
 )
+
+/** The services that API calls need. */
+export const layerServices = layerStreams.pipe(Layer.provideMerge(layerWithoutStreams))
 
 /** The background work: the role `runner`. */
 export const layerRunner = Layer.mergeAll(OperationRunner.layerNudged, Reconciler.layerLoop, layerForgetting)

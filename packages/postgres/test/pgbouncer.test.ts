@@ -2,16 +2,7 @@
  * Behind a pooler in transaction mode (docs/operating/serving.md): everything works through it except LISTEN, which
  * uses a direct URL or is off.
  */
-import {
-  defaultEventSettings,
-  EventBroker,
-  EventFeed,
-  EventLog,
-  EventSettings,
-  type NewEvent,
-  StreamScheduler,
-  Transaction
-} from "@narthex/core"
+import { defaultEventSettings, EventFeed, EventLog, EventSettings, type NewEvent, Transaction } from "@narthex/core"
 import {
   anOrgId,
   apiKeyStoreContract,
@@ -168,8 +159,6 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
       Effect.gen(function* () {
         const { pooled } = yield* migratedWays
         const feed = EventFeed.layer.pipe(
-          Layer.provide(EventBroker.layer),
-          Layer.provide(StreamScheduler.layer),
           Layer.provide(PostgresStorage.layer),
           Layer.provide(database(pooled, "off")),
           Layer.provide(Layer.succeed(EventSettings, { ...defaultEventSettings, poll: Duration.millis(20) }))

@@ -5,7 +5,7 @@
  * while the store still runs; computes stop before the store does.
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
-import { layerRunner, layerServices } from "@narthex/core"
+import { layerRunner, layerStreams, layerWithoutStreams } from "@narthex/core"
 import { Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
 import type { Settings } from "./settings/Settings.ts"
 import { HttpControlPlane, Proxy } from "@narthex/proxy"
@@ -98,10 +98,10 @@ export const layerPlatform = (plan: Plan) => {
         port: addresses.api.port,
         grace: settings.shutdown_grace
       })
-      const services = layerServices.pipe(Layer.provideMerge(Draining.layer))
+      const services = layerWithoutStreams.pipe(Layer.provideMerge(Draining.layer))
       return when(wants("proxy"), layerProxy(plan, tokens.proxy)).pipe(
         Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens))),
-        Layer.provideMerge(when(wants("api"), server)),
+        Layer.provideMerge(when(wants("api"), Layer.provide(server, layerStreams))),
         Layer.provideMerge(when(wants("runner"), layerRunner)),
         Layer.provideMerge(services),
         Layer.provideMerge(layerReferences(settings, addresses, tokens))

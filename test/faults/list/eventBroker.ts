@@ -20,7 +20,7 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "broker-revoke-pump",
-        find: "stream.pump(FlushBudget.unlimited(host)) // what came before is still theirs",
+        find: "stream.pump(FlushBudget.unlimited(host)) // events from before the revocation are still sent",
         put: "",
         why: "A stream gets what was committed before its revocation."
       },
@@ -32,7 +32,7 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "broker-deliver-order",
-        find: "fanouts.get(event.org_id)?.append(event)\n          const revocation = revocationOf(event)\n          if (Option.isNone(revocation)) continue",
+        find: "fanouts.get(event.org_id)?.append(event)\n            const revocation = revocationOf(event)\n            if (Option.isNone(revocation)) continue",
         put: "const revocation = revocationOf(event)\n          if (Option.isNone(revocation)) {\n            fanouts.get(event.org_id)?.append(event)\n            continue\n          }",
         why: "A revocation takes its place in the ring like every event."
       },
@@ -80,8 +80,8 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "broker-attach-expired",
-        find: "options.expires_at.epochMilliseconds <= scheduler.now()",
-        put: "options.expires_at.epochMilliseconds <= 0",
+        find: "expires_at.epochMilliseconds <= scheduler.now()",
+        put: "expires_at.epochMilliseconds <= 0",
         why: "A client whose credential has ended learns nothing of the log."
       },
       {
@@ -89,6 +89,12 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
         find: "revoked || expired // it",
         put: "expired // it",
         why: "A revoked client learns nothing of the log."
+      },
+      {
+        id: "broker-attach-stale",
+        find: "if (fanout?.ring !== ring) return Option.none()",
+        put: "if (fanout === undefined) return Option.none()",
+        why: "No stream reads a ring that was given up."
       },
       {
         id: "broker-end-place",
@@ -121,16 +127,23 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
         why: "No more rings are given up than the memory needs."
       },
       {
-        id: "broker-doubt",
-        find: "stream.validateAt = Number.NEGATIVE_INFINITY",
-        put: "stream.validateAt = Number.POSITIVE_INFINITY",
-        why: "Doubting all rights puts every stream up for a look."
-      },
-      {
         id: "broker-drained",
         find: "if (stream.hungry) fanouts.get(stream.access.org_id)?.offer()",
         put: "",
         why: "A stream that drained and has more to take is served again."
+      }
+    ]
+  },
+  {
+    area: "events",
+    file: "packages/core/src/events/streams/revalidate.ts",
+    tests: ["packages/core/test/events/streams/EventStreams.test.ts"],
+    faults: [
+      {
+        id: "revalidate-all",
+        find: "due.set(stream, Number.NEGATIVE_INFINITY)",
+        put: "due.set(stream, Number.POSITIVE_INFINITY)",
+        why: "After an outage of the log every stream's right is looked up again."
       }
     ]
   },

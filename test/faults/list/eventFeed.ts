@@ -19,21 +19,33 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "feed-doubt",
-        find: "else broker.doubtAll()",
-        put: "",
-        why: "After an outage every stream's right is looked up again."
+        find: "} else for (const subscriber of subscribers) subscriber.resumed?.()",
+        put: "}",
+        why: "Subscribers learn that the log answers again."
       },
       {
         id: "feed-hole",
-        find: "if (hole !== undefined) broker.restart(from)",
+        find: "if (hole) subscriber.restart?.(from)",
         put: "",
         why: "Streams do not go on over a hole in the log."
       },
       {
         id: "feed-cursor",
-        find: "pos = batch.at(-1)?.pos ?? pos\n",
-        put: "pos = batch.at(0)?.pos ?? pos\n",
+        find: "cursor = batch.at(-1)?.pos ?? from",
+        put: "cursor = batch.at(0)?.pos ?? from",
         why: "Each event is delivered once."
+      },
+      {
+        id: "feed-subscribe-late",
+        find: "if (cursor !== undefined) subscriber.restart?.(cursor)",
+        put: "",
+        why: "A subscriber that joins a running feed learns where it starts."
+      },
+      {
+        id: "feed-unsubscribe",
+        find: "subscribers.delete(subscriber)",
+        put: "undefined",
+        why: "A subscriber is called until its scope closes."
       },
       {
         id: "feed-batches",
@@ -66,33 +78,9 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "open-permits",
-        find: "if (!(yield* authority.permits(admission.access))) admission.revoke()",
+        find: "if (!(yield* authority.permits(access))) admission.revoke()",
         put: "",
         why: "A client whose right has ended gets no stream."
-      },
-      {
-        id: "open-ahead-refresh",
-        find: "yield* Effect.timeoutOption(feed.refresh, settings.freshness)\n",
-        put: "",
-        why: "An instance that is behind its client catches up first."
-      },
-      {
-        id: "open-ahead-log",
-        find: "const ahead = last.id > ring.lastId && last.id > (yield* log.headOf(org_id))",
-        put: "const ahead = last.id > ring.lastId",
-        why: "Only a position beyond the log's own head is a gap."
-      },
-      {
-        id: "open-lost-log",
-        find: "{ lost: yield* log.scopeHasBetween(org_id, project_id, last.id, ring.floor) }",
-        put: "{ lost: true }",
-        why: "Below the ring the log says whether anything was lost."
-      },
-      {
-        id: "open-lost-scope",
-        find: "log.scopeHasBetween(org_id, project_id, last.id, ring.floor)",
-        put: "log.scopeHasBetween(org_id, null, last.id, ring.floor)",
-        why: "A project's stream has no gap for what happened elsewhere."
       },
       {
         id: "open-turn-over",
@@ -108,7 +96,7 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "open-draining",
-        find: "if (draining !== undefined) return turnAway(request, draining)",
+        find: "if (drain.begun) return drain.refuse(request)",
         put: "",
         why: "A stopping instance takes no new streams."
       }

@@ -7,43 +7,68 @@ export const eventIds: ReadonlyArray<FaultsOfFile> = [
     file: "packages/core/src/events/streams/Resume.ts",
     tests: [
       "packages/core/test/events/streams/EventStreams.test.ts",
+      "packages/core/test/events/streams/EventStreams.behind.test.ts",
       "packages/core/test/events/ring/EventRing.test.ts"
     ],
     faults: [
       {
+        id: "open-ahead-refresh",
+        find: "yield* Effect.timeoutOption(feed.refresh, freshness)\n",
+        put: "",
+        why: "An instance that is behind its client catches up first."
+      },
+      {
+        id: "open-ahead-log",
+        find: "const ahead = position > ring.lastId && position > (yield* log.headOf(org_id))",
+        put: "const ahead = position > ring.lastId",
+        why: "Only a position beyond the log's own head is a gap."
+      },
+      {
+        id: "open-lost-log",
+        find: "lost: yield* log.scopeHasBetween(org_id, project_id, position, ring.floor)",
+        put: "lost: true",
+        why: "Below the ring the log says whether anything was lost."
+      },
+      {
+        id: "open-lost-scope",
+        find: "log.scopeHasBetween(org_id, project_id, position, ring.floor)",
+        put: "log.scopeHasBetween(org_id, null, position, ring.floor)",
+        why: "A project's stream has no gap for what happened elsewhere."
+      },
+      {
         id: "resume-malformed",
-        find: 'if (last._tag === "Malformed") return { _tag: "Gap", reason: "malformed", supplied: null }',
+        find: 'if (last._tag === "Malformed") return { _tag: "Gap", reason: "malformed", last_event_id: null }',
         put: 'if (last._tag === "Malformed") return { _tag: "Live" }',
         why: "A client whose position cannot be read learns that there is a gap."
       },
       {
         id: "resume-ahead",
-        find: "last.id > ring.lastId && answers.ahead",
-        put: "last.id > ring.lastId && !answers.ahead",
+        find: "position > ring.lastId && findings.ahead",
+        put: "position > ring.lastId && !findings.ahead",
         why: "A position beyond the log's head is a gap, one beyond this instance is not."
       },
       {
         id: "resume-lost",
-        find: 'lost === "yes" || (lost',
-        put: 'lost === "no" || (lost',
+        find: "findings.lost || ring.lostAfter(project, position)",
+        put: "findings.lost || !ring.lostAfter(project, position)",
         why: "A client that lost events is told of the gap."
       },
       {
         id: "resume-lost-unknown",
-        find: '(lost === "unknown" && answers.lost)',
-        put: '(lost === "unknown" && !answers.lost)',
+        find: "findings.lost || ring.lostAfter",
+        put: "ring.lostAfter",
         why: "Below the ring's floor the log decides whether there is a gap."
       },
       {
         id: "resume-lost-always",
-        find: '(lost === "unknown" && answers.lost)',
-        put: 'lost === "unknown"',
+        find: "findings.lost || ring.lostAfter",
+        put: "!ring.knowsLossAfter(project, position) || ring.lostAfter",
         why: "A client below the floor of a ring that lost nothing resumes without a gap."
       },
       {
-        id: "resume-supplied",
-        find: 'reason: "too_old", supplied: last.supplied',
-        put: 'reason: "too_old", supplied: null',
+        id: "resume-last-event-id",
+        find: 'reason: "too_old", last_event_id }',
+        put: 'reason: "too_old", last_event_id: null }',
         why: "A gap names the position that the client sent."
       }
     ]
@@ -97,15 +122,15 @@ export const eventIds: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "id-upper-case",
-        find: "const supplied = header.toUpperCase()",
-        put: "const supplied = header",
+        find: "const last_event_id = header.toUpperCase()",
+        put: "const last_event_id = header",
         why: "An id in lower case stands for the same position."
       },
       {
-        id: "id-supplied-position",
-        find: '{ _tag: "After", supplied, id: eventPosition(supplied) }',
-        put: '{ _tag: "After", supplied, id: supplied }',
-        why: "A client that comes back with a control id resumes at the event before it."
+        id: "id-frame-position",
+        find: "position: eventPosition(last_event_id) }",
+        put: "position: last_event_id }",
+        why: "A client that comes back with the id of a broker frame resumes at the event before it."
       },
       {
         id: "id-first-character",

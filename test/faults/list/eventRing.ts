@@ -109,8 +109,8 @@ export const eventRing: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "ring-lost-order",
-        find: 'if (evicted !== undefined && evicted > id) return "yes"',
-        put: 'if (evicted !== undefined && evicted >= id) return "yes"',
+        find: "evicted !== undefined && evicted > position",
+        put: "evicted !== undefined && evicted >= position",
         why: "A client that has the newest evicted event has lost nothing."
       },
       {
@@ -121,15 +121,15 @@ export const eventRing: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "ring-lost-floor",
-        find: 'id >= this.floor ? "no" : "unknown"',
-        put: 'id > this.floor ? "no" : "unknown"',
+        find: "position >= this.floor ||",
+        put: "position > this.floor ||",
         why: "A client that stands at the floor has lost nothing."
       },
       {
         id: "ring-lost-unknown",
-        find: 'return id >= this.floor ? "no" : "unknown"',
-        put: 'return "no"',
-        why: "What happened below the floor only the log knows."
+        find: "return position >= this.floor || this.lostAfter(project, position)",
+        put: "return true",
+        why: "Only the log knows what happened below the floor."
       },
       {
         id: "ring-remaining-from",

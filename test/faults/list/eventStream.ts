@@ -27,8 +27,8 @@ export const eventStream: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "stream-live-cursor",
-        find: 'start._tag === "After" ? ring.positionAfter(start.id) : ring.end',
-        put: 'ring.positionAfter(start._tag === "After" ? start.id : ring.floor)',
+        find: 'start._tag === "After" ? ring.cursorAfter(start.position) : ring.end',
+        put: 'ring.cursorAfter(start._tag === "After" ? start.position : ring.floor)',
         why: "A live stream begins with what happens next."
       },
       {
@@ -99,7 +99,7 @@ export const eventStream: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "stream-position",
-        find: "passed > this.#after ? passed : this.#after",
+        find: "passed > this.#least ? passed : this.#least",
         put: "passed",
         why: "A client's position never goes back."
       },
@@ -111,8 +111,8 @@ export const eventStream: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "stream-gap-after",
-        find: "this.#after = resumeGapId(latest_id)",
-        put: "this.#after = latest_id",
+        find: "this.#least = resumeGapId(latest_id)",
+        put: "this.#least = latest_id",
         why: "After a gap the client stands behind the head, at the gap's own id."
       },
       {

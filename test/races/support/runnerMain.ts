@@ -11,14 +11,12 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
   ComputeDriver,
   ComputeFailed,
-  EventBroker,
   EventFeed,
   layerMemoryComputes,
   OperationRunner,
   Operations,
   OperationStore,
-  RunnerPolicy,
-  StreamScheduler
+  RunnerPolicy
 } from "@narthex/core"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Duration, Effect, Layer, Random, Redacted, References, Stream } from "effect"
@@ -103,8 +101,6 @@ NodeRuntime.runMain(
       Layer.provideMerge(Announcing),
       Layer.provideMerge(Operations.layer),
       Layer.provideMerge(EventFeed.layer),
-      Layer.provideMerge(EventBroker.layer),
-      Layer.provideMerge(StreamScheduler.layer),
       Layer.provideMerge(Recording),
       Layer.provideMerge(PostgresStorage.layer),
       Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections: 8, applicationName: name })),

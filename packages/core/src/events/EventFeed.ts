@@ -1,23 +1,52 @@
 /**
  * The one reader of the log in an instance (docs/design/events.md E12–E14): gives committed events their ids, reads
- * what is new in order, and hands it to the broker and to whoever waits here.
+ * what is new in order, and offers it to subscribers.
  *
- * It polls, and hints only make it poll sooner. It never ends for a failing store: it tries again, ever less often, and
- * when the store is back every live stream's right is looked up again.
+ * It polls, and hints only make it poll sooner. A failing store does not end it: it retries with back-off, and tells
+ * its subscribers when the store answers again.
  *
  * Pitfall: taking `events` for the log. They are hints: a slow reader loses the oldest, so it must read the state.
  */
-import { Cause, Clock, Context, DateTime, Deferred, Effect, Layer, PubSub, Queue, Schedule, Stream } from "effect"
+import {
+  Cause,
+  Clock,
+  Context,
+  DateTime,
+  Deferred,
+  Effect,
+  Layer,
+  PubSub,
+  Queue,
+  Schedule,
+  type Scope,
+  Stream
+} from "effect"
 import type { StorageError } from "../StorageError.ts"
 import type { LoggedEvent } from "./Envelope.ts"
-import { EventBroker } from "./streams/EventBroker.ts"
 import { EventLog } from "./EventLog.ts"
 import { eventMetrics, makeRecorder } from "./EventMetrics.ts"
 import { EventSettings } from "./EventSettings.ts"
 
+/** Back-off after a failure, in milliseconds. */
 const firstWait = 100
 const longestWait = 5_000
 const trimInterval = "10 minutes"
+
+/**
+ * A synchronous subscriber of the feed: the feed continues when a method has returned. A method that throws is taken for
+ * a failure of the log, and the same batch is delivered again after the back-off.
+ */
+export interface FeedSubscriber {
+  /**
+   * The feed starts behind this position, or starts again because the log went back or lost positions. What was
+   * delivered before does not connect to what follows.
+   */
+  readonly restart?: (pos: number) => void
+  /** The next events of the log, in order of position, internal events included. */
+  readonly deliver?: (batch: ReadonlyArray<LoggedEvent>) => void
+  /** The log answers again after a failure, and the position is unchanged. */
+  readonly resumed?: () => void
+}
 
 export class EventFeed extends Context.Service<
   EventFeed,
@@ -26,48 +55,59 @@ export class EventFeed extends Context.Service<
     readonly ready: Effect.Effect<void>
     /** Reads the log once more, and is done when everything that it held at this call has been delivered. */
     readonly refresh: Effect.Effect<void>
-    /** What this instance learns of from now on, internal events included. */
+    /** Subscribes until the scope closes. If the feed has started, `restart` is called at once with its position. */
+    readonly subscribe: (subscriber: FeedSubscriber) => Effect.Effect<void, never, Scope.Scope>
+    /** The events from now on, internal events included. Hints: a slow reader loses the oldest. */
     readonly events: Stream.Stream<LoggedEvent>
   }
 >()("@narthex/core/events/EventFeed") {
-  static readonly layer: Layer.Layer<EventFeed, never, EventLog | EventBroker> = Layer.effect(
+  static readonly layer: Layer.Layer<EventFeed, never, EventLog> = Layer.effect(
     EventFeed,
     Effect.gen(function* () {
       const log = yield* EventLog
-      const broker = yield* EventBroker
       const settings = yield* EventSettings
       const record = makeRecorder(yield* Effect.context<never>())
       record(eventMetrics.sequenceBusy, 0) // shown before it counts: an alert on the first increase needs the zero
       const learned = yield* PubSub.sliding<LoggedEvent>(settings.waiterBacklog)
       const hints = yield* Queue.sliding<void>(1)
       const ready = yield* Deferred.make<void>()
+      const subscribers = new Set<FeedSubscriber>()
       let waiting: ReadonlyArray<Deferred.Deferred<void>> = []
+      /** The position up to which every subscriber has had everything. */
       let cursor: number | undefined
       let failures = 0
 
-      /** Begins behind the log's head, or begins anew when that went back. */
+      /** Starts behind the log's head, and starts again when that went back. */
       const begin = Effect.gen(function* () {
         const head = yield* log.head
         if (cursor === undefined || head.pos < cursor) {
           cursor = head.pos
-          broker.restart(head.pos)
-        } else broker.doubtAll()
+          for (const subscriber of subscribers) subscriber.restart?.(head.pos)
+        } else for (const subscriber of subscribers) subscriber.resumed?.()
         yield* Deferred.succeed(ready, undefined)
         return cursor
       })
 
       const sequence = Effect.gen(function* () {
         while ((yield* log.sequence) === "more") {
-          // Until nothing is left, or somebody else is at it.
+          // Until the outbox is empty or another instance is sequencing.
         }
       })
 
-      const deliver = (batch: ReadonlyArray<LoggedEvent>, from: number) =>
+      /** Synchronous: a subscriber that joins later starts exactly behind the last batch, which it has not had. */
+      const offer = (batch: ReadonlyArray<LoggedEvent>, from: number) => {
+        // Positions are dense. A hole means that the missed events are trimmed already.
+        const hole = batch.some((event, index) => event.pos !== from + index + 1)
+        for (const subscriber of subscribers) {
+          if (hole) subscriber.restart?.(from)
+          subscriber.deliver?.(batch)
+        }
+        cursor = batch.at(-1)?.pos ?? from
+        return cursor
+      }
+
+      const publish = (batch: ReadonlyArray<LoggedEvent>) =>
         Effect.gen(function* () {
-          // Positions are dense. A hole means that what we missed is forgotten already: no ring can go on.
-          const hole = batch.find((event, index) => event.pos !== from + index + 1)
-          if (hole !== undefined) broker.restart(from)
-          broker.deliver(batch)
           const now = yield* Clock.currentTimeMillis
           for (const event of batch)
             record(eventMetrics.tailLagSeconds, Math.max(0, now - DateTime.toEpochMillis(event.at)) / 1_000)
@@ -81,11 +121,12 @@ export class EventFeed extends Context.Service<
           let pos = from
           for (;;) {
             const batch = yield* log.tail(pos, settings.tailBatch)
-            if (batch.length > 0) yield* deliver(batch, pos)
-            pos = batch.at(-1)?.pos ?? pos
-            cursor = pos
+            if (batch.length > 0) {
+              pos = offer(batch, pos)
+              yield* publish(batch)
+            }
             if (batch.length < settings.tailBatch) break
-            yield* Effect.yieldNow // lets the broker flush
+            yield* Effect.yieldNow // lets streams flush between batches
           }
           waiting = waiting.filter((request) => !requests.includes(request))
           yield* Effect.forEach(requests, (request) => Deferred.succeed(request, undefined), { discard: true })
@@ -131,6 +172,14 @@ export class EventFeed extends Context.Service<
           yield* Queue.offer(hints, undefined)
           yield* Deferred.await(request)
         }).pipe(Effect.withSpan("EventFeed.refresh")),
+        subscribe: (subscriber) =>
+          Effect.acquireRelease(
+            Effect.sync(() => {
+              subscribers.add(subscriber)
+              if (cursor !== undefined) subscriber.restart?.(cursor)
+            }),
+            () => Effect.sync(() => subscribers.delete(subscriber))
+          ),
         events: Stream.fromPubSub(learned)
       }
     })

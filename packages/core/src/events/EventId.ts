@@ -1,12 +1,13 @@
 /**
  * Event ids: ULIDs laid out as 48 bits of milliseconds, 40 random bits (fresh per millisecond), a 32-bit counter
- * and 8 low bits (docs/design/events.md E18–E20). Upper-case texts of 26 characters: comparing texts compares ids.
+ * and 8 low bits (docs/design/events.md E18–E20). Texts of 26 upper-case characters: comparing texts compares ids.
  *
- * The low bits of a real event are 0. What the broker says about a position stands between that position and the next
- * real event, by its low bits alone: no clock and no coordination, so every instance says the same.
+ * The low bits of a real event are 0. A frame of the broker takes the id of the position that it stands for with other
+ * low bits, so it lies between that position and the next real event. This needs no clock and no coordination, and every
+ * instance makes the same id.
  *
- * Pitfall: parsing a client's id elsewhere. Clients send any of these ids, in any case; only `parseLastEventId` reads
- * them.
+ * Pitfall: parsing a client's id elsewhere. Clients send ids of events and of frames, in upper or lower case, and only
+ * `parseLastEventId` reads both.
  */
 import { Hex } from "effect/encoding"
 
@@ -15,7 +16,7 @@ const wellFormed = /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i
 const gapMark = 1
 const overflowMark = 2
 
-/** The id that an organization without events stands at while nothing was trimmed. */
+/** The position of an organization without events from which nothing was trimmed. */
 export const noEvent = "00000000000000000000000000"
 
 /** The 16 bytes of an id, most significant first; comparing them compares ids. */
@@ -65,7 +66,7 @@ export const makeEventId = (ms: number, r40: number, c32: number): string => {
   return eventIdFromBytes(bytes)
 }
 
-/** What `makeEventId` was made of, and the low 8 bits. */
+/** The arguments of `makeEventId`, and the low 8 bits. */
 export const eventIdParts = (id: string) => {
   const view = new DataView(eventIdToBytes(id).buffer)
   return {
@@ -82,7 +83,7 @@ const withLow = (id: string, low: number) => {
   return eventIdFromBytes(bytes)
 }
 
-/** The position that an id stands for: itself for a real event, the last real event for a control id. */
+/** The position that an id stands for: the id itself for a real event, the newest real event before it for a broker frame. */
 export const eventPosition = (id: string): string => withLow(id, 0)
 
 /** The id of `resume.gap.v1` at this head. */
@@ -91,7 +92,7 @@ export const resumeGapId = (head: string): string => withLow(head, gapMark)
 /** The id of `overflow.v1` at this head. */
 export const overflowId = (head: string): string => withLow(head, overflowMark)
 
-/** As a UUID of the same 16 bytes: how a database stores and orders it. */
+/** The UUID of the same 16 bytes: the form in which a database stores and orders ids. */
 export const eventIdToUuid = (id: string): string => {
   const hex = Hex.encode(eventIdToBytes(id))
   return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join("-")
@@ -102,22 +103,23 @@ export const eventIdFromUuid = (uuid: string): string =>
     Uint8Array.from({ length: 16 }, (_, at) => Number.parseInt(uuid.replaceAll("-", "").slice(2 * at, 2 * at + 2), 16))
   )
 
-/** Where a client says it stands. */
+/** What a client's `Last-Event-ID` says (docs/design/events.md E24, step 2). */
 export type LastEventId =
+  /** Absent or empty: from the head on. */
   | { readonly _tag: "Live" }
   | { readonly _tag: "Malformed" }
   | {
       readonly _tag: "After"
       /** As it was sent, in upper case. */
-      readonly supplied: string
-      /** The position it stands for. */
-      readonly id: string
+      readonly last_event_id: string
+      /** The position that it stands for: the id of a real event. */
+      readonly position: string
     }
 
-/** Reads a `Last-Event-ID` header. Nothing is refused here: a refusal would end a browser's stream for good. */
+/** Reads a `Last-Event-ID` header. Nothing is refused: a status of 4xx would stop a browser's EventSource for ever. */
 export const parseLastEventId = (header: string | undefined): LastEventId => {
   if (header === undefined || header === "") return { _tag: "Live" }
   if (!wellFormed.test(header)) return { _tag: "Malformed" }
-  const supplied = header.toUpperCase()
-  return { _tag: "After", supplied, id: eventPosition(supplied) }
+  const last_event_id = header.toUpperCase()
+  return { _tag: "After", last_event_id, position: eventPosition(last_event_id) }
 }

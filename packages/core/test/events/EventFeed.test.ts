@@ -3,8 +3,19 @@ import { DateTime, Duration, Effect, Fiber, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { EventBroker } from "../../src/events/streams/EventBroker.ts"
 import { EventFeed } from "../../src/events/EventFeed.ts"
-import { logged, org, principal, TestSink } from "./fixtures.ts"
+import { logged, org, streamOptions, TestSink } from "./fixtures.ts"
 import { Script } from "./scriptedLog.ts"
+
+/** A subscriber that writes down what it gets. */
+const subscribed = Effect.gen(function* () {
+  const heard: Array<number | string> = []
+  yield* (yield* EventFeed).subscribe({
+    restart: (pos) => heard.push(`restart ${pos}`),
+    deliver: (batch) => heard.push(...batch.map(({ pos }) => pos)),
+    resumed: () => heard.push("resumed")
+  })
+  return heard
+})
 
 const rows = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => logged(from + index))
 
@@ -12,12 +23,11 @@ const rows = (from: number, to: number) => Array.from({ length: to - from + 1 },
 const follow = Effect.gen(function* () {
   const broker = yield* EventBroker
   broker.beginLoad(org).finish({ events: [], floor: Option.none() })
-  const access = { org_id: org, project_id: null, principal: principal() }
-  const admission = broker.admit(access)
-  if (admission._tag === "Failure") return yield* Effect.die(admission.failure)
+  const ring = broker.ring(org)
+  const admission = broker.admit(streamOptions())
+  if (admission._tag === "Failure" || ring === undefined) return yield* Effect.die("not admitted")
   const sink = new TestSink()
-  const options = { access, expires_at: null, types: [], bookmarks: false }
-  return { sink, stream: broker.attach(admission.success, options, { _tag: "Live" }, () => sink) }
+  return { sink, stream: Option.getOrThrow(admission.success.attach(ring, { _tag: "Live" }, () => sink)) }
 })
 
 describe("a feed", () => {
@@ -25,13 +35,14 @@ describe("a feed", () => {
     const script = new Script()
     return Effect.gen(function* () {
       const feed = yield* EventFeed
+      const heard = yield* subscribed
       yield* feed.ready
       yield* Effect.yieldNow
       script.rows = rows(1, 3)
       const refreshed = yield* Effect.forkChild(feed.refresh)
       yield* TestClock.adjust("1 second")
       assert.isDefined(refreshed.pollUnsafe())
-      assert.strictEqual((yield* EventBroker).delivered(), 3)
+      assert.deepStrictEqual(heard, ["restart 0", 1, 2, 3])
     }).pipe(Effect.provide(script.layer({ tailBatch: 2 })))
   })
 
@@ -58,6 +69,7 @@ describe("a feed", () => {
     const script = new Script()
     return Effect.gen(function* () {
       yield* (yield* EventFeed).ready
+      const heard = yield* subscribed
       const { stream } = yield* follow
       script.rows = rows(1, 2)
       yield* TestClock.adjust("1 minute")
@@ -65,7 +77,7 @@ describe("a feed", () => {
       script.rows = rows(5, 6)
       yield* TestClock.adjust("1 minute")
       assert.strictEqual(stream.ended, "log_reset")
-      assert.strictEqual((yield* EventBroker).delivered(), 6)
+      assert.deepStrictEqual(heard, ["restart 0", 1, 2, "restart 2", 5, 6])
     }).pipe(Effect.provide(script.layer()))
   })
 
@@ -86,6 +98,47 @@ describe("a feed", () => {
       script.rows = rows(1, 2)
       yield* outage
       assert.strictEqual(stream.ended, "log_reset")
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("starts a subscriber that joins later behind the last batch, and calls it until its scope closes", () => {
+    const script = new Script()
+    script.rows = rows(1, 2)
+    return Effect.gen(function* () {
+      yield* (yield* EventFeed).ready
+      const early = yield* subscribed
+      script.rows = rows(1, 4)
+      yield* TestClock.adjust("1 minute")
+      const late = yield* Effect.scoped(
+        Effect.gen(function* () {
+          const heard = yield* subscribed
+          script.rows = rows(1, 5)
+          yield* TestClock.adjust("1 minute")
+          return heard
+        })
+      )
+      script.rows = rows(1, 6)
+      yield* TestClock.adjust("1 minute")
+      assert.deepStrictEqual(early, ["restart 2", 3, 4, 5, 6])
+      assert.deepStrictEqual(late, ["restart 4", 5])
+    }).pipe(Effect.provide(script.layer()))
+  })
+
+  it.effect("delivers a batch again when a subscriber fails on it, and announces that the log answers again", () => {
+    const script = new Script()
+    return Effect.gen(function* () {
+      const feed = yield* EventFeed
+      yield* feed.ready
+      let failures = 1
+      yield* feed.subscribe({
+        deliver: () => {
+          if (failures-- > 0) throw new Error("planted")
+        }
+      })
+      const heard = yield* subscribed
+      script.rows = rows(1, 2)
+      yield* TestClock.adjust("2 minutes")
+      assert.deepStrictEqual(heard, ["restart 0", "resumed", 1, 2])
     }).pipe(Effect.provide(script.layer()))
   })
 

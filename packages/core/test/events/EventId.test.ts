@@ -78,8 +78,12 @@ describe("Last-Event-ID", () => {
 
   it("is read in any case, and control ids stand for the position before them", () => {
     const id = makeEventId(1_750_000_000_000, 99, 7)
-    assert.deepStrictEqual(parseLastEventId(id.toLowerCase()), { _tag: "After", supplied: id, id })
-    assert.deepStrictEqual(parseLastEventId(overflowId(id)), { _tag: "After", supplied: overflowId(id), id })
-    assert.deepStrictEqual(parseLastEventId(noEvent), { _tag: "After", supplied: noEvent, id: noEvent })
+    assert.deepStrictEqual(parseLastEventId(id.toLowerCase()), { _tag: "After", last_event_id: id, position: id })
+    assert.deepStrictEqual(parseLastEventId(overflowId(id)), {
+      _tag: "After",
+      last_event_id: overflowId(id),
+      position: id
+    })
+    assert.deepStrictEqual(parseLastEventId(noEvent), { _tag: "After", last_event_id: noEvent, position: noEvent })
   })
 })

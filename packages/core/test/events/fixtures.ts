@@ -1,11 +1,12 @@
 /** Events of a made-up log, and a broker on an event loop that only moves when told to. */
-import { Context, DateTime, Effect, Layer, Option, Result, Scope } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Result, Scope, Stream } from "effect"
 import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
-import { EventBroker } from "../../src/events/streams/EventBroker.ts"
+import { type Admission, EventBroker } from "../../src/events/streams/EventBroker.ts"
+import { EventFeed, type FeedSubscriber } from "../../src/events/EventFeed.ts"
 import { makeEventId } from "../../src/events/EventId.ts"
 import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
 import type { Start } from "../../src/events/streams/Resume.ts"
-import type { StreamAccess, StreamOptions, StreamPrincipal } from "../../src/events/streams/StreamAccess.ts"
+import type { StreamOptions, StreamPrincipal } from "../../src/events/streams/StreamAccess.ts"
 import type { SseBytes } from "../../src/events/ring/SseBytes.ts"
 import { StreamScheduler } from "../../src/events/streams/StreamScheduler.ts"
 import type { StreamSink } from "../../src/events/streams/StreamSink.ts"
@@ -40,6 +41,15 @@ export const principal = (more: Partial<StreamPrincipal> = {}): StreamPrincipal 
   user_id: ada,
   project_id: null,
   branch_id: null,
+  ...more
+})
+
+/** Options of a stream of the whole organization. */
+export const streamOptions = (more: Partial<StreamOptions> = {}): StreamOptions => ({
+  access: { org_id: org, project_id: null, principal: principal() },
+  expires_at: null,
+  types: [],
+  bookmarks: false,
   ...more
 })
 
@@ -88,11 +98,35 @@ export class TestSink implements StreamSink {
   }
 }
 
+/** A feed that delivers what a test hands it. */
+export const makeTestFeed = () => {
+  const subscribers: Array<FeedSubscriber> = []
+  const layer = Layer.succeed(EventFeed, {
+    ready: Effect.void,
+    refresh: Effect.void,
+    subscribe: (subscriber) => Effect.sync(() => void subscribers.push(subscriber)),
+    events: Stream.never
+  })
+  return {
+    layer,
+    deliver: (batch: ReadonlyArray<LoggedEvent>) => {
+      for (const subscriber of subscribers) subscriber.deliver?.(batch)
+    },
+    restart: (pos: number) => {
+      for (const subscriber of subscribers) subscriber.restart?.(pos)
+    }
+  }
+}
+
 export const makeTestBroker = (settings: Partial<EventSettings> = {}) => {
   const loop = new SimLoop(1)
+  const feed = makeTestFeed()
   const context = Context.add(loop.context, EventSettings, { ...defaultEventSettings, ...settings })
   const fiber = Effect.runForkWith(context)(
-    Layer.buildWithScope(Layer.provide(EventBroker.layer, StreamScheduler.layer), Scope.makeUnsafe())
+    Layer.buildWithScope(
+      EventBroker.layer.pipe(Layer.provide(StreamScheduler.layer), Layer.provide(feed.layer)),
+      Scope.makeUnsafe()
+    )
   )
   loop.advance(0)
   const built = fiber.pollUnsafe()
@@ -102,20 +136,16 @@ export const makeTestBroker = (settings: Partial<EventSettings> = {}) => {
   const load = (events: ReadonlyArray<LoggedEvent> = [], floor: string | undefined = undefined, of: OrgId = org) =>
     broker.beginLoad(of).finish({ events, floor: Option.fromUndefinedOr(floor) })
 
-  const admit = (access: Partial<StreamAccess> = {}) =>
-    Result.getOrThrow(broker.admit({ org_id: org, project_id: null, principal: principal(), ...access }))
+  const admit = (more: Partial<StreamOptions> = {}) => Result.getOrThrow(broker.admit(streamOptions(more)))
 
-  const connect = (more: Partial<StreamOptions> = {}, start: Start = { _tag: "Live" }, sink = new TestSink()) => {
-    const options: StreamOptions = {
-      access: { org_id: org, project_id: null, principal: principal() },
-      expires_at: null,
-      types: [],
-      bookmarks: false,
-      ...more
-    }
-    const stream = broker.attach(admit(options.access), options, start, () => sink)
-    return { sink, stream }
+  /** Attaches an admitted client to its organization's ring. */
+  const attach = (admission: Admission, start: Start = { _tag: "Live" }, sink = new TestSink()) => {
+    const ring = broker.ring(admission.access.org_id)
+    if (ring === undefined) throw new Error("The ring is not loaded.")
+    return { sink, stream: Option.getOrThrow(admission.attach(ring, start, () => sink)) }
   }
 
-  return { admit, broker, connect, load, loop }
+  const connect = (more?: Partial<StreamOptions>, start?: Start, sink?: TestSink) => attach(admit(more), start, sink)
+
+  return { admit, attach, broker, connect, feed, load, loop }
 }

@@ -46,8 +46,8 @@ export class Script {
 
   layer(settings: Partial<EventSettings> = {}) {
     return EventStreams.layer.pipe(
-      Layer.provideMerge(EventFeed.layer),
       Layer.provideMerge(EventBroker.layer),
+      Layer.provideMerge(EventFeed.layer),
       Layer.provide(StreamScheduler.layer),
       Layer.provide(Layer.succeed(StreamAuthority, { permits: () => Effect.succeed(true) })),
       Layer.provideMerge(Layer.succeed(EventLog, this.log)),

@@ -75,14 +75,14 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
       Effect.gen(function* () {
         const { token } = yield* signedIn("head@example.com")
         const { streams } = yield* EventBroker
-        const before = streams().length
+        const before = streams.size
         const answer = yield* call("HEAD", "/v1/events", { token })
         assert.strictEqual(answer.status, 200)
         assert.strictEqual(answer.headers["content-type"], "text/event-stream; charset=utf-8")
         const stream = yield* open({ token, method: "HEAD", headers: ["Connection: close"] })
         yield* stream.until("over", ({ closed }) => closed)
         assert.strictEqual(stream.body.length, 0)
-        assert.strictEqual(streams().length, before)
+        assert.strictEqual(streams.size, before)
       })
     )
 
@@ -139,7 +139,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
         const { org, token } = yield* signedIn("pipeline@example.com")
         const { port } = yield* TestApi
         const { streams } = yield* EventBroker
-        const before = streams().length
+        const before = streams.size
         const piped = yield* Effect.acquireRelease(
           Effect.sync(() => new RawStream(port, requestText({ token }).repeat(20))),
           ({ socket }) => Effect.sync(() => socket.destroy())
@@ -153,7 +153,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
         other.socket.resetAndDestroy()
         yield* eventually(
           "the places of all that were reset",
-          Effect.sync(() => streams().length <= before)
+          Effect.sync(() => streams.size <= before)
         )
       })
     )

@@ -105,7 +105,7 @@ describe("an instance that stops", () => {
       yield* relay.until("over", ({ closed }) => closed)
       const last = relay.events.at(-1)?.id
       assert.match(relay.text, new RegExp(`id: ${last}\\n\\nretry: \\d+\\n\\n: closing reason=draining\\n$`))
-      assert.strictEqual(streams().length, 0)
+      assert.strictEqual(streams.size, 0)
 
       const refused = yield* open({ token })
       yield* refused.until("refused", ({ status }) => status !== 0)

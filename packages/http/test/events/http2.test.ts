@@ -21,7 +21,7 @@ const visitor = (email: string) =>
     return { client, token, org: OrgId.make(JSON.parse(who.text).organization.id) }
   })
 
-const open = Effect.map(EventBroker, ({ streams }) => streams().length)
+const open = Effect.map(EventBroker, ({ streams }) => streams.size)
 
 const openAre = (count: number) =>
   eventually(

@@ -77,7 +77,7 @@ describe("readers that stall, dawdle and hang up", () => {
         const streamsAre = (what: string, count: number) =>
           eventually(
             what,
-            Effect.sync(() => broker.streams().length === count)
+            Effect.sync(() => broker.streams.size === count)
           )
         yield* streamsAre("healthy readers", healthy.length)
 
@@ -101,8 +101,7 @@ describe("readers that stall, dawdle and hang up", () => {
         const quitters: Array<Promise<string>> = []
         let most = 0
         let ring = 0
-        const loaded = () =>
-          published >= events && quitters.length >= resets && broker.streams().length <= healthy.length
+        const loaded = () => published >= events && quitters.length >= resets && broker.streams.size <= healthy.length
         for (let step = 0; !loaded() && step < 20_000; step++) {
           if (quitters.length < resets) quitters.push(quit(port, token), quit(port, token))
           yield* publish
@@ -170,12 +169,12 @@ layer(streamApi({ ringEvents: 32, linger: Duration.hours(1) }), { excludeTestSer
         )
         yield* eventually(
           "both streams",
-          Effect.sync(() => streams().length === 2)
+          Effect.sync(() => streams.size === 2)
         )
         reader.socket.pause()
         let published = 0
         // Until the connection takes nothing more and the ring has gone past it.
-        while (streams().length > 1) {
+        while (streams.size > 1) {
           yield* state(org, counting(published + 1, 8, 20_000))
           published += 8
           assert.isAtMost(published, mostEvents, "the stalled stream is given up")

@@ -119,9 +119,9 @@ export class EventRing {
     for (const filter of this.#filters.values()) filter.last = undefined
   }
 
-  /** The first entry with a greater id. */
-  positionAfter(id: string): number {
-    const bytes = eventIdToBytes(id)
+  /** The cursor behind a position: the first entry with a greater id. */
+  cursorAfter(position: string): number {
+    const bytes = eventIdToBytes(position)
     let low = this.#first
     let high = this.#end
     while (low < high) {
@@ -146,12 +146,16 @@ export class EventRing {
     return null
   }
 
-  /** Has the scope lost an event after this id? `unknown` when that was before the ring was made: ask the log. */
-  lost(project: ProjectId | null, id: string): "yes" | "no" | "unknown" {
+  /** Has an event of the scope after this position left the ring? */
+  lostAfter(project: ProjectId | null, position: string): boolean {
     const number = project === null ? anyProject : this.#projects.get(project)
     const evicted = number === undefined ? undefined : this.#evicted.get(number)
-    if (evicted !== undefined && evicted > id) return "yes"
-    return id >= this.floor ? "no" : "unknown"
+    return evicted !== undefined && evicted > position
+  }
+
+  /** Is `lostAfter` the whole truth? Not for events up to the floor, which never were in the ring: only the log has them. */
+  knowsLossAfter(project: ProjectId | null, position: string): boolean {
+    return position >= this.floor || this.lostAfter(project, position)
   }
 
   /** How many events of this kind ever were here: the measure that a stream counts itself against. */
@@ -170,6 +174,11 @@ export class EventRing {
       if (filter.passes(segment.project(entry), segment.type(entry))) remaining += 1
     }
     return remaining
+  }
+
+  /** Bytes of a replay behind this position, of all scopes. */
+  bytesAfter(position: string): number {
+    return this.bytesFrom(this.cursorAfter(position))
   }
 
   /** Bytes from a cursor to the end, of all scopes. */

@@ -1,67 +1,69 @@
 /**
- * The fan-out of one instance: the streams, and what each gets (docs/design/events.md E21–E26). Synchronous: every
- * method is done when it returns, so nothing passes between a delivery and the revocation behind it.
+ * The fan-out of one instance: the streams, and what each receives (docs/design/events.md E21–E26). Synchronous: every
+ * method is done when it returns, so nothing can happen between a delivery and the revocation behind it.
  *
- * `EventFeed` alone delivers, in order of position. `EventStreams` brings the clients. A client is admitted first
- * and attached when its ring is ready: a revocation in between finds it already.
+ * It subscribes to `EventFeed`, which delivers in order of position. `EventStreams` brings the clients. A client is
+ * admitted first and attached when its ring is loaded.
+ *
+ * Pitfall: registering a client only when it is attached. A revocation that is delivered while its ring is loading
+ * would not find it.
  */
 import { Context, Effect, Layer, Option, Result } from "effect"
 import type { OrgId } from "../../Ids.ts"
 import type { LoggedEvent } from "../Envelope.ts"
+import { EventFeed } from "../EventFeed.ts"
 import type { EventWindow } from "../EventLog.ts"
 import { makeRecorder } from "../EventMetrics.ts"
-import { type EndReason, streamMetrics, showCounters } from "./StreamMetrics.ts"
-import type { EventRing } from "../ring/EventRing.ts"
 import { EmittingRegion, EventSettings } from "../EventSettings.ts"
+import { revocationOf } from "../InternalEvents.ts"
+import type { EventRing } from "../ring/EventRing.ts"
+import { EventStream, type StreamOwner } from "./EventStream.ts"
+import { FlushBudget } from "./FlushBudget.ts"
 import { FlushQueue } from "./FlushQueue.ts"
 import { type FanoutOwner, OrgFanout } from "./OrgFanout.ts"
 import type { Start } from "./Resume.ts"
-import { type Revocation, revocationOf } from "../InternalEvents.ts"
 import { revokes, type StreamAccess, type StreamOptions } from "./StreamAccess.ts"
-import { FlushBudget } from "./FlushBudget.ts"
 import { streamMillis } from "./StreamHost.ts"
 import { StreamLimits, type TooManyStreams } from "./StreamLimits.ts"
+import { showCounters, streamMetrics } from "./StreamMetrics.ts"
 import { StreamScheduler } from "./StreamScheduler.ts"
 import type { StreamSink } from "./StreamSink.ts"
-import { EventStream, type StreamOwner } from "./EventStream.ts"
 import { TimerWheel } from "./TimerWheel.ts"
 
-/** A client on its way to its stream. It holds its place, and its organization's ring, until attached or cancelled. */
+/** A client whose stream is being opened. It holds its place, and its organization's ring, until attached or cancelled. */
 export interface Admission {
   readonly access: StreamAccess
-  readonly revoked: () => boolean
-  /** It may not follow the stream after all. */
+  /** The client's right has ended: its stream will end as soon as it is attached, and show nothing. */
   readonly revoke: () => void
+  /** Gives the place back. */
   readonly cancel: () => void
+  /**
+   * Opens the connection, greets, and replays what can be written at once. The place becomes the stream's. None when
+   * the ring is not the organization's current one: then nothing has happened, and the caller loads it again.
+   */
+  readonly attach: (ring: EventRing, start: Start, open: () => StreamSink) => Option.Option<EventStream>
 }
 
 export class EventBroker extends Context.Service<
   EventBroker,
   {
-    /** The position up to which everything was delivered. */
-    readonly delivered: () => number
-    /** Delivery starts, or starts anew, behind this position: rings and streams of before end. */
-    readonly restart: (pos: number) => void
-    /** The next events of the log, in order. */
-    readonly deliver: (batch: ReadonlyArray<LoggedEvent>) => void
-    readonly revoke: (revocation: Revocation) => void
-    /** Takes a place for a client, or says why not. */
-    readonly admit: (access: StreamAccess) => Result.Result<Admission, TooManyStreams>
+    /** The open streams: a live view. */
+    readonly streams: ReadonlySet<EventStream>
+    /** Takes a place for a client, or says which limit is reached. */
+    readonly admit: (options: StreamOptions) => Result.Result<Admission, TooManyStreams>
     /** The organization's ring, if it is loaded. */
     readonly ring: (org: OrgId) => EventRing | undefined
-    /** From now on events queue up for this ring. Answers what to do with the log's window: `false` if it came too late. */
+    /**
+     * From now on events queue for this ring. `finish` makes the ring from the log's window; `false`: the log started
+     * again in between, and the window is useless.
+     */
     readonly beginLoad: (org: OrgId) => { readonly finish: (window: EventWindow) => boolean; readonly fail: () => void }
-    /** Opens the connection, greets, and replays what can be written at once. The admission becomes the stream's. */
-    readonly attach: (admission: Admission, options: StreamOptions, start: Start, open: () => StreamSink) => EventStream
-    readonly streams: () => ReadonlyArray<EventStream>
-    /** Puts every live right up for being looked up again. */
-    readonly doubtAll: () => void
-    readonly end: (stream: EventStream, reason: EndReason, retryMillis?: number) => void
   }
 >()("@narthex/core/events/EventBroker") {
-  static readonly layer: Layer.Layer<EventBroker, never, StreamScheduler> = Layer.effect(
+  static readonly layer: Layer.Layer<EventBroker, never, EventFeed | StreamScheduler> = Layer.effect(
     EventBroker,
     Effect.gen(function* () {
+      const feed = yield* EventFeed
       const settings = yield* EventSettings
       const scheduler = yield* StreamScheduler
       const record = makeRecorder(yield* Effect.context<never>())
@@ -73,6 +75,7 @@ export class EventBroker extends Context.Service<
       const fanouts = new Map<OrgId, OrgFanout>()
       const streams = new Set<EventStream>()
       const admissions = new Set<Admission>()
+      /** The position up to which everything was delivered. */
       let delivered = 0
 
       const host: StreamOwner & FanoutOwner = {
@@ -101,7 +104,7 @@ export class EventBroker extends Context.Service<
 
       const queue = new FlushQueue(host)
 
-      /** Gives up rings without readers, the least used first, while all take too much. */
+      /** Evicts rings without readers, the least recently used first, while all together exceed their budget. */
       const fitMemory = () => {
         let memory = 0
         for (const fanout of fanouts.values()) memory += fanout.ring?.memory ?? 0
@@ -145,36 +148,60 @@ export class EventBroker extends Context.Service<
         for (const admission of admissions) if (concerned(admission.access)) admission.revoke()
         for (const stream of streams) {
           if (!concerned(stream.access)) continue
-          stream.pump(FlushBudget.unlimited(host)) // what came before is still theirs
+          stream.pump(FlushBudget.unlimited(host)) // events from before the revocation are still sent
           stream.end("revoked")
         }
       }
 
-      const deliver = (batch: ReadonlyArray<LoggedEvent>) => {
-        for (const event of batch) {
-          delivered = event.pos
-          fanouts.get(event.org_id)?.append(event)
-          const revocation = revocationOf(event)
-          if (Option.isNone(revocation)) continue
-          // One that cannot be read ends whatever it might mean.
-          revokeWhere((access) =>
-            Option.match(revocation.value, { onNone: () => true, onSome: (it) => revokes(it, access) })
-          )
+      yield* feed.subscribe({
+        restart: (pos) => {
+          delivered = pos
+          for (const stream of streams) stream.end("log_reset")
+          fanouts.clear()
+        },
+        deliver: (batch: ReadonlyArray<LoggedEvent>) => {
+          for (const event of batch) {
+            delivered = event.pos
+            fanouts.get(event.org_id)?.append(event)
+            const revocation = revocationOf(event)
+            if (Option.isNone(revocation)) continue
+            // One of an unknown form ends all streams that it might mean.
+            revokeWhere((access) =>
+              Option.match(revocation.value, { onNone: () => true, onSome: (it) => revokes(it, access) })
+            )
+          }
         }
-      }
+      })
 
-      const admit = (access: StreamAccess): Result.Result<Admission, TooManyStreams> => {
+      const admit = (options: StreamOptions): Result.Result<Admission, TooManyStreams> => {
+        const { access, expires_at } = options
         const refused = limits.take(access, scheduler.now())
         if (Option.isSome(refused)) return Result.fail(refused.value)
         let revoked = false
         const admission: Admission = {
           access,
-          revoked: () => revoked,
           revoke: () => {
             revoked = true
           },
           cancel: () => {
             if (admissions.delete(admission)) limits.give(access)
+          },
+          attach: (ring, start, open) => {
+            const fanout = fanouts.get(access.org_id)
+            if (fanout?.ring !== ring) return Option.none()
+            const expired = expires_at !== null && expires_at.epochMilliseconds <= scheduler.now()
+            const stream =
+              revoked || expired // it shows nothing, not even the head's position
+                ? new EventStream(host, ring, open(), { ...options, bookmarks: false }, { _tag: "Live" })
+                : new EventStream(host, ring, open(), options, start)
+            admissions.delete(admission)
+            streams.add(stream)
+            fanout.streams.add(stream)
+            if (revoked) stream.end("revoked")
+            stream.tick(scheduler.now())
+            stream.pump(FlushBudget.of(host))
+            if (stream.hungry) fanout.offer()
+            return Option.some(stream)
           }
         }
         admissions.add(admission)
@@ -196,42 +223,7 @@ export class EventBroker extends Context.Service<
         }
       }
 
-      return {
-        delivered: () => delivered,
-        deliver,
-        admit,
-        beginLoad,
-        restart: (pos) => {
-          delivered = pos
-          for (const stream of streams) stream.end("log_reset")
-          fanouts.clear()
-        },
-        revoke: (revocation) => revokeWhere((access) => revokes(revocation, access)),
-        ring: (org) => fanouts.get(org)?.ring,
-        attach: (admission, options, start, open) => {
-          const fanout = fanouts.get(admission.access.org_id)
-          if (fanout?.ring === undefined) throw new Error("A stream was attached without its ring.")
-          const revoked = admission.revoked()
-          const expired = options.expires_at !== null && options.expires_at.epochMilliseconds <= scheduler.now()
-          const stream =
-            revoked || expired // it learns nothing, not even where the head is
-              ? new EventStream(host, fanout.ring, open(), { ...options, bookmarks: false }, { _tag: "Live" })
-              : new EventStream(host, fanout.ring, open(), options, start)
-          admissions.delete(admission)
-          streams.add(stream)
-          fanout.streams.add(stream)
-          if (revoked) stream.end("revoked")
-          stream.tick(scheduler.now())
-          stream.pump(FlushBudget.of(host))
-          if (stream.hungry) fanout.offer()
-          return stream
-        },
-        streams: () => [...streams],
-        doubtAll: () => {
-          for (const stream of streams) stream.validateAt = Number.NEGATIVE_INFINITY
-        },
-        end: (stream, reason, retryMillis) => stream.end(reason, retryMillis)
-      }
+      return { streams, admit, beginLoad, ring: (org) => fanouts.get(org)?.ring }
     })
   )
 }

@@ -45,8 +45,8 @@ export class EventStream {
   #cursor: number
   /** Of all events of this kind, how many are behind the cursor. */
   #passed: number
-  /** A position that the client has in any case. */
-  #after: string
+  /** The client has everything up to this position, even if the ring has not. */
+  #least: string
   /** Is the ring still short of that position? */
   #ahead: boolean
   #bookmarked = -1
@@ -59,8 +59,6 @@ export class EventStream {
   #gone = false
   #onSettled: ReadonlyArray<() => void> = nobody
   #onGone: ReadonlyArray<(reason: EndReason) => void> = nobody
-  /** When its right is to be looked up again. */
-  validateAt: number
 
   constructor(host: StreamOwner, ring: EventRing, sink: StreamSink, options: StreamOptions, start: Start) {
     const { millis, scheduler } = host
@@ -79,10 +77,9 @@ export class EventStream {
         : { at: age, reason: "max_age" }
     this.#lastWrite = now
     this.#beatAt = this.#nextBeat(now)
-    this.validateAt = now + millis.revalidate * (0.8 + 0.4 * scheduler.random())
-    this.#after = start._tag === "After" ? start.id : ring.lastId
-    this.#ahead = this.#after > ring.lastId
-    this.#cursor = start._tag === "After" ? ring.positionAfter(start.id) : ring.end
+    this.#least = start._tag === "After" ? start.position : ring.lastId
+    this.#ahead = this.#least > ring.lastId
+    this.#cursor = start._tag === "After" ? ring.cursorAfter(start.position) : ring.end
     this.#passed = ring.total(this.#filter) - ring.remaining(this.#filter, this.#cursor)
     sink.onDrain(() => this.#drained())
     sink.onClose(() => this.#closed())
@@ -177,7 +174,7 @@ export class EventStream {
   /** The id that a client at this cursor resumes after. */
   get #position(): string {
     const passed = this.#ring.idBefore(this.#cursor)
-    return passed > this.#after ? passed : this.#after
+    return passed > this.#least ? passed : this.#least
   }
 
   /** Moves the client there. Not past what the ring has lost before the cursor: a resume would never tell of it. */
@@ -191,10 +188,10 @@ export class EventStream {
     if (start._tag === "Gap") {
       const latest_id = this.#ring.lastId
       const oldest_id = this.#ring.oldest(this.#filter)
-      const gap = { reason: start.reason, last_event_id: start.supplied, oldest_id, latest_id }
+      const gap = { reason: start.reason, last_event_id: start.last_event_id, oldest_id, latest_id }
       this.#write(SseBytes.ofText(opening))
       this.#write(resumeGapFrame(this.#scope, instant(this.#host), gap))
-      this.#after = resumeGapId(latest_id)
+      this.#least = resumeGapId(latest_id)
       record(streamMetrics.gaps(start.reason), 1)
     } else this.#write(this.#bookmarks ? SseBytes.ofText(opening + bookmark(this.#position)) : greeting)
     this.#bookmarked = this.#cursor
@@ -206,8 +203,8 @@ export class EventStream {
 
   /** Leaves out what the client has, as far as it has arrived here. */
   #skip() {
-    this.#ahead = this.#after > this.#ring.lastId
-    this.#cursor = Math.max(this.#cursor, this.#ring.positionAfter(this.#after))
+    this.#ahead = this.#least > this.#ring.lastId
+    this.#cursor = Math.max(this.#cursor, this.#ring.cursorAfter(this.#least))
     this.#passed = this.#ring.total(this.#filter) - this.#ring.remaining(this.#filter, this.#cursor)
   }
 

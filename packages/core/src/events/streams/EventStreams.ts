@@ -4,68 +4,47 @@
  * 1. Authenticate, check access and limits. Authentication and access are the caller's.
  * 2. Read `Last-Event-ID`; what is no ULID is a gap, not an error.
  * 3. Get the organization's ring, and wait for its load also when the ring exists.
- * 4. An id beyond the ring: read the log once more, wait at most 3 s; still beyond the head is a gap.
+ * 4. A position beyond the ring: read the log once more, wait at most 3 s; still beyond the head is a gap.
  * 5. Find the position by order, never by existence.
  * 6. Send the head of the answer, replay, go live.
  * 7. Replays share a budget.
  *
  * Pitfall: doing anything between choosing the start and attaching. Both happen in one synchronous step, so that no event
- * falls between the replay and what comes live.
+ * falls between the replay and the live events.
  */
-import { Context, Deferred, type Duration, Effect, Exit, Fiber, Layer, Result, Schema } from "effect"
+import { Context, type Duration, Effect, Exit, Layer, Option, Result } from "effect"
 import { StorageError } from "../../StorageError.ts"
-import { type Admission, EventBroker } from "./EventBroker.ts"
 import { EventFeed } from "../EventFeed.ts"
-import { comment, retry } from "../ring/SseFrame.ts"
-import { type LastEventId, parseLastEventId } from "../EventId.ts"
+import { parseLastEventId } from "../EventId.ts"
 import { EventLog } from "../EventLog.ts"
 import { makeRecorder } from "../EventMetrics.ts"
-import type { EndReason } from "./StreamMetrics.ts"
 import { EventSettings } from "../EventSettings.ts"
+import { Drain, type StreamsDraining } from "./Drain.ts"
+import { EventBroker } from "./EventBroker.ts"
+import { type OpenStream, openStream } from "./OpenStream.ts"
 import { ReplayBudget, type ReplayTurn } from "./ReplayBudget.ts"
-import { chooseStart, type LogAnswers } from "./Resume.ts"
-import type { StreamAccess, StreamOptions } from "./StreamAccess.ts"
+import { askLog, chooseStart } from "./Resume.ts"
+import { revalidate } from "./revalidate.ts"
 import { makeRingLoader } from "./RingLoader.ts"
-import { SseBytes } from "../ring/SseBytes.ts"
+import type { StreamOptions } from "./StreamAccess.ts"
 import { StreamAuthority } from "./StreamAuthority.ts"
-import { closeGradually, comeBackAfter, revalidate } from "./StreamCare.ts"
 import type { TooManyStreams } from "./StreamLimits.ts"
 import type { StreamSink } from "./StreamSink.ts"
-import type { EventStream } from "./EventStream.ts"
-
-/** The instance is about to stop. */
-export class StreamsDraining extends Schema.TaggedError<StreamsDraining>()("StreamsDraining", {
-  retry_after_seconds: Schema.Int
-}) {
-  override get message() {
-    return "This instance is stopping. Connect again."
-  }
-}
 
 export interface StreamRequest extends StreamOptions {
-  /** The header `Last-Event-ID`, as it came. */
+  /** The header `Last-Event-ID`, as the client sent it. */
   readonly last_event_id: string | undefined
   /** Called once, when the stream is accepted: sends the response's head. */
   readonly open: () => StreamSink
 }
 
-export interface OpenStream {
-  /** Done when the connection is gone. */
-  readonly ended: Effect.Effect<EndReason>
-  /** Ends it from this side. */
-  readonly close: Effect.Effect<void>
-}
-
-/** The stream itself refers to nothing of this: who does not wait for its end costs nothing meanwhile. */
-const openStream = (broker: EventBroker["Service"], stream: EventStream): OpenStream => ({
-  ended: Effect.callback((resume) => stream.onGone((reason) => resume(Effect.succeed(reason)))),
-  close: Effect.sync(() => broker.end(stream, "client_gone"))
-})
-
 export class EventStreams extends Context.Service<
   EventStreams,
   {
-    /** Done when attached: from then on the stream is the sink's. Interrupted before that, it never was. */
+    /**
+     * Done when the stream is attached; from then on it lives as long as the sink. If interrupted before that, nothing
+     * was sent. Fails with `StorageError` when the feed has not reached the log, or the log cannot be read.
+     */
     readonly subscribe: (
       request: StreamRequest
     ) => Effect.Effect<OpenStream, TooManyStreams | StreamsDraining | StorageError>
@@ -86,62 +65,51 @@ export class EventStreams extends Context.Service<
         const scope = yield* Effect.scope
         const ringOf = makeRingLoader(broker, log, settings.ringEvents, record, scope)
         const budget = new ReplayBudget(settings.replays, settings.replayBytes)
-        let draining: Duration.Duration | undefined
+        const drain = new Drain(broker.streams, settings.linger, scope)
 
-        yield* revalidate(broker, authority, settings).pipe(Effect.forkScoped)
+        yield* revalidate(broker.streams, feed, authority, settings).pipe(Effect.forkScoped)
 
         const feedReady = Effect.timeoutOrElse(feed.ready, {
           duration: settings.freshness,
           orElse: () => Effect.fail(new StorageError({ operation: "EventFeed.ready", cause: "not reached yet" }))
         })
 
-        /** Steps 3 to 5: the ring, and what only the log can answer. */
-        const prepare = (admission: Admission, { org_id, project_id }: StreamAccess, last: LastEventId) =>
-          Effect.gen(function* () {
-            yield* feedReady
-            if (!(yield* authority.permits(admission.access))) admission.revoke()
-            const ring = yield* ringOf(org_id)
-            const prepared = (answers: Partial<LogAnswers>) => ({
-              ring,
-              answers: { ahead: false, lost: true, ...answers }
-            })
-            if (last._tag !== "After") return prepared({})
-            if (last.id > ring.lastId) {
-              yield* Effect.timeoutOption(feed.refresh, settings.freshness)
-              const ahead = last.id > ring.lastId && last.id > (yield* log.headOf(org_id))
-              return prepared({ ahead })
-            }
-            if (ring.lost(project_id, last.id) !== "unknown") return prepared({})
-            return prepared({ lost: yield* log.scopeHasBetween(org_id, project_id, last.id, ring.floor) })
-          })
-
         const subscribe = (request: StreamRequest) =>
           Effect.uninterruptibleMask((restore) =>
             Effect.suspend((): Effect.Effect<OpenStream, TooManyStreams | StreamsDraining | StorageError> => {
-              if (draining !== undefined) return turnAway(request, draining)
-              const admitted = broker.admit(request.access)
+              if (drain.begun) return drain.refuse(request)
+              const { access } = request
+              const admitted = broker.admit(request) // step 1
               if (Result.isFailure(admitted)) return Effect.fail(admitted.failure)
               const admission = admitted.success
-              const { org_id, project_id } = request.access
-              const last = parseLastEventId(request.last_event_id)
+              const last = parseLastEventId(request.last_event_id) // step 2
               let turn: ReplayTurn | undefined
 
+              const locate = Effect.gen(function* () {
+                yield* feedReady
+                if (!(yield* authority.permits(access))) admission.revoke()
+                const ring = yield* ringOf(access.org_id) // step 3
+                const findings = yield* askLog(ring, access, last, log, feed, settings.freshness) // steps 4 and 5
+                return { findings, ring }
+              })
+
               const attach: Effect.Effect<OpenStream, StorageError> = Effect.gen(function* () {
-                const { answers, ring } = yield* restore(prepare(admission, request.access, last))
-                const waiting = last._tag === "After" ? ring.bytesFrom(ring.positionAfter(last.id)) : 0
+                const { findings, ring } = yield* restore(locate)
+                const waiting = last._tag === "After" ? ring.bytesAfter(last.position) : 0
                 if (waiting > 0) {
-                  turn = budget.request(waiting)
+                  turn = budget.request(waiting) // step 7
                   yield* restore(turn.granted)
                 }
-                if (broker.ring(org_id) !== ring) {
+                const start = chooseStart(ring, access.project_id, last, findings) // step 5
+                const attached = admission.attach(ring, start, request.open) // step 6
+                if (Option.isNone(attached)) {
                   turn?.over()
-                  return yield* attach // the feed began anew meanwhile
+                  return yield* attach // the feed started again, and the ring is gone
                 }
-                const start = chooseStart(ring, project_id, last, answers)
-                const stream = broker.attach(admission, request, start, request.open)
-                if (draining !== undefined) broker.end(stream, "draining", yield* comeBackAfter(draining))
+                const stream = attached.value
+                if (drain.begun) yield* drain.end(stream)
                 if (turn !== undefined) stream.onSettled(turn.over)
-                return openStream(broker, stream)
+                return openStream(stream)
               })
 
               return Effect.onExit(attach, (exit) =>
@@ -154,37 +122,9 @@ export class EventStreams extends Context.Service<
             })
           ).pipe(Effect.withSpan("EventStreams.subscribe"))
 
-        /** A relay that asks for bookmarks understands `retry:`; all others are told by the status. */
-        const turnAway = (
-          request: StreamRequest,
-          over: Duration.Duration
-        ): Effect.Effect<OpenStream, StreamsDraining> =>
-          Effect.gen(function* () {
-            const millis = yield* comeBackAfter(over)
-            if (!request.bookmarks)
-              return yield* new StreamsDraining({ retry_after_seconds: Math.ceil(millis / 1_000) })
-            const sink = request.open()
-            const gone = Deferred.makeUnsafe<EndReason>()
-            sink.onClose(() => Deferred.doneUnsafe(gone, Exit.succeed("draining")))
-            sink.write(SseBytes.ofText(`${comment("ok")}${retry(millis)}${comment("closing reason=draining")}`))
-            sink.end()
-            const destroy = Effect.sync((): EndReason => {
-              sink.destroy()
-              return "draining"
-            })
-            // Whoever opened it may not wait for its end, so its end does not depend on that.
-            const end = Effect.timeoutOrElse(Deferred.await(gone), { duration: settings.linger, orElse: () => destroy })
-            const ending = yield* Effect.forkIn(end, scope)
-            return { ended: Fiber.join(ending), close: Effect.sync(() => sink.destroy()) }
-          })
-
         return {
           subscribe,
-          drain: (over) =>
-            Effect.suspend(() => {
-              draining = over
-              return closeGradually(broker, over)
-            }).pipe(Effect.withSpan("EventStreams.drain"))
+          drain: (over) => drain.endAll(over).pipe(Effect.withSpan("EventStreams.drain"))
         }
       })
     )

@@ -1,37 +1,69 @@
 /**
- * Where a stream starts (docs/design/events.md E24, steps 4 and 5). Pure: it decides by order alone, never by whether
- * an id exists, so an id of another organization is just a position and shows nothing foreign.
+ * Where a stream starts (docs/design/events.md E24, steps 4 and 5). It is decided by order alone, never by whether an id
+ * exists, so an id of another organization is just a position and reveals nothing.
+ *
+ * `askLog` runs before the client waits for its turn and finds out what the ring cannot know; `chooseStart` is
+ * synchronous and decides when the stream is attached.
  */
+import { type Duration, Effect } from "effect"
 import type { ProjectId } from "../../Ids.ts"
-import type { GapReason } from "../ring/SseFrame.ts"
+import type { StorageError } from "../../StorageError.ts"
+import type { EventFeed } from "../EventFeed.ts"
 import type { LastEventId } from "../EventId.ts"
+import type { EventLog } from "../EventLog.ts"
 import type { EventRing } from "../ring/EventRing.ts"
+import type { GapReason } from "../ring/SseFrame.ts"
+import type { StreamAccess } from "./StreamAccess.ts"
 
 export type Start =
   | { readonly _tag: "Live" }
-  /** Everything after this id, even if this instance has not seen the id yet. */
-  | { readonly _tag: "After"; readonly id: string }
-  | { readonly _tag: "Gap"; readonly reason: GapReason; readonly supplied: string | null }
+  /** Everything after this position, even if this instance has not received it yet. */
+  | { readonly _tag: "After"; readonly position: string }
+  | { readonly _tag: "Gap"; readonly reason: GapReason; readonly last_event_id: string | null }
 
-/** What only the log could answer, asked before. */
-export interface LogAnswers {
-  /** The id is beyond the log's own head: of a lost timeline, or invented. */
+/** What only the log knows. Both are `false` where the ring knows by itself and the log was not asked. */
+export interface LogFindings {
+  /** The position is beyond the log's own head: of a lost timeline, or forged. */
   readonly ahead: boolean
-  /** The scope had events between the id and the floor of the ring. */
+  /** The scope had events between the position and the floor of the ring. */
   readonly lost: boolean
 }
 
+const ringKnows: LogFindings = { ahead: false, lost: false }
+
+/** Asks the log about a position beyond the ring (step 4; the log is read once more first), or from before it (step 5). */
+export const askLog = (
+  ring: EventRing,
+  { org_id, project_id }: StreamAccess,
+  last: LastEventId,
+  log: EventLog["Service"],
+  feed: EventFeed["Service"],
+  freshness: Duration.Duration
+): Effect.Effect<LogFindings, StorageError> =>
+  Effect.gen(function* () {
+    if (last._tag !== "After") return ringKnows
+    const { position } = last
+    if (position > ring.lastId) {
+      yield* Effect.timeoutOption(feed.refresh, freshness)
+      const ahead = position > ring.lastId && position > (yield* log.headOf(org_id))
+      return { ...ringKnows, ahead }
+    }
+    if (ring.knowsLossAfter(project_id, position)) return ringKnows
+    return { ...ringKnows, lost: yield* log.scopeHasBetween(org_id, project_id, position, ring.floor) }
+  })
+
+/** Synchronous, and called in the step that attaches: the ring may have moved while the client waited for its turn. */
 export const chooseStart = (
   ring: EventRing,
   project: ProjectId | null,
   last: LastEventId,
-  answers: LogAnswers
+  findings: LogFindings
 ): Start => {
   if (last._tag === "Live") return last
-  if (last._tag === "Malformed") return { _tag: "Gap", reason: "malformed", supplied: null }
-  if (last.id > ring.lastId && answers.ahead) return { _tag: "Gap", reason: "ahead", supplied: last.supplied }
-  const lost = ring.lost(project, last.id)
-  return lost === "yes" || (lost === "unknown" && answers.lost)
-    ? { _tag: "Gap", reason: "too_old", supplied: last.supplied }
-    : { _tag: "After", id: last.id }
+  if (last._tag === "Malformed") return { _tag: "Gap", reason: "malformed", last_event_id: null }
+  const { last_event_id, position } = last
+  if (position > ring.lastId && findings.ahead) return { _tag: "Gap", reason: "ahead", last_event_id }
+  return findings.lost || ring.lostAfter(project, position)
+    ? { _tag: "Gap", reason: "too_old", last_event_id }
+    : { _tag: "After", position }
 }

@@ -28,7 +28,6 @@ export const streamMillis = (settings: EventSettings) => ({
   stall: Duration.toMillis(settings.stallTimeout),
   linger: Duration.toMillis(settings.linger),
   replayPatience: Duration.toMillis(settings.replayPatience),
-  revalidate: Duration.toMillis(settings.revalidate),
   yieldAfter: Duration.toMillis(settings.yieldAfter)
 })
 export type StreamMillis = ReturnType<typeof streamMillis>

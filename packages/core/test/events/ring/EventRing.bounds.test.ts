@@ -31,15 +31,15 @@ describe("the bounds of a ring", () => {
   it("give each id the position of the first entry behind it", () => {
     for (const count of [1, 2, 3, 7, 600]) {
       const ring = ringOf(count)
-      for (let pos = 0; pos <= count; pos++) assert.strictEqual(ring.positionAfter(idAt(pos)), pos)
+      for (let pos = 0; pos <= count; pos++) assert.strictEqual(ring.cursorAfter(idAt(pos)), pos)
     }
   })
 
   it("lose nothing for a client that has the newest event that left, and something for an older one", () => {
     const ring = ringOf(5, { events: 2 })
     assert.deepStrictEqual(
-      [2, 3, 4, 5].map((pos) => ring.lost(null, idAt(pos))),
-      ["yes", "no", "no", "no"]
+      [2, 3, 4, 5].map((pos) => ring.lostAfter(null, idAt(pos))),
+      [true, false, false, false]
     )
   })
 

@@ -47,7 +47,7 @@ export class SimClient {
   #begun = false
   #told = false
   #lastOnStream = ""
-  #supplied: string | undefined
+  #sent: string | undefined
   /** The log's head when the stream was opened. */
   #head = 0
 
@@ -69,7 +69,7 @@ export class SimClient {
     this.#begun = false
     this.#told = false
     this.#lastOnStream = ""
-    this.#supplied = this.lastEventId
+    this.#sent = this.lastEventId
     this.position = this.lastEventId === undefined ? undefined : eventPosition(this.lastEventId)
   }
 
@@ -202,7 +202,7 @@ export class SimClient {
     const { position } = this
     if (position === undefined) throw this.#violation("no gap without a position")
     this.#expect(data.reason === "too_old", `no gap ${data.reason} for an honest client`)
-    this.#expect(data.last_event_id === this.#supplied, "a gap behind what it had supplied")
+    this.#expect(data.last_event_id === this.#sent, "a gap behind what it had supplied")
     const oldest = data.oldest_id === null ? undefined : this.#log.find(data.oldest_id)
     this.#expect(data.oldest_id === null || (oldest !== undefined && this.#wants(oldest)), "an oldest event in scope")
     const evicted = this.#ring === undefined ? data.latest_id : this.#log.back(org_id, this.#head, this.#ring)

@@ -10,7 +10,8 @@ import { EventBroker } from "../../../src/events/streams/EventBroker.ts"
 import { EventFeed } from "../../../src/events/EventFeed.ts"
 import { EventLog } from "../../../src/events/EventLog.ts"
 import { EventSettings } from "../../../src/events/EventSettings.ts"
-import { EventStreams, type OpenStream } from "../../../src/events/streams/EventStreams.ts"
+import { EventStreams } from "../../../src/events/streams/EventStreams.ts"
+import type { OpenStream } from "../../../src/events/streams/OpenStream.ts"
 import { StreamAuthority } from "../../../src/events/streams/StreamAuthority.ts"
 import { StreamScheduler } from "../../../src/events/streams/StreamScheduler.ts"
 import type { Server, SimClient } from "./SimClient.ts"
@@ -20,8 +21,8 @@ import { SimSink } from "./SimSink.ts"
 import { lateness, roomy } from "./simSettings.ts"
 
 const layer = EventStreams.layer.pipe(
-  Layer.provide(EventFeed.layer),
   Layer.provide(EventBroker.layer),
+  Layer.provide(EventFeed.layer),
   Layer.provide(StreamScheduler.layer)
 )
 

@@ -4,7 +4,7 @@ import { noEvent } from "../../../src/events/EventId.ts"
 import { streamMetrics } from "../../../src/events/streams/StreamMetrics.ts"
 import { apiKeyRevoked, membershipRevoked } from "../../../src/events/InternalEvents.ts"
 import { ApiKeyId, OrgId, UserId } from "../../../src/Ids.ts"
-import { ada, idAt, logged, makeTestBroker, org, principal, TestSink } from "../fixtures.ts"
+import { ada, idAt, logged, makeTestBroker, org, principal, streamOptions } from "../fixtures.ts"
 
 const range = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index)
 const ids = (...positions: ReadonlyArray<number>) => positions.map(idAt)
@@ -13,11 +13,11 @@ describe("a revocation", () => {
   const key = ApiKeyId.make("key-1")
 
   it("lets through what came before it, and nothing behind it", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     load()
     const theirs = connect({ access: { org_id: org, project_id: null, principal: principal({ api_key_id: key }) } })
     const others = connect()
-    broker.deliver([logged(1), logged(2, apiKeyRevoked(org, key)), logged(3)])
+    feed.deliver([logged(1), logged(2, apiKeyRevoked(org, key)), logged(3)])
     loop.advance(0)
     assert.deepStrictEqual(theirs.sink.ids, ids(1))
     assert.isTrue(theirs.sink.text.endsWith(": closing reason=revoked\n"))
@@ -26,34 +26,32 @@ describe("a revocation", () => {
   })
 
   it("reaches a client that is still on its way, which then learns nothing", () => {
-    const { admit, broker, load } = makeTestBroker()
+    const { admit, attach, feed, load } = makeTestBroker()
     load()
-    const admission = admit()
-    broker.deliver([logged(1), logged(2, membershipRevoked(org, ada))])
-    const sink = new TestSink()
-    const options = { access: admission.access, expires_at: null, types: [], bookmarks: true }
-    broker.attach(admission, options, { _tag: "After", id: noEvent }, () => sink)
+    const admission = admit({ bookmarks: true })
+    feed.deliver([logged(1), logged(2, membershipRevoked(org, ada))])
+    const { sink } = attach(admission, { _tag: "After", position: noEvent })
     assert.strictEqual(sink.text, ": ok\n: closing reason=revoked\n")
   })
 
   it("acts before the events behind it, even when a ring was loaded from beyond it", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     const rows = [logged(1), logged(2), logged(3, membershipRevoked(org, ada)), logged(4)]
-    broker.restart(2)
+    feed.restart(2)
     load(rows)
-    const { sink } = connect({}, { _tag: "After", id: noEvent })
+    const { sink } = connect({}, { _tag: "After", position: noEvent })
     assert.deepStrictEqual(sink.ids, ids(1, 2))
-    broker.deliver(rows.slice(2))
+    feed.deliver(rows.slice(2))
     loop.advance(0)
     assert.deepStrictEqual(sink.ids, ids(1, 2))
     assert.isTrue(sink.ended)
   })
 
   it("that cannot be read ends every stream", () => {
-    const { broker, connect, load } = makeTestBroker()
+    const { connect, feed, load } = makeTestBroker()
     load()
     const { stream } = connect()
-    broker.deliver([logged(1, { type: "internal.revoked.v1", internal: true, data: { planet: "earth" } })])
+    feed.deliver([logged(1, { type: "internal.revoked.v1", internal: true, data: { planet: "earth" } })])
     assert.strictEqual(stream.ended, "revoked")
   })
 })
@@ -71,13 +69,13 @@ describe("the end of a stream", () => {
   })
 
   it("comes before the next event when the machine slept past it, and its timers with it", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     load()
     const { sink } = connect({ expires_at: DateTime.makeUnsafe(loop.now + 60_000) })
-    broker.deliver([logged(1)])
+    feed.deliver([logged(1)])
     loop.advance(0)
     loop.now += 3_600_000
-    broker.deliver([logged(2)])
+    feed.deliver([logged(2)])
     loop.advance(0)
     assert.deepStrictEqual(sink.ids, ids(1))
     assert.match(sink.text, /: closing reason=token_expired\n$/)
@@ -87,19 +85,19 @@ describe("the end of a stream", () => {
     const { connect, load, loop } = makeTestBroker()
     load([logged(1)])
     const options = { expires_at: DateTime.makeUnsafe(loop.now), bookmarks: true }
-    const { sink } = connect(options, { _tag: "Gap", reason: "too_old", supplied: idAt(0) })
+    const { sink } = connect(options, { _tag: "Gap", reason: "too_old", last_event_id: idAt(0) })
     assert.strictEqual(sink.text, ": ok\n: closing reason=token_expired\n")
   })
 
   it("does not move a client past what its ring has lost", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ ringEvents: 2 })
+    const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 2 })
     load()
     const { sink, stream } = connect({ bookmarks: true })
     sink.full = true
-    broker.deliver([logged(1)])
+    feed.deliver([logged(1)])
     loop.advance(0)
-    broker.deliver([2, 3, 4].map((pos) => logged(pos)))
-    broker.end(stream, "draining")
+    feed.deliver([2, 3, 4].map((pos) => logged(pos)))
+    stream.end("draining")
     const told = [...sink.text.matchAll(/^id: (.*)$/gm)].map(([, id]) => id)
     assert.deepStrictEqual(told, [noEvent, idAt(1)])
     assert.match(sink.text, /: closing reason=draining\n$/)
@@ -126,7 +124,7 @@ describe("the end of a stream", () => {
     sink.close()
     sink.close()
     assert.deepStrictEqual(reasons, ["client_gone"])
-    assert.deepStrictEqual(broker.streams(), [])
+    assert.strictEqual(broker.streams.size, 0)
   })
 })
 
@@ -134,7 +132,10 @@ describe("limits", () => {
   const limits = { streams: 2, orgStreams: 3, instanceStreams: 4, opens: 3 }
   const refusal = (broker: ReturnType<typeof makeTestBroker>["broker"], user: string, of = org) => {
     const access = { org_id: of, project_id: null, principal: principal({ user_id: UserId.make(user) }) }
-    return Result.match(broker.admit(access), { onSuccess: () => "admitted", onFailure: ({ limit }) => limit })
+    return Result.match(broker.admit(streamOptions({ access })), {
+      onSuccess: () => "admitted",
+      onFailure: ({ limit }) => limit
+    })
   }
 
   it("count per principal, organization and instance", () => {
@@ -177,12 +178,12 @@ describe("limits", () => {
 
 describe("memory", () => {
   it("is kept by giving up rings that nobody reads, the least used first", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ ringsBytes: 60_000 })
+    const { broker, connect, feed, load, loop } = makeTestBroker({ ringsBytes: 60_000 })
     const orgs = ["a", "b", "c", "d"].map((name) => OrgId.make(name))
     const reader = principal()
     for (const of of orgs) {
       load([logged(1, { org_id: of })], undefined, of)
-      broker.deliver([logged(1, { org_id: of })])
+      feed.deliver([logged(1, { org_id: of })])
       const { sink } = connect({ access: { org_id: of, project_id: null, principal: reader } })
       loop.advance(10)
       if (of !== orgs[0]) sink.close()
@@ -201,7 +202,7 @@ describe("metrics", () => {
   const gauge = Schema.decodeUnknownSync(Schema.Struct({ value: Schema.Finite }))
 
   it("follow what streams do", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ ringEvents: 2 })
+    const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 2 })
     const before = count(value(streamMetrics.dropped)).count
     const delivered = count(value(streamMetrics.delivered)).count
     load()
@@ -211,7 +212,7 @@ describe("metrics", () => {
     assert.strictEqual(gauge(value(streamMetrics.streams("organization"))).value, 2)
     sink.full = true
     for (const pos of range(1, 5)) {
-      broker.deliver([logged(pos)])
+      feed.deliver([logged(pos)])
       loop.advance(2_000)
     }
     assert.strictEqual(gauge(value(streamMetrics.streams("organization"))).value, 1)

@@ -3,25 +3,24 @@ import { Duration, Option, Result } from "effect"
 import { defaultEventSettings } from "../../../src/events/EventSettings.ts"
 import { apiKeyRevoked } from "../../../src/events/InternalEvents.ts"
 import { ApiKeyId } from "../../../src/Ids.ts"
-import { idAt, logged, makeTestBroker, org, principal } from "../fixtures.ts"
+import { idAt, logged, makeTestBroker, org, streamOptions } from "../fixtures.ts"
 
 const empty = { events: [], floor: Option.none<string>() }
-const access = { org_id: org, project_id: null, principal: principal() }
 
 describe("a ring that is loading", () => {
   it("holds in order what was delivered during the load", () => {
-    const { broker, connect } = makeTestBroker()
+    const { broker, connect, feed } = makeTestBroker()
     const { finish } = broker.beginLoad(org)
-    broker.deliver([logged(1), logged(2)])
+    feed.deliver([logged(1), logged(2)])
     assert.isUndefined(broker.ring(org))
     assert.isTrue(finish(empty))
-    assert.deepStrictEqual(connect({}, { _tag: "After", id: idAt(0) }).sink.ids, [idAt(1), idAt(2)])
+    assert.deepStrictEqual(connect({}, { _tag: "After", position: idAt(0) }).sink.ids, [idAt(1), idAt(2)])
   })
 
   it("comes too late after a restart of the log", () => {
-    const { broker } = makeTestBroker()
+    const { broker, feed } = makeTestBroker()
     const { finish } = broker.beginLoad(org)
-    broker.restart(7)
+    feed.restart(7)
     assert.isFalse(finish(empty))
     assert.isUndefined(broker.ring(org))
   })
@@ -38,20 +37,32 @@ describe("a ring that is loading", () => {
 
 describe("a broker", () => {
   it("ends streams and gives up rings when the log begins again", () => {
-    const { broker, connect, load } = makeTestBroker()
+    const { broker, connect, feed, load } = makeTestBroker()
     load()
     const { stream } = connect()
-    broker.restart(3)
+    feed.restart(3)
     assert.strictEqual(stream.ended, "log_reset")
     assert.isUndefined(broker.ring(org))
-    assert.strictEqual(broker.delivered(), 3)
   })
 
   it("puts a revocation into the ring like every other event", () => {
-    const { broker, load } = makeTestBroker()
+    const { broker, feed, load } = makeTestBroker()
     load()
-    broker.deliver([logged(1, apiKeyRevoked(org, ApiKeyId.make("key-1")))])
+    feed.deliver([logged(1, apiKeyRevoked(org, ApiKeyId.make("key-1")))])
     assert.strictEqual(broker.ring(org)?.lastId, idAt(1))
+  })
+
+  it("attaches no client to a ring from before a restart, and keeps its place", () => {
+    const { admit, attach, broker, feed, load } = makeTestBroker()
+    load()
+    const admission = admit()
+    const before = broker.ring(org)
+    feed.restart(3)
+    load()
+    assert.isDefined(before)
+    const open = () => assert.fail("opened a connection")
+    assert.isTrue(Option.isNone(admission.attach(before ?? assert.fail(), { _tag: "Live" }, open)))
+    assert.isUndefined(attach(admission).stream.ended)
   })
 
   it("gives the place of a cancelled admission back once", () => {
@@ -62,13 +73,13 @@ describe("a broker", () => {
     const [first] = [admit(), admit()]
     first.cancel()
     first.cancel()
-    assert.isTrue(Result.isSuccess(broker.admit(access)))
-    assert.isTrue(Result.isFailure(broker.admit(access)))
+    assert.isTrue(Result.isSuccess(broker.admit(streamOptions())))
+    assert.isTrue(Result.isFailure(broker.admit(streamOptions())))
   })
 
   it("gives up no ring that a client is on its way to", () => {
-    const { admit, broker, load, loop } = makeTestBroker({ ringsBytes: 1 })
-    broker.restart(1)
+    const { admit, broker, feed, load, loop } = makeTestBroker({ ringsBytes: 1 })
+    feed.restart(1)
     load([logged(1)])
     const admission = admit()
     loop.advance(Duration.toMillis(defaultEventSettings.heartbeat))

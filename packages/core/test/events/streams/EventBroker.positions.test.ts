@@ -8,17 +8,17 @@ const events = (from: number, to: number) => Array.from({ length: to - from + 1 
 /** A broker whose log stands at the third event, with a loaded ring. */
 const atThree = (settings: Parameters<typeof makeTestBroker>[0] = {}) => {
   const made = makeTestBroker(settings)
-  made.broker.restart(3)
+  made.feed.restart(3)
   made.load(events(1, 3))
   return made
 }
 
 describe("a client that is ahead of this instance", () => {
   it("gets only what it does not have, once that arrives", () => {
-    const { broker, connect, loop } = atThree()
-    const { sink } = connect({}, { _tag: "After", id: idAt(5) })
+    const { connect, feed, loop } = atThree()
+    const { sink } = connect({}, { _tag: "After", position: idAt(5) })
     for (const pos of [4, 5, 6]) {
-      broker.deliver([logged(pos)])
+      feed.deliver([logged(pos)])
       loop.advance(0)
     }
     assert.deepStrictEqual(sink.ids, [idAt(6)])
@@ -26,7 +26,7 @@ describe("a client that is ahead of this instance", () => {
 
   it("is never moved back by a bookmark", () => {
     const { connect } = atThree()
-    const { sink } = connect({ bookmarks: true }, { _tag: "After", id: idAt(5) })
+    const { sink } = connect({ bookmarks: true }, { _tag: "After", position: idAt(5) })
     assert.include(sink.text, `id: ${idAt(5)}\n\n`)
     assert.notInclude(sink.text, idAt(3))
   })
@@ -34,9 +34,9 @@ describe("a client that is ahead of this instance", () => {
 
 describe("a client that was told of a gap", () => {
   it("resumes at the gap's own id", () => {
-    const { broker, connect } = atThree()
-    const { sink, stream } = connect({ bookmarks: true }, { _tag: "Gap", reason: "malformed", supplied: null })
-    broker.end(stream, "draining")
+    const { connect } = atThree()
+    const { sink, stream } = connect({ bookmarks: true }, { _tag: "Gap", reason: "malformed", last_event_id: null })
+    stream.end("draining")
     assert.match(sink.text, new RegExp(`\nid: ${resumeGapId(idAt(3))}\n\nretry: \\d+\n\n: closing reason=draining\n$`))
   })
 })
@@ -44,7 +44,7 @@ describe("a client that was told of a gap", () => {
 describe("a replay", () => {
   const replay = (sink: TestSink) => {
     const made = atThree({ replayPatience: Duration.seconds(5), stallTimeout: Duration.seconds(30) })
-    const connected = made.connect({}, { _tag: "After", id: idAt(0) }, sink)
+    const connected = made.connect({}, { _tag: "After", position: idAt(0) }, sink)
     let settled = false
     connected.stream.onSettled(() => {
       settled = true
@@ -70,19 +70,19 @@ describe("a replay", () => {
 
 describe("a stream that has ended", () => {
   it("ended once, for the first reason", () => {
-    const { broker, connect } = atThree()
+    const { connect } = atThree()
     const { sink, stream } = connect()
-    broker.end(stream, "draining")
+    stream.end("draining")
     const said = sink.text
-    broker.end(stream, "revoked")
+    stream.end("revoked")
     assert.strictEqual(sink.text, said)
     assert.strictEqual(stream.ended, "draining")
   })
 
   it("may send its last bytes for a while, and is then cut off", () => {
-    const { broker, connect, loop } = atThree({ linger: Duration.seconds(60) })
+    const { connect, loop } = atThree({ linger: Duration.seconds(60) })
     const { sink, stream } = connect()
-    broker.end(stream, "draining")
+    stream.end("draining")
     loop.advance(50_000) // past the heartbeat that it was to send
     assert.isFalse(sink.destroyed)
     loop.advance(12_000)
@@ -95,19 +95,19 @@ describe("a stream that has ended", () => {
     const ring = broker.ring(org)
     const shared = ring?.filter(null, [])
     assert.strictEqual(shared?.users, 2)
-    broker.end(stream, "draining")
+    stream.end("draining")
     assert.strictEqual(shared?.users, 1)
   })
 })
 
 describe("a reader that takes nothing", () => {
   const behind = (maxLagBytes: number) => {
-    const { broker, connect, loop } = atThree({ maxLagBytes })
+    const { connect, feed, loop } = atThree({ maxLagBytes })
     const sink = new TestSink()
     const { stream } = connect({}, { _tag: "Live" }, sink)
     sink.full = true
     for (const event of events(4, 12)) {
-      broker.deliver([event])
+      feed.deliver([event])
       loop.advance(0)
     }
     return stream.ended

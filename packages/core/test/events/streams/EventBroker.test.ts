@@ -11,11 +11,11 @@ const ids = (...positions: ReadonlyArray<number>) => positions.map(idAt)
 
 describe("a stream", () => {
   it("greets, and then shows what comes, as the specification frames it", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     load()
     const { sink } = connect()
     assert.strictEqual(sink.text, ": ok\n")
-    broker.deliver([logged(1), logged(2, { project_id: null, data: { text: "a\nb" } })])
+    feed.deliver([logged(1), logged(2, { project_id: null, data: { text: "a\nb" } })])
     loop.advance(0)
     const rest = `"region_id":"local","at":"2026-05-01T12:00:00.000Z"`
     assert.strictEqual(
@@ -36,11 +36,11 @@ describe("a stream", () => {
   })
 
   it("gets the events of one turn as one write, and shares its bytes with all who stand there", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     load()
     const [a, b] = [connect(), connect()]
-    broker.deliver(events(1, 3))
-    broker.deliver(events(4, 5))
+    feed.deliver(events(1, 3))
+    feed.deliver(events(4, 5))
     loop.advance(0)
     assert.lengthOf(a.sink.writes, 2)
     assert.deepStrictEqual(a.sink.ids, ids(1, 2, 3, 4, 5))
@@ -49,12 +49,12 @@ describe("a stream", () => {
   })
 
   it("shows one project alone, and the types that were asked for", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     load()
     const access = { org_id: org, project_id: project, principal: principal() }
     const narrow = connect({ access, types: ["wanted.v1"] })
     const wide = connect({ access })
-    broker.deliver([
+    feed.deliver([
       logged(1),
       logged(2, { type: "wanted.v1" }),
       logged(3, { type: "wanted.v1", project_id: otherProject }),
@@ -68,10 +68,10 @@ describe("a stream", () => {
   })
 
   it("replays everything after an id, in slices, until it is caught up", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ sliceBytes: 700, yieldWrites: 2 })
-    broker.restart(9)
+    const { connect, feed, load, loop } = makeTestBroker({ sliceBytes: 700, yieldWrites: 2 })
+    feed.restart(9)
     load(events(1, 9))
-    const { sink } = connect({}, { _tag: "After", id: idAt(2) })
+    const { sink } = connect({}, { _tag: "After", position: idAt(2) })
     loop.advance(0)
     assert.deepStrictEqual(sink.ids, ids(3, 4, 5, 6, 7, 8, 9))
     for (const write of sink.writes) assert.isAtMost(write.chunked.length, 700)
@@ -79,10 +79,10 @@ describe("a stream", () => {
   })
 
   it("lets others have their turn after so many writes", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ yieldWrites: 3 })
+    const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 3 })
     load()
     const sinks = range(1, 8).map(() => connect().sink)
-    broker.deliver([logged(1)])
+    feed.deliver([logged(1)])
     const served: Array<number> = []
     const look = () => {
       served.push(sinks.filter((sink) => sink.ids.length === 1).length)
@@ -95,28 +95,28 @@ describe("a stream", () => {
   })
 
   it("gets the rest of what waited for it, even when a pass over the others is going on", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ yieldWrites: 1, sliceBytes: 1 })
+    const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 1, sliceBytes: 1 })
     load()
     const [slow] = [connect(), connect(), connect()]
     slow.sink.full = true
     for (const pos of range(1, 4)) {
-      broker.deliver([logged(pos)])
+      feed.deliver([logged(pos)])
       loop.advance(0)
     }
-    broker.deliver([logged(5)])
+    feed.deliver([logged(5)])
     loop.soon(() => slow.sink.drain()) // the pass has gone by it already
     loop.advance(0)
     assert.deepStrictEqual(slow.sink.ids, ids(...range(1, 5)))
   })
 
   it("shares a turn with the streams of other organizations, in turns", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ yieldWrites: 2 })
+    const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 2 })
     const orgs = range(1, 9).map((n) => OrgId.make(`org-${n}`))
     const sinks = orgs.map((of) => {
       load([], undefined, of)
       return connect({ access: { org_id: of, project_id: null, principal: principal() } }).sink
     })
-    broker.deliver(orgs.map((org_id, index) => logged(index + 1, { org_id })))
+    feed.deliver(orgs.map((org_id, index) => logged(index + 1, { org_id })))
     const served: Array<number> = []
     const look = () => {
       served.push(sinks.filter((sink) => sink.ids.length === 1).length)
@@ -129,23 +129,23 @@ describe("a stream", () => {
   })
 
   it("is not dropped by a burst that is larger than the ring, when it keeps up", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ ringEvents: 8 })
+    const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 8 })
     load()
     const { sink, stream } = connect()
-    broker.deliver(events(1, 50))
+    feed.deliver(events(1, 50))
     loop.advance(0)
     assert.deepStrictEqual(sink.ids, ids(...range(1, 50)))
     assert.isUndefined(stream.ended)
   })
 
   it("waits while its connection is full, and goes on where it was", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     load()
     const { sink } = connect()
     sink.full = true
-    broker.deliver(events(1, 2))
+    feed.deliver(events(1, 2))
     loop.advance(0)
-    broker.deliver(events(3, 6))
+    feed.deliver(events(3, 6))
     loop.advance(1_000)
     assert.deepStrictEqual(sink.ids, ids(1, 2))
     sink.drain()
@@ -155,17 +155,17 @@ describe("a stream", () => {
 
 describe("a reader that is too slow", () => {
   it("is told how many events it lost when it falls off the ring", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ ringEvents: 4 })
+    const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 4 })
     load()
     const access = { org_id: org, project_id: project, principal: principal() }
     const { sink, stream } = connect({ access })
     sink.full = true
-    broker.deliver(events(1, 1))
+    feed.deliver(events(1, 1))
     loop.advance(0)
-    broker.deliver([...events(2, 3), logged(4, { project_id: otherProject }), logged(5)])
+    feed.deliver([...events(2, 3), logged(4, { project_id: otherProject }), logged(5)])
     loop.advance(0)
     assert.isUndefined(stream.ended)
-    broker.deliver([logged(6)])
+    feed.deliver([logged(6)])
     loop.advance(0)
     assert.strictEqual(stream.ended, "overflow")
     assert.deepStrictEqual(sink.data("overflow.v1"), { dropped: 4, latest_id: idAt(6) })
@@ -178,11 +178,11 @@ describe("a reader that is too slow", () => {
   })
 
   it("is dropped when it takes nothing for the stall timeout, and not before", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     load()
     const { sink, stream } = connect()
     sink.full = true
-    broker.deliver(events(1, 1))
+    feed.deliver(events(1, 1))
     loop.advance(0)
     loop.advance(29_000)
     assert.isUndefined(stream.ended)
@@ -192,16 +192,16 @@ describe("a reader that is too slow", () => {
   })
 
   it("is dropped when it is further behind than allowed", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ maxLagEvents: 3 })
+    const { connect, feed, load, loop } = makeTestBroker({ maxLagEvents: 3 })
     load()
     const { sink, stream } = connect()
     sink.full = true
-    broker.deliver(events(1, 1))
+    feed.deliver(events(1, 1))
     loop.advance(0)
-    broker.deliver(events(2, 4))
+    feed.deliver(events(2, 4))
     loop.advance(0)
     assert.isUndefined(stream.ended)
-    broker.deliver(events(5, 5))
+    feed.deliver(events(5, 5))
     loop.advance(0)
     assert.deepStrictEqual(sink.data("overflow.v1"), { dropped: 4, latest_id: idAt(5) })
   })
@@ -209,11 +209,11 @@ describe("a reader that is too slow", () => {
 
 describe("an event that cannot be sent", () => {
   it("is told as error.v1 in its place, whatever types were asked for", () => {
-    const { broker, connect, load, loop } = makeTestBroker({ eventBytes: 2_000 })
+    const { connect, feed, load, loop } = makeTestBroker({ eventBytes: 2_000 })
     load()
     const org_wide = connect({ types: ["nothing.v1"] })
     const narrow = connect({ access: { org_id: org, project_id: project, principal: principal() } })
-    broker.deliver([logged(1, { data: { large: "x".repeat(3_000) } }), logged(2, { type: "two\nlines" }), logged(3)])
+    feed.deliver([logged(1, { data: { large: "x".repeat(3_000) } }), logged(2, { type: "two\nlines" }), logged(3)])
     loop.advance(0)
     assert.deepStrictEqual(org_wide.sink.ids, ids(1, 2))
     assert.deepStrictEqual(narrow.sink.ids, ids(1, 2, 3))
@@ -229,12 +229,12 @@ describe("an event that cannot be sent", () => {
 
 describe("bookmarks", () => {
   it("tell the position at once and with heartbeats, to those who asked", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
+    const { connect, feed, load, loop } = makeTestBroker()
     load([], idAt(4))
     const access = { org_id: org, project_id: project, principal: principal() }
     const { sink } = connect({ access, bookmarks: true })
     assert.match(sink.text, new RegExp(`^: ok\nretry: \\d+\n\nid: ${idAt(4)}\n\n$`))
-    broker.deliver([logged(5, { project_id: otherProject })])
+    feed.deliver([logged(5, { project_id: otherProject })])
     loop.advance(20_000)
     assert.isTrue(sink.text.endsWith(`:\nid: ${idAt(5)}\n\n`))
     loop.advance(20_000)
@@ -258,10 +258,10 @@ describe("bookmarks", () => {
 
 describe("a gap", () => {
   it("is told instead of a replay, and the stream goes on from the head", () => {
-    const { broker, connect, load, loop } = makeTestBroker()
-    broker.restart(5)
+    const { connect, feed, load, loop } = makeTestBroker()
+    feed.restart(5)
     load(events(3, 5), idAt(2))
-    const { sink } = connect({}, { _tag: "Gap", reason: "too_old", supplied: idAt(1) })
+    const { sink } = connect({}, { _tag: "Gap", reason: "too_old", last_event_id: idAt(1) })
     assert.deepStrictEqual(sink.ids, [resumeGapId(idAt(5))])
     assert.deepStrictEqual(sink.data("resume.gap.v1"), {
       reason: "too_old",
@@ -270,7 +270,7 @@ describe("a gap", () => {
       latest_id: idAt(5),
       history_url: `/v1/events/history?after=${idAt(1)}`
     })
-    broker.deliver(events(6, 6))
+    feed.deliver(events(6, 6))
     loop.advance(0)
     assert.deepStrictEqual(sink.ids, [resumeGapId(idAt(5)), idAt(6)])
   })
@@ -279,7 +279,7 @@ describe("a gap", () => {
     const { connect, load } = makeTestBroker()
     load()
     const access = { org_id: org, project_id: project, principal: principal() }
-    const { sink } = connect({ access }, { _tag: "Gap", reason: "malformed", supplied: null })
+    const { sink } = connect({ access }, { _tag: "Gap", reason: "malformed", last_event_id: null })
     assert.deepStrictEqual(sink.data("resume.gap.v1"), {
       reason: "malformed",
       last_event_id: null,
