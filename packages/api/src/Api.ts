@@ -1,8 +1,8 @@
 /**
- * The whole contract: every group, and what all of them share.
+ * The whole contract: every group, and the middleware and options that all of them share.
  *
- * Drop a line of `.add(…)` to leave a group out. Headers are decoded with the defaults, because a request always
- * carries some that no endpoint declares.
+ * To leave a group out, remove its `.add(…)`. Unknown headers are ignored, because every request carries headers that no
+ * endpoint declares.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { ApiKeysApi, CredentialsApi } from "./groups/ApiKeysApi.ts"

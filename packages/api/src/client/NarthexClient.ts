@@ -1,9 +1,10 @@
 /**
- * The typed client: every call of the contract, and subscriptions. The command line and the console use it and nothing
- * else of the server.
+ * The typed client: every call of the contract, and subscriptions to event streams. The command line, the console and
+ * the proxies use the server through it only.
  *
- * The credential goes out only with calls whose contract asks for one, and only in the `Authorization` header. Put an id
- * or a network into a path only after its parser took it: URL libraries fold `.` and `..`.
+ * The credential is sent only with calls whose contract needs one, and only in the `Authorization` header.
+ *
+ * Pitfall: putting an id or a network into a path before its parser accepted it. URL libraries fold `.` and `..`.
  */
 import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
@@ -18,7 +19,7 @@ import type { StreamItem, StreamRefused, SubscriptionOptions } from "./Subscript
 export interface ClientSettings {
   /** Where the API is, without `/v1`. */
   readonly baseUrl: string
-  /** Used unless a call has its own `ClientCredential`. */
+  /** Sent unless a call has its own `ClientCredential`. */
   readonly credential?: Redacted.Redacted
   /** Sent with every call. */
   readonly headers?: Readonly<Record<string, string>>
@@ -33,7 +34,7 @@ const signed = Effect.fnUntraced(function* (settings: ClientSettings, request: H
   return credential === undefined ? request : HttpClientRequest.bearerToken(request, credential)
 })
 
-/** Adds what every request has: the base URL and the headers. */
+/** Adds the base URL and the headers to a request. */
 const prepared = Effect.fnUntraced(function* (settings: ClientSettings, request: HttpClientRequest.HttpClientRequest) {
   const own = yield* ClientHeaders
   return request.pipe(
@@ -46,7 +47,7 @@ export class NarthexClient extends Context.Service<
   NarthexClient,
   {
     readonly api: ApiCalls
-    /** The credential is read anew for each connection. */
+    /** Follows an event stream. The credential is read again for each connection. */
     readonly subscribe: (options: SubscriptionOptions) => Stream.Stream<StreamItem, StreamRefused>
   }
 >()("@narthex/api/NarthexClient") {
@@ -74,15 +75,21 @@ export class NarthexClient extends Context.Service<
     )
   }
 
-  /** Over `fetch`. */
+  /** The client over `fetch`. */
   static readonly layerFetch = (settings: ClientSettings): Layer.Layer<NarthexClient> =>
     Layer.provide(NarthexClient.layer(settings), FetchHttpClient.layer)
 }
 
-/** The events of a path, over as many connections as it takes. */
+/** Follows the events of a path over as many connections as needed. Fails with `StreamRefused` only. */
 export const subscribe = (options: SubscriptionOptions): Stream.Stream<StreamItem, StreamRefused, NarthexClient> =>
   Stream.unwrap(NarthexClient.useSync((client) => client.subscribe(options)))
 
-/** The same as an async iterable over `fetch`: leaving the loop ends it, a refusal is thrown. */
+/**
+ * `subscribe` as an async iterable over `fetch`, for programs without Effect. Leaving the loop closes the connection;
+ * a refusal is thrown as `StreamRefused`.
+ *
+ * @example
+ * for await (const item of subscribeAsync(settings, { path: "/v1/events" })) console.log(item._tag)
+ */
 export const subscribeAsync = (settings: ClientSettings, options: SubscriptionOptions): AsyncIterable<StreamItem> =>
   subscribe(options).pipe(Stream.provide(NarthexClient.layerFetch(settings)), Stream.toAsyncIterable)

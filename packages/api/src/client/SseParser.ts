@@ -1,18 +1,19 @@
 /**
- * Reads an event stream as the WHATWG specification has it, from bytes in any pieces.
+ * Parses an event stream by the WHATWG HTML standard (§9.2), from bytes in chunks of any size.
  *
- * Effect's own parser drops blocks without data, and an id-only block is how our streams move a client's position
- * (docs/design/events.md E11); it also swallows comments, of which one says why a stream ends. What one would get
- * wrong: an `id:` counts only once its block ends, because an unterminated block at the end of a stream is discarded.
+ * Effect's own parser drops blocks without data, and streams of this API move a client's position with id-only blocks
+ * (docs/design/events.md E11). It also drops comments, and a comment says why the server closes a stream.
+ *
+ * Pitfall: moving the position at an `id:` line. An unterminated block at the end of a stream is discarded, with its id.
  */
 
 export type SseItem =
-  /** A block that ended. `id` is the position from here on; `data` is missing when the block had none. */
+  /** A complete block. `id` is the position after it; `data` is `undefined` when the block had none. */
   | { readonly _tag: "Block"; readonly id: string; readonly event: string; readonly data: string | undefined }
   | { readonly _tag: "Retry"; readonly millis: number }
   | { readonly _tag: "Comment"; readonly text: string }
 
-/** A line or a block grew past the limit: nothing that we send does. */
+/** A line or a block is longer than 1 MiB; the server sends none of that size. */
 export class SseBlockTooLarge extends Error {
   override readonly name = "SseBlockTooLarge"
 }
@@ -20,7 +21,7 @@ export class SseBlockTooLarge extends Error {
 const maxLength = 1_048_576
 
 export class SseParser {
-  /** Strips one byte order mark at the start, and keeps a character that is split between pieces. */
+  /** Strips a byte order mark at the start, and keeps a character that is split between chunks. */
   readonly #decoder = new TextDecoder("utf-8")
   #line = ""
   #afterReturn = false
@@ -28,12 +29,12 @@ export class SseParser {
   #event = ""
   #data: string | undefined
 
-  /** `lastEventId` is the position that the connection started from: blocks without an id keep it. */
+  /** `lastEventId`: the position at which the connection starts. Blocks without an id keep it. */
   constructor(lastEventId = "") {
     this.#id = lastEventId
   }
 
-  /** What a further piece of the stream completes. Throws `SseBlockTooLarge`. */
+  /** Takes the next chunk and returns the items that it completes. Throws `SseBlockTooLarge`. */
   feed(bytes: Uint8Array): ReadonlyArray<SseItem> {
     const text = this.#decoder.decode(bytes, { stream: true })
     const items: Array<SseItem> = []

@@ -1,8 +1,8 @@
 /**
- * What a subscription to an event stream is given and what it yields (docs/design/events.md E39).
+ * The options and items of a subscription to an event stream (docs/design/events.md E39).
  *
- * A subscription never ends by itself: it reconnects until it is told no. So a consumer sees connections as values, and
- * must re-read the state it keeps on `Gap` and `Overflow`.
+ * A subscription never ends by itself: it reconnects until the server refuses it. Consumers see connections as items, and
+ * must read the state that they keep again on `Gap` and `Overflow`.
  */
 import { type Duration, Schema } from "effect"
 import type { Envelope } from "@narthex/core"
@@ -11,40 +11,40 @@ export type StreamPath = "/v1/events" | `/v1/projects/${string}/events`
 
 export interface SubscriptionOptions {
   readonly path: StreamPath
-  /** Go on after this event; left out: from now on. */
+  /** Resume after the event with this id; left out: start with new events. */
   readonly lastEventId?: string
-  /** Only these types; frames of the broker always come. */
+  /** Only events of these types. Frames of the broker are always delivered. */
   readonly types?: ReadonlyArray<string>
-  /** Ask for bookmarks and `retry:`, so that a quiet stream keeps its position. Yes unless said. */
+  /** Request bookmarks and `retry:`, so that a stream without events keeps its position. Default: `true`. */
   readonly bookmarks?: boolean
-  /** How often the server sends a sign of life; two and a half times that in silence is a dead connection. 15 s. */
+  /** The heartbeat interval of the server. Silence of 2.5 intervals means a dead connection. Default: 15 seconds. */
   readonly heartbeat?: Duration.Input
 }
 
-/** An envelope as far as this version knows it, and as the server sent it: a newer one adds members. */
+/** An envelope with the members that this version knows, and the JSON as sent: a newer server adds members. */
 export interface SentEnvelope {
   readonly envelope: Envelope
   readonly sent: Schema.Json
 }
 
 export type StreamItem =
-  /** A connection is up, asked to go on after `lastEventId`. */
+  /** A connection is open. It resumes after `lastEventId`. */
   | { readonly _tag: "Connected"; readonly lastEventId: string | undefined }
   | ({ readonly _tag: "Event" } & SentEnvelope)
-  /** Events were missed: re-read the state. */
+  /** Events were missed: read the state again. */
   | ({ readonly _tag: "Gap"; readonly reason: string } & SentEnvelope)
-  /** We read too slowly and were cut off: re-read the state. The reconnect follows by itself. */
+  /** The client read too slowly and the server closed the stream: read the state again. A reconnect follows. */
   | ({ readonly _tag: "Overflow"; readonly dropped: number | undefined } & SentEnvelope)
-  /** An event that its producer could not send. */
+  /** An event whose producer could not send it. */
   | ({ readonly _tag: "ProducerError" } & SentEnvelope)
-  /** The position moved without an event for us. */
+  /** The position advanced without an event for this subscription. */
   | { readonly _tag: "Bookmark"; readonly lastEventId: string }
-  /** A frame that is no envelope. Its id counts all the same. */
+  /** A frame that is not an envelope. Its id still advances the position. */
   | { readonly _tag: "Unreadable"; readonly event: string; readonly data: string }
-  /** The connection is gone; the next attempt comes after `delay` milliseconds. */
+  /** The connection is lost; the next attempt starts after `delay` milliseconds. */
   | { readonly _tag: "Reconnecting"; readonly why: string; readonly delay: number }
 
-/** The server said no, and asking again would not help. On `token_expired`, refresh and subscribe anew. */
+/** The server refused the stream and a retry would not help. On `token_expired`, refresh and subscribe again. */
 export class StreamRefused extends Schema.TaggedError<StreamRefused>()("StreamRefused", {
   status: Schema.Int,
   code: Schema.String,
@@ -55,25 +55,25 @@ export class StreamRefused extends Schema.TaggedError<StreamRefused>()("StreamRe
   }
 }
 
-/** How long a connection may be silent, in heartbeats. */
+/** How long a connection may be silent, in heartbeat intervals. */
 export const silentHeartbeats = 2.5
 
-/** Waits between attempts in milliseconds, where the server names none: they double from the first to the last. */
+/** The first and the longest back-off in milliseconds, where the server sends no `retry:`; each attempt doubles it. */
 export const firstDelay = 500
 export const lastDelay = 30_000
 
 export interface DelayInputs {
   /** Attempts since the last progress, from 0. */
   readonly attempt: number
-  /** What `retry:` said last. */
+  /** The last `retry:` of the server, in milliseconds. */
   readonly retry: number | undefined
-  /** What `Retry-After` said just now; never undercut. */
+  /** The `Retry-After` of this refusal, in milliseconds: a lower bound. */
   readonly retryAfter: number | undefined
   /** 0 to 1. */
   readonly random: number
 }
 
-/** The next wait: half of it fixed, half of it chance, so that clients which were cut off together come back apart. */
+/** The next delay in milliseconds: half fixed, half jitter, so that clients that were cut off together spread out. */
 export const nextDelay = ({ attempt, random, retry, retryAfter }: DelayInputs): number => {
   const ceiling = Math.max(retry ?? 0, Math.min(lastDelay, (retry ?? firstDelay) * 2 ** Math.min(attempt, 10)))
   return Math.max(retryAfter ?? 0, 0) + Math.round(ceiling * (0.5 + random / 2))

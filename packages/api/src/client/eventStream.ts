@@ -1,12 +1,13 @@
 /**
- * One subscription over as many connections as it takes (docs/design/events.md E39).
+ * A subscription over as many connections as needed (docs/design/events.md E39).
  *
- * 1. Connect with the position; an answer that says no ends the subscription, anything else is tried again.
- * 2. Read blocks. Silence is measured on bytes, so heartbeats count; a slow consumer does not look like silence.
- * 3. Lost: say so, wait, go to 1. Only an event or a bookmark, or a connection that lived, ends the growing of waits.
+ * 1. Connect with the position. A refusal ends the subscription; every other failure is retried.
+ * 2. Read blocks. Silence is measured in bytes, so heartbeats count and a slow consumer is not taken for silence.
+ * 3. When the connection is lost: emit `Reconnecting`, wait, go to 1. An event, a bookmark or a connection that lasted
+ *    resets the back-off.
  *
- * Pitfall: dropping events at or below the last id. After a restore of the database the stream stands before a position
- * that a client kept, and says so with a gap.
+ * Pitfall: dropping events at or below the last id. After the database is restored from a backup, the stream is behind
+ * the position that a client kept, and starts with a gap.
  */
 import { Clock, Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
@@ -22,7 +23,7 @@ import {
   silentHeartbeats
 } from "./Subscription.ts"
 
-/** The connection is gone, or never came about; trying again may help. */
+/** The connection is lost or could not be opened; a retry may help. */
 class Lost extends Schema.TaggedError<Lost>()("Lost", {
   why: Schema.String,
   retryAfter: Schema.optionalKey(Schema.Finite)
@@ -32,7 +33,7 @@ interface Position {
   lastEventId: string | undefined
   retry: number | undefined
   attempt: number
-  /** What the server said about the coming end. */
+  /** Why the server is about to close the stream, from its comment. */
   closing: string | undefined
 }
 
@@ -58,7 +59,7 @@ export const eventStream = <E>(
     return Stream.forever(round(HttpClient.withScope(client), options, silence, position))
   })
 
-/** A connection, its end, and the wait before the next. */
+/** A connection, its end, and the delay before the next one. */
 const round = <E>(
   client: HttpClient.HttpClient.With<E, Scope.Scope>,
   options: SubscriptionOptions,
@@ -133,7 +134,7 @@ const requestOf = (options: SubscriptionOptions, lastEventId: string | undefined
     }
   })
 
-/** A request that cannot be made is refused for good; one that went wrong may go right. */
+/** An invalid URL is final; every other transport error may pass. */
 const failureOf = (error: unknown): Lost | StreamRefused => {
   if (!HttpClientError.isHttpClientError(error)) return new Lost({ why: String(error) })
   return error.reason._tag === "InvalidUrlError"
@@ -141,7 +142,7 @@ const failureOf = (error: unknown): Lost | StreamRefused => {
     : new Lost({ why: error.message })
 }
 
-/** Passes for a stream only. */
+/** Succeeds for an event stream only. */
 const checkAnswer = Effect.fnUntraced(function* (response: HttpClientResponse.HttpClientResponse) {
   const { headers, status } = response
   const isStream = /^text\/event-stream\s*(;|$)/i.test(headers["content-type"] ?? "")
@@ -150,7 +151,7 @@ const checkAnswer = Effect.fnUntraced(function* (response: HttpClientResponse.Ht
     return yield* new StreamRefused({
       status,
       code: "not_an_event_stream",
-      detail: "The answer is no event stream."
+      detail: "The answer is not an event stream."
     })
   const problem = yield* Effect.mapError(readProblem(response), failureOf)
   if (status === 408 || status === 425 || status === 429 || status >= 500) {
@@ -171,7 +172,7 @@ export const retryAfterMillis = (header: string | undefined, now: number): numbe
   return Number.isNaN(date) ? undefined : Math.max(0, date - now)
 }
 
-/** Moves the position, and says what a consumer learns from it. */
+/** Advances the position, and returns the items for the consumer. */
 const itemsOf = (item: SseItem, position: Position): ReadonlyArray<StreamItem> => {
   switch (item._tag) {
     case "Retry":
@@ -191,7 +192,7 @@ const itemsOf = (item: SseItem, position: Position): ReadonlyArray<StreamItem> =
   }
 }
 
-/** A server that asks for longer waits than this is not obeyed. */
+/** The longest `retry:` that is honoured, in milliseconds. */
 const longestRetry = 300_000
 
 const itemOf = (event: string, data: string): StreamItem =>

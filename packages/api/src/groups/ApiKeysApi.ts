@@ -1,4 +1,4 @@
-/** API keys, as data. The collection's path has two forms, with and without the trailing slash. */
+/** The endpoints of API keys. The path of the collection has two forms, with and without the trailing slash. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ApiKeyId, anonymous, Capability, type CredentialPolicy, reads, self, session } from "@narthex/core"
@@ -21,7 +21,7 @@ export type CreateApiKey = typeof CreateApiKey.Type
 
 export const RotateApiKey = Schema.Struct({ grace_seconds: optionalNullable(GraceSeconds) })
 
-/** The one answer that holds a key's secret. */
+/** The only answer that holds a key's secret. */
 export const CreatedApiKey = Schema.Struct({ api_key: ApiKeyRecord, secret: ShownSecret })
 const createdKey = created(CreatedApiKey)
 
@@ -30,7 +30,7 @@ export const ApiKeyList = Schema.Struct({ api_keys: Schema.Array(ApiKeyRecord), 
 const params = { api_key_id: ApiKeyId }
 const creates = session({ permission: "own_keys" })
 const lists = reads("none", "branch")
-/** Pending accounts pass for their own key; whom else's key a session may end is looked up in the organization. */
+/** A key of a pending account may revoke itself. Which other keys a session may revoke is decided at the look-up. */
 const revokes: CredentialPolicy = { ...self, target: "api_key", ex_member: false }
 
 const list = { query: pageQuery, success: ApiKeyList } as const
@@ -67,7 +67,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
     }).annotateMerge(
       endpointRules(
         session({ permission: "own_keys", target: "api_key" }),
-        "Give the key a new secret; the old one dies after the grace",
+        "Give the key a new secret; the old one expires after grace_seconds",
         { showsSecret: true, locatedAt: "/v1/api-keys/{api_key.id}" }
       )
     ),
@@ -80,7 +80,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
   .middleware(Authentication)
   .annotateMerge(OpenApi.annotations({ title: "API keys", description: "Keys act with their creator's identity." })) {}
 
-/** Where scanners report leaked secrets: always 202, so that it tells nothing about the secret. */
+/** Where scanners report leaked secrets. It always answers 202, which reveals nothing about the secret. */
 export class CredentialsApi extends HttpApiGroup.make("credentials")
   .add(
     HttpApiEndpoint.post("report", "/v1/credentials/report", {

@@ -1,4 +1,4 @@
-/** Sign-in, sessions and who is calling, as data (docs/design/identity.md I15–I29). */
+/** The endpoints of sign-in, sessions and whoami (docs/design/identity.md I15–I29). */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
@@ -28,7 +28,7 @@ import { OpenAccountState, OpenCapability } from "../schemas/Shapes.ts"
 
 const at = Schema.DateTimeUtcFromString
 
-/** What exchange, refresh and switch-org answer. */
+/** The answer of exchange, refresh and switch-org. */
 export const SessionAnswer = Schema.Struct({
   access_token: Secret,
   token_type: Schema.Literal("Bearer"),
@@ -70,7 +70,7 @@ export const Exchange = Schema.Struct({
   nonce: optionalNullable(Schema.String)
 })
 
-/** What a person may do about their own sessions, pending and former members too. */
+/** What people may do with their own sessions, pending accounts and former members too. */
 const ownSessions = session({ pending: true, ex_member: true })
 
 export class AuthApi extends HttpApiGroup.make("auth")
@@ -79,10 +79,10 @@ export class AuthApi extends HttpApiGroup.make("auth")
       payload: Schema.Struct({ org_id: AnyOrgId }),
       success: SessionAnswer
     }).annotateMerge(
-      endpointRules(ownSessions, "Act in another organization", { showsSecret: true, notReplayed: true })
+      endpointRules(ownSessions, "Switch the session to another organization", { showsSecret: true, notReplayed: true })
     ),
     HttpApiEndpoint.get("whoami", "/v1/auth/whoami", { success: Whoami }).annotateMerge(
-      endpointRules(self, "Who is calling, and with what rights")
+      endpointRules(self, "Show the caller and its rights")
     ),
     HttpApiEndpoint.get("sessions", "/v1/auth/sessions", {
       success: Schema.Struct({ sessions: Schema.Array(SessionRecord) })
@@ -93,7 +93,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
     }).annotateMerge(endpointRules(ownSessions, "End one of the caller's sessions", { notReplayed: true })),
     HttpApiEndpoint.get("clientAddress", "/v1/client-address", {
       success: Schema.Struct({ address: Schema.String })
-    }).annotateMerge(endpointRules(self, "The address that an allowlist would see"))
+    }).annotateMerge(endpointRules(self, "Show the caller's address as an allowlist sees it"))
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)
@@ -104,7 +104,7 @@ export class AuthApi extends HttpApiGroup.make("auth")
     })
       .middleware(OwnToken)
       .annotateMerge(
-        endpointRules(ownToken, "A fresh session token for a valid or expired one", {
+        endpointRules(ownToken, "Issue a new session token for a valid or expired one", {
           showsSecret: true,
           limitedBy: "refresh",
           notReplayed: true
@@ -112,20 +112,20 @@ export class AuthApi extends HttpApiGroup.make("auth")
       ),
     HttpApiEndpoint.post("logout", "/v1/auth/logout", { success: HttpApiSchema.NoContent })
       .middleware(OwnToken)
-      .annotateMerge(endpointRules(ownToken, "End the session; its API keys live on", { notReplayed: true })),
+      .annotateMerge(endpointRules(ownToken, "End the session; its API keys stay valid", { notReplayed: true })),
     HttpApiEndpoint.get("providers", "/v1/auth/providers", {
       success: Schema.Struct({
         providers: Schema.Array(ProviderView),
         console_url: Schema.NullOr(Schema.String)
       }),
       error: [RateLimitedProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(anonymous, "The identity providers, and where the console is")),
+    }).annotateMerge(endpointRules(anonymous, "List the identity providers and the address of the console")),
     HttpApiEndpoint.post("exchange", "/v1/auth/exchange", {
       payload: Exchange,
       success: SessionAnswer,
       error: [InvalidTokenProblem, EmailNotAllowedProblem, RateLimitedProblem, UnavailableProblem]
     }).annotateMerge(
-      endpointRules(anonymous, "Sign in with a provider's id token", {
+      endpointRules(anonymous, "Sign in with an id token of a provider", {
         showsSecret: true,
         limitedBy: "exchange",
         notReplayed: true
@@ -134,6 +134,6 @@ export class AuthApi extends HttpApiGroup.make("auth")
     HttpApiEndpoint.get("jwks", "/.well-known/jwks.json", {
       success: KeySet,
       error: [RateLimitedProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(anonymous, "The public keys of session tokens"))
+    }).annotateMerge(endpointRules(anonymous, "List the public keys of session tokens"))
   )
   .annotateMerge(OpenApi.annotations({ title: "Authentication", description: "Sign-in, sessions, who is calling." })) {}

@@ -1,9 +1,9 @@
 /**
- * Branches of a project, and the credentials minted on them, as data.
+ * The endpoints of branches and of the Postgres credentials that are minted on them.
  *
- * What a body asks for beyond the call itself raises the policy: `protected` is not for agent and branch keys, a
- * read-write credential needs `mint_read_write` and for agents a branch that is not main (docs/design/authorization.md,
- * rows 22b to 25).
+ * Some members of bodies need a stricter policy: `protected` is refused to agent keys and branch keys, and a read-write
+ * credential needs `mint_read_write` and, for agent keys, a branch that is not main (docs/design/authorization.md, rows
+ * 22b to 25).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -25,7 +25,7 @@ export const CreateBranch = Schema.Struct({
 })
 export type CreateBranch = typeof CreateBranch.Type
 
-/** Here `null` has a meaning of its own: a branch whose `ttl_seconds` is `null` never expires. */
+/** `null` does not mean left out here: a branch whose `ttl_seconds` is `null` never expires. */
 export const ChangeBranch = Schema.Struct({
   name: optionalNullable(BranchName),
   protected: optionalNullable(Schema.Boolean),
@@ -36,7 +36,7 @@ export type ChangeBranch = typeof ChangeBranch.Type
 export const MintCredential = Schema.Struct({ access: Access, ttl_seconds: optionalNullable(TtlSeconds) })
 export type MintCredential = typeof MintCredential.Type
 
-/** A Postgres role as the call that minted it shows it. */
+/** A Postgres role, as the call that mints it shows it. */
 export const CredentialRecord = Schema.Struct({
   role: Schema.String,
   access: Schema.Union([Access, Schema.String]),
@@ -86,7 +86,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "branch", { reach: "branch", agent: "made_by_agent" }),
-        "Rename, protect or limit the life of a branch",
+        "Rename or protect a branch, or change when it expires",
         {
           strictBody: true,
           raisedBy: { member: "protected", policy: changes("write", "change_projects", "branch") }
@@ -111,7 +111,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
           reach_main: "project",
           agent: "made_by_agent"
         }),
-        "Make the branch a fresh copy of its parent"
+        "Reset the branch to the current state of its parent"
       )
     ),
     HttpApiEndpoint.post("setDefault", `${branchesPath}/:branch_id/set-default`, {
@@ -119,7 +119,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       success: worked,
       error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(changes("write", "change_projects", "branch"), "Make it the project's default branch")
+      endpointRules(changes("write", "change_projects", "branch"), "Make the branch the default branch of the project")
     ),
     HttpApiEndpoint.post("mint", `${branchesPath}/:branch_id/credentials`, {
       params,

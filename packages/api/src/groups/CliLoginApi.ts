@@ -18,7 +18,7 @@ import {
 import { ScopeInput } from "../schemas/ScopeInput.ts"
 import { created } from "../schemas/Shapes.ts"
 
-/** Judged on the raw text, before any URL parser sees it. */
+/** Checked as raw text, before a URL parser normalizes it. */
 const LoopbackRedirect = Schema.String.check(
   Schema.makeFilter((text) => isLoopbackRedirect(text) || "Expected http://127.0.0.1:PORT/… or http://[::1]:PORT/…")
 )
@@ -35,7 +35,7 @@ export const AuthorizeCli = Schema.Struct({
 })
 export type AuthorizeCli = typeof AuthorizeCli.Type
 
-/** Nothing is said about which part is wrong or missing: each of them is 401 `invalid_code`. */
+/** Every wrong or missing member is 401 `invalid_code`, so that the answer does not say which one it is. */
 export const ExchangeCliCode = Schema.Struct({ code: AnySecret, code_verifier: AnySecret, redirect_uri: AnyText })
 
 export class CliLoginApi extends HttpApiGroup.make("cli")
@@ -45,7 +45,7 @@ export class CliLoginApi extends HttpApiGroup.make("cli")
       success: created(Schema.Struct({ code: Secret, expires_at: Schema.DateTimeUtcFromString })),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(session({ permission: "own_keys" }), "Let a command line have a key", {
+      endpointRules(session({ permission: "own_keys" }), "Authorize a command line to get an API key", {
         strictBody: true,
         showsSecret: true,
         limitedBy: "key_creation",
@@ -68,7 +68,7 @@ export class CliLoginApi extends HttpApiGroup.make("cli")
         UnavailableProblem
       ]
     }).annotateMerge(
-      endpointRules(anonymous, "Exchange the code of the loopback redirect for a key", {
+      endpointRules(anonymous, "Exchange the code of the loopback redirect for an API key", {
         showsSecret: true,
         limitedBy: "cli_exchange",
         notReplayed: true

@@ -1,6 +1,6 @@
 /**
- * Endpoints of a project, as data. The branch of a new endpoint is in the body, so that an agent key may not add one
- * to a main branch is the handler's to say (docs/design/authorization.md, row 22b).
+ * The endpoints of a project's Postgres endpoints. The branch of a new one is in the body, so the service refuses an agent
+ * key that names a main branch (docs/design/authorization.md, row 22b).
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -60,7 +60,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }),
-        "Disable an endpoint or change when it suspends",
+        "Disable an endpoint, or change its suspend timeout",
         { strictBody: true }
       )
     ),

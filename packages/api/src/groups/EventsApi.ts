@@ -1,6 +1,6 @@
 /**
- * Event streams and the durable log behind them, as data. A stream's handler returns a raw response of its own; the
- * frames are in docs/design/events.md, and `subscribe` reads them.
+ * The endpoints of event streams and of the event history. Frames are specified in docs/design/events.md; `subscribe`
+ * reads them.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -16,7 +16,10 @@ export const EventStream = HttpApiSchema.StreamUint8Array({ contentType: "text/e
 /** A ULID in any letter case. */
 export const EventId = Schema.String.check(Schema.isPattern(/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/u))
 
-/** What a stream is asked for. A malformed `Last-Event-ID` is a gap, never a refusal: browsers would give up for good. */
+/**
+ * The request of a stream. A malformed `Last-Event-ID` is a gap and never a refusal: a browser does not reconnect after a
+ * refusal.
+ */
 const stream = {
   headers: { "last-event-id": Schema.optionalKey(Schema.String) },
   query: {
@@ -27,7 +30,7 @@ const stream = {
   error: NotAcceptableProblem
 } as const
 
-/** Ascending. `after` older than the log starts at its oldest event, and the page is not complete. */
+/** Ascending. If `after` is older than the log, the page starts at the oldest event and `complete` is `false`. */
 export const EventHistory = Schema.Struct({
   events: Schema.Array(Envelope),
   pagination: Pagination,
@@ -51,18 +54,18 @@ const project = reads("project", "project")
 export class EventsApi extends HttpApiGroup.make("events")
   .add(
     HttpApiEndpoint.get("stream", "/v1/events", stream).annotateMerge(
-      endpointRules(organization, "Events of the organization as they happen", { streamsEvents: true })
+      endpointRules(organization, "Stream the events of the organization", { streamsEvents: true })
     ),
     HttpApiEndpoint.get("history", "/v1/events/history", history).annotateMerge(
-      endpointRules(organization, "Events of the organization from the log")
+      endpointRules(organization, "List past events of the organization")
     ),
     HttpApiEndpoint.get("projectStream", "/v1/projects/:project_id/events", { ...stream, params }).annotateMerge(
-      endpointRules(project, "Events of a project as they happen", { streamsEvents: true })
+      endpointRules(project, "Stream the events of a project", { streamsEvents: true })
     ),
     HttpApiEndpoint.get("projectHistory", "/v1/projects/:project_id/events/history", {
       ...history,
       params
-    }).annotateMerge(endpointRules(project, "Events of a project from the log"))
+    }).annotateMerge(endpointRules(project, "List past events of a project"))
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

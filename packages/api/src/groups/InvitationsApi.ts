@@ -1,4 +1,4 @@
-/** Invitations into an organization, as data. No mail is sent: the address is the key. */
+/** The endpoints of invitations into an organization. No mail is sent: signing in with the invited address accepts it. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
@@ -36,12 +36,12 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       payload: Invite,
       success: created(wrapped),
       error: ConflictProblem
-    }).annotateMerge(endpointRules(manages, "Invite an address for seven days", { strictBody: true })),
+    }).annotateMerge(endpointRules(manages, "Invite an email address for seven days", { strictBody: true })),
     HttpApiEndpoint.post("resend", "/v1/orgs/:org_id/invitations/:invitation_id/resend", {
       params: invitation,
       success: wrapped,
       error: ConflictProblem
-    }).annotateMerge(endpointRules(manages, "Start the seven days anew")),
+    }).annotateMerge(endpointRules(manages, "Renew an invitation for seven days")),
     HttpApiEndpoint.delete("revoke", "/v1/orgs/:org_id/invitations/:invitation_id", {
       params: invitation,
       success: HttpApiSchema.NoContent,

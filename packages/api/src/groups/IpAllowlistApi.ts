@@ -1,8 +1,10 @@
 /**
- * The networks that may reach a project, as data.
+ * The endpoints of a project's IP allowlist.
  *
- * Pitfall: a router with `ignoreTrailingSlash`. `DELETE …/ip-allow/` has to stay `remove` with an empty text, which is
- * 404, and must never become a reset. A raw slash makes two segments of a network: `removeSplit`.
+ * `removeSplit` takes a network whose slash is not encoded and so makes two path segments.
+ *
+ * Pitfall: a router with `ignoreTrailingSlash`. `DELETE …/ip-allow/` must stay `remove` with an empty network, which is
+ * 404; it would become a reset.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -21,15 +23,15 @@ export const AddIpRule = Schema.Struct({
 })
 export type AddIpRule = typeof AddIpRule.Type
 
-/** A rule that took the place of another: 200, where a new one is 201. */
+/** A rule that replaced another: 200. A new rule is 201. */
 export class ReplacedIpRule extends IpRule.extend<ReplacedIpRule>("ReplacedIpRule")({}) {}
 
 export const AddressChecked = Schema.Struct({ allowed: Schema.Boolean, matched: Schema.NullOr(Schema.String) })
 
-/** Whoever sends one with a reset meant a single rule. */
+/** A query on a reset means that the client intended to remove one rule, so it is refused. */
 const NoQuery = Schema.Record(Schema.String, Schema.String).check(
   Schema.makeFilter(
-    (query) => Object.keys(query).length === 0 || "Expected no query; to unlist one network, put it into the path"
+    (query) => Object.keys(query).length === 0 || "Expected no query; to remove one network, put it into the path"
   )
 )
 
@@ -47,27 +49,27 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
       payload: AddIpRule,
       success: [ReplacedIpRule, created(IpRule)],
       error: [MalformedCidrProblem, ConflictProblem]
-    }).annotateMerge(endpointRules(change, "List a network", { strictBody: true })),
+    }).annotateMerge(endpointRules(change, "Add a network", { strictBody: true })),
     HttpApiEndpoint.get("check", `${listPath}/check`, {
       params,
       query: { address: Schema.String },
       success: AddressChecked
-    }).annotateMerge(endpointRules(reads("project", "project"), "Would this address be let in?")),
+    }).annotateMerge(endpointRules(reads("project", "project"), "Check whether an address may connect")),
     HttpApiEndpoint.delete("remove", `${listPath}/:cidr`, {
       params: { ...params, cidr: Schema.NonEmptyString },
       success: HttpApiSchema.NoContent,
       error: MalformedCidrProblem
-    }).annotateMerge(endpointRules(change, "Unlist a network")),
+    }).annotateMerge(endpointRules(change, "Remove a network")),
     HttpApiEndpoint.delete("removeSplit", `${listPath}/:network/:prefix`, {
       params: { ...params, network: Schema.NonEmptyString, prefix: Schema.NonEmptyString },
       success: HttpApiSchema.NoContent,
       error: MalformedCidrProblem
-    }).annotateMerge(endpointRules(change, "Unlist a network whose slash is not encoded")),
+    }).annotateMerge(endpointRules(change, "Remove a network whose slash is not encoded")),
     HttpApiEndpoint.delete("reset", listPath, {
       params,
       query: NoQuery,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(change, "Unlist every network, which opens the project"))
+    }).annotateMerge(endpointRules(change, "Remove every network, which opens the project to all addresses"))
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

@@ -1,4 +1,4 @@
-/** Operations of a project, as data: work that takes time, and a way to wait for its end. */
+/** The endpoints of operations: work that takes time, and a long poll for its end. */
 import { Duration, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { OperationId, ProjectId, reads } from "@narthex/core"
@@ -8,7 +8,7 @@ import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { OperationRecord, Operations } from "../schemas/Shapes.ts"
 
-/** How long a read waits for a final status: `1s` to `60s`. */
+/** How long a read waits for a final status: `1s` to `60s`, whole seconds. */
 export const Wait = Schema.String.check(Schema.isPattern(/^([1-9]|[1-5]\d|60)s$/u)).pipe(
   Schema.decodeTo(
     Schema.Duration,
@@ -32,7 +32,7 @@ export class OperationsApi extends HttpApiGroup.make("operations")
       params: { ...project, operation_id: OperationId },
       query: { wait: Schema.optionalKey(Wait) },
       success: Schema.Struct({ operation: OperationRecord })
-    }).annotateMerge(endpointRules(reads("operation", "branch"), "Read an operation, or wait for its end"))
+    }).annotateMerge(endpointRules(reads("operation", "branch"), "Read an operation, or wait until it ends"))
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

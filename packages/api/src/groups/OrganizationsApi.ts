@@ -1,7 +1,7 @@
 /**
- * Organizations and their members, as data. A path serves the credential's own organization; any other is 404.
+ * The endpoints of organizations and their members. A path serves the organization of the credential; any other is 404.
  *
- * What depends on whose role is changed, and to which, is the service's: the policy asks for what every such call needs.
+ * The policies hold what every call needs. Rules that depend on the member and on the roles are the service's.
  */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
@@ -14,13 +14,13 @@ import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { ConflictProblem } from "../problems/Problems.ts"
 import { created } from "../schemas/Shapes.ts"
 
-/** A role that can be granted. In answers a role is open text. */
+/** A role that can be granted. In answers, a role is open text. */
 export const GrantedRole = Schema.Literals(knownRoles)
 
-/** Whoever locks themselves out says so. */
+/** Confirms a change by which the caller loses rights. */
 const confirmation = { confirm_self_lockout: Schema.optionalKey(Schema.String) }
 
-/** Did the query confirm that the caller loses rights of their own? */
+/** Whether the query confirms that the caller may lose rights. */
 export const confirmsLockout = (query: { readonly confirm_self_lockout?: string }): boolean =>
   query.confirm_self_lockout === "true"
 

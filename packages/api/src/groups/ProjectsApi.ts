@@ -1,4 +1,4 @@
-/** Projects, as data. Creating one also makes its default branch and that branch's endpoint. */
+/** The endpoints of projects. Creating a project also creates its default branch and that branch's endpoint. */
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { changes, ProjectId, reads } from "@narthex/core"
@@ -18,7 +18,7 @@ import { accepted, BranchRecord, created, EndpointRecord, Operations, ProjectRec
 const sent = { name: Name, region: optionalNullable(Schema.String), region_id: optionalNullable(Schema.String) }
 const contradicts = new SchemaIssue.InvalidValue({ message: "Expected region and region_id to be the same" })
 
-/** `region_id` is read as `region`; both and different is no wish at all. */
+/** `region_id` is an alias of `region`; two different values are refused. */
 export const CreateProject = Schema.Struct(sent).pipe(
   Schema.decodeTo(
     Schema.Struct({ name: Schema.toType(Name), region: Schema.optionalKey(Schema.String) }),
@@ -38,7 +38,7 @@ export interface CreateProject {
   readonly region?: string
 }
 
-/** A wish for a region is taken in only to be refused as `region_immutable`; beside it, the name may be missing. */
+/** `region` and `region_id` are accepted only to be refused as `region_immutable`; with them, `name` may be missing. */
 export const ChangeProject = Schema.Struct({
   name: Schema.optionalKey(Name),
   region: optionalNullable(Schema.Unknown),
@@ -49,7 +49,7 @@ export const ChangeProject = Schema.Struct({
   )
 )
 
-/** Does the body name a region, be it the same one? */
+/** Whether the body names a region, even the present one. */
 export const wantsAnotherRegion = (body: { readonly region?: unknown; readonly region_id?: unknown }): boolean =>
   body.region !== undefined || body.region_id !== undefined
 
@@ -61,7 +61,7 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
     HttpApiEndpoint.get("list", "/v1/projects", {
       query: pageQuery,
       success: Schema.Struct({ projects: Schema.Array(ProjectRecord), pagination: Pagination })
-    }).annotateMerge(endpointRules(reads("none", "branch"), "List the projects that the credential reaches")),
+    }).annotateMerge(endpointRules(reads("none", "branch"), "List the projects that the credential may read")),
     HttpApiEndpoint.post("create", "/v1/projects", {
       payload: CreateProject,
       success: created(

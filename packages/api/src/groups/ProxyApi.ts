@@ -1,4 +1,4 @@
-/** The calls of proxies (docs/design/proxy.md P9), as data. A proxy token is valid for these calls only. */
+/** The endpoints of proxies (docs/design/proxy.md P9). A proxy token is valid for these calls and no others. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
@@ -61,7 +61,7 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       payload: Schema.Struct({ endpoint_id: AnyEndpointId }),
       success: ResolvedEndpoint,
       error: NotFoundProblem
-    }).annotateMerge(endpointRules(proxyOnly, "Where an endpoint is")),
+    }).annotateMerge(endpointRules(proxyOnly, "Resolve an endpoint")),
     HttpApiEndpoint.post("allowlists", "/v1/proxy/allowlists", {
       payload: Schema.Struct({
         project_ids: Schema.Array(Schema.String.pipe(Schema.brand("ProjectId"))).check(
@@ -69,16 +69,18 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
         )
       }),
       success: Schema.Struct({ allowlists: Schema.Array(AllowlistSnapshot) })
-    }).annotateMerge(endpointRules(proxyOnly, "The allowlists of projects; deleted projects are omitted")),
+    }).annotateMerge(
+      endpointRules(proxyOnly, "List the allowlists of projects; projects that do not exist are left out")
+    ),
     HttpApiEndpoint.get("changes", "/v1/proxy/changes", { success: EventStream }).annotateMerge(
-      endpointRules(proxyOnly, "Changed allowlists, as they happen", { streamsEvents: true })
+      endpointRules(proxyOnly, "Stream the changes of allowlists", { streamsEvents: true })
     ),
     HttpApiEndpoint.post("wake", "/v1/proxy/endpoints/:endpoint_id/wake", {
       params: { endpoint_id: EndpointId },
       payload: Schema.Struct({ client_address: Schema.String }),
       success: RunningCompute,
       error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem]
-    }).annotateMerge(endpointRules(proxyOnly, "Start an endpoint's compute for a listed client")),
+    }).annotateMerge(endpointRules(proxyOnly, "Start the compute of an endpoint for a client on the allowlist")),
     HttpApiEndpoint.post("activity", "/v1/proxy/activity", {
       payload: Schema.Struct({ endpoints: Schema.Array(EndpointActivity) }),
       success: HttpApiSchema.NoContent

@@ -1,4 +1,4 @@
-/** The regions that projects can be created in. The list is never paged. */
+/** The endpoint of regions in which projects can be created. The list is never paged. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Region, reads } from "@narthex/core"
@@ -14,4 +14,4 @@ export class RegionsApi extends HttpApiGroup.make("regions")
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)
-  .annotateMerge(OpenApi.annotations({ title: "Regions", description: "Where projects can be." })) {}
+  .annotateMerge(OpenApi.annotations({ title: "Regions", description: "Where projects can be created." })) {}

@@ -1,4 +1,4 @@
-/** A child branch with endpoint and read-write credential in one call, gone after its time: what agent keys drive. */
+/** The endpoint of sandboxes: a child branch with an endpoint and a read-write credential, deleted when it expires. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { changes, ProjectId } from "@narthex/core"

@@ -1,4 +1,4 @@
-/** Is the process alive, is it ready? */
+/** The endpoints of liveness and readiness. */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { anonymous } from "@narthex/core"
@@ -10,10 +10,10 @@ const Status = Schema.Struct({ status: Schema.String })
 export class ServiceApi extends HttpApiGroup.make("service")
   .add(
     HttpApiEndpoint.get("livez", "/livez", { success: Status }).annotateMerge(
-      endpointRules(anonymous, "The process is alive")
+      endpointRules(anonymous, "Check that the process is alive")
     ),
     HttpApiEndpoint.get("readyz", "/readyz", { success: Status, error: UnavailableProblem }).annotateMerge(
-      endpointRules(anonymous, "Storage is reachable and migrated, and the server is not draining")
+      endpointRules(anonymous, "Check that storage is reachable and migrated and the server is not stopping")
     )
   )
   .annotateMerge(OpenApi.annotations({ title: "Service", description: "Liveness and readiness." })) {}

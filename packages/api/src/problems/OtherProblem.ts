@@ -1,8 +1,8 @@
 /**
- * A refusal that the contract does not know: a code of a newer server, or a page of something between us and it.
+ * A refusal that this version of the contract does not know: a code of a newer server, or an answer of an intermediary.
  *
- * Known problems reach callers of the typed client as their own classes; without this, everything else would look like
- * an answer that did not decode.
+ * Known problems reach callers of the typed client as their own classes. Without this class, every other refusal would
+ * look like an answer that does not decode.
  */
 import { Effect, Option, Schema } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
@@ -10,7 +10,7 @@ import { isProblemCode } from "./problemCatalog.ts"
 
 export class OtherProblem extends Schema.TaggedError<OtherProblem>()("OtherProblem", {
   status: Schema.Int,
-  /** `unknown` when the answer is no problem of ours. */
+  /** `unknown` when the body is not a problem of this API. */
   code: Schema.String,
   title: Schema.String,
   detail: Schema.optionalKey(Schema.String),
@@ -22,7 +22,7 @@ export class OtherProblem extends Schema.TaggedError<OtherProblem>()("OtherProbl
   }
 }
 
-/** What every problem of ours has. */
+/** The members that every problem of this API has. */
 export const ProblemBody = Schema.fromJsonString(
   Schema.Struct({
     code: Schema.String,
@@ -33,7 +33,7 @@ export const ProblemBody = Schema.fromJsonString(
   })
 )
 
-/** The problem in a refusal. */
+/** Reads the problem from a refusal; a body that is none becomes code `unknown`. */
 export const readProblem = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<OtherProblem, HttpClientError.HttpClientError> =>
@@ -49,7 +49,7 @@ export const readProblem = (
     })
   )
 
-/** Lets answers and known problems pass. */
+/** Passes answers and known problems on, and fails with every other refusal. */
 export const failOnOtherProblem = (
   response: HttpClientResponse.HttpClientResponse
 ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError | OtherProblem> =>

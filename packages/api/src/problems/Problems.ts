@@ -1,8 +1,8 @@
 /**
- * The problems of `problemCatalog` as RFC 9457 types, one class a code.
+ * The problems of `problemCatalog` as RFC 9457 types, one class per code.
  *
- * They carry no `request_id` when a handler makes them: the server adds it to every answer. What is foreign, deleted,
- * malformed or never was is one body, so `NotFoundProblem` gets no `detail`.
+ * Handlers leave `request_id` out; the server adds it to every answer. `NotFoundProblem` has no `detail`, because
+ * foreign, deleted, malformed and unknown ids must get the same body.
  */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"
@@ -19,14 +19,14 @@ const members = <const Code extends ProblemCode>(code: Code) => ({
   request_id: Schema.optionalKey(Schema.String)
 })
 
-/** What a refusal would have needed, and what the credential holds. */
+/** What the call requires, and what the credential holds. */
 const rights = {
   required: Schema.optionalKey(Schema.NullOr(Schema.String)),
   held: Schema.optionalKey(Schema.NullOr(Schema.String))
 }
 const retry = { retry_after_ms: Schema.optionalKey(Schema.Int) }
 
-/** Which member of the request is wrong, and what was expected. Never the value. */
+/** Which member of the request is invalid, and what was expected. It never holds the value that was sent. */
 export const RequestIssue = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Int])),
   message: Schema.String
@@ -201,7 +201,7 @@ export class MalformedCidrProblem extends HttpApiError.Problem<MalformedCidrProb
   { ...members("malformed_cidr"), errors: Schema.optionalKey(Schema.Array(RequestIssue)) }
 ) {}
 
-/** `blocking_operation_id` is what has to end first. */
+/** `blocking_operation_id` names the operation that must finish first. */
 export class ResourceBusyProblem extends HttpApiError.Problem<ResourceBusyProblem>()(
   "ResourceBusyProblem",
   declare("resource_busy"),
@@ -224,7 +224,7 @@ export class UnavailableProblem extends HttpApiError.Problem<UnavailableProblem>
   { ...members("unavailable"), ...retry }
 ) {}
 
-/** The class of every code. */
+/** The class of each code. */
 export const problems = {
   malformed_request: MalformedRequestProblem,
   unauthenticated: UnauthenticatedProblem,

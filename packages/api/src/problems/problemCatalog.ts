@@ -1,8 +1,9 @@
 /**
- * Every problem that the API answers with: one row a code, from which the classes and the documentation are made.
+ * Every problem that the API answers with, one row per code. The classes of `Problems.ts` and `docs/problems.md` are made
+ * from it.
  *
- * `title` says what happened and never changes with the request; `next` says what the caller does about it. A code is
- * forever: clients compare it, so a new meaning gets a new row.
+ * `title` says what happened and is the same for every request; `next` says what the caller does next. Codes are stable:
+ * clients compare them, so a new meaning gets a new code.
  */
 
 interface CatalogEntry {
@@ -15,7 +16,7 @@ export const problemCatalog = {
   malformed_request: {
     status: 400,
     title: "The request is malformed.",
-    next: "Send one Authorization header, JSON that parses, and cursors as they were given out."
+    next: "Send one Authorization header, a body that parses as JSON, and cursors exactly as the API issued them."
   },
   unauthenticated: {
     status: 401,
@@ -30,12 +31,12 @@ export const problemCatalog = {
   invalid_code: {
     status: 401,
     title: "The code is not valid.",
-    next: "Start the login of the command line again."
+    next: "Start the command line login again; a code works once, for 60 seconds."
   },
   token_expired: {
     status: 401,
     title: "The session token has expired.",
-    next: "Refresh it with POST /v1/auth/refresh."
+    next: "Refresh it with POST /v1/auth/refresh, then send the request again."
   },
   sign_in_required: {
     status: 401,
@@ -45,77 +46,77 @@ export const problemCatalog = {
   alpha_pending: {
     status: 403,
     title: "The account is not enabled yet.",
-    next: "Wait until the operator enables it; no new sign-in is needed then."
+    next: "Wait until the operator enables the account; the same credential works then."
   },
   email_not_allowed: {
     status: 403,
-    title: "This address may not sign in here.",
-    next: "Ask the operator to add it to the sign-in allowlist."
+    title: "This email address may not sign in here.",
+    next: "Ask the operator to add the address to the sign-in allowlist."
   },
   scope_insufficient: {
     status: 403,
-    title: "The key's scope does not reach this.",
-    next: "Use a key whose scope holds the resource."
+    title: "The scope of the API key does not include this resource.",
+    next: "Use a key whose scope includes the resource."
   },
   capability_insufficient: {
     status: 403,
-    title: "The key's capability does not allow this.",
-    next: "Use a key with the capability named in required."
+    title: "The capability of the API key does not allow this call.",
+    next: "Use a key with the capability that required names."
   },
   role_insufficient: {
     status: 403,
-    title: "The role does not allow this.",
+    title: "Your role in the organization does not allow this call.",
     next: "Ask an owner or admin of the organization."
   },
   session_required: {
     status: 403,
-    title: "Only a signed-in person may do this.",
-    next: "Do it in the console, or with a session token."
+    title: "This call needs a session; API keys are refused.",
+    next: "Do it in the console, or send a session token."
   },
   key_self_only: {
     status: 403,
-    title: "A key can revoke only itself.",
-    next: "Revoke other keys in the console."
+    title: "An API key can revoke only itself.",
+    next: "Revoke other keys in the console, or with a session token."
   },
   not_a_member: {
     status: 403,
-    title: "The caller is not a member of the organization.",
-    next: "Switch to an organization that you belong to."
+    title: "You are not a member of the organization.",
+    next: "Switch to an organization that you belong to, or ask for an invitation."
   },
   address_not_listed: {
     status: 403,
-    title: "The client's address is not on the allowlist.",
-    next: "Refuse the connection; the project's owners can list the address."
+    title: "The client's address is not on the project's IP allowlist.",
+    next: "Close the client's connection; a member of the project's organization can add the address to the allowlist."
   },
   not_found: {
     status: 404,
     title: "Not found.",
-    next: "Check the id and the organization; lists show what is there."
+    next: "Check the id and the organization that the credential belongs to; list the resource to see valid ids."
   },
   method_not_allowed: {
     status: 405,
-    title: "The path does not answer this method.",
-    next: "Use a method that the Allow header names."
+    title: "The path does not support this method.",
+    next: "Use a method from the Allow header."
   },
   not_acceptable: {
     status: 406,
-    title: "The answer is an event stream.",
-    next: "Accept text/event-stream."
+    title: "The answer is an event stream, which the Accept header excludes.",
+    next: "Send Accept: text/event-stream."
   },
   conflict: {
     status: 409,
-    title: "The request conflicts with the present state.",
-    next: "Read detail, change the state or the request."
+    title: "The request conflicts with the current state.",
+    next: "Read detail, then change the state or the request."
   },
   idempotency_conflict: {
     status: 409,
-    title: "The idempotency key was used for another request.",
-    next: "Use a fresh Idempotency-Key for each request that differs."
+    title: "The idempotency key was used for a different request.",
+    next: "Use a new Idempotency-Key for each different request."
   },
   idempotency_in_progress: {
     status: 409,
     title: "The first request with this idempotency key is still running.",
-    next: "Send the same request again after a moment."
+    next: "Send the same request again after the time in Retry-After."
   },
   body_too_large: {
     status: 413,
@@ -125,37 +126,37 @@ export const problemCatalog = {
   unsupported_media_type: {
     status: 415,
     title: "The body is not JSON.",
-    next: "Send application/json."
+    next: "Send JSON with Content-Type: application/json."
   },
   invalid_request: {
     status: 422,
-    title: "The request is not acceptable.",
-    next: "Correct the members that errors names."
+    title: "The request body or parameters are invalid.",
+    next: "Correct the members that errors lists."
   },
   region_required: {
     status: 422,
-    title: "A region must be named.",
-    next: "Name one of GET /v1/regions."
+    title: "The project needs a region.",
+    next: "Send region with one of the ids from GET /v1/regions."
   },
   region_unknown: {
     status: 422,
-    title: "There is no such active region.",
-    next: "Name one of GET /v1/regions."
+    title: "There is no active region with this id.",
+    next: "Send region with one of the ids from GET /v1/regions."
   },
   region_immutable: {
     status: 422,
     title: "The region of a project cannot be changed.",
-    next: "Create a project in the other region."
+    next: "Leave region out, or create a project in the other region."
   },
   malformed_cidr: {
     status: 422,
     title: "The CIDR is malformed.",
-    next: "Write the network as detail suggests."
+    next: "Send the network in the form that detail suggests."
   },
   resource_busy: {
     status: 423,
-    title: "Another operation runs on this branch.",
-    next: "Retry after the time in Retry-After; retrying is safe."
+    title: "Another operation is running on this branch.",
+    next: "Retry after the time in Retry-After; a retry is safe."
   },
   rate_limited: {
     status: 429,
@@ -176,5 +177,5 @@ export const problemCatalog = {
 
 export type ProblemCode = keyof typeof problemCatalog
 
-/** Is this a code that this version knows? Servers may be newer than their clients. */
+/** Whether this version knows the code. A server may be newer than its client. */
 export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(problemCatalog, code)

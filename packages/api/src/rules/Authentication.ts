@@ -1,8 +1,8 @@
 /**
- * What stands before a handler, as data; the server implements it, the typed client signs with it.
+ * The authentication of calls, as middleware declarations: the server implements them, the typed client signs with them.
  *
- * Three credentials, three middlewares: any credential of a person or key, our own token valid or expired, a proxy's
- * token. All run before anything of the request is decoded, so a missing credential is answered before a bad body.
+ * There are three, one per kind of credential: a session token or an API key; a session token that may have expired; a
+ * proxy token. All run before the request is decoded, so a missing credential is answered before an invalid body.
  */
 import { Context, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"
@@ -19,7 +19,7 @@ import {
   UnavailableProblem
 } from "../problems/Problems.ts"
 
-/** Steps 2 and 3 of the order of answers: a bearer credential in, who is calling out. */
+/** Turns a bearer credential into the caller: steps 2 and 3 of docs/design/authorization.md Z6. */
 export class Authentication extends HttpApiMiddleware.Service<Authentication, { provides: Principal }>()(
   "@narthex/api/Authentication",
   {
@@ -37,12 +37,12 @@ export class Authentication extends HttpApiMiddleware.Service<Authentication, { 
   }
 ) {}
 
-/** The token that `OwnToken` let through. Whether it is genuine is still to be checked, in the handler's transaction. */
+/** The token that `OwnToken` passed on. It is not verified yet: `Sessions` does that in its transaction. */
 export class PresentedToken extends Context.Service<PresentedToken, Redacted.Redacted>()(
   "@narthex/api/PresentedToken"
 ) {}
 
-/** Refresh and logout: our own token, valid or expired. A key is `session_required`. */
+/** For refresh and logout: a session token, valid or expired. An API key is refused with `session_required`. */
 export class OwnToken extends HttpApiMiddleware.Service<OwnToken, { provides: PresentedToken }>()(
   "@narthex/api/OwnToken",
   {
@@ -61,7 +61,7 @@ export class OwnToken extends HttpApiMiddleware.Service<OwnToken, { provides: Pr
   }
 ) {}
 
-/** A proxy's token, never a user's credential: everything else is 401. */
+/** For proxies: a proxy token. Every other credential is 401. */
 export class ProxyAuthentication extends HttpApiMiddleware.Service<ProxyAuthentication>()(
   "@narthex/api/ProxyAuthentication",
   {

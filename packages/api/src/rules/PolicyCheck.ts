@@ -1,9 +1,9 @@
 /**
- * Steps 4 to 11 of the order of answers, as data: the endpoint's policy against the caller, a replay of the same
- * idempotency key, the look-up of what the path names. Handlers get the objects as `Target` and the
+ * Steps 4 to 11 of docs/design/authorization.md Z6, as a middleware declaration: compare the endpoint's policy with the
+ * caller, replay the answer of a known idempotency key, look up what the path names. Handlers get the objects as `Target` and the
  * policy as `AppliedPolicy`, and decide nothing.
  *
- * In a group it is added before `Authentication`, because the middleware added last runs first.
+ * A group adds it before `Authentication`, because the middleware that is added last runs first.
  */
 import { HttpApiMiddleware } from "effect/http-api"
 import type { AppliedPolicy, Principal, Target } from "@narthex/core"

@@ -1,8 +1,8 @@
 /**
- * What answers a request that does not decode: the outermost middleware of the API, and the mapping that it applies.
+ * The middleware that answers requests that do not decode, and the mapping that it applies.
  *
- * A path parameter that does not decode is an unknown object (404), not a bad request; JSON that does not parse is 400,
- * JSON that says something unacceptable 422. Messages name the member and what was expected, never the value.
+ * A path parameter that does not decode is an unknown object, which is 404. JSON that does not parse is 400; JSON that
+ * does not match the schema is 422. Messages name the member and what was expected, never the value.
  */
 import { SchemaIssue } from "effect"
 import { type HttpApiError, HttpApiMiddleware } from "effect/http-api"
@@ -34,10 +34,10 @@ const segment = (key: PropertyKey | { readonly key: PropertyKey }): string | num
   return typeof name === "number" ? name : String(name)
 }
 
-/** Effect's only mark of a body that is not JSON. A test holds this to what the framework says. */
+/** The only way in which Effect marks a body that is not JSON. A test compares it with the framework's message. */
 const notJson = "Expected a valid JSON body"
 
-/** The problem that answers what did not decode; `undefined` when it is our own answer that did not encode. */
+/** The problem that answers a schema error; `undefined` when the answer of a handler did not encode. */
 export const problemOfSchemaError = (
   error: HttpApiError.HttpApiSchemaError
 ): MalformedRequestProblem | NotFoundProblem | InvalidRequestProblem | undefined => {
@@ -60,6 +60,6 @@ export const problemOfSchemaError = (
 
 const sentence = (errors: ReadonlyArray<RequestIssue>): string => {
   const [first] = errors
-  if (first === undefined) return "The request is not acceptable."
+  if (first === undefined) return "The request body or parameters are invalid."
   return first.path.length === 0 ? `${first.message}.` : `${first.path.join(".")}: ${first.message}.`
 }

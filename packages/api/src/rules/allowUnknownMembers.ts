@@ -1,6 +1,6 @@
 /**
- * Makes the OpenAPI document say what the contract says about unknown members: answers may gain some, and bodies may
- * have some unless the endpoint refuses them. Effect's generator closes every object.
+ * Corrects the OpenAPI document about unknown members: answers may gain members, and bodies may have unknown members
+ * unless the endpoint refuses them. Effect's generator writes `additionalProperties: false` for every object.
  */
 type Json = Record<string, unknown>
 
@@ -28,7 +28,7 @@ const openedOperation = (operation: unknown): unknown => {
   return { ...(opened(rest) as Json), ...body } // an object opens to an object
 }
 
-/** The document with every object open but strict bodies. */
+/** The document in which every object but a strict body allows unknown members. */
 export const allowUnknownMembers = (document: Json): Json => ({
   ...document,
   components: opened(document["components"]),

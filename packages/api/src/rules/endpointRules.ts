@@ -43,18 +43,18 @@ export const StreamsEvents = Context.Reference<boolean>("@narthex/api/StreamsEve
 /** The answer shows a secret: `Cache-Control: no-store`, and a replay of it shows none. */
 export const ShowsSecret = Context.Reference<boolean>("@narthex/api/ShowsSecret", { defaultValue: () => false })
 
-/** Where the created thing can be read, for `Location`; `{branch.id}` is taken from the answer, `:name` from the path. */
+/** The template of `Location` for a created resource: `{branch.id}` is taken from the answer, `:name` from the path. */
 export const LocatedAt = Context.Reference<string | undefined>("@narthex/api/LocatedAt", {
   defaultValue: () => undefined
 })
 
 /**
- * A member of the body that asks for more than the call alone does, and the policy that holds then: protecting a branch
- * is another thing than renaming it (docs/design/authorization.md, rows 22b and 24).
+ * A member of the body that needs a stricter policy than the endpoint's own. Protecting a branch, for example, needs more
+ * than renaming it (docs/design/authorization.md, rows 22b and 24).
  */
 export interface Raise {
   readonly member: string
-  /** The values that ask for more; without them, any value but `null`. */
+  /** The values that need the stricter policy; left out: every value but `null`. */
   readonly values?: ReadonlyArray<unknown>
   readonly policy: CredentialPolicy
 }
@@ -69,7 +69,7 @@ export class RateLimiting extends HttpApiMiddleware.Service<RateLimiting>()("@na
 /** Applies `ShowsSecret` and `LocatedAt` to answers. */
 export class ResponseHeaders extends HttpApiMiddleware.Service<ResponseHeaders>()("@narthex/api/ResponseHeaders") {}
 
-/** Parts of `LocatedAt`, filled from the path's parameters and the answer's body. */
+/** Fills a `LocatedAt` template from the path's parameters and the answer's body. */
 export const locationOf = (template: string, params: Record<string, string | undefined>, body: unknown): string =>
   template
     .replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ""))
@@ -113,7 +113,7 @@ export const endpointRules = (policy: Policy, summary: string, rules: EndpointRu
   return rules.strictBody ? Context.merge(base, strictBody) : base
 }
 
-/** The policy that holds for a body: the endpoint's own, or a stricter one that a member asks for. */
+/** The policy that applies to a body: the endpoint's own, or the stricter one that a member needs. */
 export const policyFor = (
   endpoint: Pick<HttpApiEndpoint.Top, "annotations">,
   policy: CredentialPolicy,
@@ -126,6 +126,6 @@ export const policyFor = (
   return asks ? raise.policy : policy
 }
 
-/** The policy of an endpoint; `undefined` must stop the server. */
+/** The policy of an endpoint. A server with an endpoint that has none must not start. */
 export const policyOf = (endpoint: Pick<HttpApiEndpoint.Top, "annotations">): Policy | undefined =>
   Context.getOrUndefined(endpoint.annotations, EndpointPolicy)

@@ -1,6 +1,6 @@
 /**
- * What ids look like, for clients: they put an id into a path only if it could be one. The server asks no such thing;
- * to it a malformed id is an unknown one.
+ * Parsers of ids for clients, which put an id into a path only after its parser accepted it. The server does not use
+ * them: a malformed id answers like an unknown one.
  */
 import { Option, Schema } from "effect"
 import {

@@ -1,4 +1,4 @@
-/** How lists are asked for and answered: pages, newest first. The cursor is opaque; one that is none of ours is 400. */
+/** Pages of lists, newest first. A cursor is opaque; one that the API did not issue is 400. */
 import { Result, Schema } from "effect"
 import { decodeCursor, defaultPageSize, type MalformedCursor, maxPageSize, type PageRequest } from "@narthex/core"
 
@@ -14,7 +14,7 @@ export interface PageQuery {
 
 export const Pagination = Schema.Struct({ next_cursor: Schema.NullOr(Schema.String) })
 
-/** What the stores are asked for. */
+/** The query as a request to a store, with the default page size. */
 export const pageRequest = ({
   cursor,
   limit = defaultPageSize

@@ -2,7 +2,7 @@
  * The scope of a new key as a caller writes it: the object, or `"organization"`, `"project:<project_id>"`,
  * `"branch:<branch_id>"`. Answers always hold the object.
  *
- * The short form of a branch names no project, so `project_id` is missing there and the service looks it up.
+ * The short form of a branch names no project: `project_id` is missing and the service looks it up.
  */
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { AnyBranchId, AnyProjectId } from "./members.ts"

@@ -1,6 +1,6 @@
 /**
- * Records as answers hold them. They are the core's fields, less what is nobody's business, with one difference:
- * enumerations are open, because a client must take a value that a newer server knows.
+ * Records as answers hold them: the core's fields without the internal ones. Enumerations are open, because a client must
+ * accept values of a newer server.
  */
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -28,7 +28,7 @@ export const created = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApiS
 /** An answer with status 202. */
 export const accepted = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApiSchema.status(202))
 
-/** These values, or one that this version does not know. */
+/** These values, or one that this version does not know yet. */
 const open = <S extends Schema.Top & { readonly Type: string; readonly Encoded: string }>(known: S) =>
   Schema.Union([known, Schema.String])
 

@@ -1,14 +1,14 @@
 /**
- * The rules that members of requests share (docs/design/api.md, Requests): `null` is left out, text is trimmed before
- * it is counted, and it is counted in code points.
+ * The schemas that members of requests share (docs/design/api.md, Requests): `null` counts as left out, and text is
+ * trimmed and then counted in code points.
  *
- * Ids in bodies get no rule at all: malformed, foreign and invented ones are one answer, so all of them must reach the
- * look-up.
+ * Ids in bodies are not checked here. Malformed, foreign and unknown ids must get the same answer, so all of them reach
+ * the look-up.
  */
 import { Option, Predicate, Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
 import type { BranchId, OrgId, ProjectId } from "@narthex/core"
 
-/** An optional member: an explicit `null` means that it was left out. */
+/** An optional member for which `null` means the same as leaving it out. */
 export const optionalNullable = <S extends Schema.Top>(schema: S) =>
   Schema.optionalKey(Schema.NullOr(schema)).pipe(
     Schema.decodeTo(Schema.optionalKey(Schema.toType(schema)), {
@@ -19,7 +19,7 @@ export const optionalNullable = <S extends Schema.Top>(schema: S) =>
     })
   )
 
-/** A body of which every member is optional may be missing altogether. */
+/** A body whose members are all optional, so that the body itself may be missing. */
 export const optionalBody = <S extends Schema.Top & { readonly Type: object }>(body: S, empty: S["Type"]) =>
   [
     body,
@@ -51,7 +51,7 @@ export const Name = trimmed(1, 128).check(printable)
 export const KeyName = trimmed(1, 64).check(printable)
 /** Names of branches; unique in their project. */
 export const BranchName = trimmed(1, 63).check(Schema.isPattern(/^[A-Za-z][A-Za-z0-9_./-]*$/u))
-/** Why a network is listed. A NUL is refused, because Postgres cannot hold one. */
+/** Why a network is listed. NUL is refused, because Postgres cannot store it. */
 export const Label = trimmed(0, 256).check(
   Schema.makeFilter((text) => !text.includes("\u0000") || "Expected no NUL character")
 )
@@ -60,9 +60,9 @@ const wholeNumber = (minimum: number, maximum: number) => Schema.Int.check(Schem
 
 export const ExpiresInDays = wholeNumber(1, 3650)
 export const GraceSeconds = wholeNumber(0, 86_400)
-/** Of rules, branches and credentials: up to ten years. */
+/** The lifetime of rules, branches and credentials, in seconds: up to ten years. */
 export const TtlSeconds = wholeNumber(1, 315_360_000)
-/** Of sandboxes: up to a day. */
+/** The lifetime of sandboxes, in seconds: up to a day. */
 export const SandboxTtlSeconds = wholeNumber(1, 86_400)
 
 export const AnyOrgId: Schema.Codec<OrgId, string> = Schema.String.pipe(Schema.brand("OrgId"))
@@ -72,7 +72,10 @@ export const AnyBranchId: Schema.Codec<BranchId, string> = Schema.String.pipe(Sc
 /** A secret in a body: text on the wire, never in a log. */
 export const Secret = Schema.RedactedFromValue(Schema.String)
 
-/** Text, of which anything else is none: for calls that answer every wrong input alike and do not say what is missing. */
+/**
+ * Text; a value of another type counts as left out. For calls that answer every invalid input alike, so that the answer
+ * does not say what was wrong.
+ */
 export const AnyText = Schema.optionalKey(Schema.Unknown).pipe(
   Schema.decodeTo(Schema.optionalKey(Schema.String), {
     decode: SchemaGetter.transformOptional<string, unknown>((given) => Option.filter(given, Predicate.isString)),
@@ -80,7 +83,7 @@ export const AnyText = Schema.optionalKey(Schema.Unknown).pipe(
   })
 )
 
-/** The same for a secret. */
+/** The same for secrets. */
 export const AnySecret = Schema.optionalKey(Schema.Unknown).pipe(
   Schema.decodeTo(Schema.optionalKey(Schema.Redacted(Schema.String)), {
     decode: SchemaGetter.transformOptional<Redacted.Redacted, unknown>((given) =>
