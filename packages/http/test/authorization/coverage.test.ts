@@ -1,4 +1,4 @@
-/** The matrix is whole: every row of the page, every endpoint of the contract, every principal. */
+/** The matrix is complete: every row of the design, every endpoint of the contract, every caller. */
 import { assert, describe, it } from "@effect/vitest"
 import { Api, policyOf } from "@narthex/api"
 import { expected, sidesOf } from "./expectation.ts"
@@ -10,14 +10,14 @@ const endpoints = Object.entries(Api.groups).flatMap(([group, { endpoints: all }
 )
 
 describe("the matrix", () => {
-  it("has every row of the page", () => {
+  it("the matrix has every row of docs/design/authorization.md", () => {
     assert.sameMembers(
       matrix.map(({ row }) => row),
       [...rowsOfThePage]
     )
   })
 
-  it("has every endpoint of the contract", () => {
+  it("the matrix has every endpoint of the contract", () => {
     const calls = new Set(matrix.flatMap(({ calls: all }) => all.map(({ call }) => call)))
     assert.sameMembers(
       [...calls],
@@ -25,7 +25,7 @@ describe("the matrix", () => {
     )
   })
 
-  it("has a cell for every column and every object", () => {
+  it("the matrix has a cell for every column and every object", () => {
     for (const row of matrix) {
       assert.strictEqual(row.cells.split(" ").length, columns.length, `row ${row.row}`)
       for (const call of row.calls)
@@ -39,7 +39,7 @@ describe("the matrix", () => {
     }
   })
 
-  it("leaves a cell out only where the page does", () => {
+  it("the matrix leaves a cell out only where the design specifies none", () => {
     const out = matrix.flatMap((row) =>
       row.calls.flatMap((call) =>
         principals.filter((principal) => expected(row, call, principal, "own") === "-").map((it) => `${row.row} ${it}`)
@@ -48,7 +48,7 @@ describe("the matrix", () => {
     assert.deepStrictEqual(out, ["6 P", "6 X", "6 O", "6 A", "6 M", "6 V"])
   })
 
-  it("lets nobody past an anonymous endpoint's neighbours: only row 1 needs no credential", () => {
+  it("row 1 of the matrix holds exactly the endpoints that need no credential", () => {
     const anonymous = endpoints
       .filter(({ endpoint }) => policyOf(endpoint)?._tag === "Anonymous")
       .map(({ name }) => name)

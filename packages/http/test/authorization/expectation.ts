@@ -1,13 +1,14 @@
 /**
- * What a cell of the matrix says about one caller and one object of the third axis.
+ * The expected answer for a caller and an object, from the cell of the matrix.
  *
- * The rules are the page's: narrowed read and agent keys are derived, a foreign or unknown object is 404 to a credential
- * of the organization, and what is refused before the look-up (steps 2 to 9) is refused alike for every object.
+ * The rules are those of docs/design/authorization.md Z30 and Z31: narrowed `read` and `agent` keys are derived, a foreign
+ * or unknown object is 404 to a credential of the organization, and a refusal before the look-up (steps 2 to 9) is the
+ * same for every object.
  */
 import { columns, narrowOf, type Principal, wideOf } from "./principals.ts"
 import type { Call, Kind, Row } from "./rows/cells.ts"
 
-/** Objects of the third axis. `crossed…`, `invented` and `malformed` stand under the caller's own project. */
+/** The objects that calls are made on. `crossed…`, `invented` and `malformed` are ids in a path of the caller's own project. */
 export type Side =
   | "own"
   | "sibling"
@@ -34,7 +35,7 @@ const nested: ReadonlyArray<Side> = [
 ]
 const plain: ReadonlyArray<Side> = ["own", "other", "foreign", "invented", "malformed"]
 
-/** The objects that a kind has. `other` of an organization is another membership of the caller's. */
+/** The objects of a kind. `other` of an organization is another organization of the caller. */
 export const sidesOf = ({ kind = "none", on = "child" }: Call): ReadonlyArray<Side> => {
   if (kind === "none") return ["own"]
   if (kind === "branch" || kind === "endpoint" || kind === "operation")
@@ -45,7 +46,7 @@ export const sidesOf = ({ kind = "none", on = "child" }: Call): ReadonlyArray<Si
 }
 
 const ofProject = new Set<Kind>(["project", "branch", "endpoint", "operation"])
-/** Kinds of which the page says in the cell what another one's object gets. */
+/** Kinds whose cells say what another person's object gets. */
 const ownedByPeople = new Set<Kind>(["key", "others_key"])
 
 const early = new Set(["401", "a", "n", "s", "k", "i", "r", "c"])
@@ -65,13 +66,13 @@ const written = (row: Row, call: Call, principal: Principal): string => {
   return call.except?.[principal] ?? row.cells.split(" ")[index] ?? "-"
 }
 
-/** The cell of a caller, derived where the page has no column for it. */
+/** The cell of a caller, derived for callers without a column. */
 const cellOf = (row: Row, call: Call, principal: Principal): Cell => {
   if (principal === "XK") return { own: row.row === "1" ? "2" : row.row === "26" ? "401" : "n", other: undefined }
   if (principal === "PK") {
     const pending = parsed(written(row, call, "P"))
     if (call.except?.["PK"] !== undefined) return parsed(call.except["PK"])
-    // What only sessions may do refuses the key at step 6; what passes no pending account, at step 4 already.
+    // Step 4 refuses the pending account; a call that passes it but needs a session refuses the key at step 6.
     return pending.own !== "a" && written(row, call, "KW") === "s" ? { own: "s", other: undefined } : pending
   }
   const narrow = narrowOf(principal)
@@ -83,14 +84,14 @@ const cellOf = (row: Row, call: Call, principal: Principal): Cell => {
   return { own: filtered ? "f" : capable.own, other: scoped.other }
 }
 
-/** Is the object under a path that the scope of a narrowed key holds? */
+/** Whether the path of the object lies in the scope of a narrowed key. */
 const inScope = (narrow: "KP" | "KB", kind: Kind, side: Side): boolean => {
   if (side === "own") return true
   if (narrow === "KB" || !ofProject.has(kind) || kind === "project") return false
   return ["sibling", "crossed", "crossedForeign", "invented", "malformed"].includes(side)
 }
 
-/** What the caller gets: a status, a letter, `f`, or `-` where the page says nothing. */
+/** What the caller gets: a status, a letter, `f`, or `-` where nothing is specified. */
 export const expected = (row: Row, call: Call, principal: Principal, side: Side): string => {
   const { kind = "none" } = call
   const cell = cellOf(row, call, principal)

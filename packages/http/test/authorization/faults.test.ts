@@ -75,7 +75,7 @@ const missedIn = (ofEndpoint: ReadonlyArray<Planted>) =>
   }).pipe(Effect.provide(authorizationApi(layerMemoryPorts)))
 
 describe("the matrix", () => {
-  it.live("notices nothing in the same cells where no policy is changed", () =>
+  it.live("the matrix passes on the same cells when no policy is changed", () =>
     Effect.gen(function* () {
       for (const ofEndpoint of planted) {
         const name = ofEndpoint[0]?.name ?? ""
@@ -89,7 +89,7 @@ describe("the matrix", () => {
     })
   )
 
-  it.live("notices every change of a policy that a caller could notice", () =>
+  it.live("the matrix fails for every change of a policy that a caller could observe", () =>
     Effect.gen(function* () {
       const count = planted.flat().length
       assert.isAbove(count, 300)

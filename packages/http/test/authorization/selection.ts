@@ -1,8 +1,8 @@
 /**
  * Which cells of the matrix run.
  *
- * `all`: every one. `spread`: each answer of a call once for each caller, and what depends on the object (successes and
- * 404) also once for each object. The rest is decided by code that no storage takes part in, and it runs over memory.
+ * `all`: every cell. `spread`: each answer of a call once per caller, and answers that depend on the object (successes and
+ * 404) also once per object. Code without storage decides the others, and they run over memory.
  */
 import { expected, type Side, sidesOf } from "./expectation.ts"
 import { type Principal, principals } from "./principals.ts"
@@ -39,7 +39,7 @@ export const cellsOf = (row: Row, selection: Selection): ReadonlyArray<Selected>
 
 const known = principals.filter((principal) => principal !== "-" && principal !== "!")
 
-/** Row 0: who is known, once for each call, because a disabled account is refused before the path is read. */
+/** Row 0: each known caller once per call, because a disabled account is refused before the path is read. */
 export const disabledCellsOf = ({ calls }: Row, selection: Selection): ReadonlyArray<Selected> =>
   calls.flatMap((call, index) =>
     known

@@ -1,13 +1,52 @@
 /**
- * What a row of the matrix is.
+ * How to read a row of the matrix, for example `cells: "401 401 a n 2 2 2 r 2 2/i i c c"`.
  *
- * A cell is what the page writes: a status, a letter, `own / other` for narrowed keys. `2` stands for the call's own
- * success. A star marks a refusal that depends on the object (step 11, or the service's), so that a foreign object is
- * not found first. A dash: the page says nothing.
+ * A row has 13 cells, one per column, in this order (docs/design/authorization.md Z29; `columns` in `../principals.ts`):
+ *
+ * | Column | Caller |
+ * |---|---|
+ * | 1  `-`  | no credential |
+ * | 2  `!`  | an invalid credential |
+ * | 3  `P`  | a session of a pending account |
+ * | 4  `X`  | a session of a former member |
+ * | 5  `O`  | a session of an owner |
+ * | 6  `A`  | a session of an admin |
+ * | 7  `M`  | a session of a member |
+ * | 8  `V`  | a session of a viewer |
+ * | 9  `KW` | an owner's API key: capability `read_write`, scope organization |
+ * | 10 `KP` | an owner's API key: `read_write`, scope project |
+ * | 11 `KB` | an owner's API key: `read_write`, scope branch |
+ * | 12 `KR` | an owner's API key: `read`, scope organization |
+ * | 13 `KA` | an owner's API key: `agent`, scope organization |
+ *
+ * A cell is the answer that the caller gets:
+ *
+ * | Cell | Answer |
+ * |---|---|
+ * | `2` | the success of the call: 200, or the call's own `success` |
+ * | `401`, `404`, `409` | that status |
+ * | `a` | 403 `alpha_pending` |
+ * | `n` | 403 `not_a_member` |
+ * | `s` | 403 `session_required` |
+ * | `k` | 403 `key_self_only` |
+ * | `i` | 403 `scope_insufficient` |
+ * | `c` | 403 `capability_insufficient` |
+ * | `r` | 403 `role_insufficient` |
+ * | `f` | 200 with a list that is filtered to the scope of the key |
+ * | `-` | not specified, so not tested |
+ * | `x/y` | `x` for an object in the key's scope or of the caller, `y` for any other of the organization |
+ * | `x*` | `x`, which depends on the object; a foreign or unknown object is 404 before it |
+ *
+ * The example reads: without a valid credential 401; a pending account and a former member are refused; owners, admins and
+ * members succeed, and viewers lack the role; organization and project keys succeed, the project key inside its project
+ * only; the branch key is out of scope; `read` and `agent` keys lack the capability.
+ *
+ * Every call is also made on objects of other projects and organizations, and on invented and malformed ids; what each
+ * gets is derived in `../expectation.ts`.
  */
 import type { On } from "../World.ts"
 
-/** What the path of a call names, and so which objects stand on its third axis. */
+/** What the path of a call names, and so on which objects the call is made. */
 export type Kind =
   | "none"
   | "organization"
@@ -27,36 +66,38 @@ export type Kind =
   | "other_org"
 
 export interface Call {
-  /** `group.endpoint` of the contract. */
+  /** `group.endpoint`, as the contract names them. */
   readonly call: string
-  /** What it does, where one endpoint stands in several rows. */
+  /** What the call does, where an endpoint stands in several rows. */
   readonly as?: string
   readonly kind?: Kind
-  /** On which branch; a child that no agent made, unless said. */
+  /** The kind of branch; left out: a child branch that no agent key made. */
   readonly on?: On
-  /** The success of the page, where it is not 200. */
+  /** The status of success; left out: 200. */
   readonly success?: number
   readonly body?: (ids: Ids) => unknown
   readonly query?: string
-  /** What is foreign, invented and malformed gets, where that is not `not_found`. */
+  /** The answer for foreign, invented and malformed ids; left out: 404. */
   readonly elsewhere?: string
-  /** Cells of this call that the page sets apart from its row's. */
+  /** Cells of this call that differ from its row's, by column. */
   readonly except?: Readonly<Record<string, string>>
-  /** The list that a filtered answer is, and what every item of it must hold. */
+  /** For `f`: the member of the answer that is the list, and the member by which its items are checked. */
   readonly filtered?: readonly [list: string, member: string]
 }
 
 export type Ids = Readonly<Record<string, string>>
 
 export interface Row {
+  /** Its number in the matrix of docs/design/authorization.md. */
   readonly row: string
+  /** The calls of the row, in words, as in docs/design/authorization.md. */
   readonly says: string
-  /** As on the page: – ! P X O A M V KW KP KB KR KA. */
+  /** One cell per column: - ! P X O A M V KW KP KB KR KA. The legend is at the top of this file. */
   readonly cells: string
   readonly calls: ReadonlyArray<Call>
 }
 
-/** Never the same twice. */
+/** Different at each call. */
 export const text = () => `t${Math.random().toString(36).slice(2)}`.padEnd(24, "x")
 export const name = () => ({ name: text() })
 export const email = () => ({ email: `${text()}@example.com` })

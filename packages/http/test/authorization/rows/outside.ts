@@ -1,4 +1,4 @@
-/** Rows 1 and 26 of the matrix: what a credential of a person does not matter to. */
+/** Rows 1 and 26 of the matrix: calls for which a person's credential does not matter. */
 import { text, type Row } from "./cells.ts"
 
 export const outside: ReadonlyArray<Row> = [
