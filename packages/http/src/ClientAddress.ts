@@ -8,15 +8,15 @@ import { canonicalAddress, clientAddress } from "@narthex/api"
 import { Redacted } from "effect"
 
 export interface ClientOrigin {
-  /** Canonical: equal addresses are equal strings. `null` when nothing readable was there. */
+  /** Canonical: equal addresses are equal strings. `null` when no address can be read. */
   readonly address: string | null
   readonly user_agent: string | null
 }
 
 export interface OriginRules {
-  /** How many `X-Forwarded-For` entries are believed (`NARTHEX_TRUSTED_HOPS`). */
+  /** How many entries of `X-Forwarded-For` are trusted, from the right (`NARTHEX_TRUSTED_HOPS`). */
   readonly trusted_hops: number
-  /** With this token in `Narthex-Console`, the console's word is taken; `null`: nobody's is. */
+  /** A request with this token in `Narthex-Console` may report its browser's origin; `null`: no request may. */
   readonly console_token: Redacted.Redacted | null
 }
 
@@ -42,7 +42,7 @@ export const clientOrigin = (request: IncomingOrigin, rules: OriginRules): Clien
   }
 }
 
-/** Is this the token? Compared by hash, so that time tells nothing about it. Without a token nothing is. */
+/** Whether `presented` is the token. Hashes are compared in constant time. `false` when there is no token. */
 export const isToken = (presented: string | undefined, token: Redacted.Redacted | null): boolean =>
   presented !== undefined && token !== null && timingSafeEqual(digest(presented), digest(Redacted.value(token)))
 

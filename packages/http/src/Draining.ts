@@ -1,4 +1,4 @@
-/** Whether the server has begun to stop: readiness goes first, so that nobody sends new work. */
+/** Whether the server is stopping. Readiness fails from then on, so that load balancers send no new requests. */
 import { Context, Effect, Layer } from "effect"
 
 export class Draining extends Context.Service<

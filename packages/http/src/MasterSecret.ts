@@ -1,26 +1,26 @@
 /**
- * The one secret that an installation must keep: it wraps the signing keys, and every other secret of the platform's
- * own is derived from it (HKDF-SHA-256, one label for each use, so that none tells anything about another).
+ * The secret that an installation must keep: it wraps the signing keys, and the platform's other secrets are derived from
+ * it (HKDF-SHA-256, a label per use, so that no derived secret reveals another).
  *
- * It is given in the settings, or made once in the data directory.
+ * It comes from the settings, or is generated once in the data directory.
  *
- * Pitfall: making a new one because the file is gone. The signing keys in the store could not be opened any more and
- * every API key would be unknown. A missing file while keys exist is an error, never a fresh start.
+ * Pitfall: generating a new one because the file is missing. No signing key in the store could be opened and every API
+ * key would be unknown. A missing file while keys exist is an error.
  */
 import { hkdfSync, randomBytes } from "node:crypto"
 import { join } from "node:path"
 import { Context, Effect, Layer, Redacted, Schema } from "effect"
 import { codeOf, readPrivateFile, writePrivateFile } from "./privateFile.ts"
 
-/** What a derived secret is for. The words are part of the derivation: changing one changes the secret. */
+/** The uses of derived secrets. The labels are part of the derivation: another label is another secret. */
 export type SecretPurpose = "signing-key-wrapping" | "console-cookie" | "console-token" | "proxy-token"
 
-/** The master secret was there once, and is not any more. */
+/** The file of the master secret is missing, although the store holds keys that were wrapped with it. */
 export class MasterSecretMissing extends Schema.TaggedError<MasterSecretMissing>()("MasterSecretMissing", {
   path: Schema.String
 }) {
   override get message() {
-    return `The master secret ${this.path} is missing, but the store holds signing keys that were wrapped with it. Put the file back, or give NARTHEX_MASTER_SECRET.`
+    return `The master secret ${this.path} is missing, but the store holds signing keys that were wrapped with it. Restore the file, or set NARTHEX_MASTER_SECRET.`
   }
 }
 
@@ -48,9 +48,9 @@ export const readMasterSecret = (text: string): Redacted.Redacted | undefined =>
 export class MasterSecret extends Context.Service<
   MasterSecret,
   {
-    /** 32 bytes for this use alone. */
+    /** 32 bytes for this use only. */
     readonly key: (purpose: SecretPurpose) => Redacted.Redacted<Uint8Array<ArrayBuffer>>
-    /** The same as text that fits in a header. */
+    /** The same as base64url text, for headers. */
     readonly token: (purpose: SecretPurpose) => Redacted.Redacted
     /** The pepper of API keys, as the core's `KeyDigester` takes it; a rotation goes to the next generation. */
     readonly pepper: (generation: number) => {

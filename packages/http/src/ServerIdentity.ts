@@ -1,6 +1,6 @@
 /**
- * What handlers and middleware need to know of the server that they run in. Plain values: only `settings/` reads the
- * environment.
+ * What handlers and middleware need to know about the server that they run in: plain values, which the composition reads
+ * from the environment.
  */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { defaultEventSettings } from "@narthex/core"
@@ -11,9 +11,9 @@ import { type ClientOrigin, clientOrigin, type OriginRules } from "./ClientAddre
 export interface ServerFacts {
   readonly console_url: string | null
   readonly origin: OriginRules
-  /** What proxies show to `/v1/proxy/*`; `null`: those calls are closed. */
+  /** The token that proxies send to `/v1/proxy/*`; `null`: every such call is refused. */
   readonly proxy_token: Redacted.Redacted | null
-  /** The newest version of the command line that this server knows of. */
+  /** The newest version of the command line that this server knows. */
   readonly cli_latest: string
   readonly heartbeat: Duration.Duration
 }

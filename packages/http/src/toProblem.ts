@@ -1,4 +1,4 @@
-/** Where domain errors become HTTP problems. Nothing else in the server knows a status code. */
+/** Turns the errors of the core into the problems of the contract, one by one: an error without a row does not compile. */
 import type {
   AddressNotListed,
   Conflict,
@@ -49,7 +49,7 @@ import { Effect } from "effect"
 
 const retrySoon = 1000
 
-/** One row an error: what answers it. The sentence for a person is the error's own. */
+/** One row per error: the problem that answers it. `detail` is the error's own message. */
 const answers = {
   AddressNotListed: (error: AddressNotListed) => new AddressNotListedProblem({ detail: error.message }),
   Conflict: (error: Conflict) => new ConflictProblem({ detail: error.reason }),
@@ -99,7 +99,7 @@ export const toProblem = <E extends DomainError>(error: E): ProblemOf<E> => {
   return answer(error)
 }
 
-/** Turns every domain error of an effect into the problem that answers it, and puts what the store said into the log. */
+/** Maps every domain error of an effect to its problem, and logs the cause of storage errors. */
 export const problems = <A, E extends DomainError, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, ProblemOf<E>, R> =>

@@ -1,12 +1,12 @@
 /**
- * The stream that tells proxies which allowlists changed: hints alone, so it has no ids and no replay. A proxy that
- * was away asks for its snapshots again.
+ * The stream of allowlist changes for proxies. It carries hints only, so it has no ids and no replay: after a reconnect, a
+ * proxy requests its snapshots again.
  */
 import { allowlistChangeOf, type EventFeed, SseBytes } from "@narthex/core"
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
 import { type AnyResponse, openSink } from "./responseSink.ts"
 
-/** Done when the proxy is gone. */
+/** Runs until the proxy closes the connection. */
 export const streamChanges = (
   feed: EventFeed["Service"],
   response: AnyResponse,

@@ -1,12 +1,12 @@
 /**
- * A Node response as a sink of the broker.
+ * A Node response as a sink of the event broker.
  *
- * Over HTTP/1.1 the head goes out through `node:http` and the frames, chunked already, straight to the socket: that is
- * half again as fast as `res.write` (docs/design/events.md E25). Over HTTP/2 and to HTTP/1.0 clients the payload takes
- * the ordinary way.
+ * Over HTTP/1.1, `node:http` sends the head, and frames that are chunked already are written to the socket directly, which
+ * is 1.5 times as fast as `res.write` (docs/design/events.md E25). Over HTTP/2 and for HTTP/1.0 clients, frames are
+ * written to the response.
  *
- * Pitfall: waiting for `drain` alone. A socket may close without ever draining.
- * Pitfall: leaving the last chunk to Node. `end` must write it itself.
+ * Pitfall: waiting for `drain` only. A socket may close without draining.
+ * Pitfall: leaving the last chunk to Node. Node does not know that the body is chunked, so `end` must write it.
  */
 import { ServerResponse } from "node:http"
 import type { Http2ServerResponse } from "node:http2"
@@ -19,7 +19,7 @@ export const eventStreamHeaders = {
   "x-accel-buffering": "no"
 } as const
 
-/** Does an `Accept` header take event streams? An absent one takes everything. */
+/** Whether an `Accept` header accepts event streams. A missing header accepts everything. */
 export const acceptsEventStream = (accept: string | undefined): boolean =>
   accept === undefined ||
   accept.split(",").some((range) => {
@@ -30,7 +30,7 @@ export const acceptsEventStream = (accept: string | undefined): boolean =>
 
 const lastChunk = "0\r\n\r\n"
 
-/** What a request is answered on, over HTTP/1.1 or HTTP/2. */
+/** The response of a request over HTTP/1.1 or HTTP/2. */
 export type AnyResponse = ServerResponse | Http2ServerResponse
 
 export const openSink = (response: AnyResponse): StreamSink =>
@@ -54,10 +54,10 @@ const http1Sink = (response: ServerResponse): StreamSink => {
 }
 
 /**
- * The socket is the broker's from here on. The framework leaves a response alone that says it has ended, so the
- * request's fiber need not wait for the end of the stream: what it holds is most of what a connection would cost. Much
- * of the rest is what listeners hold, which wait for a `finish` that never comes, and the request's headers, the
- * credential with them.
+ * Hands the socket over to the broker. The framework does not touch a response that claims to have ended, so the fiber of
+ * the request need not wait for the end of the stream; its memory would be most of what a connection costs. Most of the
+ * rest is held by listeners, which wait for a `finish` that never comes, and by the request's headers, which include the
+ * credential.
  */
 const letGo = (response: ServerResponse) => {
   Object.defineProperty(response, "writableEnded", { value: true })
@@ -66,7 +66,7 @@ const letGo = (response: ServerResponse) => {
   response.req.rawHeaders = []
 }
 
-/** An HTTP/1.1 connection that carries nothing but the stream from here on. One object, because there are thousands. */
+/** An HTTP/1.1 connection that carries only the stream. A class, because thousands of instances share its methods. */
 class SocketSink implements StreamSink {
   readonly #socket: Socket
 
@@ -91,13 +91,13 @@ class SocketSink implements StreamSink {
   }
 
   onClose(callback: () => void) {
-    // Whoever hung up while the ring was loading has closed already, and nobody else would notice any more.
+    // A client that disconnected while the ring was loading has closed the socket already; no event follows.
     if (this.#socket.destroyed) setImmediate(callback)
     else this.#socket.on("close", callback)
   }
 }
 
-/** Of bytes that are no `Buffer` a socket makes one, on every write: thousands of streams share what is made here. */
+/** A socket copies bytes that are not a `Buffer` on every write; thousands of streams share the buffers made here. */
 const buffers = new WeakMap<SseBytes, Buffer>()
 
 const bufferOf = (bytes: SseBytes): Buffer => {

@@ -49,7 +49,7 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
   })
 )
 
-/** Always 202: whether the secret was a key is nobody's business. */
+/** Always 202, so that the answer does not reveal whether the secret was a key. */
 export const CredentialsHandlers = HttpApiBuilder.group(
   Api,
   "credentials",

@@ -1,4 +1,4 @@
-/** Serves `AuthApi` from the core: sign-in, sessions, who is calling. */
+/** Serves `AuthApi` from the core: sign-in, sessions, whoami. */
 import { Api, PresentedToken } from "@narthex/api"
 import {
   IdentityProvider,

@@ -1,6 +1,6 @@
 /**
- * Serves `EventsApi`. A stream takes the raw response over: the broker writes its frames to the socket, and no fiber
- * of Effect works per event (docs/design/events.md E25).
+ * Serves `EventsApi`. A stream takes over the raw response: the broker writes frames to the socket, and no Effect fiber
+ * runs per event (docs/design/events.md E25).
  */
 import { Api, NotAcceptableProblem, pageRequest } from "@narthex/api"
 import {
@@ -38,7 +38,7 @@ interface HistoryQuery {
   readonly limit?: number
 }
 
-/** The limit that a stream ran into, in the headers of every other limit. */
+/** Describes the limit that a stream exceeded in the same headers as every other rate limit. */
 const announceLimit = Effect.fnUntraced(function* ({ limit, retry_after_seconds }: TooManyStreams) {
   const { limits } = yield* EventSettings
   if (limits === null) return

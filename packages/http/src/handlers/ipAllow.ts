@@ -1,4 +1,4 @@
-/** Serves `IpAllowlistApi` from the core. Nothing is decided here. */
+/** Serves `IpAllowlistApi` from the core. */
 import { Api, canonicalAddress, ReplacedIpRule } from "@narthex/api"
 import { InvalidMember, IpAllowlist, IpRuleNotFound, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
@@ -28,7 +28,7 @@ export const IpAllowlistHandlers = HttpApiBuilder.group(
         return yield* problems(allowlist.check(id, address))
       }),
       remove: ({ params }) => remove(params.cidr),
-      // Two empty segments are a slash too many, like one: nothing was meant.
+      // An empty segment is a superfluous slash and names no network, so nothing is removed.
       removeSplit: ({ params: { network, prefix } }) =>
         network === "" || prefix === "" ? problems(new IpRuleNotFound({ cidr: "" })) : remove(`${network}/${prefix}`),
       reset: () => Effect.flatMap(Target.project, (project) => problems(allowlist.reset(project)))

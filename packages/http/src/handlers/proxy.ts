@@ -1,4 +1,4 @@
-/** Serves `ProxyApi` from the core: what proxies ask of the control plane. */
+/** Serves `ProxyApi` from the core: the calls of proxies. */
 import { canonicalAddress, Api } from "@narthex/api"
 import { EventFeed, InvalidMember, ProjectId, ProxyRequests } from "@narthex/core"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"

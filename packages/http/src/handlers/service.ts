@@ -1,4 +1,4 @@
-/** Serves `ServiceApi`: is the process alive, is it ready? */
+/** Serves `ServiceApi`: liveness and readiness. */
 import { Api, UnavailableProblem } from "@narthex/api"
 import { Regions } from "@narthex/core"
 import { Effect } from "effect"
@@ -15,7 +15,7 @@ export const ServiceHandlers = HttpApiBuilder.group(
       livez: () => Effect.succeed({ status: "ok" }),
       readyz: Effect.fnUntraced(function* () {
         if (draining.begun()) return yield* new UnavailableProblem({ detail: "The server is stopping." })
-        // One read through the schema: it fails while storage cannot be reached or is not migrated.
+        // A read of one table fails while storage cannot be reached or is not migrated.
         yield* Effect.mapError(regions.list, () => new UnavailableProblem({ detail: "Storage cannot be reached." }))
         return { status: "ready" }
       })

@@ -1,10 +1,10 @@
 /**
- * Counts calls against the limits, says so in `RateLimit` and `RateLimit-Policy`, and makes the 429.
+ * Counts calls against the rate limits, adds `RateLimit` and `RateLimit-Policy` to answers, and makes the 429.
  *
- * Which calls count against which limit is their middleware's to say.
+ * Which calls count against which limit is decided by their annotations and middleware.
  *
- * Pitfall: refusing when the store of the counters cannot be reached. Every call behind a limit reads the same store
- * and answers 503 itself.
+ * Pitfall: refusing when the store of the counters cannot be reached. Every limited call reads the same store and answers
+ * 503 itself.
  */
 import { RateLimitedProblem } from "@narthex/api"
 import { RateLimiter } from "@narthex/core"
@@ -15,7 +15,7 @@ import { type LimitName, quotas, RateLimits } from "./RateLimits.ts"
 export class Limits extends Context.Service<
   Limits,
   {
-    /** Counts one call of this subject. The answer that refuses it; `undefined` lets it go on. */
+    /** Counts a call of this subject. Returns the 429 when it is over the limit, else `undefined`. */
     readonly take: (
       limit: LimitName,
       subject: string
@@ -34,7 +34,9 @@ export class Limits extends Context.Service<
           const taken = yield* limiter
             .take({ limit_name, subject, limit, window_seconds, now, cost: 1 })
             .pipe(
-              Effect.catch((error) => Effect.as(Effect.logWarning("A limit could not be counted.", error), undefined))
+              Effect.catch((error) =>
+                Effect.as(Effect.logWarning("A call could not be counted against its rate limit.", error), undefined)
+              )
             )
           if (taken === undefined) return undefined
           yield* announce({
@@ -48,7 +50,7 @@ export class Limits extends Context.Service<
   )
 }
 
-/** Headers of the answer, whatever it becomes. */
+/** Adds headers to the answer of the running request, a refusal included. */
 export const announce = (headers: Record<string, string>) =>
   HttpEffect.appendPreResponseHandler((_, response) => Effect.succeed(HttpServerResponse.setHeaders(response, headers)))
 

@@ -33,7 +33,7 @@ export const RateLimits = Context.Reference<RateLimitSettings | null>("@narthex/
 const minute = 60
 const hour = 3600
 
-/** Of each limit, how much in how many seconds. */
+/** The quota of each limit: how many calls, in how many seconds. */
 export const quotas = {
   exchange: (it: RateLimitSettings) => [it.exchange_per_minute, minute],
   cli_exchange: (it: RateLimitSettings) => [it.cli_exchange_per_minute, minute],

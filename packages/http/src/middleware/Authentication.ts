@@ -1,8 +1,8 @@
 /**
- * Steps 2 and 3 of the order of answers: a credential in, who is calling out.
+ * Turns the credential of a request into its caller: steps 2 and 3 of docs/design/authorization.md Z6.
  *
- * The header is read here and not by the framework, which knows one letter case of `Bearer` and cannot tell a missing
- * credential from an empty one.
+ * The header is read here and not by the framework, which accepts `Bearer` in one letter case only and does not
+ * distinguish a missing credential from an empty one.
  */
 import {
   Authentication,
@@ -48,8 +48,8 @@ export const AuthenticationLive = Layer.effect(
 )
 
 /**
- * Refresh and logout verify the token themselves, in their transaction; only a key is told from it here. Refreshing is
- * counted per session, so a forged token counts against nobody.
+ * Refresh and logout verify the token in their own transaction; only API keys are refused here. A limit per session counts
+ * genuine tokens only, so a forged token does not use up a session's quota.
  */
 export const OwnTokenLive = Layer.effect(
   OwnToken,
@@ -60,7 +60,7 @@ export const OwnTokenLive = Layer.effect(
 
     const refuseKey = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
       const { address } = yield* requestOrigin
-      // A key is never "expired": these two are about sessions.
+      // A key is refused as invalid when it has expired; these two errors are of sessions only.
       const caller = Effect.catchTag(authenticate(secret, address), ["TokenExpired", "SignInRequired"], Effect.die)
       const { organization } = yield* problems(caller)
       return organization.role === null

@@ -1,8 +1,8 @@
 /**
- * `Idempotency-Key`: the same call under the same key gets the first answer again and never a second effect
+ * `Idempotency-Key`: the same call with the same key gets the first answer again and never has a second effect
  * (docs/design/api.md, Resources, lists, retries, limits).
  *
- * Answers are kept without their secrets: a replay of a creation shows `null` where the secret was.
+ * Answers are stored without their secrets: a replay of a creation shows `null` instead of the secret.
  */
 import {
   IdempotencyConflictProblem,
@@ -18,7 +18,7 @@ import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { problems } from "../toProblem.ts"
 
 const remembered = Duration.hours(24)
-/** Longer than the longest call, so that nobody begins it a second time beside the first. */
+/** Longer than the longest call, so that a call never starts a second time while the first is running. */
 const lease = Duration.minutes(2)
 const form = /^[\x21-\x7e]{1,255}$/
 const notStored = new Set([401, 403, 423, 429])
@@ -30,7 +30,7 @@ interface Call {
   readonly request: HttpServerRequest.HttpServerRequest
 }
 
-/** Refusals are answers too, and kept like all others. */
+/** Turns refusals into answers, because they are stored too. */
 const answered = <E, R>(run: Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>) =>
   Effect.catch(run, (error): Effect.Effect<HttpServerResponse.HttpServerResponse, E> => {
     const problem = HttpApiError.HttpApiSchemaError.is(error) ? problemOfSchemaError(error) : error
@@ -43,7 +43,7 @@ const malformedKey = HttpServerRespondable.toResponse(
   new InvalidRequestProblem({ detail: "Idempotency-Key: expected 1 to 255 visible ASCII characters." })
 )
 
-/** Runs the call, or answers what it answered before. Without the header it just runs. */
+/** Runs the call, or replays its stored answer. Without the header it always runs. */
 export const replayed = <E, R>(
   store: IdempotencyStore["Service"],
   { caller, endpoint, request }: Call,
@@ -55,7 +55,7 @@ export const replayed = <E, R>(
     if (!form.test(key)) return yield* Effect.orDie(malformedKey)
 
     const body = yield* Effect.option(request.text)
-    // A body that cannot be read, because it is too large, is answered where it is decoded.
+    // A body that cannot be read, for example because it is too large, is answered where it is decoded.
     if (Option.isNone(body)) return yield* run
     const fingerprint = yield* sha256(`${request.method} ${request.url}\n${body.value}`)
     const owner = caller.kind === "session" ? `user ${caller.user.id}` : `key ${caller.api_key_id}`

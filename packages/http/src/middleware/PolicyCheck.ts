@@ -1,9 +1,9 @@
 /**
- * Steps 4 to 11 of the order of answers, for every endpoint with a credential policy: decide, replay, look up.
+ * Steps 4 to 11 of docs/design/authorization.md Z6, for every endpoint with a credential policy: decide, replay, look up.
  *
- * It runs before the body is decoded, so a foreign project is answered before a bad body; only a member that asks for
- * more rights than the call itself is looked at, because rights come before the look-up. Reads that a client may
- * combine with a stream get `Events-Cursor`, taken before the state is read (docs/design/events.md E27).
+ * It runs before the body is decoded, so a foreign project is answered before an invalid body. Only a member that needs a
+ * stricter policy is read earlier, because rights come before the look-up. Reads that a client may combine with a stream
+ * carry `Events-Cursor`, which is taken before the state is read (docs/design/events.md E27).
  */
 import {
   NotReplayed,
@@ -36,7 +36,7 @@ const unsafe = new Set(["POST", "PATCH", "DELETE"])
 const pathIds = (params: Readonly<Record<string, string | undefined>>): PathIds =>
   Object.fromEntries(Object.entries(params).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])))
 
-/** The body as far as it can be read at all; what is wrong with it is answered where it is decoded. */
+/** The body, or `undefined` when it is not JSON; that is answered where the body is decoded. */
 const peeked = (request: HttpServerRequest.HttpServerRequest) => Effect.orElseSucceed(request.json, () => undefined)
 
 export const PolicyCheckLive = Layer.effect(

@@ -1,4 +1,4 @@
-/** Turns what does not decode into the problem that answers it, and an answer of ours that does not encode into 500. */
+/** Answers a request that does not decode with its problem, and an answer that does not encode with 500. */
 import { InternalProblem, problemOfSchemaError, SchemaErrors } from "@narthex/api"
 import { Effect, Layer } from "effect"
 import { HttpApiError } from "effect/http-api"

@@ -1,8 +1,8 @@
 /**
- * The API as a server on a port: every group, the middleware around them, OpenAPI and its pages, and an orderly end.
+ * The API as a server on a port: every group, the middleware around them, OpenAPI and its pages, and a graceful stop.
  *
- * It needs the services of the core and takes storage from whoever composes it. It does not start while an endpoint
- * has no policy. On the way out readiness goes first, streams end themselves, and then calls in flight may finish.
+ * It needs the core's services; the composition provides storage. It does not start while an endpoint has no policy. When
+ * it stops, readiness fails first, then streams end, then calls in flight finish.
  */
 import { createServer as createHttp1Server, type Server } from "node:http"
 import type { Http2SecureServer, Http2Server } from "node:http2"
@@ -36,19 +36,19 @@ import { withoutPolicy } from "./routeTable.ts"
 
 export interface ListenOptions {
   readonly host: string
-  /** 0 takes a free one. */
+  /** 0: a free port. */
   readonly port: number
-  /** How long streams and calls in flight may take to end. */
+  /** How long streams and calls in flight may take to end; half of it is for the streams. */
   readonly grace: Duration.Duration
-  /** Another server than plain HTTP/1.1, of `node:https` or `node:http2`. */
+  /** Makes the Node server. Default: plain HTTP/1.1; others are those of `node:https` and `node:http2`. */
   readonly createServer?: () => Server | Http2Server | Http2SecureServer
 }
 
-/** What no trace shows: the credentials of callers and the console's, and what somebody took for a place for one. */
+/** Headers and parameters that traces redact: credentials, and names under which clients may send one by mistake. */
 const secretHeaders = ["authorization", "proxy-authorization", "cookie", "set-cookie", "narthex-console"]
 const secretParameters = [/token|secret|key|password|code|state|auth/i]
 
-/** Bodies above this are 413. */
+/** A larger body is 413. */
 const maxBody = ByteSize.kibibytes(64)
 
 const Handlers = Layer.mergeAll(
@@ -70,7 +70,7 @@ const Handlers = Layer.mergeAll(
   ServiceHandlers
 )
 
-/** Every route of the API, for hosts that bring their own server. */
+/** Every route of the API, for hosts with a server of their own. */
 export const ApiRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide(Handlers),
@@ -89,8 +89,8 @@ const everyEndpointHasAPolicy = Layer.effectDiscard(
 )
 
 /**
- * Ends the streams before the listener waits for open connections. Built upon the server, for what is built last is
- * taken down first: below it, it would have its turn when the grace is over.
+ * Ends the streams before the listener waits for open connections. It is built on top of the server, because finalizers
+ * run in reverse order: below the server, it would run after the grace period.
  */
 const drainFirst = (grace: Duration.Duration) =>
   Layer.effectDiscard(

@@ -1,10 +1,10 @@
 /**
- * What every answer has: a request id, and a problem as its body when it is a refusal, whoever made it.
+ * What every exchange has: a request id, and a problem as the body of every refusal.
  *
- * The framework's own answers (no such route, body too large, a defect) have no body or plain text; here they become
- * problems.
+ * The framework answers some requests itself (no such route, body too large, a defect), with plain text or no body. These
+ * answers become problems here.
  *
- * Pitfall: asking for the credential first. A wrong method and two `Authorization` headers are answered before any
+ * Pitfall: checking the credential first. A wrong method and two `Authorization` headers are answered before any
  * credential (docs/design/authorization.md Z6, step 1).
  */
 import { randomUUID } from "node:crypto"
@@ -15,7 +15,7 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import { ServerIdentity } from "../ServerIdentity.ts"
 import { allowedMethods } from "./routeTable.ts"
 
-const sane = /^[\w.:@+/-]{1,128}$/
+const validRequestId = /^[\w.:@+/-]{1,128}$/
 
 const codes: Readonly<Record<number, ProblemCode>> = {
   400: "malformed_request",
@@ -39,7 +39,7 @@ interface ProblemBody {
   readonly retry_after_ms?: number
 }
 
-/** The problem that an answer holds already, or the one that stands for its status. */
+/** The problem in the body of an answer, or the one for its status. */
 const problemOf = (response: HttpServerResponse.HttpServerResponse): ProblemBody => {
   const { body, status } = response
   if (body._tag === "Uint8Array" && body.contentType === problemContent) {
@@ -60,7 +60,7 @@ const basic = (code: ProblemCode) => ({
 const challenge = (code: string) =>
   code === "unauthenticated" ? 'Bearer realm="narthex"' : 'Bearer realm="narthex", error="invalid_token"'
 
-/** A refusal as it leaves: with the request's id, and the headers that its status asks for. */
+/** A refusal with the request id in its body and the headers of its status. */
 const completed = (
   response: HttpServerResponse.HttpServerResponse,
   request_id: string,
@@ -76,7 +76,7 @@ const completed = (
     ...(response.status === 405 ? { allow: allow.join(", ") } : {}),
     ...(wait === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(wait / 1000))) })
   }
-  // One order of members, whoever made the problem: equal refusals are equal to the byte.
+  // One order of members, so that equal refusals are equal byte for byte.
   const { code, detail, status, title, type, ...more } = problem
   return HttpServerResponse.jsonUnsafe(
     { type, title, status, detail, code, request_id, ...more },
@@ -87,22 +87,22 @@ const completed = (
 const countOf = (rawHeaders: ReadonlyArray<string>, name: string) =>
   rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
 
-/** The answers of step 1; `undefined` lets the request go on to its route. */
+/** The refusals of step 1; `undefined` passes the request on to its route. */
 const beforeRouting = (request: HttpServerRequest.HttpServerRequest, allow: ReadonlyArray<string>) => {
   if (allow.length > 0 && !allow.includes(request.method)) return HttpServerResponse.empty({ status: 405 })
   const { rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
   return countOf(rawHeaders, "authorization") > 1 ? HttpServerResponse.empty({ status: 400 }) : undefined
 }
 
-/** An empty body has no type: what the client said of it does not matter (docs/design/api.md, Requests). */
-const withoutTypeOfNothing = (request: HttpServerRequest.HttpServerRequest) => {
+/** Removes the Content-Type of an empty body, so that it is not checked (docs/design/api.md, Requests). */
+const withoutTypeOfEmptyBody = (request: HttpServerRequest.HttpServerRequest) => {
   const empty =
     request.headers["transfer-encoding"] === undefined && Number(request.headers["content-length"] ?? 0) === 0
   const { "content-type": type, ...headers } = request.headers
   return empty && type !== undefined ? request.modify({ headers: headers as typeof request.headers }) : request
 }
 
-/** Any failure as the answer that it stands for; only interruption stays what it is. */
+/** Turns every failure into its answer; an interruption stays an interruption. */
 const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse.HttpServerResponse, E> =>
   Effect.flatMap(HttpServerError.causeResponse(cause), ([response]) => {
     if (Cause.hasInterrupts(cause)) return Effect.failCause(cause)
@@ -115,15 +115,15 @@ export const HttpConventions = HttpRouter.middleware(
       const request = yield* HttpServerRequest.HttpServerRequest
       const { cli_latest } = yield* ServerIdentity
       const given = request.headers["x-request-id"]
-      const request_id = given !== undefined && sane.test(given) ? given : randomUUID()
-      // Streams write their own head; it is merged with what stands here.
+      const request_id = given !== undefined && validRequestId.test(given) ? given : randomUUID()
+      // Event streams write their own head; Node merges it with the headers that are set here.
       NodeHttpServerRequest.toServerResponse(request).setHeader("x-request-id", request_id)
       const allow = allowedMethods(request.url.split("?")[0] ?? "")
       const early = beforeRouting(request, allow)
       const answer =
         early === undefined
           ? yield* handler.pipe(
-              Effect.provideService(HttpServerRequest.HttpServerRequest, withoutTypeOfNothing(request)),
+              Effect.provideService(HttpServerRequest.HttpServerRequest, withoutTypeOfEmptyBody(request)),
               Effect.annotateLogs({ request_id }),
               Effect.catchCause(answerCause)
             )

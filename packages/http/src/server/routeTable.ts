@@ -1,6 +1,6 @@
 /**
- * Which methods a path has, so that a wrong one is 405 with `Allow` and not 404; and the check that no endpoint is
- * without its policy. Made from the contract once, at start.
+ * The methods of each path, so that a wrong method is 405 with `Allow` and not 404, and the endpoints without a policy.
+ * Both are derived from the contract once, at start.
  */
 import { Api, policyOf } from "@narthex/api"
 
@@ -14,7 +14,7 @@ const routes = [
   ...["/openapi.json", "/docs"].map((path) => ({ method: "GET", path }))
 ]
 
-/** `/v1/<word>` and how long the path is: this is asked on every request, so it tries a few patterns and not all. */
+/** Paths with the same first two segments and length. Every request is looked up, so few patterns should be tried. */
 const bucketOf = (path: string) => {
   const [, first, second, ...rest] = path.split("/")
   return `${rest.length} ${first}/${second}`
@@ -29,14 +29,14 @@ const paths = [...Map.groupBy(routes, ({ path }) => path)].map(([path, all]) => 
 
 const buckets = Map.groupBy(paths, ({ path }) => bucketOf(path))
 
-/** The methods that a path has; empty when there is no such path. */
+/** The methods of a path, sorted; empty when there is no such path. */
 export const allowedMethods = (path: string): ReadonlyArray<string> => {
   const [first, ...others] = (buckets.get(bucketOf(path)) ?? []).filter(({ pattern }) => pattern.test(path))
   if (first === undefined) return []
   return others.length === 0 ? first.methods : sorted([first, ...others].flatMap(({ methods }) => methods))
 }
 
-/** Endpoints without exactly one policy. The server does not start while there is one. */
+/** The endpoints without a policy. The server does not start while there is one. */
 export const withoutPolicy: ReadonlyArray<string> = endpoints
   .filter((endpoint) => policyOf(endpoint) === undefined)
   .map(({ method, path }) => `${method} ${path}`)

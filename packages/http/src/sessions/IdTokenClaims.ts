@@ -1,14 +1,14 @@
 /**
- * What an id token must say to be believed, once its signature is good (OpenID Connect Core §3.1.3.7). Pure.
+ * The validation of an id token's claims, after its signature (OpenID Connect Core §3.1.3.7). Pure.
  *
- * A clock may differ from ours by a minute, in both directions. An address counts only when the claim says `true`:
- * the string "true" is what some providers write about addresses that they took from a form.
+ * Clocks may differ by a minute in both directions. An email address counts as verified only if the claim is `true`: some
+ * providers send the string "true" for addresses that a user typed into a form.
  */
 import { Result, Schema, SchemaIssue } from "effect"
 import { type OpenIdProvider, speaksFor } from "./OpenIdProvider.ts"
 
 export const leewaySeconds = 60
-/** The end of the year 9999: later instants have no spelling in RFC 3339. */
+/** The end of the year 9999, in seconds: RFC 3339 cannot express later instants. */
 const lastInstant = 253_402_300_799
 
 const NumericDate = Schema.Finite.check(Schema.isBetween({ minimum: 0, maximum: lastInstant }))
@@ -34,7 +34,7 @@ export type IdTokenClaims = typeof IdTokenClaims.Type
 
 const decode = Schema.decodeUnknownResult(Schema.fromJsonString(IdTokenClaims))
 
-/** Who to ask whether a token is good, by its own word; nothing here is believed yet. */
+/** The unverified claims by which the provider of a token is chosen. */
 const Claimed = Schema.Struct({
   iss: Schema.String,
   aud: Schema.optionalKey(Schema.Unknown),
@@ -55,7 +55,7 @@ export interface Expectation {
   readonly now: number
 }
 
-/** The claims, or what is wrong with them, in words for the operator's log. */
+/** The claims, or what is wrong with them, as a phrase for the operator's log. */
 export const checkClaims = (payload: string, expected: Expectation): Result.Result<IdTokenClaims, string> => {
   const { nonce, now, provider } = expected
   const decoded = decode(payload)
@@ -63,8 +63,8 @@ export const checkClaims = (payload: string, expected: Expectation): Result.Resu
   const claims = decoded.success
   const wrong =
     (!speaksFor(provider.issuer, claims) && "its iss is not the provider's issuer") ||
-    (!namesClientOf(provider, claims.aud) && "its aud is somebody else") ||
-    (claims.azp !== undefined && !provider.client_ids.includes(claims.azp) && "it was issued to somebody else (azp)") ||
+    (!namesClientOf(provider, claims.aud) && "its aud is another client") ||
+    (claims.azp !== undefined && !provider.client_ids.includes(claims.azp) && "its azp is another client") ||
     (now >= claims.exp + leewaySeconds && "it has expired") ||
     (claims.iat > now + leewaySeconds && "its iat is in the future") ||
     (claims.nbf !== undefined && claims.nbf > now + leewaySeconds && "it is not valid yet (nbf)") ||
@@ -80,7 +80,7 @@ const described = (issue: SchemaIssue.Issue) =>
     .issues.map(({ message, path = [] }) => `${path.map(String).join(".")} ${message}`)
     .join(", ")
 
-/** Text to show, or `null` when it is none: empty, endless, or with characters that no page and no database takes. */
+/** Text to display, or `null` if it is empty, too long, or holds characters that pages and databases refuse. */
 export const shown = (text: string | null | undefined, most: number): string | null =>
   text !== null && text !== undefined && text.trim() !== "" && text.length <= most && isPlain(text) ? text : null
 

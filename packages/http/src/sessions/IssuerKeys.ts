@@ -1,10 +1,10 @@
 /**
- * The public keys of one configured issuer: found by discovery, kept, and fetched again when they may have changed.
+ * The public keys of a configured issuer: found by discovery, cached, and fetched again when they may have changed.
  *
- * The set is good for ten minutes. An unknown key causes a fetch, but not within 30 seconds of the last one, so forged
- * `kid`s cannot make us hammer anybody. A failed attempt is not repeated for five seconds, and while the issuer is down
- * the last good set serves for a day. Callers of one issuer share one attempt of five seconds in all; issuers know
- * nothing of each other.
+ * The set is valid for ten minutes. An unknown `kid` causes a fetch, but not within 30 seconds of the last one, so forged
+ * `kid`s cannot overload the issuer. A failed attempt is not repeated for five seconds, and while the issuer is down the
+ * last good set is used for a day. Concurrent callers share an attempt, which takes at most five seconds; issuers do not
+ * affect each other.
  */
 import { Clock, Duration, Effect, Option, Schema, Semaphore } from "effect"
 import { createLocalJWKSet } from "jose"
@@ -27,7 +27,7 @@ const JwkSet = Schema.Struct({
   )
 })
 
-/** A set, as the library picks from it, and as it was published. */
+/** A key set: as the library selects keys from it, and as it was published. */
 export interface KeySet {
   readonly pick: ReturnType<typeof createLocalJWKSet>
   readonly jwks: (typeof JwkSet.Type)["keys"]
@@ -35,42 +35,48 @@ export interface KeySet {
 }
 
 export interface IssuerKeys {
-  /** The set to look in; younger than ten minutes, or the last good one while the issuer is down. */
+  /** The present set: younger than ten minutes, or the last good one while the issuer is down. */
   readonly current: Effect.Effect<KeySet, FetchFailed>
-  /** A set younger than `seen`, if one may be fetched now. */
+  /** A set younger than `seen`, if a fetch is allowed at present. */
   readonly newerThan: (seen: KeySet) => Effect.Effect<Option.Option<KeySet>, FetchFailed>
 }
 
 const decoded = <A, I>(schema: Schema.Codec<A, I>, url: string) => {
   const decode = Schema.decodeUnknownEffect(schema)
   return (json: unknown) =>
-    Effect.mapError(decode(json), () => new FetchFailed({ url, reason: "it is not the document that it should be" }))
+    Effect.mapError(
+      decode(json),
+      () => new FetchFailed({ url, reason: "the document does not have the expected form" })
+    )
 }
 
 const fetchSet = Effect.fn("IssuerKeys.fetch")(function* (issuer: string) {
   const where = `${issuer.replace(/\/$/, "")}/.well-known/openid-configuration`
   const document = yield* Effect.flatMap(fetchJson(where, mostBytes), decoded(Discovery, where))
   if (!describes(document.issuer, issuer)) {
-    return yield* new FetchFailed({ url: where, reason: `it speaks of the issuer ${JSON.stringify(document.issuer)}` })
+    return yield* new FetchFailed({ url: where, reason: `it names the issuer ${JSON.stringify(document.issuer)}` })
   }
   const uri = document.jwks_uri
   if (!mayPublishAt(issuer, uri)) {
-    return yield* new FetchFailed({ url: where, reason: "its jwks_uri is neither https nor on loopback with it" })
+    return yield* new FetchFailed({
+      url: where,
+      reason: "its jwks_uri is not https, and not on loopback together with the issuer"
+    })
   }
   const { keys } = yield* Effect.flatMap(fetchJson(uri, mostBytes), decoded(JwkSet, uri))
   const pick = yield* Effect.try({
     try: () => createLocalJWKSet({ keys: [...keys] }),
-    catch: () => new FetchFailed({ url: uri, reason: "it is no key set" })
+    catch: () => new FetchFailed({ url: uri, reason: "the document is not a key set" })
   })
   const set: KeySet = { pick, jwks: keys, fetched_at: yield* Clock.currentTimeMillis }
   return set
 })
 
-/** A public issuer may not point us at services of this machine. */
+/** A public issuer may not name addresses on this machine. */
 function mayPublishAt(issuer: string, uri: string): boolean {
   const [from, to] = [URL.parse(issuer), URL.parse(uri)]
   if (from === null || to === null) return false
-  // A key set's address may have a query; issuers may not.
+  // The URL of a key set may have a query; an issuer may not.
   const plain = isTrustedUrl(uri.replace(/\?[^#]*$/, ""))
   return plain && (!isLoopbackHost(to.hostname) || isLoopbackHost(from.hostname))
 }
@@ -80,7 +86,7 @@ export const makeIssuerKeys = Effect.fnUntraced(function* (issuer: string) {
   let last: KeySet | undefined
   let failed: { readonly at: number; readonly error: FetchFailed } | undefined
 
-  /** The outcome of one attempt. Those who waited for it get the same, and make none of their own. */
+  /** The outcome of an attempt. Callers that waited for it share it. */
   const attempt = Effect.suspend(() => {
     const [set, failure] = [last, failed]
     return lock.withPermits(1)(
@@ -94,7 +100,7 @@ export const makeIssuerKeys = Effect.fnUntraced(function* (issuer: string) {
       })
     )
   }).pipe(
-    // Around the wait for others too: nobody waits longer, whatever becomes of them.
+    // It includes the wait for another caller's attempt, so no caller waits longer.
     Effect.timeoutOrElse({
       duration: timeout,
       orElse: () => Effect.fail(new FetchFailed({ url: issuer, reason: "it took longer than five seconds" }))

@@ -1,10 +1,9 @@
 /**
- * TokenSigner on JOSE: EdDSA over Ed25519, one issuer that is its own audience.
+ * TokenSigner on JOSE: EdDSA over Ed25519, with the same issuer and audience.
  *
- * A token is checked for being one that we could have written, member by member, because the library alone lets
- * through a missing or endless `exp`, an `iat` in the future, other letter case in `typ`, extra audiences and several
- * spellings of one signature. It stops at that: `exp` in the past is for the callers to judge, since an expired token
- * still refreshes.
+ * A token must have exactly the form that this signer writes, member by member. The library alone accepts a missing or
+ * unbounded `exp`, an `iat` in the future, another letter case in `typ`, further audiences and several encodings of a
+ * signature. Callers decide about an `exp` in the past, because an expired token can still be refreshed.
  */
 import { ForgedToken, SessionClaims, type SigningKeyStore, type StorageError, TokenSigner } from "@narthex/core"
 import { Clock, Effect, Layer, type Option, Redacted, Schema } from "effect"
@@ -16,13 +15,13 @@ import type { SigningKeysUnreadable } from "./WrappedKey.ts"
 const longest = 4096
 const typ = "narthex-session+jwt"
 const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
-/** RFC 7638 with SHA-256: nothing of any other form is looked up. */
+/** An RFC 7638 thumbprint with SHA-256; a `kid` of another form is not looked up. */
 const kidForm = /^[\w-]{43}$/
 
 const longestLife = 900
 const skew = 5
 
-// Strict: we write these members and no others, so whatever else stands there is not ours.
+// Strict: this signer writes these members and no others.
 const Header = Schema.fromJsonString(
   Schema.Struct({
     alg: Schema.Literal("EdDSA"),
@@ -40,7 +39,7 @@ const Claims = Schema.fromJsonString(
 const decodeClaims = Schema.decodeUnknownOption(Claims, { onExcessProperty: "error" })
 
 export interface TokenSignerOptions {
-  /** What the API calls itself (`NARTHEX_API_URL`): `iss` and `aud` of every token. */
+  /** The public URL of the API (`NARTHEX_API_URL`): `iss` and `aud` of every token. */
   readonly issuer: string
 }
 
@@ -82,12 +81,12 @@ const make = Effect.fn("JoseTokenSigner.make")(function* ({ issuer }: TokenSigne
 const ours = <A>(found: Option.Option<A>): Effect.Effect<A, ForgedToken> =>
   Effect.mapError(Effect.fromOption(found), () => new ForgedToken({}))
 
-/** Base64url has spare bits at the end, hence several spellings of the same bytes; we write only one. */
+/** Base64url has unused bits at the end, so the same bytes have several encodings; only the canonical one is accepted. */
 const isCanonical = (text: string) => Buffer.from(text, "base64url").toString("base64url") === text
 
 const textOf = (segment: string) => utf8(Buffer.from(segment, "base64url"))
 
-/** `undefined` for what is not UTF-8; no schema takes that for JSON. */
+/** `undefined` for bytes that are not UTF-8, which no schema accepts as JSON. */
 const utf8 = (bytes: Uint8Array): string | undefined => {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)

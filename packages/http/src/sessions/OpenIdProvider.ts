@@ -1,12 +1,12 @@
 /**
- * An identity provider as it is configured (`NARTHEX_PROVIDERS`), and which spellings of `iss` are its own.
+ * A configured identity provider (`NARTHEX_PROVIDERS`), and which values of `iss` belong to it.
  *
- * Two issuers need more than equal strings. Google writes `iss` with and without the scheme. Entra's shared endpoints
- * (`common`, `organizations`) name no tenant, and every token names its own: `tid` says which, and `iss` must agree.
+ * For two issuers, equal strings are not enough. Google writes `iss` with and without the scheme. Entra's shared endpoints
+ * (`common`, `organizations`) name no tenant, but every token names its tenant in `tid`, and `iss` must agree with it.
  */
 import { Schema } from "effect"
 
-/** Asymmetric ones only: with HS* the "public" key would be the secret. */
+/** Asymmetric algorithms only: with HS* the "public" key would be the secret. */
 export const SigningAlgorithm = Schema.Literals([
   "RS256",
   "RS384",
@@ -22,10 +22,10 @@ export const SigningAlgorithm = Schema.Literals([
 ])
 export type SigningAlgorithm = typeof SigningAlgorithm.Type
 
-/** What the providers that people have sign with, when the settings name nothing. */
+/** The default: the algorithms with which common providers sign. */
 export const usualAlgorithms: ReadonlyArray<SigningAlgorithm> = ["RS256", "ES256", "EdDSA"]
 
-/** `email_verified`: believe the claim. `never`: an address from here is for display alone. */
+/** `email_verified`: trust the claim. `never`: addresses of this provider are for display only. */
 export const EmailTrust = Schema.Literals(["email_verified", "never"])
 
 const text = (most: number) =>
@@ -57,11 +57,11 @@ export const OpenIdProvider = Schema.Struct({
 })
 export type OpenIdProvider = typeof OpenIdProvider.Type
 
-/** Loopback by its address, or by the one name that is reserved for it (RFC 6761 §6.3). */
+/** Loopback by address, or by the name that is reserved for it (RFC 6761 §6.3). */
 export const isLoopbackHost = (host: string): boolean =>
   /^127(\.\d{1,3}){3}$/.test(host) || host === "::1" || host === "[::1]" || host === "localhost"
 
-/** Where keys may come from: https, or http that does not leave this machine. */
+/** Where keys may come from: https, or http on loopback. */
 export const isTrustedUrl = (address: string): boolean => {
   const url = URL.parse(address)
   if (url === null || /[?#\s]/.test(address) || url.username !== "" || url.password !== "") return false
@@ -74,7 +74,7 @@ const tenantForm = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 
 const entraIssuer = (tenant: string) => `https://login.microsoftonline.com/${tenant}/v2.0`
 
-/** Is a token with these claims this issuer's own word? */
+/** Whether a token with these claims is from this issuer. */
 export const speaksFor = (issuer: string, claims: { readonly iss: string; readonly tid?: unknown }): boolean => {
   if (entraShared.test(issuer)) {
     return typeof claims.tid === "string" && tenantForm.test(claims.tid) && claims.iss === entraIssuer(claims.tid)
@@ -82,17 +82,17 @@ export const speaksFor = (issuer: string, claims: { readonly iss: string; readon
   return claims.iss === issuer || (issuer === google && claims.iss === "accounts.google.com")
 }
 
-/** One spelling for each issuer, since a person is `(iss, sub)`: Google's own, and with Entra the tenant's. */
+/** The canonical issuer, because a person is identified by `(iss, sub)`: Google's with the scheme, Entra's with the tenant. */
 export const canonicalIssuer = (issuer: string, claims: { readonly iss: string }): string =>
   issuer === google ? google : claims.iss
 
-/** Does the discovery document name the issuer that it was asked of (OpenID Connect Discovery §4.3)? */
+/** Whether the discovery document names the issuer that it was requested from (OpenID Connect Discovery §4.3). */
 export const describes = (documentIssuer: string, issuer: string): boolean =>
   documentIssuer === issuer || (entraShared.test(issuer) && documentIssuer === entraIssuer("{tenantid}"))
 
 /**
- * May this key vouch for this `iss`? Entra publishes the keys of all tenants in one set and writes beside each whose
- * it is; without the check, a key of one tenant would speak for another.
+ * Whether this key may sign for this `iss`. Entra publishes the keys of all tenants in one set, each with its issuer;
+ * without the check, a key of one tenant could sign for another.
  */
 export const mayVouch = (
   jwk: Readonly<Record<string, unknown>>,

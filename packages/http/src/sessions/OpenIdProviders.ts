@@ -1,10 +1,9 @@
 /**
  * IdentityProvider for OpenID Connect issuers, as configured.
  *
- * A token decides nothing about its own verification: which algorithms, which issuer and where its keys are is in the
- * configuration, and headers that would say otherwise are refused. Its own claims choose between the configured
- * providers, no more. Steps: form, header, provider, signature, claims. A provider that is down or slow holds up its
- * own people alone.
+ * A token does not influence its own verification: algorithms, issuer and the location of keys come from the
+ * configuration, and headers that would change them are refused. Its claims only choose between the configured
+ * providers. Steps: form, header, provider, signature, claims. A provider that is down or slow delays only its own users.
  */
 import { createHash } from "node:crypto"
 import {
@@ -24,7 +23,7 @@ import { canonicalIssuer, mayVouch, type OpenIdProvider, speaksFor, usualAlgorit
 const longest = 16_384
 const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
 
-/** `crit` may change what the rest means, and the others bring a key of the token's own choice. */
+/** `crit` may change the meaning of the header; the others name a key of the token's own choice. */
 const refusedHeaders = ["crit", "jwk", "jku", "x5u", "x5c", "b64"]
 
 const Header = Schema.fromJsonString(
@@ -47,7 +46,7 @@ interface Configured {
 const refuse = (cause: string) => new InvalidIdToken({ cause })
 
 const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvider>) {
-  // Providers of one issuer share its keys.
+  // Providers with the same issuer share its keys.
   const issuers = new Map<string, IssuerKeys>()
   for (const { issuer } of providers) {
     if (!issuers.has(issuer)) issuers.set(issuer, yield* makeIssuerKeys(issuer))
@@ -64,7 +63,7 @@ const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvide
 
     const header = yield* found(decodeHeader(textOf(head)), "its header is malformed")
     const claimed = yield* found(decodeClaimed(textOf(body)), "its claims are malformed")
-    const chosen = yield* found(choose(configured, request.provider, claimed), "no configured provider is its issuer")
+    const chosen = yield* found(choose(configured, request.provider, claimed), "no configured provider has its issuer")
     const { keys, provider } = chosen
     yield* checkHeader(provider, header)
 
@@ -91,10 +90,10 @@ const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvide
   })
 })
 
-/** The set has no key for this token, or no single one. */
+/** The set has no key for this token, or several. */
 class NoSuchKey extends Schema.TaggedError<NoSuchKey>()("NoSuchKey", {}) {}
 
-/** The payload as text, once a key of the set has signed it. */
+/** The payload as text, if a key of the set has signed it. */
 const signed = Effect.fnUntraced(function* (token: string, provider: OpenIdProvider, set: KeySet) {
   const algorithms = [...(provider.algorithms ?? usualAlgorithms)]
   const verified = yield* Effect.tryPromise({
@@ -111,7 +110,7 @@ const signed = Effect.fnUntraced(function* (token: string, provider: OpenIdProvi
   return vouches ? (payload ?? "") : yield* refuse("its key belongs to another issuer")
 })
 
-/** The one that was named; else by `iss`, and where two providers have one issuer, by `aud`. */
+/** The provider that the request names, else the one with the token's `iss`; if several have it, the one with its `aud`. */
 function choose(
   configured: ReadonlyArray<Configured>,
   named: string | null,
@@ -127,7 +126,7 @@ function choose(
 function checkHeader(provider: OpenIdProvider, header: typeof Header.Type): Effect.Effect<void, InvalidIdToken> {
   const algorithms: ReadonlyArray<string> = provider.algorithms ?? usualAlgorithms
   if (!algorithms.includes(header.alg)) return Effect.fail(refuse("its algorithm is not the provider's"))
-  // Other tokens of the same issuer are signed with the same keys: access tokens, logout tokens (RFC 8725 §3.11).
+  // An issuer signs access tokens and logout tokens with the same keys (RFC 8725 §3.11).
   if (header.typ !== undefined && !/^(application\/)?jwt$/i.test(header.typ)) {
     return Effect.fail(refuse("its typ is not that of an id token"))
   }
@@ -146,12 +145,12 @@ function identityOf(provider: OpenIdProvider, claims: IdTokenClaims, signingInpu
     email_verified: email !== null && provider.email_trust !== "never" && claims.email_verified === true,
     name: shown(claims.name, 200),
     token_digest: digestOf(issuer, claims.jti, signingInput),
-    // The instant from which `verify` refuses it, and until which a spent one must be remembered.
+    // From this instant `verify` refuses the token; until then a used one must be remembered.
     expires_at: DateTime.makeUnsafe(Math.ceil((claims.exp + leewaySeconds) * 1000))
   }
 }
 
-/** Not over the signature: one signature has several spellings, and each would be a fresh token. */
+/** Without the signature: a signature has several encodings, and each would count as a new token. */
 function digestOf(issuer: string, jti: string | undefined, signingInput: string): string {
   const name = jti === undefined || jti === "" ? [issuer, null, signingInput] : [issuer, jti]
   return createHash("sha256").update(JSON.stringify(name)).digest("base64url")
@@ -162,7 +161,7 @@ const found = <A>(option: Option.Option<A>, cause: string): Effect.Effect<A, Inv
 
 const textOf = (segment: string) => utf8(Buffer.from(segment, "base64url"))
 
-/** `undefined` for what is not UTF-8. */
+/** `undefined` for bytes that are not UTF-8. */
 function utf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes)

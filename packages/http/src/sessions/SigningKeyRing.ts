@@ -1,10 +1,10 @@
 /**
- * The signing keys that this instance knows: every published one, opened, and read again when they may have changed.
+ * The signing keys that this instance knows: every published key, unwrapped, and read again when they may have changed.
  *
- * Keys are published ten minutes before their first use and the ring is read anew every minute, so an unknown `kid` is
- * nearly always a forgery; it causes a read all the same, but one in five seconds at the most, whoever sends how many.
- * When the store cannot be read, the keys known so far go on. At the start every key must open; a key that turns up
- * later and does not open is left aside, since nothing that it signed came from us.
+ * Keys are published ten minutes before their first use and the ring is read every minute, so an unknown `kid` is nearly
+ * always a forgery. It still causes a read, but at most one in five seconds, however many requests send it. While the
+ * store cannot be read, the known keys stay in use. At the start every key must unwrap; a key that appears later and does
+ * not unwrap is skipped, because no instance of this platform can have signed with it.
  */
 import { SigningKeyStore, type StorageError } from "@narthex/core"
 import { Array, Clock, DateTime, Effect, Option, Semaphore } from "effect"
@@ -15,15 +15,15 @@ const freshMillis = 60_000
 const coolDownMillis = 5_000
 
 export interface SigningKeyRing {
-  /** Every key that is published now. */
+  /** Every key that is published at present. */
   readonly published: Effect.Effect<ReadonlyArray<OpenedKey>>
-  /** The key of this name, if it is ours and still published. */
+  /** The key with this `kid`, if it is known and still published. */
   readonly find: (kid: string) => Effect.Effect<Option.Option<OpenedKey>, StorageError>
-  /** The key to sign with now. */
+  /** The key that signs at present. */
   readonly signing: Effect.Effect<OpenedKey>
 }
 
-/** Opens the keys in the store; the very first instance makes one. */
+/** Unwraps the keys in the store; if there are none, it makes the first. */
 export const makeSigningKeyRing = Effect.fn("makeSigningKeyRing")(function* () {
   const store = yield* SigningKeyStore
   const master = yield* MasterSecret
@@ -33,7 +33,7 @@ export const makeSigningKeyRing = Effect.fn("makeSigningKeyRing")(function* () {
   const first = Effect.gen(function* () {
     const rows = yield* store.published(yield* DateTime.now)
     if (rows.length > 0) return rows
-    // Another instance may be faster; then its key is there to be read.
+    // Another instance may be faster; its key is then in the store.
     yield* store.addFirst(yield* makeSigningKey(yield* DateTime.now))
     return yield* store.published(yield* DateTime.now)
   })
@@ -57,7 +57,7 @@ export const makeSigningKeyRing = Effect.fn("makeSigningKeyRing")(function* () {
     if (key !== undefined) known = [key, ...others]
   })
 
-  /** One read at a time, and none when the last attempt is younger than this. */
+  /** Reads run one at a time, and not when the last attempt is younger than this. */
   const readUnlessYoungerThan = (millis: number) =>
     Effect.gen(function* () {
       if ((yield* Clock.currentTimeMillis) - tried_at < millis) return
@@ -97,7 +97,7 @@ export const makeSigningKeyRing = Effect.fn("makeSigningKeyRing")(function* () {
   return ring
 })
 
-/** The youngest key whose time has come; before any has, which is a matter of clocks that differ, the first to come. */
+/** The youngest active key. If clocks differ and none is active yet, the first that will be. */
 function newestInUse(keys: Array.NonEmptyReadonlyArray<OpenedKey>, now: DateTime.Utc): OpenedKey {
   return keys.reduce((best, key) => {
     const waits = DateTime.isGreaterThan(key.active_from, now)
@@ -110,9 +110,9 @@ function newestInUse(keys: Array.NonEmptyReadonlyArray<OpenedKey>, now: DateTime
 const warnIfUnreadable = (kid: string) => (key: Option.Option<OpenedKey>) =>
   Option.isSome(key)
     ? Effect.void
-    : Effect.logWarning("A signing key in the store does not open with our master secret and is left aside.", { kid })
+    : Effect.logWarning("A signing key in the store does not open with the master secret and is skipped.", { kid })
 
-/** Has the store signing keys? Asked where a missing master secret would otherwise be made anew. */
+/** Whether the store has signing keys: if it has, a missing master secret must not be replaced by a new one. */
 export const signingKeysExist: Effect.Effect<boolean, StorageError, SigningKeyStore> = Effect.gen(function* () {
   return (yield* (yield* SigningKeyStore).published(yield* DateTime.now)).length > 0
 })

@@ -1,5 +1,5 @@
 /**
- * One signing key, between the store and the signer: made, wrapped, opened again.
+ * A signing key between the store and the signer: generated, wrapped, unwrapped.
  *
  * The private JWK is a JWE (`dir`, A256GCM) under a key derived from the master secret.
  *
@@ -29,7 +29,7 @@ const PrivateJwkText = Schema.fromJsonString(PrivateJwk)
 const encodeJwk = Schema.encodeSync(PrivateJwkText)
 const decodeJwk = Schema.decodeUnknownSync(PrivateJwkText)
 
-/** Opened: what signs, what verifies, and what is published. */
+/** An unwrapped key: its private part, its public part, and the JWK that is published. */
 export interface OpenedKey {
   readonly kid: string
   readonly private_key: CryptoKey
@@ -50,7 +50,7 @@ export class SigningKeysUnreadable extends Schema.TaggedError<SigningKeysUnreada
 
 const wrapping = Effect.map(MasterSecret, (secret) => secret.key("signing-key-wrapping"))
 
-/** A fresh Ed25519 pair, wrapped. It signs from `activeFrom` on. */
+/** A new Ed25519 key pair, wrapped. It signs from `activeFrom` on. */
 export const makeSigningKey = Effect.fn("makeSigningKey")(function* (activeFrom: DateTime.Utc) {
   const secret = yield* wrapping
   const created_at = yield* DateTime.now
@@ -73,7 +73,7 @@ export const makeSigningKey = Effect.fn("makeSigningKey")(function* (activeFrom:
   })
 })
 
-/** None, when the master secret does not open it or it is not the key that its row says. */
+/** `None` if the master secret does not open it, or it is not the key that its row names. */
 export const openSigningKey = Effect.fnUntraced(function* (row: SigningKey) {
   const secret = yield* wrapping
   return yield* Effect.tryPromise(async (): Promise<OpenedKey | undefined> => {
@@ -86,7 +86,7 @@ export const openSigningKey = Effect.fnUntraced(function* (row: SigningKey) {
     const { active_from, kid, retired_until } = row
     return {
       kid,
-      // Web Crypto checks that both halves belong together.
+      // Web Crypto checks that the private and the public part belong together.
       private_key: await imported({ ...pub, d }),
       public_key: await imported(pub),
       public_jwk: { ...pub, kid, alg: "EdDSA", use: "sig" },

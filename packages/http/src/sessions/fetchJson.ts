@@ -1,13 +1,13 @@
 /**
- * One GET of JSON from a configured issuer: no redirects, a bound on the body, nothing sent that identifies us.
+ * A GET of JSON from a configured issuer: no redirects, a bounded body, and no header that identifies this server.
  *
- * It stops when it is interrupted; how long to wait is for the caller.
+ * An interruption aborts it; the caller sets the deadline.
  *
  * Pitfall: `response.json()`. It reads a body of any length.
  */
 import { Effect, Schema } from "effect"
 
-/** The document could not be had. `reason` is for the operator's log. */
+/** The document could not be fetched. `reason` is for the operator's log. */
 export class FetchFailed extends Schema.TaggedError<FetchFailed>()("FetchFailed", {
   url: Schema.String,
   reason: Schema.String
@@ -34,7 +34,7 @@ export const fetchJson = Effect.fn("fetchJson")((url: string, mostBytes: number)
 async function bounded(response: Response, most: number): Promise<string> {
   const chunks: Array<Uint8Array> = []
   let length = 0
-  // Leaving the loop by a throw cancels the body, and the rest is never received.
+  // A throw out of the loop cancels the body, so the rest is not received.
   for await (const chunk of response.body ?? []) {
     length += chunk.length
     if (length > most) throw new Error(`more than ${most} bytes`)
@@ -43,6 +43,6 @@ async function bounded(response: Response, most: number): Promise<string> {
   return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks))
 }
 
-/** `fetch failed` says nothing; what it wraps does. */
+/** The message of `fetch failed` is in its cause. */
 const reasonOf = (cause: unknown): string =>
   cause instanceof Error ? (cause.cause instanceof Error ? cause.cause.message : cause.message) : String(cause)

@@ -1,9 +1,9 @@
 /**
- * `narthex-server keys rotate`: a new signing key, and an end for the old ones.
+ * `narthex-server keys rotate`: makes a new signing key and sets the end of the old ones.
  *
- * The new key is published ten minutes before it signs, so that every instance and whoever caches our key set knows it
- * by then. Until then the old one signs on. It stays published 12 hours and 15 minutes after that, because an expired
- * JWT is still a refresh credential for as long as its session lasts.
+ * The new key is published ten minutes before it signs, so that every instance and every cache of the key set knows it by
+ * then; until then the old key signs. The old key stays published for 12 hours and 15 minutes after that, because an
+ * expired JWT is a refresh credential for as long as its session lasts.
  */
 import { SigningKeyStore } from "@narthex/core"
 import { DateTime, Duration, Effect, Option } from "effect"
@@ -14,13 +14,13 @@ const keptAfterUse = Duration.sum(Duration.hours(12), Duration.minutes(15))
 
 export interface Rotation {
   readonly kid: string
-  /** From then on the new key signs. */
+  /** When the new key begins to sign. */
   readonly active_from: DateTime.Utc
-  /** Until then tokens of the old keys are good. `null`: there was none. */
+  /** Until when tokens of the old keys are valid. `null`: there was no old key. */
   readonly old_published_until: DateTime.Utc | null
 }
 
-/** Refused when the master secret does not open the keys that are there: a key wrapped with another would lock everybody out. */
+/** Refused when the master secret does not open the stored keys: instances could not read a key wrapped with another. */
 export const rotateSigningKeys = Effect.fn("rotateSigningKeys")(function* () {
   const store = yield* SigningKeyStore
   const now = yield* DateTime.now
