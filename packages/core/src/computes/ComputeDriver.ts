@@ -1,16 +1,16 @@
 /**
- * Port: the machines that run Postgres. One cluster a branch, one compute an endpoint.
+ * Port: the machines that run Postgres. A branch has one cluster, an endpoint one compute.
  *
- * Every call may be repeated: a step that was interrupted by a crash is simply run again, so each method describes a
- * state to reach, not a change to make. Nothing here decides; the operation runner does.
+ * Every method is idempotent: it describes a state to reach, because a step that a crash interrupted is run again. The
+ * driver decides nothing; the operation runner does.
  *
- * Pitfall: using an address without its generation. A compute that was stopped and started is another one, and a stale
- * address must never reach a different tenant's database.
+ * Pitfall: using an address without its generation. A compute that was stopped and started again is a different one,
+ * and a stale address could reach another tenant's database.
  */
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { BranchId, EndpointId } from "../Ids.ts"
 
-/** The compute could not reach the wanted state. `retryable` is false when trying again cannot help. */
+/** The wanted state was not reached. `reason` is shown to API users; `retryable` is false when a retry cannot help. */
 export class ComputeFailed extends Schema.TaggedError<ComputeFailed>()("ComputeFailed", {
   reason: Schema.String,
   retryable: Schema.Boolean
@@ -20,7 +20,7 @@ export class ComputeFailed extends Schema.TaggedError<ComputeFailed>()("ComputeF
   }
 }
 
-/** A Postgres role that connections of the branch may use. The control plane keeps its verifier, never its password. */
+/** A Postgres role of a branch. The control plane stores its verifier, never its password. */
 export interface ComputeRole {
   readonly role: string
   /** `SCRAM-SHA-256$…`, as Postgres stores it (RFC 5803). */
@@ -42,26 +42,26 @@ export interface ComputeStart {
   readonly branch_id: BranchId
   /** Grows with every start of the endpoint and is part of the address. */
   readonly generation: number
-  /** Every role of the branch that is valid now: those missing are made and those too many dropped before the first connection. */
+  /** Every role of the branch that is valid now. Before the first connection, missing roles are created, others dropped. */
   readonly roles: ReadonlyArray<ComputeRole>
 }
 
 export class ComputeDriver extends Context.Service<
   ComputeDriver,
   {
-    /** Makes the branch's cluster: empty, or a copy of the parent as it is now, running or not. There already: nothing. */
+    /** Creates the branch's cluster: empty, or a copy of the parent as it is now, running or not. No-op if it exists. */
     readonly createBranch: (branch: BranchId, parent: Option.Option<BranchId>) => Effect.Effect<void, ComputeFailed>
-    /** Replaces the branch's data by a copy of the parent. Its computes are stopped first. */
+    /** Stops the branch's computes and replaces its data by a copy of the parent as it is now. */
     readonly resetBranch: (branch: BranchId, parent: BranchId) => Effect.Effect<void, ComputeFailed>
-    /** Stops what runs on the branch and removes its data. Gone already: nothing. */
+    /** Stops the branch's computes and removes its data. No-op if there is none. */
     readonly deleteBranch: (branch: BranchId) => Effect.Effect<void, ComputeFailed>
-    /** Runs the endpoint's compute and answers once it accepts connections. Runs already in this generation: its address. */
+    /** Starts the endpoint's compute, unless it runs in this generation, and returns once it accepts connections. */
     readonly start: (start: ComputeStart) => Effect.Effect<Compute, ComputeFailed>
-    /** Stops the endpoint's compute and answers once it is down. Not running: nothing. */
+    /** Stops the endpoint's compute and returns once it is down. No-op if it does not run. */
     readonly stop: (endpoint: EndpointId) => Effect.Effect<void, ComputeFailed>
-    /** Brings the roles of a running branch to this list and ends the sessions of roles that are gone. Not running: nothing. */
+    /** Creates and drops roles of a running branch to match, and ends sessions of dropped roles. No-op if suspended. */
     readonly applyRoles: (branch: BranchId, roles: ReadonlyArray<ComputeRole>) => Effect.Effect<void, ComputeFailed>
-    /** What runs now, also what an earlier process left running. */
+    /** Every compute that runs now, including those that an earlier process started. */
     readonly running: Effect.Effect<ReadonlyArray<Compute>, ComputeFailed>
   }
 >()("@narthex/core/computes/ComputeDriver") {}

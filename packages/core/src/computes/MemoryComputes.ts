@@ -1,7 +1,6 @@
 /**
- * The reference implementation of `ComputeDriver`: remembers what exists and what runs, and starts nothing.
- *
- * Its addresses lead nowhere. `NARTHEX_COMPUTE=memory` and the tests use it.
+ * The reference implementation of `ComputeDriver`: records which branches exist and which computes run, and starts
+ * nothing. Its addresses cannot be connected to. `NARTHEX_COMPUTE=memory` and the tests use it.
  */
 import { Effect, Layer, Option } from "effect"
 import type { BranchId, EndpointId } from "../Ids.ts"

@@ -1,9 +1,11 @@
 /**
- * An operation: work on a project that takes time, and the record of it.
+ * An operation: the record of work on a project that takes time.
  *
- * `scheduling → running → finished | failed | error | cancelled`, or `skipped`; `cancelling` on the way. Retries stay
- * inside `running`, so whoever waits for a final status waits rightly (docs/design/api.md, Projects, branches,
- * endpoints, operations).
+ * `scheduling → running → finished | failed | error`, or `scheduling → skipped`. Retries stay inside `running`, so a
+ * final status never changes (docs/design/api.md, Projects, branches, endpoints, operations). `failed` was retried to
+ * the end; `error` could not be retried.
+ *
+ * `cancelling` and `cancelled` are reserved by the contract. No operation enters them: there is no call that cancels.
  */
 import { Schema } from "effect"
 import { BranchId, EndpointId, OperationId, OrgId, ProjectId } from "../Ids.ts"
@@ -47,10 +49,10 @@ const next: Record<OperationStatus, ReadonlyArray<OperationStatus>> = {
 /** May an operation in `from` move to `to`? */
 export const mayMove = (from: OperationStatus, to: OperationStatus): boolean => next[from].includes(to)
 
-/** Will this status never change again? */
+/** Is the operation over in this status? */
 export const isFinal = (status: OperationStatus): boolean => next[status].length === 0
 
-/** Who asked for an operation. */
+/** Who or what requested an operation. `id` and `name` are `null` for proxies and the system. */
 export class Initiator extends Schema.Class<Initiator>("Initiator")({
   type: Schema.Literals(["user", "api_key", "proxy", "system"]),
   id: Schema.NullOr(Schema.String),
@@ -77,11 +79,11 @@ const fields = {
 /** An operation as the API shows it. */
 export class Operation extends Schema.Class<Operation>("Operation")(fields) {}
 
-/** An operation as it is stored: with its organization, and who works on it until when. */
+/** An operation as it is stored: with its organization and its lease. */
 export class StoredOperation extends Schema.Class<StoredOperation>("StoredOperation")({
   ...fields,
   org_id: OrgId,
-  /** The worker that holds it, and until when; another may take it over after that. */
+  /** The worker that performs it, and until when. After that another worker may claim it. */
   lease_owner: Schema.NullOr(Schema.String),
   lease_until: Schema.NullOr(Schema.DateTimeUtcFromString)
 }) {

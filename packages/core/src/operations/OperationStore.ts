@@ -1,8 +1,8 @@
 /**
- * Port: operations, and who works on which.
+ * Port: operations and their leases.
  *
- * A worker holds an operation by a lease. When it dies, the lease ends and another worker takes the operation over, so
- * a crash at any point loses none. Operations of one branch run one after another in the order of their creation.
+ * A worker holds an operation by a lease. When it dies, the lease expires and another worker claims the operation, so a
+ * crash at any point loses none. The operations of a branch run one after another in the order of their creation.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { BranchId, OperationId, ProjectId } from "../Ids.ts"
@@ -22,18 +22,18 @@ export class OperationStore extends Context.Service<
   {
     readonly insert: (operation: StoredOperation) => Effect.Effect<void, StorageError>
     readonly find: (operation: OperationId) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
-    /** As `find`, and keeps other transactions that lock it waiting. */
+    /** As `find`, and locks the row until the end of the transaction. */
     readonly lock: (operation: OperationId) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
     readonly update: (operation: StoredOperation) => Effect.Effect<void, StorageError>
     /**
-     * Takes the oldest operation that is due: not final, not leased at `now`, past its `retry_at`, and with no
-     * earlier unfinished operation on its branch. It is leased to the worker from then on; of two workers at once, one
-     * gets it.
+     * Leases the oldest due operation to the worker: not final, not leased at `now`, past its `retry_at`, and with no
+     * earlier unfinished operation on its branch. Atomic: of several workers at once exactly one gets it. `None`: none
+     * is due.
      */
     readonly claim: (claim: Claim) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
-    /** Keeps a lease that the worker still has; `false` when it was lost. */
+    /** Extends a lease that the worker still holds. `false`: it has lost the lease, or the operation is final. */
     readonly extend: (operation: OperationId, claim: Claim) => Effect.Effect<boolean, StorageError>
-    /** Newest first; `branch` narrows it to one branch. */
+    /** Newest first; `branch` limits the list to the operations of a branch. */
     readonly list: (
       project: ProjectId,
       branch: BranchId | null,

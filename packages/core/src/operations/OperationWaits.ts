@@ -1,7 +1,7 @@
 /**
- * Waiting for an operation to reach a final state, without asking the store again and again.
+ * Waits for an operation to reach a final status.
  *
- * The event log tells of every change; asking once a quarter of a second covers what a lost hint would miss.
+ * The event feed announces every change. Reading the store four times a second in addition covers a missed event.
  */
 import { Clock, Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import { EventFeed } from "../events/EventFeed.ts"
@@ -10,12 +10,12 @@ import type { StorageError } from "../StorageError.ts"
 import { isFinal, type StoredOperation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
 
-const lookAgain = Duration.millis(250)
+const pollInterval = Duration.millis(250)
 
 export class OperationWaits extends Context.Service<
   OperationWaits,
   {
-    /** The operation once it is final, or as it is when the time is over. `None`: there is no such operation. */
+    /** The operation once it is final, or as it is after `within`. `None`: there is no such operation. */
     readonly settled: (
       operation: OperationId,
       within: Duration.Duration
@@ -42,7 +42,7 @@ export class OperationWaits extends Context.Service<
             const found = yield* store.find(operation)
             const left = end - (yield* Clock.currentTimeMillis)
             if (Option.isNone(found) || isFinal(found.value.status) || left <= 0) return found
-            const pause = Duration.min(lookAgain, Duration.millis(left))
+            const pause = Duration.min(pollInterval, Duration.millis(left))
             yield* Effect.timeoutOption(changed(operation), pause)
           }
         })

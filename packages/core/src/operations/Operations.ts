@@ -2,7 +2,7 @@
  * Schedules operations and moves them through their states; each change of `status` is one event, written in the
  * transaction that makes it (docs/design/events.md E8).
  *
- * It stops at the record: doing the work is the runner's.
+ * It keeps the record; the runner performs the work.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
@@ -120,7 +120,7 @@ export class Operations extends Context.Service<
   )
 }
 
-/** Who asks for an operation when a caller of the API does. */
+/** The initiator of an operation that a caller of the API requests. */
 export const initiatorOf = (caller: AnyCaller): Initiator =>
   caller.kind === "session"
     ? new Initiator({ type: "user", id: caller.user.id, name: caller.user.email })
@@ -132,7 +132,7 @@ export const byProxy = new Initiator({ type: "proxy", id: null, name: null })
 const present = (members: Record<string, string | null>): Record<string, string> =>
   Object.fromEntries(Object.entries(members).flatMap(([name, value]) => (value === null ? [] : [[name, value]])))
 
-/** The members of `operation.updated.v1`: in event data an absent fact is missing, never null. */
+/** The members of `operation.updated.v1`. A member without a value is left out of event data, never `null`. */
 const eventData = (operation: StoredOperation): EventData => ({
   operation_id: operation.id,
   action: operation.action,

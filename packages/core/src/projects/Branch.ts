@@ -1,4 +1,4 @@
-/** A branch: one copy of the data. *main* is the default branch or a protected one (docs/design/authorization.md). */
+/** A branch: a copy of a project's data. *main*: the default branch or a protected one (docs/design/authorization.md). */
 import { Schema } from "effect"
 import { UserRef } from "../accounts/UserRef.ts"
 import { BranchId, ProjectId, RegionId } from "../Ids.ts"
@@ -16,7 +16,7 @@ export class Branch extends Schema.Class<Branch>("Branch")({
   pending_state: Schema.NullOr(BranchState),
   default: Schema.Boolean,
   protected: Schema.Boolean,
-  /** Was it made by an agent key? Only such branches can agent keys reset, change or delete. */
+  /** Was it created by an agent key? Agent keys may reset, change and delete only such branches. */
   made_by_agent: Schema.Boolean,
   expires_at: Schema.NullOr(Schema.DateTimeUtcFromString),
   created_at: Schema.DateTimeUtcFromString,

@@ -1,6 +1,6 @@
 /**
- * A Postgres role that was minted for a branch. The control plane keeps what Postgres would keep, a SCRAM verifier;
- * the password is shown once. Roles of a suspended branch are applied at its next start.
+ * A Postgres role that was minted for a branch. The control plane stores a SCRAM verifier, as Postgres does; the
+ * password is returned once. Roles of a suspended branch are applied at its next start.
  */
 import { DateTime, Schema } from "effect"
 import { BranchId, ProjectId } from "../Ids.ts"
@@ -14,7 +14,7 @@ export class BranchRole extends Schema.Class<BranchRole>("BranchRole")({
   branch_id: BranchId,
   access: Access,
   verifier: Schema.String,
-  /** Did an agent key mint it? Such a role loses its branch when that becomes main. */
+  /** Did an agent key mint it? Such a role is revoked when its branch becomes main. */
   minted_by_agent: Schema.Boolean,
   created_at: Schema.DateTimeUtcFromString,
   expires_at: Schema.NullOr(Schema.DateTimeUtcFromString),

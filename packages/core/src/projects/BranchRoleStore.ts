@@ -1,4 +1,4 @@
-/** Port: the roles minted for branches. A role belongs to its branch: another branch may have one of the same name. */
+/** Port: the roles minted for branches. A role is identified by its branch and its name. */
 import { Context, type DateTime, Effect, Layer } from "effect"
 import type { BranchId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -9,9 +9,9 @@ export class BranchRoleStore extends Context.Service<
   BranchRoleStore,
   {
     readonly insert: (role: BranchRole) => Effect.Effect<void, StorageError>
-    /** Those that work at `now`, oldest first. */
+    /** The roles that are neither revoked nor expired at `now`, oldest first. */
     readonly valid: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<ReadonlyArray<BranchRole>, StorageError>
-    /** Ends the roles that agents minted on a branch; answers how many. */
+    /** Revokes the roles that agents minted on a branch. Returns how many. */
     readonly revokeAgentRoles: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<number, StorageError>
   }
 >()("@narthex/core/projects/BranchRoleStore") {

@@ -1,4 +1,4 @@
-/** Port: branches. Names are unique in a project among those that are there. */
+/** Port: branches. A name is unique among a project's branches that are not deleted; only those are found. */
 import { Context, Effect, Layer, Option } from "effect"
 import type { DateTime } from "effect"
 import type { BranchId, ProjectId } from "../Ids.ts"
@@ -21,19 +21,19 @@ export class BranchStore extends Context.Service<
      */
     readonly put: (branch: Branch) => Effect.Effect<boolean, StorageError>
     readonly find: (project: ProjectId, branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
-    /** Without its project, for ids that stand alone in a body. */
+    /** As `find` in any project, for an id that comes without one. */
     readonly findAnywhere: (branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
-    /** As `find`, and keeps other transactions that lock it waiting. */
+    /** As `find`, and locks the row until the end of the transaction. */
     readonly lock: (project: ProjectId, branch: BranchId) => Effect.Effect<Option.Option<Branch>, StorageError>
     readonly markDeleted: (branch: BranchId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
-    /** Newest first; `only` narrows it to one branch. */
+    /** Newest first; `only` limits the list to that branch. */
     readonly list: (
       project: ProjectId,
       only: BranchId | null,
       page: PageRequest
     ) => Effect.Effect<Page<Branch>, StorageError>
     readonly hasChildren: (branch: BranchId) => Effect.Effect<boolean, StorageError>
-    /** Branches whose time is over at `now`, at most `limit`. */
+    /** Branches that have expired at `now`, at most `limit`. */
     readonly expired: (now: DateTime.Utc, limit: number) => Effect.Effect<ReadonlyArray<Branch>, StorageError>
   }
 >()("@narthex/core/projects/BranchStore") {

@@ -1,4 +1,4 @@
-/** Port: endpoints. One read-write endpoint a branch. */
+/** Port: endpoints. A branch has at most one read-write endpoint. Deleted endpoints are not found. */
 import { Context, Effect, Layer, Option } from "effect"
 import type { DateTime } from "effect"
 import type { BranchId, EndpointId, ProjectId } from "../Ids.ts"
@@ -12,7 +12,7 @@ interface Stored {
   readonly deleted_at: DateTime.Utc | null
 }
 
-/** What a proxy saw of a compute; a report about another generation says nothing. */
+/** A proxy's observation of a compute. It applies to its own generation only. */
 export interface ActivityReport {
   readonly endpoint_id: EndpointId
   readonly generation: number
@@ -29,12 +29,12 @@ export class EndpointStore extends Context.Service<
      */
     readonly put: (endpoint: Endpoint) => Effect.Effect<boolean, StorageError>
     readonly find: (project: ProjectId, endpoint: EndpointId) => Effect.Effect<Option.Option<Endpoint>, StorageError>
-    /** Without its project, for proxies. */
+    /** As `find` in any project, for proxies and the system. */
     readonly findAnywhere: (endpoint: EndpointId) => Effect.Effect<Option.Option<Endpoint>, StorageError>
-    /** As `findAnywhere`, and keeps other transactions that lock it waiting. */
+    /** As `findAnywhere`, and locks the row until the end of the transaction. */
     readonly lock: (endpoint: EndpointId) => Effect.Effect<Option.Option<Endpoint>, StorageError>
     readonly markDeleted: (endpoint: EndpointId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
-    /** Newest first; `branch` narrows it to one branch. */
+    /** Newest first; `branch` limits the list to the endpoints of a branch. */
     readonly list: (
       project: ProjectId,
       branch: BranchId | null,
@@ -44,8 +44,8 @@ export class EndpointStore extends Context.Service<
     /** Every endpoint in state `active`, of all projects. */
     readonly active: Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
     /**
-     * Notes connections and activity, never moving `last_active_at` back; reports about other generations change
-     * nothing. Of several reports about one endpoint the last tells its connections.
+     * Records connections and activity. `last_active_at` never moves back; reports about other generations are ignored.
+     * Of several reports about the same endpoint the last one determines its connections.
      */
     readonly noteActivity: (reports: ReadonlyArray<ActivityReport>) => Effect.Effect<void, StorageError>
   }

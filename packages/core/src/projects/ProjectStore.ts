@@ -1,5 +1,5 @@
 /**
- * Port: projects. A deleted project answers like one that never was; its row stays for the record.
+ * Port: projects. A deleted project is not found, but its row is retained.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import type { DateTime } from "effect"
@@ -19,14 +19,14 @@ export class ProjectStore extends Context.Service<
   {
     readonly insert: (project: Project) => Effect.Effect<void, StorageError>
     readonly find: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
-    /** As `find`, and keeps other transactions that lock it waiting. */
+    /** As `find`, and locks the row until the end of the transaction. */
     readonly lock: (org: OrgId, project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
-    /** Whose it is, for callers that act for the system. */
+    /** As `find` in any organization, for proxies and the system. */
     readonly findAnywhere: (project: ProjectId) => Effect.Effect<Option.Option<Project>, StorageError>
     /** Changes nothing when the project is deleted. */
     readonly update: (project: Project) => Effect.Effect<void, StorageError>
     readonly markDeleted: (project: ProjectId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
-    /** Newest first; `only` narrows it to one project. */
+    /** Newest first; `only` limits the list to that project. */
     readonly list: (org: OrgId, only: ProjectId | null, page: PageRequest) => Effect.Effect<Page<Project>, StorageError>
   }
 >()("@narthex/core/projects/ProjectStore") {

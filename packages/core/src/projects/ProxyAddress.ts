@@ -1,8 +1,8 @@
 /**
  * Where clients reach the Postgres proxy, and the names that it serves (`NARTHEX_PROXY_DOMAIN`).
  *
- * Resolvers do not serve names below `localhost`, so while that is the domain a connection string uses the proxy's
- * own address and names the endpoint in `options` (docs/settings.md).
+ * Resolvers do not serve names below `localhost`. While that is the domain, a connection string uses the proxy's own
+ * address and names the endpoint in `options` (docs/settings.md).
  */
 import { Context, Redacted } from "effect"
 import { type Endpoint, EndpointView } from "./Endpoint.ts"
@@ -29,7 +29,7 @@ export const viewEndpoint = (proxy: ProxyLocation, endpoint: Endpoint): Endpoint
 /** The database that every branch has. */
 export const databaseName = "postgres"
 
-/** A connection string that works as it is. */
+/** A connection string that works unchanged: by host name, or by address with the endpoint in `options`. */
 export const connectionUri = (
   proxy: ProxyLocation,
   endpoint: Endpoint,

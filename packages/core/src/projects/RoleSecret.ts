@@ -1,4 +1,4 @@
-/** A fresh Postgres role: its name, its password, and the SCRAM-SHA-256 verifier that Postgres stores (RFC 5803). */
+/** Generates a Postgres role: name, password, and the SCRAM-SHA-256 verifier that Postgres stores (RFC 5803). */
 import { Effect, Redacted } from "effect"
 import { Base64 } from "effect/encoding"
 import { hmacSha256 } from "../Digest.ts"
@@ -45,7 +45,7 @@ export interface RoleSecret {
   readonly verifier: string
 }
 
-/** A role that no other has: 80 bits of name, 165 bits of password. */
+/** Generates a unique role: 80 bits of name, 165 bits of password. */
 export const makeRoleSecret: Effect.Effect<RoleSecret> = Effect.gen(function* () {
   const role = `role_${yield* text(16)}`
   const password = yield* text(32)

@@ -1,9 +1,10 @@
 /**
- * Branches of a project: made as copies, reset, renamed, protected, made the default, and ended.
+ * Creates branches as copies, resets, renames, protects and deletes them, and sets the default branch.
  *
- * Callers authorize first, but what depends on a branch being *main* is asked again here under its lock, because it may
- * have become main since. A branch that becomes main loses the credentials that agents minted on it, in the same
- * commit.
+ * Callers authorize first. Only what depends on the branch being *main* is decided again here, under the branch's lock.
+ * A branch that becomes main loses the credentials that agents minted on it, in the same commit.
+ *
+ * Pitfall: trusting the decision of the request. The branch may have become main since.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
@@ -28,12 +29,14 @@ import { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 
 export interface NewBranch {
-  /** `null`: one is made. */
+  /** `null`: a name is generated. */
   readonly name: string | null
   /** `null`: the default branch. */
   readonly parent_id: string | null
   readonly protected: boolean
+  /** `null`: it never expires. */
   readonly ttl_seconds: number | null
+  /** Whether to create a read-write endpoint with it. */
   readonly endpoint: boolean
 }
 
@@ -60,23 +63,28 @@ export class Branches extends Context.Service<
       project: Pick<Project, "id">,
       page: PageRequest
     ) => Effect.Effect<Page<Branch>, StorageError>
+    /** Schedules a copy of the parent. `Conflict`: the name is taken, or a protected branch would expire. */
     readonly create: (
       caller: AnyCaller,
       project: Project,
       wanted: NewBranch
     ) => Effect.Effect<BranchWork & { readonly endpoint: Endpoint | null }, Conflict | InvalidMember | StorageError>
+    /** `Conflict`: the name is taken, or a main branch would expire. */
     readonly change: (
       caller: AnyCaller,
       policy: CredentialPolicy,
       branch: Branch,
       changes: BranchChanges
     ) => Effect.Effect<Branch, Exclude<Blocked, ResourceBusy>>
+    /** Ends the branch. `Conflict`: it is main or has children; `ResourceBusy`: an operation is unfinished. */
     readonly remove: (
       caller: AnyCaller,
       policy: CredentialPolicy,
       branch: Branch
     ) => Effect.Effect<ReadonlyArray<StoredOperation>, Blocked>
+    /** Schedules replacing its data by the parent's. `Conflict`: it has no parent or is protected. */
     readonly reset: (caller: AnyCaller, policy: CredentialPolicy, branch: Branch) => Effect.Effect<BranchWork, Blocked>
+    /** Makes it the project's default branch. It no longer expires. */
     readonly setDefault: (caller: AnyCaller, branch: Branch) => Effect.Effect<BranchWork, Blocked>
   }
 >()("@narthex/core/provisioning/Branches") {
@@ -150,7 +158,7 @@ export class Branches extends Context.Service<
         return yield* run(step)
       })
 
-      /** The branch under its lock, if the caller may still do this to it. */
+      /** Locks the branch and decides again whether the caller may change it. */
       const locked = Effect.fnUntraced(function* (
         caller: AnyCaller,
         policy: Pick<CredentialPolicy, "agent">,
@@ -169,7 +177,7 @@ export class Branches extends Context.Service<
       const projectOf = (caller: AnyCaller, branch: Branch) =>
         orNotFound(projects.lock(caller.org_id, branch.project_id))
 
-      /** What agents minted on a branch ends when it becomes main (docs/design/authorization.md Z25). */
+      /** Revokes what agents minted on a branch that becomes main (docs/design/authorization.md Z25). */
       const endAgentRoles = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, branch: Branch) {
         if ((yield* roles.revokeAgentRoles(branch.id, yield* DateTime.now)) === 0) return []
         const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
@@ -191,7 +199,7 @@ export class Branches extends Context.Service<
             if (changed.main && changed.expires_at !== null) return yield* neverExpires
             if (!(yield* store.put(changed))) return yield* taken(changed.name)
             if (!changed.main || branch.main) return changed
-            // Not locked: `setDefault` locks the project before the branch, and the two would wait for each other.
+            // Not locked: `setDefault` locks the project before the branch, so locking it here could deadlock.
             const project = yield* orNotFound(projects.find(caller.org_id, branch.project_id))
             yield* endAgentRoles(caller, project, changed)
             return changed

@@ -1,11 +1,12 @@
 /**
- * Mints Postgres roles for a branch (docs/design/api.md, Projects, branches, endpoints, operations). The password is
- * shown once and never stored.
+ * Mints credentials of a branch: Postgres roles with a password and a connection string (docs/design/api.md, Projects,
+ * branches, endpoints, operations). The password is returned once and never stored. API keys are in `key-issuing/`.
  *
- * Minting wakes nothing: a role for a suspended compute is applied at its next start.
+ * Minting never starts a compute: a role of a suspended branch is applied at the next start. On a running branch the
+ * operation `apply_config` applies it, and minting waits for that.
  *
- * Pitfall: reading whether the branch is main before the transaction that mints. It is read inside, so an agent's
- * writer can never be left on main.
+ * Pitfall: reading whether the branch is main before the transaction that mints. The branch may become main in between,
+ * and an agent would keep write access to it.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
@@ -31,21 +32,22 @@ export interface MintedCredential {
   readonly connection_uri: Redacted.Redacted
 }
 
-/** The role is recorded, but what runs could not be told of it in time. Trying again is safe. */
+/** The role is recorded, but was not applied to the running compute in time. A retry mints another role and is safe. */
 export class NotApplied extends Schema.TaggedError<NotApplied>()("NotApplied", {}) {
   override get message() {
     return "The branch is busy. Try again in a moment."
   }
 }
 
-/** How long minting waits for work on the branch. */
-const patience = Duration.seconds(10)
+/** How long minting waits until the role is applied. */
+const applyTimeout = Duration.seconds(10)
+/** Lifetime in seconds of a role that an agent key mints without naming one. */
 const agentLifetime = 3600
 
 export class Credentials extends Context.Service<
   Credentials,
   {
-    /** `ttl_seconds` null: an hour for agent keys, else no end. */
+    /** Mints a role and returns once it works. `ttl_seconds` `null`: an hour for agent keys, else it never expires. */
     readonly mint: (
       caller: AnyCaller,
       project: Project,
@@ -53,7 +55,7 @@ export class Credentials extends Context.Service<
       access: Access,
       ttl_seconds: number | null
     ) => Effect.Effect<MintedCredential, Conflict | NotFound | Refused | NotApplied | StorageError>
-    /** The same on a branch that this call made: its making is not waited for, because its first start applies the role. */
+    /** As `mint`, on a branch that the same request created: returns at once, because its first start applies the role. */
     readonly mintOnNew: (
       caller: AnyCaller,
       project: Project,
@@ -78,7 +80,7 @@ export class Credentials extends Context.Service<
       const waits = yield* OperationWaits
       const { run } = yield* Transaction
 
-      /** Records the role, and says which work has to end before Postgres knows of it. */
+      /** Records the role. `awaited` is the operation after which Postgres knows it. */
       const record = Effect.fn("Credentials.record")(function* (
         caller: AnyCaller,
         project: Project,
@@ -132,7 +134,7 @@ export class Credentials extends Context.Service<
       const mint: Credentials["Service"]["mint"] = Effect.fn("Credentials.mint")(function* (...asked) {
         const { awaited, minted } = yield* record(...asked)
         if (awaited === undefined) return minted
-        const settled = yield* waits.settled(awaited.id, patience)
+        const settled = yield* waits.settled(awaited.id, applyTimeout)
         return Option.exists(settled, (it) => it.status === "finished") ? minted : yield* new NotApplied({})
       })
 

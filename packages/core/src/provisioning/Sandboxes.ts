@@ -1,6 +1,8 @@
 /**
- * A sandbox: a child branch with an endpoint and a read-write credential in one call, gone after its time. It is what
- * an agent key drives.
+ * Creates a sandbox: a child branch with an endpoint and a read-write credential in one call, for agents.
+ *
+ * It is no record of its own. The branch expires after `ttl_seconds`, is ended by `Reconciler` like any other, and is
+ * read, reset and deleted through `Branches`. Callers authorize first.
  */
 import { Context, Effect, Layer } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
@@ -11,12 +13,17 @@ import { Credentials, type MintedCredential } from "./Credentials.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { Project } from "../projects/Project.ts"
 
+/** Lifetime of a sandbox in seconds when the request names none: an hour. */
 export const defaultSandboxSeconds = 3600
+/** The longest lifetime of a sandbox in seconds: a day. */
 export const maxSandboxSeconds = 86_400
 
 export interface NewSandbox {
+  /** `null`: a name is generated. */
   readonly name: string | null
+  /** `null`: the default branch. */
   readonly parent_id: string | null
+  /** `null`: `defaultSandboxSeconds`. */
   readonly ttl_seconds: number | null
 }
 
@@ -27,6 +34,7 @@ export interface CreatedSandbox extends BranchWork, MintedCredential {
 export class Sandboxes extends Context.Service<
   Sandboxes,
   {
+    /** Schedules the branch, and mints a credential that its first start applies. Both expire together. */
     readonly create: (
       caller: AnyCaller,
       project: Project,
@@ -48,7 +56,7 @@ export class Sandboxes extends Context.Service<
             protected: false,
             endpoint: true
           })
-          if (made.endpoint === null) return yield* Effect.die(new Error("A sandbox was made without its endpoint."))
+          if (made.endpoint === null) return yield* Effect.die(new Error("A sandbox was created without its endpoint."))
           const minted = yield* credentials.mintOnNew(caller, project, made.branch, "read_write", ttl_seconds)
           return { ...made, endpoint: made.endpoint, ...minted }
         })

@@ -1,8 +1,9 @@
 /**
- * Does the work of operations: takes one, runs it, records the end; on any number of instances at once.
+ * Performs operations, on any number of instances at once: claims an operation, runs its action, records the end. What
+ * the actions do is in `actions/`.
  *
- * Assume that this process dies between any two lines: the operation stays `running` under a lease, and whoever finds
- * the lease over runs it again. A retry stays inside `running`; after the last one it is `failed`.
+ * The process may die between any two lines. The operation then stays `running` under a lease, and after the lease has
+ * expired another worker runs it again. A retry stays inside `running`; after the last one the operation is `failed`.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
@@ -19,11 +20,13 @@ import { OperationStore } from "../operations/OperationStore.ts"
 import { actions } from "./actions.ts"
 
 export interface RunnerSettings {
+  /** How long a claimed operation belongs to its worker. The worker extends it after each third of that time. */
   readonly lease: Duration.Duration
-  /** How many operations one instance works on at once. */
+  /** How many operations an instance performs at once. */
   readonly concurrency: number
-  /** How often it looks without being told. */
+  /** How long it waits for a nudge before it looks for due operations again. */
   readonly poll: Duration.Duration
+  /** How many times a failed operation is tried again. */
   readonly retries: number
 }
 
@@ -31,11 +34,11 @@ export const RunnerPolicy = Context.Reference<RunnerSettings>("@narthex/core/run
   defaultValue: () => ({ lease: Duration.seconds(30), concurrency: 8, poll: Duration.millis(500), retries: 4 })
 })
 
-/** The pause before the next try: half a second, doubling, at most half a minute. */
+/** The back-off before the next try: half a second, doubled with each failure, at most half a minute. */
 export const retryPause = (failures: number): Duration.Duration =>
   Duration.millis(Math.min(30_000, 250 * 2 ** failures))
 
-/** How long an operation is put back that has to wait for another branch. */
+/** After how long an operation is tried again that has to wait for its branch's parent. */
 const waitForParent = Duration.millis(100)
 
 type Needs = BranchRoleStore | BranchStore | ComputeDriver | EndpointStore | Operations | OperationStore | Transaction
@@ -43,13 +46,13 @@ type Needs = BranchRoleStore | BranchStore | ComputeDriver | EndpointStore | Ope
 export class OperationRunner extends Context.Service<
   OperationRunner,
   {
-    /** Says that there may be something to do: a hint, which may be lost. */
+    /** Makes the runner look for due operations now. A nudge may be lost: polling covers that. */
     readonly nudge: Effect.Effect<void>
-    /** Takes one due operation and runs it to its end or its next retry; `false` when nothing was due. */
+    /** Performs a due operation up to its end or its next retry. Returns `false` when none was due. */
     readonly runOne: Effect.Effect<boolean, StorageError>
   }
 >()("@narthex/core/runner/OperationRunner") {
-  /** Works as long as its scope lives. */
+  /** Performs operations as long as its scope lives. */
   static readonly layer: Layer.Layer<OperationRunner, never, Needs> = Layer.effect(
     OperationRunner,
     Effect.gen(function* () {
@@ -59,7 +62,7 @@ export class OperationRunner extends Context.Service<
       const places = yield* Semaphore.make(concurrency)
       const nudges = yield* Queue.sliding<void>(1)
       const nudge = Effect.asVoid(Queue.offer(nudges, undefined))
-      // What ends may be what another operation of its branch waited for.
+      // The next operation of the branch may have waited for the end of this one.
       const leave = Effect.andThen(places.release(1), nudge)
 
       const dispatch = Effect.gen(function* () {
@@ -72,7 +75,7 @@ export class OperationRunner extends Context.Service<
           return yield* Effect.timeoutOption(Queue.take(nudges), poll)
         }
         yield* work(due.value).pipe(
-          Effect.catchCause((cause) => Effect.logError("An operation could not be worked on.", cause)),
+          Effect.catchCause((cause) => Effect.logError("An operation could not be performed.", cause)),
           Effect.ensuring(leave),
           Effect.forkIn(scope)
         )
@@ -115,7 +118,7 @@ const makeRunner = Effect.gen(function* () {
     return Option.filter(row, (it) => it.lease_owner === worker && !isFinal(it.status))
   })
 
-  /** Locks and changes the operation in one transaction, unless another worker took it over. */
+  /** Locks and changes the operation in one transaction. `None`: another worker has taken it over. */
   const whileHeld = <A, E, R>(operation: StoredOperation, change: (held: StoredOperation) => Effect.Effect<A, E, R>) =>
     run(
       Effect.flatMap(
@@ -124,7 +127,7 @@ const makeRunner = Effect.gen(function* () {
       )
     )
 
-  /** Leaves it in `scheduling`, for a later look. */
+  /** Leaves the operation in `scheduling` and makes it due again after `waitForParent`. */
   const putBack = Effect.fnUntraced(function* (operation: StoredOperation) {
     const retry_at = DateTime.addDuration(yield* DateTime.now, waitForParent)
     const waiting = new StoredOperation({ ...operation, retry_at, lease_owner: null, lease_until: null })
@@ -176,10 +179,10 @@ const makeRunner = Effect.gen(function* () {
       })
     )
 
-  /** Ends when the lease was lost, so that nobody works on beside whoever took the operation over. */
+  /** Extends the lease and returns when it is lost, so that the work stops that another worker repeats. */
   const keepLease = (operation: StoredOperation) =>
     Effect.flatMap(claim, (now) => store.extend(operation.id, now)).pipe(
-      Effect.orElseSucceed(() => true), // a store that cannot be reached gave it to nobody else either
+      Effect.orElseSucceed(() => true), // during an outage no other worker can claim it either
       Effect.delay(Duration.times(lease, 1 / 3)),
       Effect.repeat({ while: (kept) => kept })
     )
@@ -201,7 +204,7 @@ const makeRunner = Effect.gen(function* () {
     const started = yield* start(operation)
     if (Option.isNone(started) || !started.value.go) return
     const running = started.value.operation
-    // After a lost lease `finish` finds that the operation is another's.
+    // After a lost lease `finish` records nothing: `held` finds another owner.
     const outcome = yield* Effect.result(Effect.raceFirst(performed(running), Effect.as(keepLease(running), null)))
     if (outcome._tag === "Success") return yield* finish(running, outcome.success)
     if (outcome.failure._tag === "StorageError") return yield* outcome.failure

@@ -1,4 +1,4 @@
-/** Every action of an operation. A new one is a literal of `OperationAction`, a file in `actions/` and a line here. */
+/** Every action of an operation. To add one: a literal of `OperationAction`, a file in `actions/` and a line here. */
 import type { OperationAction } from "../operations/Operation.ts"
 import type { Action } from "./Action.ts"
 import { applyConfig } from "./actions/applyConfig.ts"
