@@ -21,18 +21,18 @@ describe("The states of an operation", () => {
     "cancelling>failed",
     "cancelling>error"
   ]
-  it("move in these ways and no other", () => {
+  it("an operation may move along these transitions and no others", () => {
     const found = statuses.flatMap((from) => statuses.filter((to) => mayMove(from, to)).map((to) => `${from}>${to}`))
     assert.sameMembers(found, legal)
   })
 
-  it("are final where nothing follows", () => {
+  it("a status without a transition is final", () => {
     assert.sameMembers(statuses.filter(isFinal), ["finished", "failed", "error", "cancelled", "skipped"])
   })
 })
 
 describe("retryPause", () => {
-  it("doubles from half a second and stops at half a minute", () => {
+  it("the back-off doubles from half a second up to half a minute", () => {
     const pauses = [1, 2, 3, 4, 5, 6, 7, 8, 50].map((failures) => Duration.toMillis(retryPause(failures)))
     assert.deepStrictEqual(pauses, [500, 1000, 2000, 4000, 8000, 16_000, 30_000, 30_000, 30_000])
   })
@@ -45,24 +45,24 @@ describe("desiredState", () => {
     anOperation(endpoint.project_id, branch, { action, endpoint_id: action === "reset_branch" ? null : of.id })
   const active = { ...endpoint, current_state: "active" as const }
 
-  it("stays where it is while nothing is under way", () => {
+  it("the desired state is the current one while no start, suspend or reset is unfinished", () => {
     assert.deepStrictEqual(desiredState(endpoint, []), { state: "idle", by: Option.none() })
     assert.deepStrictEqual(desiredState(active, [work("apply_config")]), { state: "active", by: Option.none() })
     assert.strictEqual(desiredState({ ...endpoint, current_state: "init" }, []).state, "idle")
   })
 
-  it("goes where the newest start or suspend sends it", () => {
+  it("the newest unfinished start or suspend determines the desired state", () => {
     const [start, suspend] = [work("start_compute"), work("suspend_compute")]
     assert.deepStrictEqual(desiredState(active, [start, suspend]), { state: "idle", by: Option.some(suspend) })
     assert.deepStrictEqual(desiredState(active, [suspend, start]), { state: "active", by: Option.some(start) })
   })
 
-  it("does not mind what other endpoints of the branch do", () => {
+  it("operations of other endpoints do not change the desired state", () => {
     const other = anEndpoint(endpoint.project_id, branch)
     assert.strictEqual(desiredState(active, [work("suspend_compute", other)]).state, "active")
   })
 
-  it("is stopped by a reset of the branch, and started by a start after it", () => {
+  it("a reset of the branch makes the desired state idle, and a start after it active", () => {
     const [reset, start] = [work("reset_branch"), work("start_compute")]
     assert.deepStrictEqual(desiredState(active, [reset]), { state: "idle", by: Option.some(reset) })
     assert.deepStrictEqual(desiredState(active, [reset, start]), { state: "active", by: Option.some(start) })

@@ -14,7 +14,7 @@ const branch_id = BranchId.make("br-1")
 const endpoint_id = EndpointId.make("ep-1")
 
 describe("An operation that moves", () => {
-  it.effect("says since when it runs and when it ended, each once", () =>
+  it.effect("an operation records its start and its end once each", () =>
     Effect.gen(function* () {
       const operations = yield* Operations
       const { run } = yield* Transaction
@@ -32,7 +32,7 @@ describe("An operation that moves", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("tells the clients of its project", () =>
+  it.effect("a move of an operation emits an event of its project", () =>
     Effect.gen(function* () {
       const operations = yield* Operations
       const { run } = yield* Transaction
@@ -49,14 +49,14 @@ describe("An operation that moves", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it("shows everything but its organization and its lease", () => {
+  it("the view of an operation leaves out its organization and its lease", () => {
     const stored = anOperation(aProjectId(), branch_id, { error: "the machine is busy" })
     const { lease_owner: _owner, lease_until: _until, org_id: _org, ...shown } = stored
     assert.deepStrictEqual({ ...stored.view }, { ...shown })
   })
 })
 
-describe("What an endpoint is headed for", () => {
+describe("desiredState", () => {
   const unfinished = (...actions: ReadonlyArray<readonly [OperationAction, string | null]>) =>
     actions.map(([action, id]) =>
       anOperation(project.id, branch_id, { action, endpoint_id: id === null ? null : EndpointId.make(id) })
@@ -64,7 +64,7 @@ describe("What an endpoint is headed for", () => {
   const state = (current_state: "active" | "idle", operations: ReadonlyArray<StoredOperation>) =>
     desiredState({ id: endpoint_id, current_state }, operations).state
 
-  it("is what the newest of its starts and suspends asks for", () => {
+  it("the newest start or suspend determines an endpoint's desired state", () => {
     const both = unfinished(["start_compute", "ep-1"], ["suspend_compute", "ep-1"], ["apply_config", "ep-1"])
     assert.deepStrictEqual(desiredState({ id: endpoint_id, current_state: "active" }, both), {
       state: "idle",
@@ -73,12 +73,12 @@ describe("What an endpoint is headed for", () => {
     assert.strictEqual(state("idle", unfinished(["suspend_compute", "ep-1"], ["start_compute", "ep-1"])), "active")
   })
 
-  it("does not depend on other endpoints of its branch", () => {
+  it("an endpoint's desired state does not depend on other endpoints of its branch", () => {
     assert.strictEqual(state("idle", unfinished(["start_compute", "ep-2"])), "idle")
     assert.strictEqual(state("active", unfinished(["suspend_compute", "ep-2"])), "active")
   })
 
-  it("is rest when its branch is reset", () => {
+  it("a reset of the branch makes its endpoint's desired state idle", () => {
     assert.strictEqual(state("active", unfinished(["reset_branch", null])), "idle")
     assert.strictEqual(state("active", unfinished(["reset_branch", null], ["start_compute", "ep-1"])), "active")
   })

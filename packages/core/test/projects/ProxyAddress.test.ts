@@ -30,7 +30,7 @@ describe("connectionUri", () => {
 })
 
 describe("viewEndpoint", () => {
-  it("names the host, also where connection strings use the address, and hides where the compute runs", () => {
+  it("the view of an endpoint has its host name and not the address of its compute", () => {
     const view = viewEndpoint(here, endpoint)
     assert.strictEqual(view.host, "ep-1.eu-1.localhost")
     for (const hidden of ["address", "generation", "connections"]) assert.notProperty(view, hidden)

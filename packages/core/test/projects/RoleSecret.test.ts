@@ -15,7 +15,7 @@ const partsOf = (verifier: string) => {
 }
 
 describe("scramVerifier", () => {
-  it.effect("opens the exchange of RFC 7677, §3", () =>
+  it.effect("the verifier completes the exchange of RFC 7677, §3", () =>
     Effect.gen(function* () {
       const salt = "W22ZaJ0SNY7soEsUEjb6gQ=="
       const nonce = "rOprNGfwEbeRWgbNEkqO%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
@@ -37,7 +37,7 @@ describe("scramVerifier", () => {
 })
 
 describe("makeRoleSecret", () => {
-  it.effect("makes names that need no quoting and passwords that need no escaping, all different", () =>
+  it.effect("generated names need no quoting, passwords no escaping, and all differ", () =>
     Effect.gen(function* () {
       const made = yield* Effect.forEach(Array.from({ length: 50 }), () => makeRoleSecret)
       for (const { password, role, verifier } of made) {
@@ -54,7 +54,7 @@ describe("makeRoleSecret", () => {
     })
   )
 
-  it.effect("asks again rather than favour letters, when too many bytes are unusable", () =>
+  it.effect("text is drawn again when too many bytes are unusable, so that no letter is favoured", () =>
     Effect.gen(function* () {
       let asked = 0
       const bytes = (count: number) => Effect.sync(() => new Uint8Array(count).fill(asked++ === 0 ? 255 : 35))

@@ -40,7 +40,7 @@ const now = (project: Project, { id }: Branch) =>
 
 describe("A new branch", () => {
   it.effect(
-    "is a child of the default branch in the project's region, named by us, without endpoint, unless asked otherwise",
+    "a new branch is a copy of the default branch, with a generated name and no endpoint, unless requested otherwise",
     () =>
       Effect.gen(function* () {
         const branches = yield* Branches
@@ -66,7 +66,7 @@ describe("A new branch", () => {
       }).pipe(Effect.provide(Core))
   )
 
-  it.effect("has a name that no other branch of the project has, of many at once too", () =>
+  it.effect("branch names are unique in a project, also when branches are created at once", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, project } = yield* setting
@@ -80,7 +80,7 @@ describe("A new branch", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("has a parent in the project: foreign, invented and malformed ones answer alike", () =>
+  it.effect("foreign, unknown and malformed parents get the same refusal", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const projects = yield* Projects
@@ -94,7 +94,7 @@ describe("A new branch", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("that is protected has no end", () =>
+  it.effect("a protected branch cannot expire", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, project } = yield* setting
@@ -105,7 +105,7 @@ describe("A new branch", () => {
 })
 
 describe("Changing a branch", () => {
-  it.effect("renames, protects and gives an end, and takes it away again", () =>
+  it.effect("a branch can be renamed, protected, and given and relieved of an expiry", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, main, project } = yield* setting
@@ -121,7 +121,7 @@ describe("Changing a branch", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("by an agent is asked again under the lock: what it made may have become main", () =>
+  it.effect("an agent's change is decided again under the lock, because the branch may have become main", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, project } = yield* setting
@@ -143,7 +143,7 @@ describe("Changing a branch", () => {
 })
 
 describe("The default branch", () => {
-  it.effect("is one, and the project knows it", () =>
+  it.effect("a project has exactly one default branch", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const projects = yield* ProjectStore
@@ -164,8 +164,8 @@ describe("The default branch", () => {
   )
 })
 
-describe("What a branch refuses", () => {
-  it.effect("is deleting the default branch, a protected one, or one with children", () =>
+describe("Refusals", () => {
+  it.effect("the default branch, a protected branch and one with children cannot be deleted", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, main, project } = yield* setting
@@ -181,7 +181,7 @@ describe("What a branch refuses", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("is resetting one without parent, or a protected one", () =>
+  it.effect("a branch without a parent and a protected one cannot be reset", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, main, project } = yield* setting
@@ -192,7 +192,7 @@ describe("What a branch refuses", () => {
   )
 
   it.effect(
-    "is a reset, a deletion or to become the default while an operation runs on it; names are never locked",
+    "a branch with an unfinished operation refuses reset, deletion and becoming the default, but not a new name",
     () =>
       Effect.gen(function* () {
         const machines = yield* Machines
@@ -228,7 +228,7 @@ describe("What a branch refuses", () => {
 })
 
 describe("Resetting a branch", () => {
-  it.effect("stops what runs on it; a start meanwhile waits for the end of it", () =>
+  it.effect("a reset suspends the endpoints, and a start during it runs after it", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const endpoints = yield* Endpoints

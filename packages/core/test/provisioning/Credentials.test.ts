@@ -19,7 +19,7 @@ import { Core, keyCallerOf, Machines, settle, signedIn, tagOf, until } from "../
 
 const onBranch = changes("write", "change_projects", "branch")
 
-/** A project with main and a child, both with an endpoint, ready; its owner and an agent of hers. */
+/** A project with main and a child, both ready and with an endpoint; its owner and an agent key of the owner. */
 const setting = Effect.gen(function* () {
   const projects = yield* Projects
   const branches = yield* Branches
@@ -46,7 +46,7 @@ const start = ({ ada, childEndpoint, project }: Setting) =>
     endpoints.setDesiredState(project, childEndpoint.id, "active", initiatorOf(ada))
   )
 
-/** Mints on a branch that runs or starts: the runner has to tell the machine. */
+/** Mints on a branch that runs or starts, while the runner applies the role. */
 const minted = <E, A, R>(minting: Effect.Effect<A, E, R>, branch: Branch) =>
   Effect.gen(function* () {
     const operations = yield* OperationStore
@@ -60,7 +60,7 @@ const minted = <E, A, R>(minting: Effect.Effect<A, E, R>, branch: Branch) =>
   })
 
 describe("Minting", () => {
-  it.effect("on a suspended branch wakes nothing, and the role is there before the first connection", () =>
+  it.effect("minting on a suspended branch starts nothing, and the role exists before the first connection", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const given = yield* setting
@@ -74,7 +74,7 @@ describe("Minting", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("on a running branch answers once the machine knows the role", () =>
+  it.effect("minting on a running branch returns once the role is applied", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const given = yield* setting
@@ -89,7 +89,7 @@ describe("Minting", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("while the compute starts misses nothing, though the start may have read the roles before", () =>
+  it.effect("a role minted during a start is applied, although the start may have read the roles before", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const given = yield* setting
@@ -114,7 +114,7 @@ describe("Minting", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("waits ten seconds for a busy branch, and no longer", () =>
+  it.effect("minting waits at most ten seconds for a busy branch", () =>
     Effect.gen(function* () {
       const given = yield* setting
       yield* start(given)
@@ -128,7 +128,7 @@ describe("Minting", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("gives a fresh role that ends when it was told to; an agent's after an hour, anybody else's never", () =>
+  it.effect("a role expires after its lifetime: by default an hour for an agent, else never", () =>
     Effect.gen(function* () {
       const { ada, agent, child, project } = yield* setting
       const ends = (caller: AnyCaller, ttl: number | null) =>
@@ -143,26 +143,28 @@ describe("Minting", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("keeps the verifier, never the password, and its connection string names the read-write endpoint", () =>
-    Effect.gen(function* () {
-      const endpoints = yield* Endpoints
-      const { ada, child, childEndpoint, project } = yield* setting
-      yield* endpoints.create(ada, project, {
-        branch_id: child.id,
-        type: "read_only",
-        suspend_timeout_seconds: null
-      })
-      yield* settle
-      const { connection_uri, credential, password } = yield* mint(ada, project, child, "read_only")
-      const [stored] = yield* validRoles(child)
-      assert.strictEqual(stored?.role, credential.role)
-      assert.notInclude(JSON.stringify(stored), Redacted.value(password))
-      assert.include(Redacted.value(connection_uri), `${credential.role}:${Redacted.value(password)}@`)
-      assert.include(Redacted.value(connection_uri), childEndpoint.id)
-    }).pipe(Effect.provide(Core))
+  it.effect(
+    "minting stores the verifier, never the password, and returns a connection string of the read-write endpoint",
+    () =>
+      Effect.gen(function* () {
+        const endpoints = yield* Endpoints
+        const { ada, child, childEndpoint, project } = yield* setting
+        yield* endpoints.create(ada, project, {
+          branch_id: child.id,
+          type: "read_only",
+          suspend_timeout_seconds: null
+        })
+        yield* settle
+        const { connection_uri, credential, password } = yield* mint(ada, project, child, "read_only")
+        const [stored] = yield* validRoles(child)
+        assert.strictEqual(stored?.role, credential.role)
+        assert.notInclude(JSON.stringify(stored), Redacted.value(password))
+        assert.include(Redacted.value(connection_uri), `${credential.role}:${Redacted.value(password)}@`)
+        assert.include(Redacted.value(connection_uri), childEndpoint.id)
+      }).pipe(Effect.provide(Core))
   )
 
-  it.effect("on a branch without endpoint is a conflict, on one that is gone not found", () =>
+  it.effect("minting is a conflict on a branch without endpoint, and not found on a deleted one", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, child, project } = yield* setting
@@ -181,7 +183,7 @@ describe("Minting", () => {
 })
 
 describe("An agent", () => {
-  it.effect("gets read-write access to what is not main, and read-only access anywhere", () =>
+  it.effect("an agent mints read-write access outside of main, and read-only access anywhere", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, agent, child, main, project } = yield* setting
@@ -193,7 +195,7 @@ describe("An agent", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("loses what it minted on a branch that becomes main, in the same commit, and nobody else does", () =>
+  it.effect("agent roles are revoked in the commit that makes their branch main, and no others", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       for (const how of ["default", "protected"] as const)
@@ -214,7 +216,7 @@ describe("An agent", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("never ends up with a writer on main, however minting and the change interleave", () =>
+  it.effect("an agent never keeps a read-write role on main, however minting and the change interleave", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       for (let round = 0; round < 10; round++) {
@@ -249,7 +251,7 @@ describe("An agent", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("drives a sandbox: a child with an endpoint and a writer that all end together", () =>
+  it.effect("a sandbox is a child branch with an endpoint and a read-write role that expire together", () =>
     Effect.gen(function* () {
       const sandboxes = yield* Sandboxes
       const { agent, main, project } = yield* setting

@@ -17,7 +17,7 @@ const now = ({ endpoint }: Effect.Success<typeof made>) =>
   Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(endpoint.id), Option.getOrThrow))
 
 describe("Starting and suspending", () => {
-  it.effect("again changes nothing: no operation when it is so, the same one while it becomes so", () =>
+  it.effect("repeating a start or suspend schedules nothing, and returns the unfinished operation", () =>
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const given = yield* setting
@@ -39,7 +39,7 @@ describe("Starting and suspending", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("are accepted while the branch is still being made, and stay pending until their turn", () =>
+  it.effect("a start is accepted while the branch is being created, and stays pending until it runs", () =>
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const given = yield* made
@@ -52,7 +52,7 @@ describe("Starting and suspending", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("of a disabled endpoint is a conflict, and disabling stops what runs", () =>
+  it.effect("starting a disabled endpoint is a conflict, and disabling suspends the compute", () =>
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const given = yield* setting
@@ -77,7 +77,7 @@ describe("Starting and suspending", () => {
 })
 
 describe("A new endpoint", () => {
-  it.effect("may be the branch's second reader, never its second writer", () =>
+  it.effect("a branch may have several read-only endpoints and one read-write endpoint", () =>
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const { ada, branch, project } = yield* setting
@@ -90,7 +90,7 @@ describe("A new endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("names a branch of the project", () =>
+  it.effect("an endpoint is created on a branch of the same project only", () =>
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const projects = yield* Projects
@@ -106,7 +106,7 @@ describe("A new endpoint", () => {
 })
 
 describe("Removing an endpoint", () => {
-  it.effect("stops its compute, and what was still to be done for it is skipped", () =>
+  it.effect("deleting an endpoint stops its compute and skips its unfinished operations", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const endpoints = yield* Endpoints
@@ -122,7 +122,7 @@ describe("Removing an endpoint", () => {
 })
 
 describe("Who asked for an operation", () => {
-  it.effect("is a person by their address, or a key by its name", () =>
+  it.effect("an operation names the user by email address, or the API key by name", () =>
     Effect.gen(function* () {
       const { ada } = yield* setting
       assert.deepStrictEqual({ ...initiatorOf(ada) }, { type: "user", id: ada.user.id, name: "ada@example.com" })

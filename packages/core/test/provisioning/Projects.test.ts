@@ -13,29 +13,31 @@ import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
 import { Core, keyCallerOf, logged, region, settle, signedIn, tagOf } from "../memory/core.ts"
 
 describe("A new project", () => {
-  it.effect("comes with main and its sleeping read-write endpoint, all in its region, in one operation", () =>
-    Effect.gen(function* () {
-      const projects = yield* Projects
-      const ada = yield* signedIn("ada")
-      const { branch, endpoint, operations, project } = yield* projects.create(ada, { name: " shop ", region: null })
-      assert.deepInclude({ ...project }, { name: "shop", org_id: ada.org_id, default_branch_id: branch.id })
-      assert.deepInclude(
-        { ...branch },
-        { name: "main", default: true, protected: false, parent_id: null, expires_at: null }
-      )
-      assert.deepInclude({ ...endpoint }, { type: "read_write", branch_id: branch.id, suspend_timeout_seconds: 300 })
-      for (const it of [project, branch, endpoint]) assert.strictEqual(it.region_id, region)
-      assert.deepStrictEqual(
-        operations.map(({ action }) => action),
-        ["create_timeline"]
-      )
-      assert.match(project.id, /^prj-[0-7][0-9a-hjkmnp-tv-z]{25}$/)
-      assert.match(branch.id, /^br-[0-7][0-9a-hjkmnp-tv-z]{25}$/)
-      assert.match(endpoint.id, /^ep-[0-7][0-9a-hjkmnp-tv-z]{25}$/)
-    }).pipe(Effect.provide(Core))
+  it.effect(
+    "a new project has a branch main with a suspended read-write endpoint, in its region, by one operation",
+    () =>
+      Effect.gen(function* () {
+        const projects = yield* Projects
+        const ada = yield* signedIn("ada")
+        const { branch, endpoint, operations, project } = yield* projects.create(ada, { name: " shop ", region: null })
+        assert.deepInclude({ ...project }, { name: "shop", org_id: ada.org_id, default_branch_id: branch.id })
+        assert.deepInclude(
+          { ...branch },
+          { name: "main", default: true, protected: false, parent_id: null, expires_at: null }
+        )
+        assert.deepInclude({ ...endpoint }, { type: "read_write", branch_id: branch.id, suspend_timeout_seconds: 300 })
+        for (const it of [project, branch, endpoint]) assert.strictEqual(it.region_id, region)
+        assert.deepStrictEqual(
+          operations.map(({ action }) => action),
+          ["create_timeline"]
+        )
+        assert.match(project.id, /^prj-[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+        assert.match(branch.id, /^br-[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+        assert.match(endpoint.id, /^ep-[0-7][0-9a-hjkmnp-tv-z]{25}$/)
+      }).pipe(Effect.provide(Core))
   )
 
-  it.effect("needs a region among several, and is not made without one", () =>
+  it.effect("a project is refused without a region where there are several", () =>
     Effect.gen(function* () {
       const catalog = yield* RegionCatalog
       const projects = yield* Projects
@@ -55,7 +57,7 @@ describe("A new project", () => {
 })
 
 describe("A list of projects", () => {
-  it.effect("holds the organization's, and to a narrow key its own", () =>
+  it.effect("a list has the organization's projects, or the one that a key is scoped to", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const [ada, eve] = [yield* signedIn("ada"), yield* signedIn("eve")]
@@ -79,7 +81,7 @@ describe("A list of projects", () => {
 })
 
 describe("Deleting a project", () => {
-  it.effect("ends everything in it at once, its keys and streams too, and cleans up after itself", () =>
+  it.effect("deleting a project ends its branches, endpoints, keys and streams, and removes its data", () =>
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
       const endpoints = yield* Endpoints
@@ -111,7 +113,7 @@ describe("Deleting a project", () => {
 })
 
 describe("A project", () => {
-  it.effect("is renamed in its organization; what else it is stays", () =>
+  it.effect("renaming a project changes its name only", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const operator = yield* OperatorAccounts

@@ -1,4 +1,4 @@
-/** A compute that is not the endpoint's counts as none, and what a change of an endpoint leaves alone. */
+/** Lost computes: only a compute of the endpoint and its generation counts as running. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -18,7 +18,7 @@ const running = Effect.gen(function* () {
   return given
 })
 
-/** Wakes while the runner works; the generation that then runs. */
+/** Wakes the endpoint while the runner works. Returns the generation that runs. */
 const wakeUp = Effect.fnUntraced(function* (id: EndpointId) {
   const waking = yield* Effect.forkChild(Effect.flatMap(ProxyRequests, (requests) => requests.wake(id, "203.0.113.9")))
   for (let turn = 0; turn < 20 && waking.pollUnsafe() === undefined; turn++) {
@@ -29,7 +29,7 @@ const wakeUp = Effect.fnUntraced(function* (id: EndpointId) {
 })
 
 describe("A wake", () => {
-  it.effect("starts an endpoint again whose compute runs in another generation", () =>
+  it.effect("a wake starts an endpoint again whose compute runs in another generation", () =>
     Effect.gen(function* () {
       const { branch, endpoint } = yield* running
       const driver = yield* ComputeDriver
@@ -38,7 +38,7 @@ describe("A wake", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("starts an endpoint again of which only a neighbour's compute runs", () =>
+  it.effect("a wake starts an endpoint again when only another endpoint's compute runs", () =>
     Effect.gen(function* () {
       const { branch, endpoint } = yield* running
       const driver = yield* ComputeDriver
@@ -49,7 +49,7 @@ describe("A wake", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("leaves an endpoint alone whose compute runs", () =>
+  it.effect("a wake does not restart an endpoint whose compute runs", () =>
     Effect.gen(function* () {
       const { endpoint } = yield* running
       assert.strictEqual(yield* wakeUp(endpoint.id), 1)
@@ -58,7 +58,7 @@ describe("A wake", () => {
 })
 
 describe("A wait for an operation that does not exist", () => {
-  it.effect("is over at once", () =>
+  it.effect("a wait for an operation that does not exist returns at once", () =>
     Effect.gen(function* () {
       const { settled } = yield* OperationWaits
       const waiting = yield* Effect.forkChild(settled(OperationId.make("none"), Duration.seconds(30)))
@@ -70,7 +70,7 @@ describe("A wait for an operation that does not exist", () => {
 })
 
 describe("A change of an endpoint", () => {
-  it.effect("stores what it names and leaves alone what it does not", () =>
+  it.effect("a change of an endpoint changes only the members that it names", () =>
     Effect.gen(function* () {
       const { ada, endpoint, project } = yield* readyProject
       const { change } = yield* Endpoints

@@ -15,7 +15,7 @@ import { Core, logged, Machines, settle, signedIn, tagOf, until } from "../memor
 const inside = "203.0.113.9"
 const outside = "198.51.100.1"
 
-/** A project whose endpoint sleeps. */
+/** A project whose endpoint is suspended. */
 const asleep = Effect.gen(function* () {
   const projects = yield* Projects
   const ada = yield* signedIn("ada")
@@ -40,7 +40,7 @@ const operationsOf = ({ project }: Asleep) =>
   )
 const unfinished = ({ branch }: Asleep) => Effect.flatMap(OperationStore, (store) => store.unfinished(branch.id))
 
-/** Wakes, and lets the runner do what that takes. */
+/** Wakes the endpoint and runs the operations that this schedules. */
 const woken = (given: Asleep, address = inside) =>
   Effect.gen(function* () {
     const waiting = yield* Effect.forkChild(wake(given, address))
@@ -51,7 +51,7 @@ const woken = (given: Asleep, address = inside) =>
   })
 
 describe("Waking an endpoint", () => {
-  it.effect("starts it once and answers where it listens; awake already, at once", () =>
+  it.effect("a wake starts the compute once and returns its address; at once when it runs", () =>
     Effect.gen(function* () {
       const given = yield* asleep
       const awake = yield* woken(given)
@@ -61,7 +61,7 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("by an unlisted address does nothing at all", () =>
+  it.effect("a wake by an unlisted address changes nothing", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const given = yield* asleep
@@ -76,7 +76,7 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("by an address that was removed or lapsed since the proxy asked wakes nothing", () =>
+  it.effect("a wake by an address whose rule was removed or expired since the proxy asked is refused", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const given = yield* asleep
@@ -91,7 +91,7 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("is refused to an unlisted address while the endpoint runs, too", () =>
+  it.effect("a wake by an unlisted address is refused while the endpoint runs, too", () =>
     Effect.gen(function* () {
       const given = yield* asleep
       yield* woken(given)
@@ -100,7 +100,7 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("by sixty connections at once is one start", () =>
+  it.effect("sixty wakes at once are one start", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const given = yield* asleep
@@ -117,7 +117,7 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("during a suspend waits for it and starts anew, in the next generation", () =>
+  it.effect("a wake during a suspend waits for it and starts the next generation", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const endpoints = yield* Endpoints
@@ -139,7 +139,7 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("that joins a suspend which is skipped finds the compute that runs", () =>
+  it.effect("a wake behind a suspend that is skipped returns the compute that runs", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const endpoints = yield* Endpoints
@@ -168,18 +168,18 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("whose compute was lost starts another", () =>
+  it.effect("a wake of an endpoint whose compute was lost starts another", () =>
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
       const given = yield* asleep
       yield* woken(given)
       yield* driver.stop(given.endpoint.id)
-      assert.strictEqual((yield* now(given)).current_state, "active", "nobody told the record")
+      assert.strictEqual((yield* now(given)).current_state, "active", "the record is stale")
       assert.deepStrictEqual(yield* woken(given), { address: "memory.invalid:2", generation: 2 })
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("gives up after thirty seconds, and says why when the start failed", () =>
+  it.effect("a wake fails after thirty seconds, and gives the reason when the start failed", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const given = yield* asleep
@@ -200,7 +200,7 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("that is disabled, unknown or deleted fails", () =>
+  it.effect("a wake of a disabled, unknown or deleted endpoint fails", () =>
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const given = yield* asleep
@@ -216,7 +216,7 @@ describe("Waking an endpoint", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("is recorded as the proxy's doing", () =>
+  it.effect("a wake is recorded with the proxy as initiator", () =>
     Effect.gen(function* () {
       const given = yield* asleep
       yield* woken(given)
@@ -228,7 +228,7 @@ describe("Waking an endpoint", () => {
 })
 
 describe("The allowlists that proxies ask for", () => {
-  it.effect("are those of projects that are there, with a version that grows with every change", () =>
+  it.effect("allowlists are returned for existing projects, with a version that grows with every change", () =>
     Effect.gen(function* () {
       const projects = yield* Projects
       const requests = yield* ProxyRequests
@@ -244,7 +244,7 @@ describe("The allowlists that proxies ask for", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("hold the rules in force only, with the instant at which they were read", () =>
+  it.effect("allowlists hold the rules in force only, with the time at which they were read", () =>
     Effect.gen(function* () {
       const requests = yield* ProxyRequests
       const given = yield* asleep

@@ -1,6 +1,6 @@
 /**
- * Assume that a worker dies between any two lines: here it dies before and after every transaction and every call to a
- * machine, once each, and another worker must bring the operation to the same end.
+ * A worker may die between any two lines. Here it dies before and after every transaction and every call to the driver,
+ * once each, and another worker must bring the operation to the same end.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"
@@ -21,7 +21,7 @@ import { anotherRunner, Boundary, logged, Machines, MortalCore, settle, signedIn
 
 const onBranch = changes("write", "change_projects", "branch")
 
-/** A project with a child branch whose endpoint sleeps. */
+/** A project with a child branch whose endpoint is suspended. */
 const setting = Effect.gen(function* () {
   const branches = yield* Branches
   const projects = yield* Projects
@@ -40,7 +40,7 @@ const start = Effect.fnUntraced(function* ({ endpoint, project }: Setting) {
   return (yield* (yield* Endpoints).setDesiredState(project, endpoint.id, "active", bySystem)).operations
 })
 
-/** What begins each action, and what is so once it is over. */
+/** What starts each action, and the state once it is over. */
 const actions: Record<
   string,
   {
@@ -89,7 +89,7 @@ const actions: Record<
   }
 }
 
-/** Lets the worker die at boundary `fatal`; answers whether it came so far. */
+/** Lets the worker die at boundary `fatal`. Returns whether it reached that boundary. */
 const dieAt = Effect.fnUntraced(function* (fatal: number, setting: Setting, action: keyof typeof actions) {
   const boundary = yield* Boundary
   const machines = yield* Machines
@@ -109,7 +109,7 @@ const dieAt = Effect.fnUntraced(function* (fatal: number, setting: Setting, acti
 
 describe("An operation whose worker dies", () => {
   for (const action of Object.keys(actions))
-    it.effect(`${action}, at any boundary, is finished by another worker, once`, () =>
+    it.effect(`${action} whose worker dies at any boundary is finished once by another worker`, () =>
       Effect.gen(function* () {
         let deaths = 0
         for (let fatal = 1; ; fatal++) {

@@ -6,12 +6,21 @@ import { StoredOperation } from "../../src/operations/Operation.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { anotherRunner, Core, logged, Machines, settle } from "../memory/core.ts"
-import { aTeamsProject, readyProject, operation, endpointNow, branchNow, setDesiredState, told, only } from "./story.ts"
+import {
+  aTeamsProject,
+  readyProject,
+  operation,
+  endpointNow,
+  branchNow,
+  setDesiredState,
+  statusesOf,
+  only
+} from "./story.ts"
 
 describe("A driver that fails", () => {
   const down = new ComputeFailed({ reason: "the machine is busy", retryable: true })
 
-  it.effect("is tried again inside running, without a word, until it works; then nothing of it is left", () =>
+  it.effect("a driver failure is retried inside running without an event, and leaves no error after success", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { endpoint, project } = yield* readyProject
@@ -31,7 +40,7 @@ describe("A driver that fails", () => {
         { ...(yield* operation(id)) },
         { status: "finished", failures_count: 3, error: null, retry_at: null }
       )
-      assert.deepStrictEqual(yield* told(id), ["scheduling", "running", "finished"])
+      assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running", "finished"])
       assert.strictEqual((yield* endpointNow(endpoint.id)).generation, 1)
       assert.deepStrictEqual(
         machines.starts.map(({ generation }) => generation),
@@ -40,7 +49,7 @@ describe("A driver that fails", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("fails the operation after the last retry, and the endpoint waits for nothing", () =>
+  it.effect("an operation fails after its last retry, and its endpoint is no longer pending", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { endpoint, project } = yield* readyProject
@@ -51,7 +60,7 @@ describe("A driver that fails", () => {
         yield* TestClock.adjust("30 seconds")
       }
       assert.deepInclude({ ...(yield* operation(id)) }, { status: "failed", failures_count: 5, error: down.reason })
-      assert.deepStrictEqual(yield* told(id), ["scheduling", "running", "failed"])
+      assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running", "failed"])
       assert.deepInclude(
         { ...(yield* endpointNow(endpoint.id)) },
         { current_state: "idle", pending_state: null, address: null }
@@ -59,7 +68,7 @@ describe("A driver that fails", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("ends the operation in error at once where trying again cannot help", () =>
+  it.effect("an operation ends in error at once when a retry cannot help", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { branch, endpoint, operations, project } = yield* aTeamsProject
@@ -71,7 +80,7 @@ describe("A driver that fails", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("and one that dies does not hold its branch for ever, and what it died of is told to no caller", () =>
+  it.effect("a defect in the driver fails the operation without showing its cause to callers", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { operations } = yield* aTeamsProject
@@ -91,7 +100,7 @@ describe("A driver that fails", () => {
 })
 
 describe("A lease", () => {
-  it.effect("is kept while the work takes long, so no other worker gets it", () =>
+  it.effect("a lease is extended while the work lasts, so that no other worker claims the operation", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { endpoint, project } = yield* readyProject
@@ -112,7 +121,7 @@ describe("A lease", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("that went to another worker leaves the late one nothing to say", () =>
+  it.effect("a worker that lost its lease records nothing", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const store = yield* OperationStore
@@ -130,11 +139,11 @@ describe("A lease", () => {
       yield* Fiber.join(late)
       assert.strictEqual((yield* operation(id)).status, "running")
       assert.deepStrictEqual(yield* endpointNow(endpoint.id), before)
-      assert.deepStrictEqual(yield* told(id), ["scheduling", "running"])
+      assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running"])
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("of two workers at once is one's", () =>
+  it.effect("two workers at once claim an operation once", () =>
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
       const { endpoint, project } = yield* readyProject

@@ -1,4 +1,4 @@
-/** What a worker does about its lease, and about a store that does not answer. */
+/** Leases, and outages of the store. */
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -8,11 +8,11 @@ import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { StorageError } from "../../src/StorageError.ts"
 import { Core, Machines, until } from "../memory/core.ts"
-import { aTeamsProject, endpointNow, setDesiredState, only, operation, readyProject, told } from "./story.ts"
+import { aTeamsProject, endpointNow, setDesiredState, only, operation, readyProject, statusesOf } from "./story.ts"
 
 const down = new StorageError({ operation: "OperationStore", cause: "outage" })
 
-/** A worker whose store fails in what is named here, while it is named. */
+/** A worker whose store fails in the calls of `failing` for as long as they are in it. */
 const workerWith = Effect.fnUntraced(function* (failing: Set<"claim" | "extend" | "lock">) {
   const store = yield* OperationStore
   const unless = <A>(what: "claim" | "extend" | "lock", work: Effect.Effect<A, StorageError>) =>
@@ -32,7 +32,7 @@ const runOneOf = <E, R>(worker: Layer.Layer<OperationRunner, E, R>) =>
   Effect.map(Layer.build(worker), (context) => Context.get(context, OperationRunner).runOne)
 
 describe("A worker", () => {
-  it.effect("keeps its lease however long the work takes, so that no other begins it too", () =>
+  it.effect("a worker extends its lease for as long as the work lasts", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { endpoint, project } = yield* readyProject
@@ -52,7 +52,7 @@ describe("A worker", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("goes on while the store cannot be asked for a longer lease", () =>
+  it.effect("a worker continues while the store cannot extend its lease", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const failing = new Set<"claim" | "extend" | "lock">(["extend"])
@@ -70,7 +70,7 @@ describe("A worker", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("takes an outage of the store in the middle of the work for no failure of the operation", () =>
+  it.effect("an outage of the store during the work does not count as a failure of the operation", () =>
     Effect.gen(function* () {
       const { operations } = yield* aTeamsProject
       const { id } = only(operations)
@@ -84,11 +84,11 @@ describe("A worker", () => {
       assert.deepInclude({ ...(yield* operation(id)) }, { status: "running", failures_count: 0, error: null })
       yield* TestClock.adjust("31 seconds")
       assert.isTrue(yield* runOne)
-      assert.deepStrictEqual(yield* told(id), ["scheduling", "running", "finished"])
+      assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running", "finished"])
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("takes an outage of the store for no failure of the operation", () =>
+  it.effect("an outage of the store before the work does not count as a failure of the operation", () =>
     Effect.gen(function* () {
       const failing = new Set<"claim" | "extend" | "lock">(["lock"])
       const { endpoint, project } = yield* readyProject
@@ -99,13 +99,13 @@ describe("A worker", () => {
       failing.clear()
       yield* TestClock.adjust("31 seconds")
       assert.isTrue(yield* runOne)
-      assert.deepStrictEqual(yield* told(id), ["scheduling", "running", "finished"])
+      assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running", "finished"])
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 })
 
 describe("A runner on its own", () => {
-  it.effect("goes on after an outage of the store", () =>
+  it.effect("the runner continues after an outage of the store", () =>
     Effect.gen(function* () {
       const failing = new Set<"claim" | "extend" | "lock">(["claim"])
       const { operations } = yield* aTeamsProject
@@ -119,7 +119,7 @@ describe("A runner on its own", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("works on several operations at once", () =>
+  it.effect("the runner performs several operations at once", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const made = [yield* readyProject, yield* readyProject]
@@ -131,7 +131,7 @@ describe("A runner on its own", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("keeps the reason of a failure that is no defect", () =>
+  it.effect("a failure of the driver keeps its reason", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { operations } = yield* aTeamsProject

@@ -22,7 +22,7 @@ const statusOf = Effect.fnUntraced(function* (id: OperationId) {
 })
 
 describe("The runner", () => {
-  it.effect("finds work by itself, and retries when it is time", () =>
+  it.effect("the runner finds due operations by polling, and retries them when they are due again", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       yield* Layer.build(OperationRunner.layer)
@@ -38,7 +38,7 @@ describe("The runner", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("begins without waiting when it is nudged", () =>
+  it.effect("a nudge makes the runner look at once", () =>
     Effect.gen(function* () {
       const runner = yield* Layer.build(OperationRunner.layer)
       yield* TestClock.adjust(1)
@@ -51,7 +51,7 @@ describe("The runner", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("stops with its scope; what it held is another's after the lease", () =>
+  it.effect("the runner stops with its scope, and its operation is claimed again after the lease", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const scope = yield* Scope.make()

@@ -15,13 +15,13 @@ import {
   endpointNow,
   branchNow,
   setDesiredState,
-  told,
+  statusesOf,
   only,
   readyChild
 } from "./story.ts"
 
 describe("The operations of a branch", () => {
-  it.effect("run one after another in the order of their making, and those of another branch beside them", () =>
+  it.effect("operations of a branch run one after another, those of different branches in parallel", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { ada, endpoint, project } = yield* readyProject
@@ -47,7 +47,7 @@ describe("The operations of a branch", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("wait in scheduling for the branch that theirs is to be a copy of", () =>
+  it.effect("a copy waits in scheduling until its parent is ready", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const branches = yield* Branches
@@ -74,12 +74,12 @@ describe("The operations of a branch", () => {
       yield* Fiber.join(held)
       yield* TestClock.adjust("1 second")
       yield* settle
-      assert.deepStrictEqual(yield* told(id), ["scheduling", "running", "finished"])
+      assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running", "finished"])
       assert.strictEqual((yield* branchNow(project, child.branch.id)).current_state, "ready")
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("that nobody wants any more are skipped", () =>
+  it.effect("an operation that is no longer needed is skipped", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const endpoints = yield* Endpoints
@@ -89,14 +89,14 @@ describe("The operations of a branch", () => {
       const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
       yield* endpoints.change(ada, project, endpoint, { disabled: true })
       yield* settle
-      assert.deepStrictEqual(yield* told(start.id), ["scheduling", "skipped"])
+      assert.deepStrictEqual(yield* statusesOf(start.id), ["scheduling", "skipped"])
       assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { generation: 0, pending_state: null })
       assert.strictEqual(machines.calls.length, calls)
 
       const other = yield* projects.create(ada, { name: "short-lived", region: null })
       yield* projects.remove(ada, other.project)
       yield* settle
-      assert.deepStrictEqual(yield* told(only(other.operations).id), ["scheduling", "skipped"])
+      assert.deepStrictEqual(yield* statusesOf(only(other.operations).id), ["scheduling", "skipped"])
       assert.deepStrictEqual(machines.calls.slice(calls), [`deleteBranch ${other.branch.id}`])
     }).pipe(Effect.provide(Core))
   )
@@ -118,8 +118,8 @@ describe("The operations of a branch", () => {
           { endpoint_id: endpoint.id, generation: 1, connections: 1, last_active_at: yield* DateTime.now }
         ])
         yield* settle
-        assert.deepStrictEqual(yield* told(suspend.id), ["scheduling", "skipped"])
-        assert.deepStrictEqual(yield* told(start.id), ["scheduling", "skipped"])
+        assert.deepStrictEqual(yield* statusesOf(suspend.id), ["scheduling", "skipped"])
+        assert.deepStrictEqual(yield* statusesOf(start.id), ["scheduling", "skipped"])
         assert.deepInclude(
           { ...(yield* endpointNow(endpoint.id)) },
           { current_state: "active", pending_state: null, generation: 1, address: "memory.invalid:1" }

@@ -20,111 +20,119 @@ import {
   endpointNow,
   branchNow,
   setDesiredState,
-  told,
+  statusesOf,
   only
 } from "./story.ts"
 
 describe("Every action", () => {
-  it.effect("goes from scheduling over running to finished, with one event a status, and reaches the machines", () =>
-    Effect.gen(function* () {
-      const machines = yield* Machines
-      const branches = yield* Branches
-      const endpoints = yield* Endpoints
-      const credentials = yield* Credentials
-      const projects = yield* Projects
-      const seen = new Map<OperationAction, StoredOperation>()
-      const finish = Effect.fnUntraced(function* (operations: ReadonlyArray<StoredOperation>) {
-        const made = only(operations)
-        yield* settle
-        seen.set(made.action, yield* operation(made.id))
-        assert.deepStrictEqual(yield* told(made.id), ["scheduling", "running", "finished"], made.action)
-      })
+  it.effect(
+    "every action goes through scheduling and running to finished, with an event each, and reaches the driver",
+    () =>
+      Effect.gen(function* () {
+        const machines = yield* Machines
+        const branches = yield* Branches
+        const endpoints = yield* Endpoints
+        const credentials = yield* Credentials
+        const projects = yield* Projects
+        const seen = new Map<OperationAction, StoredOperation>()
+        const finish = Effect.fnUntraced(function* (operations: ReadonlyArray<StoredOperation>) {
+          const made = only(operations)
+          yield* settle
+          seen.set(made.action, yield* operation(made.id))
+          assert.deepStrictEqual(yield* statusesOf(made.id), ["scheduling", "running", "finished"], made.action)
+        })
 
-      const { ada, branch, endpoint, operations, project } = yield* aTeamsProject
-      assert.strictEqual((yield* branchNow(project, branch.id)).current_state, "init")
-      yield* finish(operations)
-      assert.strictEqual((yield* branchNow(project, branch.id)).current_state, "ready")
-      assert.isNull((yield* branchNow(project, branch.id)).pending_state)
-      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { current_state: "idle", pending_state: null })
+        const { ada, branch, endpoint, operations, project } = yield* aTeamsProject
+        assert.strictEqual((yield* branchNow(project, branch.id)).current_state, "init")
+        yield* finish(operations)
+        assert.strictEqual((yield* branchNow(project, branch.id)).current_state, "ready")
+        assert.isNull((yield* branchNow(project, branch.id)).pending_state)
+        assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { current_state: "idle", pending_state: null })
 
-      const child = yield* branches.create(ada, project, {
-        name: "child",
-        parent_id: null,
-        protected: false,
-        ttl_seconds: null,
-        endpoint: false
-      })
-      yield* finish(child.operations)
-      const made = yield* endpoints.create(ada, project, {
-        branch_id: child.branch.id,
-        type: "read_write",
-        suspend_timeout_seconds: null
-      })
-      yield* finish(made.operations)
-      yield* finish((yield* setDesiredState(project, made.endpoint, "active")).operations)
-      assert.deepInclude(
-        { ...(yield* endpointNow(made.endpoint.id)) },
-        { current_state: "active", pending_state: null, generation: 1, address: "memory.invalid:1", suspended_at: null }
-      )
-      const minting = yield* Effect.forkChild(credentials.mint(ada, project, child.branch, "read_write", null))
-      const store = yield* OperationStore
-      yield* until(Effect.map(store.unfinished(child.branch.id), (found) => found.length > 0))
-      yield* finish(yield* store.unfinished(child.branch.id))
-      yield* TestClock.adjust("1 second")
-      yield* Fiber.join(minting)
-      yield* finish((yield* setDesiredState(project, made.endpoint, "idle")).operations)
-      const asleep = yield* endpointNow(made.endpoint.id)
-      assert.deepInclude({ ...asleep }, { current_state: "idle", pending_state: null, address: null, generation: 1 })
-      assert.isNotNull(asleep.suspended_at)
-      yield* finish((yield* branches.reset(ada, onBranch, child.branch)).operations)
-      assert.strictEqual((yield* branchNow(project, child.branch.id)).current_state, "ready")
-      yield* finish(yield* endpoints.remove(ada, project, made.endpoint))
-      yield* finish(yield* branches.remove(ada, onBranch, child.branch))
-      yield* projects.remove(ada, project)
-      yield* settle
-
-      assert.sameMembers(
-        [...seen.keys()],
-        [
-          "create_timeline",
-          "create_branch",
-          "create_compute",
-          "start_compute",
-          "apply_config",
-          "suspend_compute",
-          "reset_branch",
-          "delete_compute",
-          "delete_timeline"
-        ]
-      )
-      for (const { error, failures_count, finished_at, lease_owner, retry_at, started_at } of seen.values()) {
-        assert.deepStrictEqual(
-          { error, failures_count, lease_owner, retry_at },
-          { error: null, failures_count: 0, lease_owner: null, retry_at: null }
+        const child = yield* branches.create(ada, project, {
+          name: "child",
+          parent_id: null,
+          protected: false,
+          ttl_seconds: null,
+          endpoint: false
+        })
+        yield* finish(child.operations)
+        const made = yield* endpoints.create(ada, project, {
+          branch_id: child.branch.id,
+          type: "read_write",
+          suspend_timeout_seconds: null
+        })
+        yield* finish(made.operations)
+        yield* finish((yield* setDesiredState(project, made.endpoint, "active")).operations)
+        assert.deepInclude(
+          { ...(yield* endpointNow(made.endpoint.id)) },
+          {
+            current_state: "active",
+            pending_state: null,
+            generation: 1,
+            address: "memory.invalid:1",
+            suspended_at: null
+          }
         )
-        assert.isNotNull(started_at)
-        assert.isNotNull(finished_at)
-      }
-      assert.deepStrictEqual(
-        machines.calls.map((call) => call.split(" ")[0]),
-        [
-          "createBranch",
-          "createBranch",
-          "start",
-          "applyRoles",
-          "stop",
-          "resetBranch",
-          "stop",
-          "deleteBranch",
-          "deleteBranch"
-        ]
-      )
-    }).pipe(Effect.provide(Core))
+        const minting = yield* Effect.forkChild(credentials.mint(ada, project, child.branch, "read_write", null))
+        const store = yield* OperationStore
+        yield* until(Effect.map(store.unfinished(child.branch.id), (found) => found.length > 0))
+        yield* finish(yield* store.unfinished(child.branch.id))
+        yield* TestClock.adjust("1 second")
+        yield* Fiber.join(minting)
+        yield* finish((yield* setDesiredState(project, made.endpoint, "idle")).operations)
+        const asleep = yield* endpointNow(made.endpoint.id)
+        assert.deepInclude({ ...asleep }, { current_state: "idle", pending_state: null, address: null, generation: 1 })
+        assert.isNotNull(asleep.suspended_at)
+        yield* finish((yield* branches.reset(ada, onBranch, child.branch)).operations)
+        assert.strictEqual((yield* branchNow(project, child.branch.id)).current_state, "ready")
+        yield* finish(yield* endpoints.remove(ada, project, made.endpoint))
+        yield* finish(yield* branches.remove(ada, onBranch, child.branch))
+        yield* projects.remove(ada, project)
+        yield* settle
+
+        assert.sameMembers(
+          [...seen.keys()],
+          [
+            "create_timeline",
+            "create_branch",
+            "create_compute",
+            "start_compute",
+            "apply_config",
+            "suspend_compute",
+            "reset_branch",
+            "delete_compute",
+            "delete_timeline"
+          ]
+        )
+        for (const { error, failures_count, finished_at, lease_owner, retry_at, started_at } of seen.values()) {
+          assert.deepStrictEqual(
+            { error, failures_count, lease_owner, retry_at },
+            { error: null, failures_count: 0, lease_owner: null, retry_at: null }
+          )
+          assert.isNotNull(started_at)
+          assert.isNotNull(finished_at)
+        }
+        assert.deepStrictEqual(
+          machines.calls.map((call) => call.split(" ")[0]),
+          [
+            "createBranch",
+            "createBranch",
+            "start",
+            "applyRoles",
+            "stop",
+            "resetBranch",
+            "stop",
+            "deleteBranch",
+            "deleteBranch"
+          ]
+        )
+      }).pipe(Effect.provide(Core))
   )
 })
 
 describe("The events of operations", () => {
-  it.effect("name what there is, and leave out what there is not: never a null", () =>
+  it.effect("operation events leave out members without a value", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { ada, branch, endpoint, operations, project } = yield* readyProject
@@ -156,7 +164,7 @@ describe("The events of operations", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("belong to the transaction of the state: what is undone was never told", () =>
+  it.effect("a transaction that rolls back emits no operation event", () =>
     Effect.gen(function* () {
       const { run } = yield* Transaction
       const operations = yield* Operations
@@ -184,7 +192,7 @@ describe("The events of operations", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("cannot be told outside of a transaction, nor of a move that is none", () =>
+  it.effect("scheduling outside of a transaction and an illegal move both fail", () =>
     Effect.gen(function* () {
       const { run } = yield* Transaction
       const operations = yield* Operations

@@ -26,13 +26,13 @@ describe("isIdle", () => {
       ...rest
     })
   it.each([
-    ["before its timeout", {}, 399.999, false],
-    ["at its timeout", {}, 400, true],
-    ["counted from the start when nobody ever connected", { last_active_at: null }, 300, true],
-    ["never when told so", { suspend_timeout_seconds: -1 }, 1e9, false],
-    ["not while something is pending", { pending_state: "idle" }, 400, false],
-    ["not when it does not run", { current_state: "idle" }, 400, false],
-    ["by its own timeout", { suspend_timeout_seconds: 1 }, 101, true]
+    ["an endpoint is not idle before its timeout", {}, 399.999, false],
+    ["an endpoint is idle at its timeout", {}, 400, true],
+    ["the timeout counts from the start when no client ever connected", { last_active_at: null }, 300, true],
+    ["an endpoint with a timeout of -1 is never idle", { suspend_timeout_seconds: -1 }, 1e9, false],
+    ["an endpoint with a pending state is not idle", { pending_state: "idle" }, 400, false],
+    ["an endpoint that does not run is not idle", { current_state: "idle" }, 400, false],
+    ["the endpoint's own timeout counts", { suspend_timeout_seconds: 1 }, 101, true]
   ] as const)("%s", (_what, rest, seconds, expected) => {
     assert.strictEqual(isIdle(active(rest), at(seconds)), expected)
   })
@@ -52,8 +52,8 @@ const running = Effect.gen(function* () {
 const endpointNow = ({ id }: Endpoint) =>
   Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(id), Option.getOrThrow))
 
-describe("Suspending what is idle", () => {
-  it.effect("waits for the timeout, counts from the last activity, and happens once", () =>
+describe("Suspending idle computes", () => {
+  it.effect("an idle compute is suspended once, after its timeout counted from the last activity", () =>
     Effect.gen(function* () {
       const reconciler = yield* Reconciler
       const store = yield* EndpointStore
@@ -73,7 +73,7 @@ describe("Suspending what is idle", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("spares who comes back in the last moment", () =>
+  it.effect("a compute that is used before its suspend begins keeps running", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const reconciler = yield* Reconciler
@@ -90,7 +90,7 @@ describe("Suspending what is idle", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("by several instances at once makes one operation", () =>
+  it.effect("several instances that suspend an idle compute at once schedule one operation", () =>
     Effect.gen(function* () {
       const reconciler = yield* Reconciler
       const operations = yield* OperationStore
@@ -105,10 +105,10 @@ describe("Suspending what is idle", () => {
   )
 })
 
-describe("A branch with an end", () => {
+describe("A branch that expires", () => {
   const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: 60, endpoint: true }
 
-  it.effect("is gone at its end, with its endpoints, its keys and its data", () =>
+  it.effect("a branch that expires is ended with its endpoints, its keys and its data", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const branches = yield* Branches
@@ -139,7 +139,7 @@ describe("A branch with an end", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("that has children stays until they are gone", () =>
+  it.effect("an expired branch with children is ended once they are gone", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const reconciler = yield* Reconciler
@@ -156,7 +156,7 @@ describe("A branch with an end", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("stays when it became the default branch, and lost its end with that", () =>
+  it.effect("a branch that becomes the default branch no longer expires", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const reconciler = yield* Reconciler
@@ -171,8 +171,8 @@ describe("A branch with an end", () => {
   )
 })
 
-describe("Reconciling", () => {
-  it.effect("takes what does not run any more for suspended, and leaves the rest", () =>
+describe("Recording lost computes", () => {
+  it.effect("an endpoint whose compute is lost is recorded as suspended, and no other", () =>
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
       const endpoints = yield* Endpoints

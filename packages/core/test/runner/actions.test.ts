@@ -1,4 +1,4 @@
-/** What an operation changes at its start and at its end, where nothing goes as usual. */
+/** What actions change at their start and at their end when they fail, repeat or overlap. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -22,7 +22,7 @@ import {
 const runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)
 
 describe("A start", () => {
-  it.effect("answers no address of an earlier compute while it is under way", () =>
+  it.effect("a start removes the address of the previous compute at once", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { endpoint, project } = yield* readyProject
@@ -39,7 +39,7 @@ describe("A start", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("counts as a use of its compute", () =>
+  it.effect("a start counts as use of the compute", () =>
     Effect.gen(function* () {
       const { endpoint, project } = yield* readyProject
       yield* setDesiredState(project, endpoint, "active")
@@ -49,7 +49,7 @@ describe("A start", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("behind which a suspend waits leaves its endpoint headed for rest", () =>
+  it.effect("an endpoint is not pending after a start when its newest unfinished operation is another start", () =>
     Effect.gen(function* () {
       const { endpoint, project } = yield* readyProject
       yield* setDesiredState(project, endpoint, "active")
@@ -63,7 +63,7 @@ describe("A start", () => {
 })
 
 describe("A copy of a branch", () => {
-  it.effect("does not wait for what only starts its original's compute", () =>
+  it.effect("a copy does not wait for a start of its parent's compute", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { ada, branch, endpoint, project } = yield* readyProject
@@ -85,7 +85,7 @@ describe("A copy of a branch", () => {
 })
 
 describe("A reset", () => {
-  it.effect("that failed for good leaves the branch ready as it was", () =>
+  it.effect("a reset that fails for good leaves the branch ready with the data it had", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const { ada, project } = yield* readyProject

@@ -1,4 +1,4 @@
-/** A project with a sleeping endpoint, and the questions that tests of its operations ask. */
+/** A project with a suspended endpoint, and what tests read of its operations. */
 import { Effect, Option } from "effect"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import type { BranchId, EndpointId, OperationId } from "../../src/Ids.ts"
@@ -34,8 +34,8 @@ export const branchNow = (project: Project, id: BranchId) =>
 export const setDesiredState = (project: Project, { id }: Endpoint, state: "active" | "idle", by = bySystem) =>
   Effect.flatMap(Endpoints, (endpoints) => endpoints.setDesiredState(project, id, state, by))
 
-/** The statuses that were told of an operation, in order. */
-export const told = (id: OperationId) =>
+/** The statuses in the events of an operation, in order. */
+export const statusesOf = (id: OperationId) =>
   Effect.map(logged, (events) =>
     events.filter(({ data }) => data["operation_id"] === id).map(({ data }) => String(data["status"]))
   )
@@ -46,7 +46,7 @@ export const only = (operations: ReadonlyArray<StoredOperation>) => {
   return first
 }
 
-/** A child of main with an endpoint, ready. */
+/** A ready child of main with an endpoint. */
 export const readyChild = (ada: SessionCaller, project: Project) =>
   Effect.gen(function* () {
     const branches = yield* Branches

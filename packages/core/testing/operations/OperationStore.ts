@@ -42,7 +42,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("gives the oldest operation that is due, leased, and nothing when there is none", () =>
+    it.effect("claims the oldest due operation, and none when none is due", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* inserted(aBranchId()), yield* inserted(aBranchId())]
         const first = yield* claim("w1")
@@ -56,7 +56,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("gives each operation to one of many workers", () =>
+    it.effect("leases each operation to one of many workers", () =>
       Effect.gen(function* () {
         const made = yield* Effect.forEach(Array.from({ length: 6 }), () => inserted(aBranchId()))
         const claimed = yield* atOnce(4, (n) =>
@@ -96,7 +96,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("gives an operation to another worker at the end of its lease", () =>
+    it.effect("leases an operation to another worker once its lease has expired", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* inserted(aBranchId())
@@ -156,7 +156,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("lets operations without a branch run side by side", () =>
+    it.effect("lets operations without a branch run in parallel", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* inserted(null), yield* inserted(null)]
         assert.deepStrictEqual(
@@ -167,7 +167,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("waits for a retry, also with what comes after it on the branch", () =>
+    it.effect("holds an operation and those after it on its branch back until its retry is due", () =>
       Effect.gen(function* () {
         const branch = aBranchId()
         const [first, second] = [yield* inserted(branch), yield* inserted(branch)]
@@ -178,7 +178,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("lists a project's in pages, newest first, or those of one branch", () =>
+    it.effect("lists a project's operations in pages, newest first, or those of a branch", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const [project_id, branch] = [aProjectId(), aBranchId()]

@@ -37,7 +37,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("refuses to rename a branch to a name that is taken, and goes on with the transaction", () =>
+    it.effect("refuses to rename a branch to a taken name, and the transaction continues", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -59,7 +59,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("forgets a deleted branch for good, and its name is free", () =>
+    it.effect("never finds a deleted branch again, and frees its name", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -79,7 +79,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("lists a project's in pages, newest first", () =>
+    it.effect("lists a project's branches in pages, newest first", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -93,7 +93,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("knows whether a branch has children that are there", () =>
+    it.effect("reports whether a branch has children that are not deleted", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -108,7 +108,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("finds branches whose time is over, so many at a time", () =>
+    it.effect("finds expired branches, up to a limit", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()

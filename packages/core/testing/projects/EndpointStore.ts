@@ -30,7 +30,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("lets one of several read-write endpoints of a branch in, and read-only ones beside it", () =>
+    it.effect("accepts one read-write endpoint of a branch, and any number of read-only ones", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const [project, branch] = [aProjectId(), aBranchId()]
@@ -44,7 +44,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("goes on with the transaction that was refused a second read-write endpoint", () =>
+    it.effect("continues a transaction that was refused a second read-write endpoint", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const first = yield* put({ type: "read_write" })
@@ -60,7 +60,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("forgets a deleted endpoint for good, and makes room for another", () =>
+    it.effect("never finds a deleted endpoint again, and accepts another one", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const endpoint = yield* put({ type: "read_write", current_state: "active" })
@@ -78,7 +78,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("lists a project's in pages, newest first, or those of one branch", () =>
+    it.effect("lists a project's endpoints in pages, newest first, or those of a branch", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const [project, branch] = [aProjectId(), aBranchId()]
@@ -102,7 +102,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("notes what proxies saw, but never moves the last activity back", () =>
+    it.effect("records reports of proxies, but never moves the last activity back", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const [one, two] = [yield* put({ last_active_at: at(10) }), yield* put({ generation: 7 })]

@@ -32,7 +32,7 @@ export const projectStoreContract = <E>(name: string, adapter: Layer.Layer<Proje
       })
     )
 
-    it.effect("answers a deleted project like one that never was, and an update does not bring it back", () =>
+    it.effect("does not find a deleted project, and an update does not restore it", () =>
       Effect.gen(function* () {
         const store = yield* ProjectStore
         const project = yield* inserted()
@@ -46,7 +46,7 @@ export const projectStoreContract = <E>(name: string, adapter: Layer.Layer<Proje
       })
     )
 
-    it.effect("lists the organization's in pages, newest first", () =>
+    it.effect("lists an organization's projects in pages, newest first", () =>
       Effect.gen(function* () {
         const store = yield* ProjectStore
         const org_id = anOrgId()
