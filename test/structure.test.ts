@@ -73,6 +73,24 @@ const order: Record<string, ReadonlyArray<string>> = {
   console: [
     ...["ConsoleConfig.ts", "web", "views", "api", "sessions", "relay", "requests", "routes"],
     ...["Console.ts", "ConsoleServer.ts", "index.ts"]
+  ],
+  "dev-providers": [
+    ...["BoundedMap.ts", "DevAccount.ts", "MemoryAdapter.ts", "SigningKey.ts", "IdToken.ts", "loopbackServer.ts"],
+    ...[
+      "pages.ts",
+      "problem.ts",
+      "issuerConfiguration.ts",
+      "answerSignIn.ts",
+      "Issuer.ts",
+      "DevProviders.ts",
+      "index.ts"
+    ]
+  ],
+  server: [
+    ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts"],
+    ...["admin.ts", "logging.ts", "telemetry.ts", "store.ts", "computes.ts", "devProviders.ts", "identity.ts"],
+    ...["references.ts", "platform.ts", "announce.ts", "run.ts", "controlPlaneAnswers.ts"],
+    ...["regionCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts", "index.ts"]
   ]
 }
 

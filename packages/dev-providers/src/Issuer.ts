@@ -13,7 +13,7 @@ import { IdTokenRequest, mintIdToken, type Signer } from "./IdToken.ts"
 import { type DevClient, issuerConfiguration, signInPath } from "./issuerConfiguration.ts"
 import { sendPage, stylesheet, welcomePage } from "./pages.ts"
 import { readBody, Refusal, sendJson, sendRefusal } from "./problem.ts"
-import { answerSignIn } from "./SignIn.ts"
+import { answerSignIn } from "./answerSignIn.ts"
 import type { SigningKey } from "./SigningKey.ts"
 
 export interface IssuerOptions {

@@ -4,7 +4,7 @@ import type { Settings } from "./settings/Settings.ts"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
 import type { Database } from "@narthex/postgres"
 import { Effect, Layer } from "effect"
-import { layerStaticComputes } from "./staticComputes.ts"
+import { layerStaticComputes } from "./adapters/staticComputes.ts"
 
 type Computes = Layer.Layer<ComputeDriver, LocalPostgresFailure | StorageError, Database | EndpointStore>
 

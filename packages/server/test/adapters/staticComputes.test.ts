@@ -4,8 +4,8 @@ import { type BranchId, ComputeDriver, type Endpoint, EndpointStore } from "@nar
 import { aBranchId, anEndpoint, aProjectId } from "@narthex/core/testing"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Context, Effect, Layer, Option, References, type Scope } from "effect"
-import { testDatabase } from "../../postgres/test/support/TestDatabase.ts"
-import { layerStaticComputes } from "../src/staticComputes.ts"
+import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
+import { layerStaticComputes } from "../../src/adapters/staticComputes.ts"
 
 const storage = PostgresStorage.layer.pipe(Layer.provideMerge(testDatabase))
 const one = "db-one.internal:5432"
