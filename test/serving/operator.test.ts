@@ -144,7 +144,7 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
 
   it.effect("`retire` may be repeated, and refuses a region that does not exist", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* operated("retire", "near")).lines, ["Region near takes no more projects."])
+      assert.deepStrictEqual((yield* operated("retire", "near")).lines, ["Region near is retired: it takes no new projects."])
       const { code, refusal } = yield* operated("retire", "eu-typo")
       assert.strictEqual(code, 1)
       assert.include(refusal, 'There is no region "eu-typo".')

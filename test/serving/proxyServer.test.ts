@@ -120,7 +120,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
       const { NARTHEX_PROXY_TOKEN: _, ...environment } = (yield* Serving).environment
       const { code, stderr, stdout } = yield* run("proxyServer", [], environment)
       assert.deepStrictEqual([code, stdout], [1, ""])
-      assert.match(stderr, /^narthex: Set NARTHEX_PROXY_TOKEN: [^\n]*\n$/)
+      assert.match(stderr, /^narthex: NARTHEX_PROXY_TOKEN is not set\.[^\n]*\n$/)
     })
   )
 

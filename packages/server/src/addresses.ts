@@ -1,6 +1,6 @@
 /**
- * Where everything listens, settled before anything starts: the parts know each other by address, and the API's own
- * URL is in every token that it signs.
+ * The addresses of all listeners, decided before any part starts: the parts reach each other by address, and the API's
+ * URL is in every session token.
  */
 import { type Listener, type Settings, urlOf } from "./settings/Settings.ts"
 import { Effect } from "effect"
@@ -17,6 +17,7 @@ export interface Addresses {
 const settled = ({ host, port }: Listener) =>
   Effect.map(port === 0 ? freePort(host) : Effect.succeed(port), (free) => ({ host, port: free }))
 
+/** The addresses of the settings, with a free port for each port 0. */
 export const settleAddresses = Effect.fnUntraced(function* (settings: Settings) {
   const api = yield* settled(settings.api)
   const web = yield* settled(settings.console)

@@ -1,4 +1,4 @@
-/** The admin port: metrics for Prometheus. Loopback unless told otherwise; there is no credential on it. */
+/** The admin port: metrics for Prometheus. It needs no credential, so it listens on loopback by default. */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import type { Listener } from "./settings/Settings.ts"

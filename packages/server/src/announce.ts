@@ -1,24 +1,24 @@
-/** What a process says when it is up: addresses and the next three commands for a person, one line of JSON for a program. */
+/** What a process prints when it is ready: addresses and the next commands for people, one line of JSON for programs. */
 import type { OpenIdProvider } from "@narthex/http"
 import type { Addresses } from "./addresses.ts"
 import type { Role } from "./platform.ts"
 import { variables } from "./settings/variables.ts"
 
 export interface Up {
-  /** What the process runs; nothing else is announced, because something else may listen at its address. */
+  /** What the process runs. Nothing else is announced: another process may listen at its address. */
   readonly roles: ReadonlyArray<Role>
   readonly addresses: Addresses
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly data_dir: string
-  /** `npm` and shells that started this process have ids of their own. */
+  /** The id of this process, not of the `npm` or shell that started it. */
   readonly pid: number
 }
 
-/** As clients write it: an IPv6 address in brackets. */
+/** `host:port` as clients write it: an IPv6 address in brackets. */
 export const hostPort = ({ host, port }: { readonly host: string; readonly port: number }) =>
   `${host.includes(":") ? `[${host}]` : host}:${port}`
 
-/** For programs: they wait for it on stdout. */
+/** The line that programs wait for on stdout. */
 export const readyLine = ({ addresses, pid, providers, roles }: Up): string =>
   JSON.stringify({
     ready: true,
@@ -32,7 +32,7 @@ export const readyLine = ({ addresses, pid, providers, roles }: Up): string =>
 
 type Row = readonly [name: string, value: string]
 
-/** For people. */
+/** The text for people. */
 export const readyText = ({ addresses, data_dir, pid, providers, roles }: Up): string => {
   const cli = "node packages/cli/dist/narthex.js"
   const rowsOf: Record<Role, ReadonlyArray<Row>> = {
@@ -43,7 +43,10 @@ export const readyText = ({ addresses, data_dir, pid, providers, roles }: Up): s
   }
   const rows: ReadonlyArray<Row> = [
     ...roles.flatMap((role) => rowsOf[role]),
-    ["Sign in with", providers.map(({ issuer, name }) => `${name} (${issuer})`).join(", ") || "no provider yet"],
+    [
+      "Sign in with",
+      providers.map(({ issuer, name }) => `${name} (${issuer})`).join(", ") || "no provider is configured"
+    ],
     ["Data", data_dir],
     ["Process", String(pid)]
   ]

@@ -9,10 +9,10 @@ import { layerStaticComputes } from "./adapters/staticComputes.ts"
 type Computes = Layer.Layer<ComputeDriver, LocalPostgresFailure | StorageError, Database | EndpointStore>
 
 /**
- * Of an instance that runs no operations: it needs no Postgres programs and no directory for clusters.
+ * The driver of an instance that runs no operations: it needs no Postgres programs and no directory for clusters.
  *
- * Pitfall: answering that nothing runs. Waking would then take every compute of the runner for lost; a failure means
- * that this instance cannot tell, so the records count.
+ * Pitfall: reporting that no compute runs. Every compute of the runner would count as lost. A failure says that this
+ * instance cannot tell, and the stored records apply.
  */
 const layerElsewhere = Layer.sync(ComputeDriver, () => {
   const elsewhere = Effect.fail(

@@ -1,18 +1,19 @@
 /**
- * Asked by `narthex-proxy` before it listens: does the control plane answer, and does it know this proxy's token?
+ * The check that `narthex-proxy` makes before it listens: the control plane answers, and accepts the proxy's token.
  *
- * A token that is refused ends the start at once. A control plane that does not answer, because it starts at the same
- * time or is being replaced, is asked again for half a minute; after that the supervisor of the process decides.
+ * A refused token ends the start at once. A control plane that does not answer, because it is starting or being
+ * replaced, is tried again for half a minute; then the process exits, and its supervisor decides.
  *
- * Pitfall: listening first. A balancer sends clients to whatever accepts connections, and each would be refused.
+ * Pitfall: listening first. A load balancer sends clients to every process that accepts connections, and each client
+ * would be refused.
  */
 import { Effect, type Redacted, Schedule, Schema } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
 
-/** The control plane refuses this proxy, or did not answer. `reason` is a sentence for the operator. */
+/** The control plane refused this proxy or did not answer. `reason` is a sentence for the operator. */
 export class ControlPlaneSilent extends Schema.TaggedError<ControlPlaneSilent>()("ControlPlaneSilent", {
   reason: Schema.String,
-  /** Asking again may help. */
+  /** Whether another attempt may succeed. */
   retryable: Schema.Boolean
 }) {
   override get message() {
@@ -20,8 +21,8 @@ export class ControlPlaneSilent extends Schema.TaggedError<ControlPlaneSilent>()
   }
 }
 
-const tries = 30
-const pause = "1 second"
+const attempts = 30
+const interval = "1 second"
 
 const ask = Effect.fnUntraced(function* (url: string, token: Redacted.Redacted) {
   const silent = (reason: string) =>
@@ -36,23 +37,27 @@ const ask = Effect.fnUntraced(function* (url: string, token: Redacted.Redacted) 
   )
   if (status === 401)
     return yield* new ControlPlaneSilent({
-      reason: `The control plane at ${url} refuses NARTHEX_PROXY_TOKEN. It must be given there too, and be the same.`,
+      reason: `The control plane at ${url} refuses NARTHEX_PROXY_TOKEN. Set the same token there.`,
       retryable: false
     })
   if (status !== 200) return yield* silent(`status ${status}`)
 })
 
-/** Done once the control plane has answered. */
+/** Completes when the control plane has accepted the token. */
 export const controlPlaneAnswers = (
   url: string,
   token: Redacted.Redacted
 ): Effect.Effect<void, ControlPlaneSilent, HttpClient.HttpClient> =>
   Effect.gen(function* () {
-    let said = false
+    let logged = false
     const once = Effect.tapError(ask(url, token), (error) => {
-      if (said || !error.retryable) return Effect.void
-      said = true
-      return Effect.logWarning(`${error.reason} Asking again every second, ${tries} times.`)
+      if (logged || !error.retryable) return Effect.void
+      logged = true
+      return Effect.logWarning(`${error.reason} Retrying every second, ${attempts} times.`)
     })
-    yield* Effect.retry(once, { while: (error) => error.retryable, times: tries, schedule: Schedule.spaced(pause) })
+    yield* Effect.retry(once, {
+      while: (error) => error.retryable,
+      times: attempts,
+      schedule: Schedule.spaced(interval)
+    })
   })

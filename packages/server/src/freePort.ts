@@ -1,18 +1,18 @@
 /**
- * A port that nothing listens on, for a listener whose address others must know before it listens.
+ * A port that is free now, for a listener whose address other parts need before it listens.
  *
- * Between this answer and the listener another process could take the port, so ports come from where that is unlikely:
- * below the range from which kernels give ports to outgoing connections (Linux: from 32768), and each process begins at
- * a place of its own, by its id. If it happens all the same, the listener fails and says so.
+ * Another process could take the port in between, so ports come from a range where that is unlikely: below the range
+ * from which kernels assign ports to outgoing connections (Linux: from 32768), and from a start that differs between
+ * processes. If it happens nevertheless, the listener fails with an error.
  *
- * Pitfall: asking the kernel with port 0. It answers from the very range that every outgoing connection draws from.
+ * Pitfall: asking the kernel with port 0. It assigns from the range of outgoing connections.
  */
 import { createServer } from "node:net"
 import { Effect } from "effect"
 
 const lowest = 20_000
 const count = 12_000
-/** More than a process has listeners. */
+/** At least the number of listeners of a process. */
 const ofOneProcess = 10
 
 let tried = 0
@@ -32,7 +32,7 @@ const isFree = (host: string, port: number) =>
     server.listen(port, host, () => server.close(() => resume(Effect.succeed(true))))
   })
 
-/** Another one at each call. */
+/** A different port at each call. Dies when every port of the range is taken. */
 export const freePort = (host: string): Effect.Effect<number> =>
   Effect.gen(function* () {
     for (let attempt = 0; attempt < count; attempt++) {

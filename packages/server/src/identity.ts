@@ -1,4 +1,4 @@
-/** Who people are and what proves it: master secret, signing keys, peppers, and the providers that sign people in. */
+/** Identity in one process: the master secret, signing keys, peppers of API keys, and identity providers. */
 import { KeyDigester } from "@narthex/core"
 import { JoseTokenSigner, MasterSecret, type OpenIdProvider, OpenIdProviders, signingKeysExist } from "@narthex/http"
 import type { SignInProvider } from "@narthex/console"
@@ -34,7 +34,7 @@ export const startProviders = Effect.fnUntraced(function* (settings: Settings, a
 
 export const layerIdentityProviders = (providers: ReadonlyArray<OpenIdProvider>) => OpenIdProviders.layer(providers)
 
-/** The providers as the console signs people in with them: the first client id is its own. */
+/** The providers in the form of the console, whose client id is the first of each. */
 export const signInProviders = (providers: ReadonlyArray<OpenIdProvider>): ReadonlyArray<SignInProvider> =>
   providers.flatMap(({ client_ids: [client_id], client_secret, id, issuer, name }) =>
     client_id === undefined

@@ -1,4 +1,4 @@
-/** The log goes to stderr; stdout is for the one line that says where everything listens. */
+/** The log goes to stderr; stdout is reserved for the announcement of the addresses. */
 import type { Settings } from "./settings/Settings.ts"
 import { Layer, Logger, References } from "effect"
 

@@ -1,8 +1,8 @@
 /**
- * Operator commands against the store that the settings name: accounts, regions, signing keys, migration.
+ * Operator commands on the store of the settings (docs/design/settings.md S8): accounts, regions, signing keys, migration.
  *
- * With an embedded store they go beside the running platform through its socket; when nothing runs they start the
- * store for as long as the command takes.
+ * With an embedded store they connect to the running Postgres through its socket; if none runs, they start it for the
+ * duration of the command.
  */
 import { NotFound, OperatorAccounts, type User, UserId } from "@narthex/core"
 import { rotateSigningKeys } from "@narthex/http"
@@ -22,7 +22,9 @@ const accountRow = (user: User) =>
     "  "
   )
 
-const account = Argument.String("user_id").pipe(Argument.withDescription("The account's id, as the list shows it"))
+const account = Argument.String("user_id").pipe(
+  Argument.withDescription("The account's id, as `accounts list` shows it")
+)
 
 /** No account has this id. */
 export class AccountUnknown extends Schema.TaggedError<AccountUnknown>()("AccountUnknown", { id: Schema.String }) {
@@ -31,16 +33,16 @@ export class AccountUnknown extends Schema.TaggedError<AccountUnknown>()("Accoun
   }
 }
 
-/** Changes an account and shows it as it is then. */
+/** Changes an account and prints its new state. */
 const changed = <E>(id: string, change: (id: UserId) => Effect.Effect<User, E | NotFound>) =>
   change(UserId.make(id)).pipe(
     Effect.catchIf(Schema.is(NotFound), () => new AccountUnknown({ id })),
     Effect.flatMap((user) => Console.log(accountRow(user)))
   )
 
-/** The commands; `settings` are read before any of them runs. */
+/** The commands for these settings. */
 export const operatorCommands = (settings: Settings) => {
-  const store = layerStorage(settings, "beside")
+  const store = layerStorage(settings, "attach")
   const people = Effect.provide(OperatorAccounts.layer.pipe(Layer.provide(store)))
 
   const accounts = Command.make("accounts").pipe(
@@ -53,18 +55,18 @@ export const operatorCommands = (settings: Settings) => {
             for (const user of yield* list(limit)) yield* Console.log(accountRow(user))
           })
         )
-      ).pipe(Command.withDescription("Oldest first")),
+      ).pipe(Command.withDescription("List accounts, oldest first")),
       Command.make("enable", { account }, ({ account: id }) =>
         people(OperatorAccounts.use(({ enable }) => changed(id, enable)))
-      ).pipe(Command.withDescription("Let a pending account in, or take a disabled one back")),
+      ).pipe(Command.withDescription("Enable a pending or disabled account")),
       Command.make("disable", { account }, ({ account: id }) =>
         people(OperatorAccounts.use(({ disable }) => changed(id, disable)))
-      ).pipe(Command.withDescription("Refuse every credential of the account from now on"))
+      ).pipe(Command.withDescription("Disable an account: all its credentials are refused"))
     ])
   )
 
   const keys = Command.make("keys").pipe(
-    Command.withDescription("Signing keys of session tokens"),
+    Command.withDescription("Manage the signing keys of session tokens"),
     Command.withSubcommands([
       Command.make("rotate", {}, () =>
         rotateSigningKeys().pipe(
@@ -75,7 +77,7 @@ export const operatorCommands = (settings: Settings) => {
           ),
           Effect.provide(layerMasterSecret(settings).pipe(Layer.provideMerge(store)))
         )
-      ).pipe(Command.withDescription("Make a new key; the old ones stay published long enough"))
+      ).pipe(Command.withDescription("Add a signing key; old ones stay published until their tokens have expired"))
     ])
   )
 
@@ -84,10 +86,10 @@ export const operatorCommands = (settings: Settings) => {
     regionCommands(store),
     keys,
     Command.make("settings", {}, () => Effect.flatMap(settingsText, Console.log)).pipe(
-      Command.withDescription("Show every setting, and which are given; no values")
+      Command.withDescription("List every setting and whether it is set, without values")
     ),
-    Command.make("migrate", {}, () => Effect.provide(migrate, layerDatabase(settings, "beside"))).pipe(
-      Command.withDescription("Bring the database's schema up to date")
+    Command.make("migrate", {}, () => Effect.provide(migrate, layerDatabase(settings, "attach"))).pipe(
+      Command.withDescription("Migrate the database schema")
     )
   ] as const
 }

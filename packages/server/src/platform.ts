@@ -1,8 +1,8 @@
 /**
- * The platform put together: which parts a process runs, in the order in which they need each other.
+ * The composition of the platform: the parts that a process runs, in the order of their dependencies.
  *
- * What comes later is gone first. A proxy ends its sessions while the API still answers; the API ends its streams
- * while the store still runs; computes stop before the store does.
+ * Parts end in the reverse order: a proxy ends its sessions while the API still answers, the API ends its streams while
+ * the store still runs, and computes stop before the store.
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { layerRunner, layerStreams, layerWithoutStreams } from "@narthex/core"
@@ -26,17 +26,17 @@ export interface Plan {
   readonly roles: ReadonlyArray<Role>
 }
 
-/** The roles that a process with these settings really runs: `/v1/proxy/*` is closed to a proxy without a token. */
+/** The roles that a process with these settings can run: without a token `/v1/proxy/*` is closed, so no proxy runs. */
 export const rolesOf = ({ database, proxy }: Settings, wanted: ReadonlyArray<Role>): ReadonlyArray<Role> =>
   wanted.filter((role) => role !== "proxy" || proxy.token !== null || database === null)
 
-/** With an embedded store the tokens are made; instances that share a database are given theirs. */
+/** Tokens that are not set derive from the master secret, but only with an embedded store: instances that share one set them. */
 const tokensOf = ({ settings }: Plan) =>
   Effect.map(MasterSecret, (master): Tokens => {
-    const made = settings.database === null
+    const embedded = settings.database === null
     return {
-      console: settings.console.token ?? (made ? master.token("console-token") : null),
-      proxy: settings.proxy.token ?? (made ? master.token("proxy-token") : null)
+      console: settings.console.token ?? (embedded ? master.token("console-token") : null),
+      proxy: settings.proxy.token ?? (embedded ? master.token("proxy-token") : null)
     }
   })
 
@@ -79,7 +79,7 @@ export const layerProxy = ({ addresses, settings }: Pick<Plan, "addresses" | "se
 const when = <A, E, R>(wanted: boolean, layer: Layer.Layer<A, E, R>): Layer.Layer<never, E, R> =>
   wanted ? Layer.effectDiscard(Effect.asVoid(Layer.build(layer))) : Layer.empty
 
-/** Everything that the roles ask for, up and listening when it is built. */
+/** Every part of the roles. They listen when the layer has been built. */
 export const layerPlatform = (plan: Plan) => {
   const { addresses, providers, roles, settings } = plan
   const wants = (role: Role) => roles.includes(role)

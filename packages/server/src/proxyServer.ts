@@ -11,7 +11,7 @@ const main = withSettings(false, (settings, addresses) =>
     const { token } = settings.proxy
     if (token === null)
       return yield* new CannotStart({
-        reason: "Set NARTHEX_PROXY_TOKEN: the token that the control plane knows this proxy by."
+        reason: "NARTHEX_PROXY_TOKEN is not set. Set the token that the control plane has."
       })
     yield* Effect.provide(controlPlaneAnswers(addresses.api.url, token), FetchHttpClient.layer)
     yield* Layer.build(layerProxy({ addresses, settings }, token))

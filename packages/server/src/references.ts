@@ -1,4 +1,4 @@
-/** What the settings say, handed to the references of the core and the server that ask for it. */
+/** Hands the settings to the references of the core and the API. */
 import {
   AccessPolicy,
   defaultEventSettings,
@@ -16,7 +16,7 @@ import type { Addresses } from "./addresses.ts"
 import { version } from "./version.ts"
 
 export interface Tokens {
-  /** `null`: nobody is believed to be the console. */
+  /** `null`: no request is taken for the console's. */
   readonly console: Redacted.Redacted | null
   /** `null`: `/v1/proxy/*` is closed. */
   readonly proxy: Redacted.Redacted | null

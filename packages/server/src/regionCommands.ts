@@ -1,14 +1,14 @@
 /**
- * `narthex-server regions …`: the catalog is the operator's.
+ * `narthex-server regions …`: operators change the region catalog.
  *
- * Pitfall: `RegionCatalog.put` on a region that was only meant to be marked. It adds what does not exist and takes back
- * what is retired, so every command but `add` looks for the region first.
+ * Pitfall: `RegionCatalog.put` without a look-up. It adds a region that does not exist and reactivates a retired one, so
+ * every command but `add` looks the region up first.
  */
 import { Region, RegionCatalog, RegionId } from "@narthex/core"
 import { Console, Effect, type Layer, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
-/** The command names a region with which it cannot do what was asked. Nothing changed. */
+/** The command cannot be applied to the region. Nothing changed. `reason` is a sentence for the operator. */
 export class RegionRefused extends Schema.TaggedError<RegionRefused>()("RegionRefused", { reason: Schema.String }) {
   override get message() {
     return this.reason
@@ -17,7 +17,7 @@ export class RegionRefused extends Schema.TaggedError<RegionRefused>()("RegionRe
 
 const name = Argument.String("region_id")
 
-/** A region is a label of its endpoints' host names; `NARTHEX_REGIONS` asks for the same form. */
+/** A region is a label in the host names of its endpoints; `NARTHEX_REGIONS` has the same form. */
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 const find = (id: string) =>
@@ -26,7 +26,7 @@ const find = (id: string) =>
     (entries) => entries.find(({ region }) => region.region_id === id)
   )
 
-const known = Effect.fnUntraced(function* (id: string) {
+const existing = Effect.fnUntraced(function* (id: string) {
   const entry = yield* find(id)
   return entry === undefined
     ? yield* new RegionRefused({ reason: `There is no region "${id}". \`regions list\` shows those that exist.` })
@@ -50,7 +50,7 @@ interface Facts {
 const add = Effect.fnUntraced(function* (id: string, { lat, location, long, name }: Facts) {
   if (!label.test(id))
     return yield* new RegionRefused({
-      reason: `"${id}" cannot be a region: lower-case letters, digits and dashes, at most 63, no dash at either end.`
+      reason: `"${id}" is not a region id: use lower-case letters, digits and dashes, at most 63, without a dash at either end.`
     })
   const region = (yield* find(id))?.region
   const place = Option.getOrElse(location, () => region?.location)
@@ -68,20 +68,20 @@ const add = Effect.fnUntraced(function* (id: string, { lat, location, long, name
 })
 
 const makeDefault = Effect.fnUntraced(function* (id: string) {
-  const { active, region } = yield* known(id)
+  const { active, region } = yield* existing(id)
   if (!active)
-    return yield* new RegionRefused({ reason: `Region "${id}" is retired. \`regions add ${id}\` takes it back.` })
+    return yield* new RegionRefused({ reason: `Region "${id}" is retired. \`regions add ${id}\` reactivates it.` })
   yield* (yield* RegionCatalog).put(new Region({ ...region, default: true }))
   yield* Console.log(`Region ${id} is the default.`)
 })
 
 const retire = Effect.fnUntraced(function* (id: string) {
-  const { region } = yield* known(id)
+  const { region } = yield* existing(id)
   yield* (yield* RegionCatalog).retire(region.region_id)
-  yield* Console.log(`Region ${id} takes no more projects.`)
+  yield* Console.log(`Region ${id} is retired: it takes no new projects.`)
 })
 
-/** The commands, on the catalog of this layer. */
+/** The commands on the catalog of a layer. */
 export const regionCommands = <E>(catalog: Layer.Layer<RegionCatalog, E>) => {
   const store = Effect.provide(catalog)
   const facts = {
@@ -93,15 +93,17 @@ export const regionCommands = <E>(catalog: Layer.Layer<RegionCatalog, E>) => {
   return Command.make("regions").pipe(
     Command.withDescription("List, add, retire regions and mark the default"),
     Command.withSubcommands([
-      Command.make("list", {}, () => store(list)).pipe(Command.withDescription("In the order of their addition")),
+      Command.make("list", {}, () => store(list)).pipe(
+        Command.withDescription("List regions in the order in which they were added")
+      ),
       Command.make("add", { region: name, ...facts }, ({ region, ...given }) => store(add(region, given))).pipe(
-        Command.withDescription("Add a region, change the facts that are given, or take a retired one back")
+        Command.withDescription("Add a region, change the given details, or reactivate a retired region")
       ),
       Command.make("default", { region: name }, ({ region }) => store(makeDefault(region))).pipe(
-        Command.withDescription("Preselect an active region in the console")
+        Command.withDescription("Make an active region the default, which the console preselects")
       ),
       Command.make("retire", { region: name }, ({ region }) => store(retire(region))).pipe(
-        Command.withDescription("Take no more projects there; those that are there stay")
+        Command.withDescription("Retire a region: it takes no new projects and keeps existing ones")
       )
     ])
   )

@@ -1,4 +1,4 @@
-/** Runs a composed platform as a process: settings, start, the word that it is up, and an orderly end. */
+/** Runs a composition as a process: settings, start, announcement (docs/design/settings.md S6), orderly end (S7). */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
 import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
@@ -14,7 +14,7 @@ const terminal = process.stdout.isTTY === true
 
 const say = (text: string) => Effect.sync(() => void process.stdout.write(`${text}\n`))
 
-/** Starts the roles, says that they are up, and works until it is told to stop. */
+/** Starts the roles, announces them, and runs until it is interrupted. */
 export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) =>
   withSettings(standalone, (settings, addresses) =>
     Effect.gen(function* () {
@@ -27,7 +27,7 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
     })
   )
 
-/** Reads the settings, settles the addresses, and runs with the log that they ask for. */
+/** Reads the settings, decides the addresses, and runs `work` with the log and telemetry of the settings. */
 export const withSettings = <A, E>(
   standalone: boolean,
   work: (settings: Settings, addresses: Addresses) => Effect.Effect<A, E, Scope.Scope>
@@ -40,7 +40,7 @@ export const withSettings = <A, E>(
     )
   })
 
-/** The process was started in a way that it cannot work. */
+/** The process cannot start with these arguments or settings. `reason` is a sentence for the operator. */
 export class CannotStart extends Schema.TaggedError<CannotStart>()("CannotStart", { reason: Schema.String }) {
   override get message() {
     return this.reason
@@ -49,10 +49,10 @@ export class CannotStart extends Schema.TaggedError<CannotStart>()("CannotStart"
 
 const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-/** The command line was invalid, and its help, with the reason, has been printed. */
+/** The arguments were invalid, and the help with the reason has been printed. */
 const isExplained = (error: unknown) => CliError.isCliError(error) && error._tag === "ShowHelp"
 
-/** A failed start is one sentence on stderr, not a stack; being told to stop is success. */
+/** A failed start prints one sentence on stderr, without a stack, and exits with 1. Interruption is success. */
 export const runProcess = <A, E>(main: Effect.Effect<A, E>): void =>
   NodeRuntime.runMain(
     Effect.tapCause(main, (cause) =>

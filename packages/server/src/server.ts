@@ -1,4 +1,4 @@
-/** `narthex-server`: the API, the runner and the console of one instance, and the operator's commands. */
+/** `narthex-server`: API, runner and console of one instance, and the operator commands. */
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
@@ -20,7 +20,7 @@ const main = withSettings(false, (settings) => {
     const names = wanted.split(",").map((name) => name.trim())
     const unknown = names.find((name) => !isRole(name))
     if (unknown !== undefined)
-      return yield* new CannotStart({ reason: `--roles: "${unknown}" is none of ${known.join(", ")}.` })
+      return yield* new CannotStart({ reason: `--roles: "${unknown}" is not a role. Roles are ${known.join(", ")}.` })
     return yield* servePlatform(names.filter(isRole), false)
   })
   const serve = Command.make("narthex-server", { roles }, start).pipe(

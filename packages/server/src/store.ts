@@ -1,5 +1,5 @@
 /**
- * The store of a process: the embedded Postgres, or the one that `DATABASE_URL` names; migrated, with its regions.
+ * The store of a process: the embedded Postgres, or the one of `DATABASE_URL`; migrated, with its regions.
  */
 import { RegionCatalog, RegionId } from "@narthex/core"
 import type { Settings } from "./settings/Settings.ts"
@@ -7,13 +7,13 @@ import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
 
-/** `NARTHEX_REGION` names a region that the catalog does not have. */
+/** The catalog does not have the region of `NARTHEX_REGION`. */
 export class RegionMissing extends Schema.TaggedError<RegionMissing>()("RegionMissing", {
   region: Schema.String,
   catalog: Schema.Array(Schema.String)
 }) {
   override get message() {
-    return `NARTHEX_REGION is "${this.region}", but the catalog has ${this.catalog.join(", ") || "no region"}. Add it with \`narthex-server regions add ${this.region}\`, or set another one.`
+    return `NARTHEX_REGION is "${this.region}", but the catalog has ${this.catalog.join(", ") || "no region"}. Add it with \`narthex-server regions add ${this.region}\`, or set another region.`
   }
 }
 
@@ -22,8 +22,8 @@ const socketUrl = ({ database, host, username }: StoreConnection) =>
 
 const connections = 20
 
-/** `own`: this process runs the embedded store. `beside`: it goes to the one that runs, or runs it when nobody does. */
-export type StoreUse = "own" | "beside"
+/** `own`: this process runs the embedded store. `attach`: it uses the one that runs, or runs it if there is none. */
+export type StoreUse = "own" | "attach"
 
 export const layerDatabase = (settings: Settings, use: StoreUse = "own") => {
   const options = { maxConnections: connections, applicationName: "narthex" }
@@ -44,21 +44,21 @@ export const layerDatabase = (settings: Settings, use: StoreUse = "own") => {
 }
 
 /**
- * Regions are the settings' at the very first start and the operator's afterwards. The operator's commands do not ask
- * for the instance's own region, because `regions add` is how a missing one comes into the catalog.
+ * At the very first start the catalog gets the regions of the settings; later, operators change it. Operator commands do
+ * not require the instance's own region, because `regions add` is how a missing region is added.
  */
 const layerRegions = ({ region, regions }: Settings, use: StoreUse) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const catalog = yield* RegionCatalog
       yield* catalog.seed(regions.map((id) => RegionId.make(id)))
-      if (use === "beside") return
+      if (use === "attach") return
       const known = (yield* catalog.all).map((entry) => entry.region.region_id)
       if (!known.some((id) => id === region)) return yield* new RegionMissing({ region, catalog: known })
     })
   )
 
-/** Every storage port, on a schema that is there. */
+/** Every storage port, on a migrated schema. */
 export const layerStorage = (settings: Settings, use: StoreUse = "own") =>
   layerRegions(settings, use).pipe(
     Layer.provideMerge(PostgresStorage.layer),

@@ -1,4 +1,4 @@
-/** Traces and metrics to an OpenTelemetry collector, where the operator names one (`OTEL_EXPORTER_OTLP_ENDPOINT`). */
+/** Traces and metrics to an OpenTelemetry collector, if `OTEL_EXPORTER_OTLP_ENDPOINT` names one. */
 import type { Settings } from "./settings/Settings.ts"
 import { Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"

@@ -1,15 +1,15 @@
 /**
- * Computes that the operator runs (`NARTHEX_COMPUTE=static`): a fixed list of addresses of Postgres servers, one for a
- * branch, given out in the order of the list when a branch first needs one. They always run; starting and stopping an
- * endpoint opens and closes the way to them.
+ * Computes that the operator runs (`NARTHEX_COMPUTE=static`): a fixed list of Postgres servers. Each branch is assigned
+ * one address, in the order of the list, when it first needs one. The servers always run; starting and stopping an
+ * endpoint only lets connections through or not.
  *
- * Which branch has which address is in the store, so it is the same after a restart and in every instance. An address
- * is given out once: Narthex cannot empty the server of a deleted branch, so no other branch ever gets it.
+ * Assignments are stored, so they are the same after a restart and on every instance. An address is assigned once:
+ * Narthex cannot empty the server of a deleted branch, so no other branch gets it.
  *
- * It stops at what is inside the servers. They have roles of their own, and their data is neither copied nor removed.
+ * The content of the servers is outside its reach: they have roles of their own, and data is neither copied nor removed.
  *
- * Pitfall: deriving the address from the list alone. A branch whose address left the list has data there, so it is
- * refused rather than given another server.
+ * Pitfall: deriving the address from the list alone. If the address of a branch leaves the list, its data is still
+ * there; the branch is refused instead of being assigned an empty server.
  */
 import {
   type BranchId,
@@ -23,8 +23,8 @@ import { Database } from "@narthex/postgres"
 import { Effect, Layer, Option } from "effect"
 
 /**
- * `address` is unique and stays when its branch is deleted. An operator who has emptied a server deletes its row, and it
- * is given out again.
+ * `address` is unique and its row stays when the branch is deleted. An operator who has emptied a server deletes the row;
+ * then the address is assigned again.
  */
 const table = `create table if not exists static_compute (
   address   text collate "C" primary key,
@@ -32,8 +32,8 @@ const table = `create table if not exists static_compute (
   given_at  timestamptz not null default now()
 )`
 
-/** Instances that start at once make the table one after another. The number is this table's alone. */
-const making = "select pg_advisory_xact_lock(7316904413)"
+/** Instances that start at the same time create the table one after another. The number belongs to this table alone. */
+const creationLock = "select pg_advisory_xact_lock(7316904413)"
 
 const give = `insert into static_compute (address, branch_id)
 select listed.address, $1
@@ -48,8 +48,8 @@ interface Row {
 
 const cannot = (reason: string) => new ComputeFailed({ reason, retryable: false })
 
-/** The store may answer the next time. */
-const again = (error: StorageError) => new ComputeFailed({ reason: error.message, retryable: true })
+/** The store may answer at the next attempt. */
+const retryable = (error: StorageError) => new ComputeFailed({ reason: error.message, retryable: true })
 
 export const layerStaticComputes = (
   addresses: ReadonlyArray<string>
@@ -60,14 +60,14 @@ export const layerStaticComputes = (
       const { query, transaction } = yield* Database
       const endpoints = yield* EndpointStore
       const ask = (text: string, params?: ReadonlyArray<unknown>) => query<Row>("StaticComputes", text, params)
-      yield* transaction(Effect.andThen(ask(making), ask(table)))
+      yield* transaction(Effect.andThen(ask(creationLock), ask(table)))
 
       const given = Effect.fnUntraced(function* (branch: BranchId) {
         const [row] = yield* ask("select address from static_compute where branch_id = $1", [branch])
         return row?.address
       })
 
-      /** The branch's address, given out now if it has none. Other instances wait meanwhile. */
+      /** The branch's address, assigned now if it has none. Other instances wait for this transaction. */
       const addressOf = (branch: BranchId) =>
         transaction(
           Effect.gen(function* () {
@@ -80,26 +80,24 @@ export const layerStaticComputes = (
         )
 
       const start = Effect.fn("StaticComputes.start")(function* (branch: BranchId) {
-        const address = yield* Effect.mapError(addressOf(branch), again)
+        const address = yield* Effect.mapError(addressOf(branch), retryable)
         if (address === undefined)
-          return yield* cannot("Every address of NARTHEX_STATIC_ENDPOINTS has been given to a branch.")
+          return yield* cannot("Every address of NARTHEX_STATIC_ENDPOINTS is assigned to a branch.")
         if (!addresses.includes(address))
-          return yield* cannot(
-            `The data of this branch is at ${address}, which NARTHEX_STATIC_ENDPOINTS does not name.`
-          )
+          return yield* cannot(`The data of this branch is at ${address}, which is not in NARTHEX_STATIC_ENDPOINTS.`)
         return address
       })
 
       const deleteBranch = Effect.fn("StaticComputes.deleteBranch")(function* (branch: BranchId) {
-        const address = yield* Effect.mapError(given(branch), again)
+        const address = yield* Effect.mapError(given(branch), retryable)
         if (address !== undefined)
-          yield* Effect.logWarning("The server of a deleted branch keeps its data and is not given out again.", {
+          yield* Effect.logWarning("The server of a deleted branch keeps its data and is not assigned again.", {
             address,
             branch_id: branch
           })
       })
 
-      /** The servers always run, so what runs is what the records say, as long as the list names it. */
+      /** The servers always run, so the running computes are those of the records whose address is in the list. */
       const running = Effect.map(endpoints.active, (active) =>
         active.flatMap(
           ({ address, branch_id, generation, id }): ReadonlyArray<Compute> =>
@@ -109,14 +107,16 @@ export const layerStaticComputes = (
 
       return ComputeDriver.of({
         createBranch: (_, parent) =>
-          Option.isNone(parent) ? Effect.void : cannot("Static computes cannot be a copy of another branch."),
-        resetBranch: () => cannot("Static computes cannot be reset."),
+          Option.isNone(parent)
+            ? Effect.void
+            : cannot("With static computes a branch cannot be a copy of another branch."),
+        resetBranch: () => cannot("With static computes a branch cannot be reset."),
         deleteBranch,
         start: ({ branch_id, endpoint_id, generation }) =>
           Effect.map(start(branch_id), (address) => ({ endpoint_id, branch_id, generation, address })),
         stop: () => Effect.void,
-        applyRoles: () => cannot("Static computes have roles of their own; none can be minted."),
-        running: Effect.mapError(running, again)
+        applyRoles: () => cannot("With static computes no roles can be created: the servers have roles of their own."),
+        running: Effect.mapError(running, retryable)
       })
     })
   )

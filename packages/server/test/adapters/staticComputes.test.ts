@@ -91,7 +91,7 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
       for (const it of [driver, yield* instance(one)]) {
         const { message, retryable } = yield* refusal(it, b)
         assert.isFalse(retryable)
-        assert.strictEqual(message, "Every address of NARTHEX_STATIC_ENDPOINTS has been given to a branch.")
+        assert.strictEqual(message, "Every address of NARTHEX_STATIC_ENDPOINTS is assigned to a branch.")
       }
     }))
 
