@@ -1,4 +1,4 @@
-/** `npm run build`: every package to its `dist`, and the command line to one file. What is up to date is left alone. */
+/** `npm run build`: builds every package into its `dist`, and the command line into one file. Skips what is up to date. */
 import { spawnSync } from "node:child_process"
 
 const run = (name: string, command: string, args: ReadonlyArray<string>) => {

@@ -1,4 +1,4 @@
-/** `npm run check`: Node version, types with Effect's diagnostics, format and lint. Every step runs, then one verdict. */
+/** `npm run check`: Node version, types with Effect's diagnostics, format and lint. Every step runs; one verdict follows. */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 
@@ -8,7 +8,7 @@ if (!pinned.test(process.version)) {
   process.exit(1)
 }
 
-// tsgo is TypeScript 7 with Effect's diagnostics; it ships for Linux on x64 only, plain tsc checks elsewhere.
+// tsgo is TypeScript 7 with Effect's diagnostics. It exists for Linux on x64 only; other machines use plain tsc.
 const tsgo = "node_modules/@effect/tsgo-linux-x64/lib/tsc"
 const steps: ReadonlyArray<readonly [name: string, command: string, args: ReadonlyArray<string>]> = [
   ["types", existsSync(tsgo) ? tsgo : "node_modules/.bin/tsc", ["-p", "tsconfig.json"]],

@@ -1,8 +1,8 @@
 /**
- * `node --conditions=source scripts/docs.ts`: writes the pages of `docs/` that are made from the code.
+ * `node --conditions=source scripts/docs.ts`: generates pages of `docs/` from the code.
  *
- * `test/documentation.test.ts` holds the committed copies to these texts. JSON is compared by value: the formatter
- * decides its line breaks.
+ * `test/documentation.test.ts` compares the committed pages with these texts. JSON is compared by value, because the
+ * formatter decides its line breaks.
  */
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
@@ -14,19 +14,19 @@ import { OpenApi } from "effect/http-api"
 
 const root = resolve(import.meta.dirname, "..")
 
-const made = (from: string) => `<!-- Made from ${from} by scripts/docs.ts: change it there. -->`
+const generated = (from: string) => `<!-- Generated from ${from} by scripts/docs.ts: change it there. -->`
 
 const settingsPage = () =>
   [
-    made("packages/server/src/settings/variables/"),
+    generated("packages/server/src/settings/variables/"),
     "# Settings",
     "",
-    "Environment variables only. They are read once, at start, and checked together: every mistake is named in one",
-    "message, and the process does not start. A variable with a `…_FILE` form takes the path of a file instead.",
+    "Settings are environment variables. They are read once, at the start, and checked together: one message has every",
+    "mistake, and the process does not start. A secret can be in a file instead: `…_FILE` is the path of that file.",
     "Durations are text (`15 minutes`), lists are separated by commas, booleans are `true` or `false`.",
     "",
-    "`narthex-server settings` prints the same table, with which of them are given. What the command line reads is in",
-    "`narthex help environment`.",
+    "`narthex-server settings` prints the same table and says which variables are set. The variables of the command line",
+    "are in `narthex help environment`.",
     "",
     settingsMarkdown(),
     ""
@@ -34,12 +34,12 @@ const settingsPage = () =>
 
 const problemsPage = () =>
   [
-    made("packages/api/src/problems/problemCatalog.ts"),
+    generated("packages/api/src/problems/problemCatalog.ts"),
     "# Problems",
     "",
     "Every refusal is a problem of RFC 9457 (`application/problem+json`). `code` is stable: compare it, not the",
-    "sentences. `type` is `urn:narthex:problem:` and the code; `detail` says more for a person, `request_id` is what to",
-    "give to the operator, and `errors` names the members of a body or the parameters that are wrong.",
+    "sentences. `type` is `urn:narthex:problem:` and the code. `detail` explains the refusal to a person, `request_id`",
+    "identifies the request for the operator, and `errors` lists the invalid members of the body or parameters.",
     "",
     "```json",
     JSON.stringify(

@@ -2,8 +2,8 @@
  * `node scripts/faults.ts`: plants each fault of `test/faults/list`, and its tests must fail. Exit code 1 if one survives.
  *
  *   --only <text>   faults whose id, area or file contains the text; may be repeated
- *   --sample <n>    so many of them by chance; NARTHEX_TEST_SEED repeats the choice
- *   --list          only shows them
+ *   --sample <n>    a random sample of n faults; NARTHEX_TEST_SEED repeats the choice
+ *   --list          prints the faults and plants none
  */
 import { join } from "node:path"
 import { parseArgs } from "node:util"
@@ -53,7 +53,7 @@ const showFailure = (verdict: Verdict) => {
 
 if (values.list) for (const { file, id, why } of chosen) console.log(`${id}  ${file}\n  ${why}`)
 else if (chosen.length === 0) {
-  console.error("No fault has such an id, area or file.")
+  console.error("No fault matches.")
   process.exitCode = 1
 } else {
   const begun = performance.now()
@@ -62,16 +62,16 @@ else if (chosen.length === 0) {
   const provide = (name: string, value: unknown) => {
     provided[name] = value
   }
-  // Of a project, the set-up of the tests uses nothing but `provide`.
+  // The tests' set-up uses only `provide` of its argument.
   const end = await globalSetup({ provide } as Parameters<typeof globalSetup>[0])
   const verdicts = await runFaults(chosen, { root, provided, lanes: 2, onGroup: showGroup }).finally(end)
   const failed = verdicts.filter((it) => !it.caught)
   for (const verdict of failed) showFailure(verdict)
   const late = verdicts.filter((it) => it.caught && it.outcome._tag === "TimedOut")
-  if (late.length > 0) console.log(`\nNoticed by a time-out only: ${late.map(({ fault }) => fault.id).join(", ")}`)
+  if (late.length > 0) console.log(`\nDetected by a time-out only: ${late.map(({ fault }) => fault.id).join(", ")}`)
   console.log(
     `\n${clock(performance.now() - begun)}\n${verdicts.length - failed.length} passed, ${failed.length} failed`
   )
-  // Vitest has set it to 1: tests failed, as they should.
+  // Vitest has set it to 1, because the tests failed, as they should.
   process.exitCode = failed.length === 0 ? 0 : 1
 }

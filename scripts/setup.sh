@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what the lock file names, the pinned Node runtime included, and skips that when it is done already.
+# Installs the packages of the lock file, which include the pinned Node runtime. Skips the step if it is up to date.
 set -eu
 cd "$(dirname "$0")/.."
 stamp=node_modules/.narthex-setup

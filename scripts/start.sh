@@ -1,5 +1,5 @@
 #!/bin/sh
-# `npm start`: sets up what is missing, builds what changed, and becomes the platform, so that a signal reaches it.
+# `npm start`: installs what is missing, builds what changed, and replaces itself with the platform, which gets signals.
 set -eu
 cd "$(dirname "$0")/.."
 sh scripts/setup.sh

@@ -1,6 +1,6 @@
 /**
- * `npm test`: every test, or those of the paths given. `--long` runs the long forms. What a test needs, a build for one,
- * is made when it asks (`test/harness/globalSetup.ts`), so one pure file runs in seconds.
+ * `npm test`: every test, or those of the given paths. `--long` runs the long forms. Resources such as the build are made
+ * when a test asks for them (`test/harness/globalSetup.ts`), so a file of pure tests runs in seconds.
  */
 import { spawnSync } from "node:child_process"
 import { join } from "node:path"
@@ -14,7 +14,7 @@ const { status } = spawnSync("vitest", ["run", ...given.filter((it) => it !== "-
   stdio: "inherit",
   env: {
     ...process.env,
-    // Test workers and the processes under test load the same modules again and again.
+    // Test workers and the processes under test load the same modules many times.
     NODE_COMPILE_CACHE: join(root, "node_modules/.cache/compile"),
     ...(long ? { NARTHEX_TEST_LONG: "1" } : {})
   }

@@ -9,7 +9,7 @@ import { Serving } from "./support/Serving.ts"
 
 /** Before any instance has served: the store is empty. */
 layer(Serving.layer, { excludeTestServices: true })("an operator command as a process", (it) => {
-  it.effect("`migrate` brings an empty database up to date, and once only", () =>
+  it.effect("`migrate` migrates an empty database once, and does nothing when it is repeated", () =>
     Effect.gen(function* () {
       const { database, environment } = yield* Serving
       const first = yield* run("server", ["migrate"], environment)
@@ -22,7 +22,7 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
     })
   )
 
-  it.effect("ends with 1 and one sentence on stderr when it is refused", () =>
+  it.effect("an operator command that is refused exits with 1 and one sentence on stderr", () =>
     Effect.gen(function* () {
       const { environment } = yield* Serving
       const { code, stderr, stdout } = yield* run("server", ["regions", "default", "eu-typo"], environment)
@@ -31,7 +31,7 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
     })
   )
 
-  it.effect("names every mistake of the settings and touches no store", () =>
+  it.effect("an operator command with invalid settings names every mistake and does not touch the store", () =>
     Effect.gen(function* () {
       const { environment } = yield* Serving
       const wrong = { ...environment, NARTHEX_API_PORT: "many", NARTHEX_MASTER_SECRET: "short" }
@@ -42,7 +42,7 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
     })
   )
 
-  it.effect("lists the commands in its help, and ends with 1 for one that does not exist", () =>
+  it.effect("narthex-server lists its commands in the help, and exits with 1 for an unknown one", () =>
     Effect.gen(function* () {
       const { environment } = yield* Serving
       const help = yield* operate(environment, "--help")
@@ -74,7 +74,7 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
       ))[0]
     })
 
-  it.effect("are those of the settings first, the first one the default", () =>
+  it.effect("the first start adds the regions of the settings, the first one as the default", () =>
     Effect.gen(function* () {
       const { environment } = yield* Serving
       const { lines } = yield* operate({ ...environment, NARTHEX_REGIONS: "local,near" }, "regions", "list")
@@ -82,7 +82,7 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     })
   )
 
-  it.effect("`add` adds one with its facts, and changes only the facts that are given", () =>
+  it.effect("`regions add` adds a region, and changes only the given details of one that exists", () =>
     Effect.gen(function* () {
       const added = yield* operated(
         "add",
@@ -106,7 +106,7 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     })
   )
 
-  it.effect("`add` refuses what cannot be a label of a host name", () =>
+  it.effect("`regions add` refuses an id that cannot be a label of a host name", () =>
     Effect.gen(function* () {
       const before = yield* list
       for (const id of ["EU", "eu west", "-eu", "eu.west"]) {
@@ -118,7 +118,7 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     })
   )
 
-  it.effect("`default` moves the mark", () =>
+  it.effect("`regions default` makes another region the default", () =>
     Effect.gen(function* () {
       const { code, lines } = yield* operated("default", "eu")
       assert.deepStrictEqual([code, lines], [0, ["Region eu is the default."]])
@@ -126,7 +126,7 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     })
   )
 
-  it.effect("`default` refuses a region that does not exist and one that is retired, and changes nothing", () =>
+  it.effect("`regions default` refuses an unknown and a retired region, and changes nothing", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* operated("retire", "near")).code, 0)
       const before = yield* list
@@ -142,16 +142,18 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     })
   )
 
-  it.effect("`retire` may be repeated, and refuses a region that does not exist", () =>
+  it.effect("`regions retire` may be repeated, and refuses an unknown region", () =>
     Effect.gen(function* () {
-      assert.deepStrictEqual((yield* operated("retire", "near")).lines, ["Region near is retired: it takes no new projects."])
+      assert.deepStrictEqual((yield* operated("retire", "near")).lines, [
+        "Region near is retired: it takes no new projects."
+      ])
       const { code, refusal } = yield* operated("retire", "eu-typo")
       assert.strictEqual(code, 1)
       assert.include(refusal, 'There is no region "eu-typo".')
     })
   )
 
-  it.effect("`add` adds the region that an instance misses, with that instance's own settings", () =>
+  it.effect("`regions add` adds a missing region with the settings of the instance that misses it", () =>
     Effect.gen(function* () {
       const environment = { ...(yield* Serving).environment, NARTHEX_REGION: "far" }
       const start = yield* run("server", ["--roles", "api"], environment)
@@ -162,7 +164,7 @@ layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
     })
   )
 
-  it.effect("a project goes only where a region is active, from the next request on", () =>
+  it.effect("a retired region takes no new project from the next request on", () =>
     Effect.gen(function* () {
       const { environment, issuer } = yield* Serving
       // An instance in the region that was missing.

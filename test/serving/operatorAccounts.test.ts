@@ -58,7 +58,7 @@ layer(Api.layer, { excludeTestServices: true })("operator commands beside a runn
       Effect.map(ask(url, "GET", "/v1/projects", token), ({ status, body }) => [status, body.code])
     )
 
-  it.effect("`accounts` lists, enables and disables, in force from the next request on", () =>
+  it.effect("`accounts` lists, enables and disables accounts, effective from the next request on", () =>
     Effect.gen(function* () {
       const ada = yield* entered("ada@example.com")
       const grace = yield* entered("grace@example.com")
@@ -86,7 +86,7 @@ layer(Api.layer, { excludeTestServices: true })("operator commands beside a runn
     })
   )
 
-  it.effect("`accounts` refuses an id that does not exist, with a sentence that names it", () =>
+  it.effect("`accounts` refuses an unknown id with a sentence that names it", () =>
     Effect.gen(function* () {
       for (const command of ["enable", "disable"])
         assert.deepStrictEqual(yield* operated("accounts", command, "usr_none"), {
@@ -109,7 +109,7 @@ layer(Api.layer, { excludeTestServices: true })("operator commands beside a runn
     })
   )
 
-  it.effect("`settings` says what is given, and no value", () =>
+  it.effect("`settings` says which variables are given, and shows no value", () =>
     Effect.gen(function* () {
       const { environment } = yield* Serving
       const { code, stdout } = yield* run("server", ["settings"], environment)
@@ -122,7 +122,7 @@ layer(Api.layer, { excludeTestServices: true })("operator commands beside a runn
   )
 
   it.layer(Second.layer)("and a second instance", (it) => {
-    it.effect("`keys rotate` publishes another key, and tokens of the former one stay good", () =>
+    it.effect("`keys rotate` publishes another key, and tokens of the former key stay valid", () =>
       Effect.gen(function* () {
         const { former, rotated, url } = yield* Second
         const [, kid = "", from = "", until = ""] =
@@ -134,7 +134,7 @@ layer(Api.layer, { excludeTestServices: true })("operator commands beside a runn
       })
     )
 
-    it.effect("a pepper is rotated in two steps: first every instance knows it, then new keys use it", () =>
+    it.effect("a pepper is rotated in two steps: every instance gets it, then new keys use it", () =>
       Effect.gen(function* () {
         const first = yield* Api
         const second = yield* Second

@@ -73,7 +73,7 @@ const answer = Effect.gen(function* () {
 })
 
 layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
-  it.effect("refuses an address that is not listed with 28000, and wakes nothing", () =>
+  it.effect("narthex-proxy refuses an address outside the allowlist with 28000, and wakes no compute", () =>
     Effect.gen(function* () {
       const { call, project } = yield* Platform
       yield* eventually(
@@ -89,7 +89,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
-  it.effect("wakes the endpoint for an address that is listed, and relays the answer of Postgres", () =>
+  it.effect("narthex-proxy wakes the endpoint for an address in the allowlist, and relays the answer of Postgres", () =>
     Effect.gen(function* () {
       const { call, project } = yield* Platform
       const added = yield* call("POST", `/v1/projects/${project}/ip-allow`, { cidr: "127.0.0.1/32" })
@@ -103,7 +103,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
-  it.effect("ends with 1 and a sentence when the control plane refuses its token", () =>
+  it.effect("narthex-proxy exits with 1 and a sentence when the control plane refuses its token", () =>
     Effect.gen(function* () {
       const { url } = yield* Platform
       const { environment } = yield* Serving
@@ -115,7 +115,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
-  it.effect("ends with 1 and a sentence when it was given no token", () =>
+  it.effect("narthex-proxy exits with 1 and a sentence without a token", () =>
     Effect.gen(function* () {
       const { NARTHEX_PROXY_TOKEN: _, ...environment } = (yield* Serving).environment
       const { code, stderr, stdout } = yield* run("proxyServer", [], environment)
@@ -124,7 +124,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
-  it.effect("listens and says that it is up only once the control plane has answered", () =>
+  it.effect("narthex-proxy listens and announces itself only after the control plane has answered", () =>
     Effect.gen(function* () {
       const { environment } = yield* Serving
       let asked = 0
@@ -151,7 +151,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
-  it.effect("SIGTERM ends it with 0, and an idle session with it", () =>
+  it.effect("narthex-proxy ends an idle session on SIGTERM and exits with 0", () =>
     Effect.gen(function* () {
       const { endpoint, proxy } = yield* Platform
       const url = new URL(Redacted.value((yield* Serving).database))

@@ -57,7 +57,7 @@ const operations = Effect.gen(function* () {
 })
 
 layer(Api.layer, { excludeTestServices: true })("an instance with the role api alone", (it) => {
-  it.effect("needs no Postgres programs, and says and opens what it runs and nothing else", () =>
+  it.effect("an instance with the role api needs no Postgres programs, and announces and opens only what it runs", () =>
     Effect.gen(function* () {
       const { program } = yield* Api
       assert.sameMembers(Object.keys(program.ready), ["ready", "pid", "api", "admin", "providers"])
@@ -65,7 +65,7 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
     })
   )
 
-  it.effect("records work, and leaves it to a runner", () =>
+  it.effect("an instance without the role runner records operations and leaves them to a runner", () =>
     Effect.gen(function* () {
       assert.sameMembers(
         (yield* operations).map(({ status }) => status),
@@ -74,7 +74,7 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
     })
   )
 
-  it.effect("is refused a role that it cannot have", () =>
+  it.effect("an unknown role is refused", () =>
     Effect.gen(function* () {
       const { environment } = yield* Serving
       const { code, stderr, stdout } = yield* run("server", ["--roles", "api,proxy"], environment)
@@ -84,7 +84,7 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
   )
 
   it.layer(Others.layer)("and one with the roles runner and console", (it) => {
-    it.effect("the second says and opens what it runs and nothing else", () =>
+    it.effect("the instance with the roles runner and console announces and opens only what it runs", () =>
       Effect.gen(function* () {
         const { program } = yield* Others
         assert.sameMembers(Object.keys(program.ready), ["ready", "pid", "console", "admin", "providers"])
@@ -92,14 +92,14 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
       })
     )
 
-    it.effect("the second does the work that the first has recorded", () =>
+    it.effect("the runner performs the operations that the API's instance has recorded", () =>
       eventually(
         "the project's operations to finish",
         Effect.map(operations, (all) => all.every(({ status }) => status === "finished"))
       )
     )
 
-    it.effect("the first wakes an endpoint by the runner, and takes a compute that runs elsewhere for running", () =>
+    it.effect("the API wakes an endpoint through the runner, and counts a compute on another instance as running", () =>
       Effect.gen(function* () {
         const { endpoint, url } = yield* Api
         const { environment } = yield* Serving
@@ -116,7 +116,7 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
       })
     )
 
-    it.effect("the console offers to sign in at the providers of its settings, and asks the API across the two", () =>
+    it.effect("the console offers the providers of its settings, and calls the API of the other instance", () =>
       Effect.gen(function* () {
         const { program } = yield* Others
         const page = yield* Effect.promise(() => fetch(`${program.address("console")}/sign-in`))
@@ -125,7 +125,7 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
       })
     )
 
-    it.effect("SIGTERM ends the runner with 0, and the API goes on", () =>
+    it.effect("SIGTERM ends the runner with 0, and the API continues", () =>
       Effect.gen(function* () {
         assert.strictEqual(yield* Effect.flatMap(Others, ({ program }) => Effect.promise(() => program.stop())), 0)
         assert.strictEqual((yield* ask((yield* Api).url, "GET", "/readyz")).status, 200)

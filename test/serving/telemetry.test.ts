@@ -1,4 +1,4 @@
-/** What a collector of OpenTelemetry gets, what it must never get, and that the platform does not depend on it. */
+/** Telemetry: what an OpenTelemetry collector gets, what it must never get, and that the platform works without it. */
 import { createServer } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
@@ -61,52 +61,54 @@ const resources = ({ text }: Export, name: string): ReadonlyArray<string | undef
 }
 
 layer(Serving.layer, { excludeTestServices: true })("telemetry", (it) => {
-  it.effect("sends traces, metrics and logs of all requests by the time the process has ended, and no secret", () =>
-    Effect.gen(function* () {
-      const { environment, issuer } = yield* Serving
-      const { exports, url: collected } = yield* collector(true)
-      const { program, url } = yield* instance(collected)
-      const id_token = issuer.idToken("ada@example.com")
-      const { token } = yield* signIn(url, id_token)
-      const { body } = yield* ask(url, "POST", "/v1/api-keys/", token, { name: "telemetry" })
-      const key = String(body.secret)
-      const forged = `${key.slice(0, -4)}xxxx`
-      assert.strictEqual((yield* ask(url, "GET", "/v1/projects", forged)).status, 401)
-      assert.strictEqual((yield* ask(url, "GET", `/v1/regions?token=${key}`, key)).status, 200)
-      assert.strictEqual(yield* Effect.promise(() => program.stop()), 0)
+  it.effect(
+    "telemetry has the traces, metrics and logs of all requests when the process has ended, and no secret",
+    () =>
+      Effect.gen(function* () {
+        const { environment, issuer } = yield* Serving
+        const { exports, url: collected } = yield* collector(true)
+        const { program, url } = yield* instance(collected)
+        const id_token = issuer.idToken("ada@example.com")
+        const { token } = yield* signIn(url, id_token)
+        const { body } = yield* ask(url, "POST", "/v1/api-keys/", token, { name: "telemetry" })
+        const key = String(body.secret)
+        const forged = `${key.slice(0, -4)}xxxx`
+        assert.strictEqual((yield* ask(url, "GET", "/v1/projects", forged)).status, 401)
+        assert.strictEqual((yield* ask(url, "GET", `/v1/regions?token=${key}`, key)).status, 200)
+        assert.strictEqual(yield* Effect.promise(() => program.stop()), 0)
 
-      const of = (path: string) => exports.filter((it) => it.path === path)
-      for (const path of ["/v1/traces", "/v1/metrics", "/v1/logs"]) {
-        assert.isNotEmpty(of(path), path)
-        for (const one of of(path)) {
-          assert.strictEqual(one.authorization, credential)
-          assert.deepStrictEqual([...new Set(resources(one, "service.name"))], ["narthex"])
-          assert.deepStrictEqual([...new Set(resources(one, "region"))], ["local"])
+        const of = (path: string) => exports.filter((it) => it.path === path)
+        for (const path of ["/v1/traces", "/v1/metrics", "/v1/logs"]) {
+          assert.isNotEmpty(of(path), path)
+          for (const one of of(path)) {
+            assert.strictEqual(one.authorization, credential)
+            assert.deepStrictEqual([...new Set(resources(one, "service.name"))], ["narthex"])
+            assert.deepStrictEqual([...new Set(resources(one, "region"))], ["local"])
+          }
         }
-      }
-      const traces = of("/v1/traces")
-        .map(({ text }) => text)
-        .join("\n")
-      for (const path of ["/v1/auth/exchange", "/v1/api-keys/", "/v1/projects", "/v1/regions"])
-        assert.include(traces, path)
-      // The log goes to the operator's terminal as well.
-      assert.include(
-        of("/v1/logs")
+        const traces = of("/v1/traces")
           .map(({ text }) => text)
-          .join("\n"),
-        "Migrated the database"
-      )
-      assert.include(program.log, "Migrated the database")
+          .join("\n")
+        for (const path of ["/v1/auth/exchange", "/v1/api-keys/", "/v1/projects", "/v1/regions"])
+          assert.include(traces, path)
+        // The log goes to the operator's terminal as well.
+        assert.include(
+          of("/v1/logs")
+            .map(({ text }) => text)
+            .join("\n"),
+          "Migrated the database"
+        )
+        assert.include(program.log, "Migrated the database")
 
-      const everything = exports.map(({ text }) => text).join("\n") + program.log
-      for (const [name, secret] of Object.entries({ id_token, token, key, forged, credential }))
-        assert.notInclude(everything, secret, name)
-      for (const name of ["NARTHEX_MASTER_SECRET", "NARTHEX_CONSOLE_TOKEN", "NARTHEX_PROXY_TOKEN"] as const)
-        assert.notInclude(everything, environment[name], name)
-    })
+        const everything = exports.map(({ text }) => text).join("\n") + program.log
+        for (const [name, secret] of Object.entries({ id_token, token, key, forged, credential }))
+          assert.notInclude(everything, secret, name)
+        for (const name of ["NARTHEX_MASTER_SECRET", "NARTHEX_CONSOLE_TOKEN", "NARTHEX_PROXY_TOKEN"] as const)
+          assert.notInclude(everything, environment[name], name)
+      })
   )
 
-  it.effect("a collector that never answers holds up neither requests nor the end of the process", () =>
+  it.effect("a collector that never answers delays neither requests nor the end of the process", () =>
     Effect.gen(function* () {
       const { issuer } = yield* Serving
       const { exports, url: collected } = yield* collector(false)

@@ -1,4 +1,4 @@
-/** A database that an older release has left: the present one brings it up to date and keeps what is in it. */
+/** Upgrades: this release migrates the database of an older release and keeps its rows. */
 import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import { join, resolve } from "node:path"
@@ -82,7 +82,7 @@ const contents = (url: Redacted.Redacted<string>) =>
 
 layer(PostgresServer.layer, { excludeTestServices: true })("a database of an older release", (it) => {
   it.effect.each(migrations.slice(0, -1).map(({ name }, at) => ({ count: at + 1, name })))(
-    "that ends with $name is brought up to date with every row kept",
+    "a database whose last migration is $name is migrated with every row kept",
     ({ count }) =>
       Effect.gen(function* () {
         const { admin, database } = yield* PostgresServer
@@ -110,7 +110,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database of an old
       })
   )
 
-  it("never meets another text of a migration that has run", () => {
+  it("the text of a released migration does not change", () => {
     const digest = (text: string) => createHash("md5").update(text).digest("hex")
     assert.deepStrictEqual(Object.fromEntries(migrations.map(({ name, text }) => [name, digest(text)])), released)
   })

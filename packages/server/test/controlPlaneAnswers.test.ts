@@ -1,4 +1,4 @@
-/** How long a proxy waits for its control plane, and what ends the wait. */
+/** The start of a proxy: how long it waits for its control plane, and what ends the wait. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, References, Result } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
@@ -27,7 +27,7 @@ const asked = (statuses: ReadonlyArray<number>) =>
   })
 
 describe("controlPlaneAnswers", () => {
-  it.effect("asks once when it is answered, with the proxy's token", () =>
+  it.effect("a proxy asks its control plane once when it is answered, with its token", () =>
     Effect.gen(function* () {
       const { calls, result } = yield* asked([200])
       assert.isTrue(Result.isSuccess(result))
@@ -35,7 +35,7 @@ describe("controlPlaneAnswers", () => {
     })
   )
 
-  it.effect("asks again while there is no answer", () =>
+  it.effect("a proxy asks its control plane again while there is no answer", () =>
     Effect.gen(function* () {
       const { calls, result } = yield* asked([503, 502, 200])
       assert.isTrue(Result.isSuccess(result))
@@ -43,7 +43,7 @@ describe("controlPlaneAnswers", () => {
     })
   )
 
-  it.effect("gives up after 30 more attempts, with the reason", () =>
+  it.effect("a proxy gives up on its control plane after 30 more attempts, with the reason", () =>
     Effect.gen(function* () {
       const { calls, result } = yield* asked([503])
       assert.lengthOf(calls, 31)
@@ -54,7 +54,7 @@ describe("controlPlaneAnswers", () => {
     })
   )
 
-  it.effect("does not ask again once the token is refused, and does not show it", () =>
+  it.effect("a proxy whose token is refused does not ask again, and does not print the token", () =>
     Effect.gen(function* () {
       const { calls, result } = yield* asked([503, 401])
       assert.lengthOf(calls, 2)

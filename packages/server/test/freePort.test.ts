@@ -19,7 +19,7 @@ const listener = (port: number) =>
   )
 
 describe("freePort", () => {
-  it.effect("answers another port at each call, and none of the range for outgoing connections", () =>
+  it.effect("freePort gives another port at each call, outside the range of outgoing connections", () =>
     Effect.gen(function* () {
       const ports = yield* Effect.forEach(Array.from({ length: 20 }), () => freePort(host))
       assert.lengthOf(new Set(ports), ports.length)
@@ -28,7 +28,7 @@ describe("freePort", () => {
     })
   )
 
-  it.effect("passes over a port that is taken", () =>
+  it.effect("freePort skips a port that is in use", () =>
     Effect.gen(function* () {
       const taken = (yield* freePort(host)) + 1
       yield* listener(taken)

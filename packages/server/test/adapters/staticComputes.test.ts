@@ -1,4 +1,4 @@
-/** Static computes: a branch keeps its server for good, and no other branch ever gets it. */
+/** Static computes: a branch keeps its server permanently, and no other branch gets it. */
 import { assert, layer } from "@effect/vitest"
 import { type BranchId, ComputeDriver, type Endpoint, EndpointStore } from "@narthex/core"
 import { aBranchId, anEndpoint, aProjectId } from "@narthex/core/testing"
@@ -26,18 +26,18 @@ const addressOf = (driver: ComputeDriver["Service"], branch: BranchId) =>
 
 const refusal = (driver: ComputeDriver["Service"], branch: BranchId) => Effect.flip(driver.start(starting(branch)))
 
-/** Each test has the servers for itself. */
-const forgotten = Effect.flatMap(Database, ({ query }) => query("test", "drop table if exists static_compute"))
+/** Deletes all assignments, so that no server is assigned when a test begins. */
+const noAssignments = Effect.flatMap(Database, ({ query }) => query("test", "drop table if exists static_compute"))
 
 layer(storage, { excludeTestServices: true })("static computes", (it) => {
   const test = (sentence: string, body: () => Effect.Effect<void, unknown, Database | EndpointStore | Scope.Scope>) =>
     it.effect(sentence, () =>
-      Effect.andThen(forgotten, Effect.scoped(Effect.suspend(body))).pipe(
+      Effect.andThen(noAssignments, Effect.scoped(Effect.suspend(body))).pipe(
         Effect.provideService(References.MinimumLogLevel, "None")
       )
     )
 
-  test("give each branch an address of its own, in the order of the list", () =>
+  test("static computes assign each branch its own address, in the order of the list", () =>
     Effect.gen(function* () {
       const [a, b] = [aBranchId(), aBranchId()]
       const driver = yield* instance(one, two, three)
@@ -45,7 +45,7 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
       assert.deepStrictEqual([yield* addressOf(driver, a), yield* addressOf(driver, b)], [one, two])
     }))
 
-  test("keep a branch's address over a restart, whichever branch starts first", () =>
+  test("a branch keeps its static address over a restart, in any order of starts", () =>
     Effect.gen(function* () {
       const [a, b] = [aBranchId(), aBranchId()]
       const before = yield* instance(one, two)
@@ -54,14 +54,14 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
       assert.deepStrictEqual([yield* addressOf(after, b), yield* addressOf(after, a)], [two, one])
     }))
 
-  test("keep a branch's address when the list is put in another order", () =>
+  test("a branch keeps its static address when the list is reordered", () =>
     Effect.gen(function* () {
       const a = aBranchId()
       yield* addressOf(yield* instance(one, two), a)
       assert.strictEqual(yield* addressOf(yield* instance(three, two, one), a), one)
     }))
 
-  test("give the same addresses in every instance, and each to one branch, when all start at once", () =>
+  test("instances that start at once agree on the static address of each branch", () =>
     Effect.gen(function* () {
       const branches = [aBranchId(), aBranchId(), aBranchId()]
       const drivers = yield* Effect.all([instance(one, two, three), instance(one, two, three)], {
@@ -82,7 +82,7 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
       assert.sameMembers(here ?? [], [one, two, three])
     }))
 
-  test("never give the server of a deleted branch to another one", () =>
+  test("the static address of a deleted branch is not assigned again", () =>
     Effect.gen(function* () {
       const [a, b] = [aBranchId(), aBranchId()]
       const driver = yield* instance(one)
@@ -95,7 +95,7 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
       }
     }))
 
-  test("refuse a branch whose server left the list, rather than give it another one", () =>
+  test("a branch whose static address left the list is refused", () =>
     Effect.gen(function* () {
       const a = aBranchId()
       yield* addressOf(yield* instance(one, two), a)
@@ -104,7 +104,7 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
       assert.include(message, one)
     }))
 
-  test("run what the records say, in every instance, as long as the list names the server", () =>
+  test("the running static computes are the recorded ones whose address is in the list, on every instance", () =>
     Effect.gen(function* () {
       const store = yield* EndpointStore
       const asleep = anEndpoint(aProjectId(), aBranchId())
@@ -120,7 +120,7 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
       assert.deepStrictEqual(yield* (yield* instance(two)).running, [])
     }))
 
-  test("refuse to be copied, reset, and given roles", () =>
+  test("static computes refuse copies, resets and roles", () =>
     Effect.gen(function* () {
       const [a, b] = [aBranchId(), aBranchId()]
       const driver = yield* instance(one)

@@ -90,7 +90,7 @@ describe("settings are refused", () => {
     ]
   ]
 
-  it.effect.each(wrong)("with %j: %s", ([env, sentence, standalone]) =>
+  it.effect.each(wrong)("settings %j are refused: %s", ([env, sentence, standalone]) =>
     Effect.gen(function* () {
       const found = yield* mistakes(env, standalone)
       assert.lengthOf(found, 1, found.join("\n"))
@@ -99,7 +99,7 @@ describe("settings are refused", () => {
     })
   )
 
-  it.effect("with all mistakes at once, and no value of a secret among them", () =>
+  it.effect("invalid settings are refused with all mistakes at once, without the value of a secret", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(
         load({
@@ -119,7 +119,7 @@ describe("settings are refused", () => {
     })
   )
 
-  it.effect("when a secret is given twice, or its file is empty", () =>
+  it.effect("a secret that is given twice, or whose file is empty, is refused", () =>
     Effect.gen(function* () {
       const both = { NARTHEX_PROXY_TOKEN: "token", NARTHEX_PROXY_TOKEN_FILE: yield* inFile("token") }
       assert.deepStrictEqual(yield* mistakes(both), [
@@ -131,14 +131,17 @@ describe("settings are refused", () => {
     })
   )
 
-  it.effect.prop("in sentences for any text whatever, never by a crash", [Schema.String], ([text]) =>
-    Effect.gen(function* () {
-      const env = Object.fromEntries(
-        settingsTable.filter(({ name }) => !name.endsWith("_FILE")).map(({ name }) => [name, text])
-      )
-      const outcome = yield* Effect.result(load(env, true))
-      if (Result.isSuccess(outcome)) return assert.strictEqual(text, "")
-      for (const mistake of outcome.failure.mistakes) assert.match(mistake, /^[A-Z][\s\S]*\.$/)
-    })
+  it.effect.prop(
+    "for any text of the variables, settings load or are refused in sentences",
+    [Schema.String],
+    ([text]) =>
+      Effect.gen(function* () {
+        const env = Object.fromEntries(
+          settingsTable.filter(({ name }) => !name.endsWith("_FILE")).map(({ name }) => [name, text])
+        )
+        const outcome = yield* Effect.result(load(env, true))
+        if (Result.isSuccess(outcome)) return assert.strictEqual(text, "")
+        for (const mistake of outcome.failure.mistakes) assert.match(mistake, /^[A-Z][\s\S]*\.$/)
+      })
   )
 })

@@ -17,7 +17,7 @@ const plain = (settings: Settings): unknown =>
   )
 
 describe("settings without any variable", () => {
-  it.effect("are those of the page, for a server", () =>
+  it.effect("without variables, a server has the documented settings", () =>
     Effect.gen(function* () {
       const { dev_providers, events, limits, sessions, ...rest } = yield* load()
       assert.isNull(rest.database)
@@ -62,7 +62,7 @@ describe("settings without any variable", () => {
     })
   )
 
-  it.effect("have development providers and no limits in standalone on loopback", () =>
+  it.effect("npm start on loopback has development providers and no limits", () =>
     Effect.gen(function* () {
       const { dev_providers, limits } = yield* load({}, true)
       assert.deepStrictEqual(dev_providers, { ports: [4402, 4403] })
@@ -71,7 +71,7 @@ describe("settings without any variable", () => {
   )
 
   it.effect.each(["NARTHEX_API_HOST", "NARTHEX_CONSOLE_HOST", "NARTHEX_PROXY_HOST"])(
-    "have limits and no development providers in standalone with %s beyond loopback",
+    "npm start with %s beyond loopback has limits and no development providers",
     (name) =>
       Effect.gen(function* () {
         const { dev_providers, limits } = yield* load({ [name]: "0.0.0.0" }, true)
@@ -80,13 +80,13 @@ describe("settings without any variable", () => {
       })
   )
 
-  it.effect("have no development providers in production", () =>
+  it.effect("npm start in production has no development providers", () =>
     Effect.gen(function* () {
       assert.isNull((yield* load({ NODE_ENV: "production" }, true)).dev_providers)
     })
   )
 
-  it.effect("are the same when every default of the table is spelled out, or set to nothing", () =>
+  it.effect("setting every variable to its default, or to nothing, changes no setting", () =>
     Effect.gen(function* () {
       const before = plain(yield* load())
       const spelled = variablesOf(variables).filter(
@@ -102,7 +102,7 @@ describe("settings without any variable", () => {
     })
   )
 
-  it("have defaults that read as the values that run", () => {
+  it("each documented default reads as the value that runs", () => {
     for (const { default: value, fallback, name, read } of variablesOf(variables)) {
       if (value === null) continue
       if (Array.isArray(value) && value.length === 0) assert.strictEqual(fallback, "none", name)
@@ -110,7 +110,7 @@ describe("settings without any variable", () => {
     }
   })
 
-  it.effect("leave the references of the core and the API at their own defaults, limits included", () =>
+  it.effect("without variables, the references of the core and the API have their own defaults", () =>
     Effect.gen(function* () {
       const settings = yield* load()
       const addresses = yield* settleAddresses(settings)
@@ -126,7 +126,7 @@ describe("settings without any variable", () => {
 })
 
 describe("settings", () => {
-  it.effect("are read, each into its place", () =>
+  it.effect("every variable sets its own setting", () =>
     Effect.gen(function* () {
       const settings = yield* load({
         ...shared,
@@ -162,7 +162,7 @@ describe("settings", () => {
     })
   )
 
-  it.effect("take a secret from a file, without the line feed at its end", () =>
+  it.effect("a secret in a file is read without the line feed at its end", () =>
     Effect.gen(function* () {
       const settings = yield* load({
         DATABASE_URL_FILE: yield* inFile(`${shared.DATABASE_URL}\n`),
@@ -175,21 +175,21 @@ describe("settings", () => {
     })
   )
 
-  it.effect("poll alone when they are told to", () =>
+  it.effect("DATABASE_LISTEN_URL=off switches notifications off", () =>
     Effect.gen(function* () {
       assert.isFalse((yield* load({ ...shared, DATABASE_LISTEN_URL: "off" })).listen)
       assert.isFalse((yield* load({ DATABASE_LISTEN_URL: "off" })).listen)
     })
   )
 
-  it.effect("let development providers beyond loopback only as `insecure`", () =>
+  it.effect("development providers run beyond loopback only as `insecure`", () =>
     Effect.gen(function* () {
       const open = { NARTHEX_API_HOST: "0.0.0.0", NARTHEX_DEV_PROVIDERS: "insecure", NARTHEX_DEV_PROVIDER_PORTS: "0,0" }
       assert.deepStrictEqual((yield* load(open, true)).dev_providers, { ports: [0, 0] })
     })
   )
 
-  it.effect("switch limits on and off by name", () =>
+  it.effect("NARTHEX_RATE_LIMITS switches all limits on and off", () =>
     Effect.gen(function* () {
       assert.isNotNull((yield* load({ NARTHEX_RATE_LIMITS: "on" }, true)).limits)
       assert.isNull((yield* load({ NARTHEX_RATE_LIMITS: "off" })).limits)
@@ -198,7 +198,7 @@ describe("settings", () => {
 })
 
 describe("the table of settings", () => {
-  it("names every variable once, and explains it", () => {
+  it("the table of settings has every variable once, with a default and a meaning", () => {
     const names = settingsTable.map(({ name }) => name)
     assert.strictEqual(new Set(names).size, names.length)
     for (const row of settingsTable) {
@@ -209,7 +209,7 @@ describe("the table of settings", () => {
     }
   })
 
-  it("offers a file for what is secret", () => {
+  it("the table of settings offers a file for every secret", () => {
     const secrets = settingsTable.filter((row) => row.secret).map(({ name }) => name)
     assert.includeMembers(secrets, [
       "DATABASE_URL",
@@ -220,7 +220,7 @@ describe("the table of settings", () => {
     ])
   })
 
-  it.effect("says which are given, and shows no value", () =>
+  it.effect("narthex-server settings says which variables are given, and shows no value", () =>
     Effect.gen(function* () {
       const text = yield* within({ ...shared, NARTHEX_API_PORT: "wrong" }, settingsText)
       assert.match(text, /^DATABASE_URL \(or DATABASE_URL_FILE\)\n {4}given\n/m)
@@ -233,7 +233,7 @@ describe("the table of settings", () => {
 })
 
 describe("the URL of a listener", () => {
-  it("is one that can be called", () => {
+  it("the URL of a listener can be called", () => {
     assert.strictEqual(urlOf({ host: "127.0.0.1", port: 4400 }), "http://127.0.0.1:4400")
     assert.strictEqual(urlOf({ host: "0.0.0.0", port: 1 }), "http://127.0.0.1:1")
     assert.strictEqual(urlOf({ host: "::", port: 1 }), "http://[::1]:1")
