@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entries, so that whoever fills it from outside cannot fill the memory. */
+/** A map with a capacity: it evicts its oldest entries, so that requests cannot exhaust the memory. */
 export class BoundedMap<Value> {
   private readonly entries = new Map<string, Value>()
   private readonly capacity: number
@@ -11,7 +11,7 @@ export class BoundedMap<Value> {
     return this.entries.get(key)
   }
 
-  /** Puts `value` at `key`, where it counts as the newest. */
+  /** Sets the value of `key`, which becomes the newest entry. */
   set(key: string, value: Value): void {
     this.entries.delete(key)
     this.entries.set(key, value)
@@ -25,8 +25,8 @@ export class BoundedMap<Value> {
     this.entries.delete(key)
   }
 
-  /** Forgets every entry that `forget` picks. */
-  deleteWhere(forget: (value: Value) => boolean): void {
-    for (const [key, value] of this.entries) if (forget(value)) this.entries.delete(key)
+  /** Deletes every entry whose value matches. */
+  deleteWhere(matches: (value: Value) => boolean): void {
+    for (const [key, value] of this.entries) if (matches(value)) this.entries.delete(key)
   }
 }

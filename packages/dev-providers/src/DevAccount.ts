@@ -1,8 +1,8 @@
 /**
- * Whom a development provider signs in: anybody, as typed. There is no directory of accounts.
+ * The account that a development provider signs in: any address, as typed. There is no directory of accounts.
  *
- * `sub`, which is the account id too, is a digest of the address and hence stable. It is the same at both issuers on
- * purpose: a person is `(iss, sub)`, and who looks at `sub` alone finds out here.
+ * `sub`, which is the account id too, is a digest of the address and therefore stable. Both issuers give the same `sub` on
+ * purpose: a person is `(iss, sub)` (OpenID Connect Core §5.7), and an application that compares `sub` alone fails here.
  */
 import { createHash } from "node:crypto"
 import { type Option, Schema } from "effect"
@@ -33,13 +33,13 @@ export class DevAccount extends Schema.Class<DevAccount>("DevAccount")({
     return subjectOf(this.email)
   }
 
-  /** The claims of this account, as they stand in its id tokens. */
+  /** The claims of this account in its id tokens. */
   get claims() {
     return { sub: this.sub, email: this.email, email_verified: this.email_verified, name: this.name }
   }
 
-  /** This account as one word, fit for a cookie. */
-  get spelled() {
+  /** This account as base64url, for a cookie. */
+  get encoded() {
     return Buffer.from(encode(this)).toString("base64url")
   }
 }
@@ -48,21 +48,21 @@ const Text = Schema.fromJsonString(DevAccount)
 const encode = Schema.encodeSync(Text)
 const decode = Schema.decodeUnknownOption(Text)
 
-/** The account that a word spells; none, when it is not one of ours. */
-export const accountSpelled = (word: string): Option.Option<DevAccount> =>
+/** The account of a cookie value, or none if `encoded` did not write the value. */
+export const decodeAccount = (word: string): Option.Option<DevAccount> =>
   decode(Buffer.from(word, "base64url").toString("utf8"))
 
-/** Who signed in lately, by `sub`: from the form until the code is redeemed. The latest form of an address counts. */
+/** Accounts by `sub`, from the form until the code is redeemed. A later form replaces an earlier one of the same address. */
 export type RecentAccounts = BoundedMap<DevAccount>
 
 export const recentAccounts = (): RecentAccounts => new BoundedMap(1_000)
 
-/** The subject of an address, whatever the case of its ASCII letters. */
+/** The subject of an address. ASCII letters are compared without case. */
 export const subjectOf = (email: string) =>
   createHash("sha256")
     .update(email.replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
     .digest("base64url")
     .slice(0, 22)
 
-/** What to call somebody who gave no name. */
+/** The name of an account that gave none: the local part of its address. */
 export const nameFor = (email: string) => email.slice(0, email.lastIndexOf("@")).slice(0, 200)

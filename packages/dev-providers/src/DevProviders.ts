@@ -1,11 +1,12 @@
 /**
- * Two identity providers for development: plain OpenID Connect issuers on loopback that sign in anybody as anybody.
+ * Two identity providers for development: plain OpenID Connect issuers on loopback that sign in anyone as anyone
+ * (docs/design/settings.md S5, S9).
  *
- * Whoever reaches them is everybody, so they refuse to start in production and on anything but loopback; whether they
- * are wanted at all is for the settings to say. Their keys stay in the data directory, hence tokens survive a restart.
+ * Anyone who can reach them can sign in as anyone, so they refuse to start in production and on any address but
+ * loopback. Their keys are kept in the data directory, so tokens stay valid over a restart.
  *
- * Pitfall: registering a console before its port is known. A redirect address must match exactly, so a console on a
- * free port is bound first.
+ * Pitfall: registering a console before its port is known. A redirect address must match exactly, so the port of the
+ * console is decided first.
  */
 import { join } from "node:path"
 import { Config, Context, Effect, Layer, Option, Schema } from "effect"
@@ -14,7 +15,7 @@ import type { DevClient } from "./issuerConfiguration.ts"
 import { isLoopback, type PortUnavailable, serveOnLoopback } from "./loopbackServer.ts"
 import { loadSigningKey, type SigningAlgorithm, type SigningKeyUnusable } from "./SigningKey.ts"
 
-/** Development providers may not run like this. `reason` is a sentence for the operator. */
+/** Development providers may not run with these options. `reason` is a sentence for the operator. */
 export class DevProvidersRefused extends Schema.TaggedError<DevProvidersRefused>()("DevProvidersRefused", {
   reason: Schema.String
 }) {
@@ -23,7 +24,7 @@ export class DevProvidersRefused extends Schema.TaggedError<DevProvidersRefused>
   }
 }
 
-/** A running issuer, in the words of `NARTHEX_PROVIDERS`. */
+/** A running issuer, in the form of an entry of `NARTHEX_PROVIDERS`. */
 export interface DevProvider {
   readonly id: string
   readonly name: string
@@ -33,14 +34,14 @@ export interface DevProvider {
 }
 
 export interface DevProvidersOptions extends DevClient {
-  /** One port for each; 0 takes a free one. */
+  /** One port for each issuer; 0 takes a free one. */
   readonly ports: readonly [number, number]
   readonly host: string
-  /** The keys are kept below it, in `dev-providers`. */
+  /** The keys are kept in its subdirectory `dev-providers`. */
   readonly dataDir: string
 }
 
-// Two algorithms, so that both ways of verifying are walked every day.
+// Two algorithms, so that development exercises the verification of both.
 const issuers = [
   { id: "dev-one", name: "Development One", alg: "RS256" },
   { id: "dev-two", name: "Development Two", alg: "ES256" }
@@ -71,7 +72,7 @@ const refuse = Effect.fnUntraced(function* ({ host, redirectUris }: DevProviders
 export class DevProviders extends Context.Service<
   DevProviders,
   {
-    /** The two issuers, listening. */
+    /** The two issuers. They listen. */
     readonly providers: ReadonlyArray<DevProvider>
   }
 >()("@narthex/dev-providers/DevProviders") {
@@ -83,7 +84,9 @@ export class DevProviders extends Context.Service<
       Effect.gen(function* () {
         yield* refuse(options).pipe(
           Effect.catchTag("ConfigError", () =>
-            Effect.fail(new DevProvidersRefused({ reason: "NODE_ENV cannot be read, so it might be production." }))
+            Effect.fail(
+              new DevProvidersRefused({ reason: "NODE_ENV cannot be read, so production cannot be ruled out." })
+            )
           )
         )
         const fork = Effect.runForkWith(yield* Effect.context<never>())

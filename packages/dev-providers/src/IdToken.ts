@@ -1,8 +1,8 @@
 /**
- * Id tokens for scripts: no browser, no code, one POST.
+ * Id tokens for scripts: one POST, without a browser and without an authorization code.
  *
- * Each token has its own `jti`. Without one, two tokens asked for in the same second would be the same bytes, and
- * signing out of the first session would refuse the second token as well.
+ * Each token has its own `jti`. Without it, two tokens that are requested in the same second would be identical, and
+ * signing out of the first session would invalidate the second token as well.
  */
 import { randomUUID, sign } from "node:crypto"
 import { Clock, Effect, Schema } from "effect"
@@ -33,7 +33,7 @@ export class IdTokenRequest extends Schema.Class<IdTokenRequest>("IdTokenRequest
     Schema.Int.check(
       Schema.makeFilter(
         (seconds) =>
-          Math.abs(seconds) <= day || `must be within ${day} seconds; below zero the token has expired already`
+          Math.abs(seconds) <= day || `must be within ${day} seconds; a negative value gives an expired token`
       )
     )
   )
@@ -49,12 +49,12 @@ const segment = (value: object) => Buffer.from(JSON.stringify(value)).toString("
 
 const jws = ({ alg, key, kid }: SigningKey, claims: object) => {
   const input = `${segment({ alg, kid, typ: "JWT" })}.${segment(claims)}`
-  // JWS wants the two halves of an ECDSA signature plainly, not in DER; RSA ignores the option.
+  // JWS has the two integers of an ECDSA signature side by side, not in DER (RFC 7518 §3.4); RSA ignores the option.
   const signature = sign("sha256", Buffer.from(input), { key, dsaEncoding: "ieee-p1363" })
   return `${input}.${signature.toString("base64url")}`
 }
 
-/** Signs an id token for our client. */
+/** Signs an id token for the client of the signer. It expires after 300 seconds by default. */
 export const mintIdToken = Effect.fn("mintIdToken")(function* (signer: Signer, request: IdTokenRequest) {
   const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
   const exp = now + (request.expires_in ?? 300)
@@ -69,7 +69,7 @@ export const mintIdToken = Effect.fn("mintIdToken")(function* (signer: Signer, r
     ...account.claims,
     ...(request.sub === undefined ? {} : { sub: request.sub }),
     ...(request.nonce === undefined ? {} : { nonce: request.nonce }),
-    iat: Math.min(now, exp), // a token of the past is wrong in one thing only
+    iat: Math.min(now, exp), // an expired token is invalid for that reason alone
     exp,
     jti: randomUUID()
   })

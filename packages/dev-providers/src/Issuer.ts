@@ -1,8 +1,8 @@
 /**
- * One development issuer as a request listener: our few routes first, the library's for everything else.
+ * One development issuer as a request listener: its own routes first, the library's for every other path.
  *
- * Requests whose `Host` is not the issuer's are refused: otherwise a web page could rebind its own name to loopback
- * and ask `/id-token` for a token of anybody.
+ * Requests whose `Host` is not the issuer's are refused (DNS rebinding): otherwise a web page could point its own name
+ * to loopback and request a token of any account from `/id-token`.
  */
 import type { EventEmitter } from "node:events"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
@@ -28,7 +28,7 @@ const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()
 
 const parsed = (body: string) =>
   Effect.try({
-    // An explicit null says the same as a member left out.
+    // An explicit null means the same as an absent member.
     try: (): unknown => JSON.parse(body, (_name, value: unknown) => (value === null ? undefined : value)),
     catch: () => new Refusal({ code: "malformed_request", detail: "The body is not valid JSON." })
   })
@@ -39,7 +39,7 @@ const answerIdToken = Effect.fn("answerIdToken")(function* (
   response: ServerResponse
 ) {
   if (request.method !== "POST") {
-    const detail = "An id token is asked for with POST."
+    const detail = "Use POST to request an id token."
     return yield* new Refusal({ code: "method_not_allowed", detail, allow: "POST" })
   }
   if (!/^application\/json *(;|$)/i.test(request.headers["content-type"] ?? "application/json")) {
@@ -57,9 +57,9 @@ const answerIdToken = Effect.fn("answerIdToken")(function* (
   sendJson(response, { id_token: yield* mintIdToken(signer, decoded.success) })
 })
 
-const internal = new Refusal({ code: "internal", detail: "The development provider failed. Its log says why." })
+const internal = new Refusal({ code: "internal", detail: "The development provider failed. The log has the reason." })
 
-/** The issuer at `issuer`. `fork` runs the answer to one request, in the scope of whoever serves it. */
+/** The listener of the issuer with the URL `issuer`. `fork` runs the answer to one request. */
 export const makeIssuer = (
   { client, id, key, name }: IssuerOptions,
   issuer: string,
@@ -69,8 +69,8 @@ export const makeIssuer = (
   const provider = new Provider(issuer, issuerConfiguration(id, client, key, accounts))
   const log = (cause: unknown) => fork(Effect.logError("A development provider failed", issuer, cause))
   provider.on("server_error", (_ctx, cause) => log(cause))
-  const framework: EventEmitter = provider // its own event, which the library's types leave out
-  framework.on("error", log) // with a listener it does not print by itself
+  const framework: EventEmitter = provider // an event that the types of the library lack
+  framework.on("error", log) // without a listener the library prints errors itself
   provider.use(async (ctx, next) => {
     await next()
     if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null)) return
@@ -84,7 +84,10 @@ export const makeIssuer = (
 
   const answer = Effect.fnUntraced(function* (request: IncomingMessage, response: ServerResponse) {
     if (request.headers.host !== host) {
-      return yield* new Refusal({ code: "misdirected_request", detail: `This provider answers at ${issuer} only.` })
+      return yield* new Refusal({
+        code: "misdirected_request",
+        detail: `This provider serves only the host of ${issuer}.`
+      })
     }
     const path = (request.url ?? "/").replace(/[?#].*$/s, "")
     if (path === "/id-token") return yield* answerIdToken({ issuer, clientId: client.clientId, key }, request, response)

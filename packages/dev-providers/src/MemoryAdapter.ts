@@ -1,13 +1,13 @@
 /**
- * Where an issuer keeps codes, grants, access tokens and sign-ins in progress: in memory, at most 1,000 of them.
+ * The store of an issuer for codes, grants, access tokens and sign-ins in progress: in memory, at most 1,000 entries.
  *
- * Expiry is the library's business (it compares `exp` itself); this only bounds. Sessions are not kept at all: a
- * remembered session would sign somebody in without asking, or refuse the next address.
+ * The library checks expiry itself (it compares `exp`); the store only has a bound. Sessions are not stored: with a stored
+ * session the library would sign the former person in without asking, or refuse the next address.
  */
 import type { AdapterFactory, AdapterPayload } from "oidc-provider"
 import { BoundedMap } from "./BoundedMap.ts"
 
-/** One store, shared by all models of one issuer. */
+/** A new store, shared by all models of one issuer. */
 export const memoryAdapter = (): AdapterFactory => {
   const entries = new BoundedMap<AdapterPayload>(1_000)
 
@@ -18,12 +18,12 @@ export const memoryAdapter = (): AdapterFactory => {
         if (model !== "Session") entries.set(keyOf(id), payload)
       },
       find: async (id) => entries.get(keyOf(id)),
-      // Both look up what is never kept: sessions, and codes of devices.
+      // Both look up models that are never stored: sessions and device codes.
       findByUid: async () => undefined,
       findByUserCode: async () => undefined,
       consume: async (id) => {
         const payload = entries.get(keyOf(id))
-        // Any truthy value says "used": a second use revokes what the first one gave.
+        // Any truthy value means "used": a second use revokes the tokens of the first one.
         if (payload !== undefined) entries.set(keyOf(id), { ...payload, consumed: true })
       },
       destroy: async (id) => entries.delete(keyOf(id)),

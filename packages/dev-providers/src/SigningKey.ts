@@ -1,8 +1,8 @@
 /**
- * The key that one development issuer signs with, kept in a file so that tokens outlive a restart.
+ * The signing key of one development issuer, kept in a private file (PKCS#8) so that tokens stay valid over a restart.
  *
- * The file is PKCS#8, mode 0600; one that is looser is tightened, a symlink is not followed. A file that holds
- * something else is reported and never overwritten: it may be somebody's key.
+ * Pitfall: overwriting a file that holds no such key. It may be a key of another program, so it is reported and left
+ * unchanged.
  */
 import { createHash, createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from "node:crypto"
 import { promisify } from "node:util"
@@ -13,12 +13,12 @@ export type SigningAlgorithm = "RS256" | "ES256"
 
 export interface SigningKey {
   readonly alg: SigningAlgorithm
-  /** RFC 7638 thumbprint: the same key has the same name after a restart. */
+  /** RFC 7638 thumbprint: the same key has the same id after a restart. */
   readonly kid: string
   readonly key: KeyObject
 }
 
-/** The signing key could neither be read nor made. `reason` is a sentence for the operator. */
+/** The signing key can be neither read nor generated. `reason` is a sentence for the operator. */
 export class SigningKeyUnusable extends Schema.TaggedError<SigningKeyUnusable>()("SigningKeyUnusable", {
   path: Schema.String,
   reason: Schema.String
@@ -43,11 +43,11 @@ const fits = (key: KeyObject, alg: SigningAlgorithm) =>
 
 const thumbprint = (key: KeyObject) => {
   const { crv, e, kty, n, x, y } = createPublicKey(key).export({ format: "jwk" })
-  // The members that RFC 7638 names, in its order; those that the key type lacks are undefined and drop out.
+  // The members of RFC 7638 §3.2 in its order; those that the key type lacks are undefined and left out.
   return createHash("sha256").update(JSON.stringify({ crv, e, kty, n, x, y })).digest("base64url")
 }
 
-/** The key in `path`, made at the first start. */
+/** The key in `path`, generated at the first start. */
 export const loadSigningKey = Effect.fn("loadSigningKey")(function* (path: string, alg: SigningAlgorithm) {
   const pem = yield* Effect.tryPromise({
     try: async () => (await readPrivateFile(path)) ?? (await writePrivateFile(path, await newPem(alg))),
@@ -55,7 +55,7 @@ export const loadSigningKey = Effect.fn("loadSigningKey")(function* (path: strin
   })
   const unfit = new SigningKeyUnusable({
     path,
-    reason: `It holds no private key for ${alg}. Remove the file and a new key is made.`
+    reason: `It holds no private key for ${alg}. Remove the file; the next start generates a new key.`
   })
   const key = yield* Effect.try({ try: () => createPrivateKey(pem), catch: () => unfit })
   if (!fits(key, alg)) return yield* unfit

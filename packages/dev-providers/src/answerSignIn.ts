@@ -1,16 +1,16 @@
 /**
- * The sign-in page: the library sends the browser here, we send it back with an account.
+ * The sign-in page: the library redirects the browser here, and the answer to the form redirects back with an account.
  *
- * The form is shown every time, filled in with the address that the application hints at or else the last one. That
- * last one lives in a cookie of the browser and proves nothing. The library's own cookie, bound to this path, says
- * which sign-in this is; another site cannot post here in its name (SameSite=Lax).
+ * The form is shown every time, filled in with the address of the application's hint or else the last one. The last
+ * address is in a cookie of the browser and proves nothing. The library's own cookie, bound to this path, identifies the
+ * sign-in; another site cannot submit the form (SameSite=Lax).
  */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Option, Result, Schema, SchemaIssue } from "effect"
 import type Provider from "oidc-provider"
-import { accountSpelled, DevAccount, nameFor, type RecentAccounts } from "./DevAccount.ts"
+import { decodeAccount, DevAccount, nameFor, type RecentAccounts } from "./DevAccount.ts"
 import { signInPath } from "./issuerConfiguration.ts"
-import { sendPage, signInPage, sorryPage } from "./pages.ts"
+import { sendPage, signInPage, errorPage } from "./pages.ts"
 import { readBody, Refusal } from "./problem.ts"
 
 export interface SignInContext {
@@ -32,11 +32,11 @@ const mistakeIn = (error: Schema.SchemaError) =>
 
 const lastCookie = (id: string) => `${id}-last`
 
-/** Who signed in last in this browser, for the form alone. */
+/** The account that signed in last in this browser, to fill in the form. */
 const lastAccount = (id: string, request: IncomingMessage) => {
   const prefix = `${lastCookie(id)}=`
   const pair = request.headers.cookie?.split(/; */).find((it) => it.startsWith(prefix))
-  return pair === undefined ? Option.none<DevAccount>() : accountSpelled(pair.slice(prefix.length))
+  return pair === undefined ? Option.none<DevAccount>() : decodeAccount(pair.slice(prefix.length))
 }
 
 const text = (value: unknown) => (typeof value === "string" ? value : "")
@@ -49,15 +49,15 @@ export const answerSignIn = Effect.fn("answerSignIn")(function* (
   response: ServerResponse
 ) {
   if (request.method !== "GET" && request.method !== "POST") {
-    const detail = "The sign-in page takes GET and POST."
+    const detail = "Use GET or POST for the sign-in page."
     return yield* new Refusal({ code: "method_not_allowed", detail, allow: "GET, POST" })
   }
   const found = yield* Effect.result(Effect.tryPromise(() => provider.interactionDetails(request, response)))
   if (Result.isFailure(found) || found.success.uid !== uid) {
-    return sendPage(response, 400, sorryPage("This sign-in has ended or belongs to another browser."))
+    return sendPage(response, 400, errorPage("This sign-in has ended or belongs to another browser."))
   }
   const { login_hint, redirect_uri, scope } = found.success.params
-  // The library has compared the redirect with the client's before it began the sign-in.
+  // The library has compared the redirect with those of the client before it began the sign-in.
   const returnsTo = new URL(text(redirect_uri)).origin
 
   if (request.method === "GET") {
@@ -94,7 +94,7 @@ export const answerSignIn = Effect.fn("answerSignIn")(function* (
   const grantId = yield* Effect.promise(() => grant.save())
   response.appendHeader(
     "set-cookie",
-    `${lastCookie(id)}=${account.spelled}; Path=${signInPath}; HttpOnly; SameSite=Lax; Max-Age=2592000`
+    `${lastCookie(id)}=${account.encoded}; Path=${signInPath}; HttpOnly; SameSite=Lax; Max-Age=2592000`
   )
   const result = { login: { accountId: account.sub, remember: false }, consent: { grantId } }
   return yield* Effect.promise(() => provider.interactionFinished(request, response, result))

@@ -1,28 +1,28 @@
 /**
- * How the library is set up for one development issuer: authorization code with PKCE for our one client, no more.
+ * The library's configuration for one development issuer: authorization code with PKCE for one client, nothing else.
  *
- * Cookies do not know ports: both issuers and the console share the cookies of 127.0.0.1, so each issuer's have names
- * of their own. Everything that the library would warn about (default keys, lifetimes, pages) is given here.
+ * Browsers do not separate cookies by port (RFC 6265 §8.5): both issuers and the console share those of 127.0.0.1, so
+ * the cookies of each issuer have distinct names. Every default that the library warns about is set.
  */
 import { randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 import { type ClientMetadata, type Configuration, interactionPolicy } from "oidc-provider"
 import type { RecentAccounts } from "./DevAccount.ts"
 import { memoryAdapter } from "./MemoryAdapter.ts"
-import { sendPage, sorryPage } from "./pages.ts"
+import { sendPage, errorPage } from "./pages.ts"
 import type { SigningKey } from "./SigningKey.ts"
 
 export interface DevClient {
   readonly clientId: string
-  /** Left out: a public client, which PKCE alone protects. */
+  /** Absent: a public client, protected by PKCE alone. */
   readonly clientSecret?: Redacted.Redacted<string> | undefined
-  /** Exactly the addresses that a sign-in may return to. */
+  /** The addresses that a sign-in may return to, compared exactly. */
   readonly redirectUris: ReadonlyArray<string>
 }
 
 const { Check, Prompt } = interactionPolicy
 
-/** Ask each time: nobody is signed in as the address of last time. Consent goes without saying. */
+/** Always asks for the account, even after an earlier sign-in in this browser. Consent is implied. */
 const askAlways = [
   new Prompt(
     { name: "login", requestable: true },
@@ -39,7 +39,7 @@ const clientMetadata = (client: DevClient, { alg }: SigningKey): ClientMetadata 
   grant_types: ["authorization_code"],
   response_types: ["code"],
   id_token_signed_response_alg: alg,
-  // With a secret the library takes it both ways, in the header and in the body.
+  // The library accepts the secret in the header and in the body.
   ...(client.clientSecret === undefined
     ? { token_endpoint_auth_method: "none" }
     : { token_endpoint_auth_method: "client_secret_basic", client_secret: Redacted.value(client.clientSecret) })
@@ -61,7 +61,7 @@ export const issuerConfiguration = (
   subjectTypes: ["public"],
   scopes: ["openid"],
   claims: { openid: ["sub"], email: ["email", "email_verified"], profile: ["name"] },
-  conformIdTokenClaims: false, // the claims stand in the id token itself, as with Google and Entra
+  conformIdTokenClaims: false, // the id token has the claims itself, as with Google and Entra
   pkce: { required: () => true },
   routes: { authorization: "/authorize", token: "/token", jwks: "/jwks", userinfo: "/userinfo" },
   features: { devInteractions: { enabled: false }, rpInitiatedLogout: { enabled: false } },
@@ -70,7 +70,7 @@ export const issuerConfiguration = (
     keys: [randomBytes(32)],
     names: { session: `${id}-session`, interaction: `${id}-sign-in`, resume: `${id}-resume` }
   },
-  expiresWithSession: () => false, // no session is kept, so nothing can end with one
+  expiresWithSession: () => false, // no session is stored, so nothing expires with one
   ttl: { AccessToken: 300, AuthorizationCode: 60, Grant: 3600, IdToken: 300, Interaction: 3600, Session: 3600 },
   clientBasedCORS: () => false,
   findAccount: (_ctx, sub) => {
@@ -80,6 +80,6 @@ export const issuerConfiguration = (
   renderError: (ctx, { error, error_description }) => {
     const { status } = ctx
     ctx.respond = false
-    sendPage(ctx.res, status, sorryPage(`The request was refused: ${error_description ?? error}.`))
+    sendPage(ctx.res, status, errorPage(`The request was refused: ${error_description ?? error}.`))
   }
 })

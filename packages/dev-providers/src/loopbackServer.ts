@@ -1,14 +1,14 @@
 /**
  * A plain HTTP server on loopback, for as long as the scope lasts.
  *
- * An issuer's URL holds its port, and port 0 is only known once bound: so the listener is made from the URL, at the
- * moment the server listens and before it can take its first request.
+ * An issuer's URL contains its port, and the port for 0 is known only after binding, so the listener is created from the
+ * URL when the server listens, before it accepts the first request.
  */
 import { createServer, type RequestListener } from "node:http"
 import { isIPv4 } from "node:net"
 import { Effect, Schema } from "effect"
 
-/** The port cannot be listened on. */
+/** The server cannot listen on the port. */
 export class PortUnavailable extends Schema.TaggedError<PortUnavailable>()("PortUnavailable", {
   host: Schema.String,
   port: Schema.Int,
@@ -19,13 +19,13 @@ export class PortUnavailable extends Schema.TaggedError<PortUnavailable>()("Port
   }
 }
 
-/** Is this an address that only this machine reaches? Names do not count: a resolver may answer anything. */
+/** Whether only this machine can reach the address. Names are refused: a resolver may return any address. */
 export const isLoopback = (host: string) => (isIPv4(host) && host.startsWith("127.")) || host === "::1"
 
 const reasonOf = (error: NodeJS.ErrnoException) =>
-  error.code === "EADDRINUSE" ? "the port is taken by another process." : `${error.code ?? error.message}.`
+  error.code === "EADDRINUSE" ? "another process uses the port." : `${error.code ?? error.message}.`
 
-/** Serves what `listener` makes of the server's own URL, and answers that URL. */
+/** Serves the listener that `listener` returns for the server's URL. Returns that URL. */
 export const serveOnLoopback = Effect.fn("serveOnLoopback")(function* (
   host: string,
   port: number,
@@ -49,7 +49,7 @@ export const serveOnLoopback = Effect.fn("serveOnLoopback")(function* (
         server.on("request", listener(url))
         resume(Effect.succeed(url))
       } catch (defect) {
-        resume(Effect.die(defect)) // thrown in an event handler, it would end the process
+        resume(Effect.die(defect)) // an exception in an event handler would end the process
       }
     })
     server.listen(port, host)

@@ -1,8 +1,8 @@
 /**
  * The pages of a development provider, as text. No script, no inline style; every value is escaped.
  *
- * Browsers hold `form-action` against redirects after a POST too, so the policy of the form must name the origin
- * that the sign-in returns to.
+ * Browsers apply `form-action` to redirects after a POST too, so the policy of the form must name the origin that the
+ * sign-in returns to.
  */
 import type { ServerResponse } from "node:http"
 
@@ -40,13 +40,13 @@ const headers = (formAction: string) => ({
   "x-content-type-options": "nosniff"
 })
 
-/** Sends a page. `returnsTo` is the origin that its form ends up at; without one it may not submit anything. */
+/** Sends a page. `returnsTo` is the origin that its form redirects to; without it the page may not submit a form. */
 export const sendPage = (response: ServerResponse, status: number, page: Page, returnsTo?: string) => {
   response.writeHead(status, headers(returnsTo === undefined ? "'none'" : `'self' ${returnsTo}`)).end(html(page))
 }
 
 const warning = `<p class="warning" role="note"><strong>Development provider.</strong>
-It checks nothing and signs anyone in as whoever they say they are. Never put it on a network.</p>`
+It signs anyone in as any address, without a password. Never expose it to a network.</p>`
 
 export interface SignInForm {
   readonly provider: string
@@ -54,7 +54,7 @@ export interface SignInForm {
   readonly email: string
   readonly name: string
   readonly email_verified: boolean
-  /** What is wrong with what was sent, as a sentence. */
+  /** The mistake in the submitted form, as a sentence. */
   readonly mistake?: string
 }
 
@@ -80,15 +80,15 @@ The address is verified</label>
 <p class="hint">You return to ${escaped(form.returnsTo)}</p>`
 })
 
-/** Something went wrong, in sentences. */
-export const sorryPage = (sentence: string): Page => ({
+/** The page after an error, which `sentence` explains. */
+export const errorPage = (sentence: string): Page => ({
   title: "Sign-in stopped",
   body: `<h1>Sign-in stopped</h1>
 <p>${escaped(sentence)}</p>
 <p>Go back to the application and start again.</p>`
 })
 
-/** The front page: what this is, and how a script gets a token. */
+/** The front page: what the provider is, and how a script gets a token. */
 export const welcomePage = (provider: string, issuer: string): Page => ({
   title: provider,
   body: `<h1>${escaped(provider)}</h1>

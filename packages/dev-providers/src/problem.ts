@@ -1,4 +1,4 @@
-/** Requests in and refusals out at a development provider: bodies with a bound, problems with a sentence. */
+/** Request bodies with a bound, and refusals as problems (RFC 9457), at a development provider. */
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Schema } from "effect"
 
@@ -13,7 +13,7 @@ const statuses = {
   internal: 500
 } as const
 
-/** A refusal, as RFC 9457 spells it. `detail` is a sentence for the person who wrote the request. */
+/** A refusal in the form of RFC 9457. `detail` is a sentence for the author of the request. */
 export class Refusal extends Schema.TaggedError<Refusal>()("Refusal", {
   code: Schema.Literals([
     "malformed_request",
@@ -53,7 +53,7 @@ export const sendRefusal = (response: ServerResponse, refusal: Refusal) => {
       "content-type": "application/problem+json",
       "cache-control": "no-store",
       ...(refusal.allow === undefined ? {} : { allow: refusal.allow }),
-      // What is left of a body that was too large is not worth reading.
+      // The rest of a body that is too large is not read.
       ...(refusal.code === "body_too_large" ? { connection: "close" } : {})
     })
     .end(refusal.body)
@@ -67,7 +67,7 @@ const limit = 16_384
 
 const tooLarge = new Refusal({ code: "body_too_large", detail: `The body is larger than ${limit} bytes.` })
 
-/** The body as text, at most 16 KiB of it. */
+/** The body as text. Fails if it is larger than 16 KiB. */
 export const readBody = (request: IncomingMessage): Effect.Effect<string, Refusal> =>
   Effect.callback((resume) => {
     const parts: Array<Buffer> = []
@@ -81,6 +81,10 @@ export const readBody = (request: IncomingMessage): Effect.Effect<string, Refusa
     })
     request.once("end", () => resume(Effect.succeed(Buffer.concat(parts).toString("utf8"))))
     request.once("close", () =>
-      resume(Effect.fail(new Refusal({ code: "malformed_request", detail: "The connection closed inside the body." })))
+      resume(
+        Effect.fail(
+          new Refusal({ code: "malformed_request", detail: "The connection closed before the end of the body." })
+        )
+      )
     )
   })

@@ -14,7 +14,7 @@ MC4CAQAwBQYDK2VwBCIEIJ1hsZ3v/VpguoRK9JLsLMREScVpezJpGXA7rAMcrn9g
 `
 
 describe("the development providers", () => {
-  it.live("are two plain issuers, each under its own URL and name", () =>
+  it.live("the development providers are two plain issuers, each with its own URL and name", () =>
     Effect.gen(function* () {
       const [one, two] = yield* running()
       assert.deepStrictEqual(
@@ -38,7 +38,7 @@ describe("the development providers", () => {
     })
   )
 
-  it.live("publish a key of their own each, without its private half", () =>
+  it.live("each development provider publishes its own key, without the private half", () =>
     Effect.gen(function* () {
       const published = yield* Effect.forEach(yield* running(), ({ issuer }) =>
         Effect.promise(() => json(`${issuer}/jwks`))
@@ -56,7 +56,7 @@ describe("the development providers", () => {
     })
   )
 
-  it.live("do not verify by each other's keys", () =>
+  it.live("a token of one development provider does not verify with the other's keys", () =>
     Effect.gen(function* () {
       const [one, two] = yield* running()
       const { body } = yield* Effect.promise(() => post(`${one.issuer}/id-token`, { email: "ada@example.com" }))
@@ -67,7 +67,7 @@ describe("the development providers", () => {
     })
   )
 
-  it.live("keep their keys over a restart, so that tokens stay good", () =>
+  it.live("tokens of the development providers stay valid over a restart", () =>
     Effect.gen(function* () {
       const path = yield* dataDir
       const before = yield* Effect.scoped(
@@ -88,7 +88,7 @@ describe("the development providers", () => {
     })
   )
 
-  it.live("keep their keys for the owner's eyes, and leave nothing else behind", () =>
+  it.live("the development providers keep their keys readable by the owner alone, and leave no other file", () =>
     Effect.gen(function* () {
       const path = join(yield* dataDir, "dev-providers")
       yield* Effect.scoped(start(settings(join(path, ".."))))
@@ -105,7 +105,7 @@ describe("the development providers", () => {
     })
   )
 
-  it.live("name a key by its thumbprint in the header of a token", () =>
+  it.live("a token of a development provider names its key by thumbprint", () =>
     Effect.gen(function* () {
       const [, two] = yield* running()
       const { body } = yield* Effect.promise(() => post(`${two.issuer}/id-token`, { email: "ada@example.com" }))
@@ -131,7 +131,7 @@ describe("the development providers", () => {
     })
   )
 
-  it.live("do not follow a symlink to a key", () =>
+  it.live("the development providers refuse a key behind a symbolic link", () =>
     Effect.gen(function* () {
       const path = yield* dataDir
       yield* Effect.promise(() => mkdir(join(path, "dev-providers")))
@@ -142,7 +142,7 @@ describe("the development providers", () => {
     })
   )
 
-  it.live("never start in production", () =>
+  it.live("the development providers do not start in production", () =>
     Effect.gen(function* () {
       const error = yield* Effect.flip(start(settings(yield* dataDir), { NODE_ENV: "production" }))
       assert.strictEqual(error._tag, "DevProvidersRefused")
@@ -150,12 +150,14 @@ describe("the development providers", () => {
     })
   )
 
-  it.live.each(["0.0.0.0", "::", "192.168.1.7", "localhost", "127.0.0.1.example.com"])("never listen on %s", (host) =>
-    Effect.gen(function* () {
-      const error = yield* Effect.flip(start(settings(yield* dataDir, { host })))
-      assert.strictEqual(error._tag, "DevProvidersRefused")
-      assert.include(error.message, `on loopback only (127.0.0.1 or ::1), not on ${host}`)
-    })
+  it.live.each(["0.0.0.0", "::", "192.168.1.7", "localhost", "127.0.0.1.example.com"])(
+    "the development providers do not listen on %s",
+    (host) =>
+      Effect.gen(function* () {
+        const error = yield* Effect.flip(start(settings(yield* dataDir, { host })))
+        assert.strictEqual(error._tag, "DevProvidersRefused")
+        assert.include(error.message, `on loopback only (127.0.0.1 or ::1), not on ${host}`)
+      })
   )
 
   it.live.each([[[]], [["javascript:alert(1)"]], [["http://127.0.0.1:4401/callback#x"]]])(
@@ -168,19 +170,19 @@ describe("the development providers", () => {
       })
   )
 
-  it.live("say which port is taken", () =>
+  it.live("the development providers name a port that another process uses", () =>
     Effect.gen(function* () {
       const [one] = yield* running()
       const error = yield* Effect.flip(running({ ports: [portOf(one.issuer), 0] }))
       assert.strictEqual(error._tag, "PortUnavailable")
       assert.strictEqual(
         error.message,
-        `Cannot listen on 127.0.0.1, port ${portOf(one.issuer)}: the port is taken by another process.`
+        `Cannot listen on 127.0.0.1, port ${portOf(one.issuer)}: another process uses the port.`
       )
     })
   )
 
-  it.live("stop listening when their scope closes", () =>
+  it.live("the development providers stop listening when their scope closes", () =>
     Effect.gen(function* () {
       const [one, two] = yield* Effect.scoped(running())
       for (const { issuer } of [one, two]) {

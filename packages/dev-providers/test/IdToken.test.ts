@@ -9,7 +9,7 @@ import { clientId, json, post, verify } from "./signIn.ts"
 const path = "id-token"
 
 describe("POST /id-token", () => {
-  it.live("signs a token for our client, by address alone", () =>
+  it.live("POST /id-token with an address signs a token for the client", () =>
     Effect.gen(function* () {
       for (const { algorithms, issuer } of yield* running()) {
         const { body, headers, status } = yield* Effect.promise(() =>
@@ -29,7 +29,7 @@ describe("POST /id-token", () => {
     })
   )
 
-  it.live("puts into it what was asked for", () =>
+  it.live("POST /id-token puts every given member into the token", () =>
     Effect.gen(function* () {
       const [{ algorithms, issuer }] = yield* running()
       const asked = { email: "ada@example.com", sub: "person-7", name: "Ada", email_verified: false, nonce: "n-1" }
@@ -40,24 +40,26 @@ describe("POST /id-token", () => {
     })
   )
 
-  it.live("derives the subject from the address, whatever its case, and never the same token twice", () =>
-    Effect.gen(function* () {
-      const [{ issuer }] = yield* running()
-      const tokens = yield* Effect.forEach(["ada@example.com", "ADA@example.com", "bob@example.com"], (email) =>
-        Effect.map(
-          Effect.promise(() => post(`${issuer}/${path}`, { email })),
-          ({ body }) => decodeJwt(String(body["id_token"]))
+  it.live(
+    "POST /id-token derives the subject from the address without case, and never gives the same token twice",
+    () =>
+      Effect.gen(function* () {
+        const [{ issuer }] = yield* running()
+        const tokens = yield* Effect.forEach(["ada@example.com", "ADA@example.com", "bob@example.com"], (email) =>
+          Effect.map(
+            Effect.promise(() => post(`${issuer}/${path}`, { email })),
+            ({ body }) => decodeJwt(String(body["id_token"]))
+          )
         )
-      )
-      const [ada, again, bob] = tokens
-      assert.isNotEmpty(ada?.sub)
-      assert.strictEqual(again?.sub, ada?.sub)
-      assert.notStrictEqual(bob?.sub, ada?.sub)
-      assert.strictEqual(new Set(tokens.map(({ jti }) => jti)).size, 3)
-    })
+        const [ada, again, bob] = tokens
+        assert.isNotEmpty(ada?.sub)
+        assert.strictEqual(again?.sub, ada?.sub)
+        assert.notStrictEqual(bob?.sub, ada?.sub)
+        assert.strictEqual(new Set(tokens.map(({ jti }) => jti)).size, 3)
+      })
   )
 
-  it.effect("tells the time by the clock, and makes expired tokens too", () =>
+  it.effect("an id token has the clock's time, and may be expired", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       yield* TestClock.setTime(1_000_000_500)
@@ -95,7 +97,7 @@ describe("POST /id-token", () => {
     })
   )
 
-  it.live("takes null for left out, and a body without a type for JSON", () =>
+  it.live("POST /id-token treats null as absent, and a body without a type as JSON", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const body = new Blob([JSON.stringify({ email: "a@b.c", sub: null, nonce: null })])
@@ -105,7 +107,7 @@ describe("POST /id-token", () => {
   )
 
   it.live.each([
-    ["GET", {}, undefined, 405, "An id token is asked for with POST."],
+    ["GET", {}, undefined, 405, "Use POST to request an id token."],
     ["POST", { "content-type": "application/json" }, "{", 400, "The body is not valid JSON."],
     ["POST", { "content-type": "application/json" }, "[]", 422, "The body: "],
     ["POST", { "content-type": "text/plain" }, "{}", 415, "The body must be application/json."],
@@ -127,7 +129,7 @@ describe("POST /id-token", () => {
     })
   )
 
-  it.live("answers 404 in a sentence elsewhere", () =>
+  it.live("a development provider answers 404 with a sentence for an unknown path", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const { body, status } = yield* Effect.promise(() => json(`${issuer}/nowhere`))
@@ -136,7 +138,7 @@ describe("POST /id-token", () => {
     })
   )
 
-  it.live("gives nothing to a name that was rebound to loopback", () =>
+  it.live("a development provider refuses a request for another host (DNS rebinding)", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const { port } = new URL(issuer)

@@ -9,7 +9,7 @@ import { running } from "./running.ts"
 import { authorization, callback, json, redeem, signIn, verify } from "./signIn.ts"
 
 describe("signing in with a browser", () => {
-  it.live("ends in an id token that holds who it is and the application's nonce", () =>
+  it.live("a sign-in ends with an id token that has the account and the application's nonce", () =>
     Effect.gen(function* () {
       for (const { algorithms, issuer } of yield* running()) {
         const { landing, tokens } = yield* Effect.promise(() => signIn(issuer, "ada@example.com"))
@@ -26,7 +26,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("gives a person the same subject as the script call does", () =>
+  it.live("a sign-in gives the same subject as POST /id-token", () =>
     Effect.gen(function* () {
       const [{ algorithms, issuer }] = yield* running()
       const { tokens } = yield* Effect.promise(() => signIn(issuer, "ada@example.com"))
@@ -40,7 +40,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("shows a page that says what it is, without script, and may only return to the application", () =>
+  it.live("the sign-in page says what it is, has no script, and can return only to the application", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const page = yield* Effect.promise(() => new Browser().go(authorization(issuer).url))
@@ -61,7 +61,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("asks again the next time, filled in with the last address, and lets another one in", () =>
+  it.live("the next sign-in asks again, filled in with the last address, and accepts another address", () =>
     Effect.gen(function* () {
       const [{ algorithms, issuer }] = yield* running()
       const browser = new Browser()
@@ -74,23 +74,25 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("keeps the two providers apart in one browser, though cookies do not know ports", () =>
-    Effect.gen(function* () {
-      const [one, two] = yield* running()
-      const browser = new Browser()
-      const first = authorization(one.issuer)
-      const firstPage = yield* Effect.promise(() => browser.go(first.url))
-      yield* Effect.promise(() => signIn(two.issuer, "bob@example.com", browser))
-      const landing = yield* Effect.promise(() => browser.submit(firstPage, { email: "ada@example.com" }))
-      const tokens = yield* Effect.promise(() => redeem(one.issuer, landing, first.verifier))
-      const { payload } = yield* Effect.promise(() => verify(one.issuer, tokens.body["id_token"], "RS256"))
-      assert.strictEqual(payload["email"], "ada@example.com")
-      const again = yield* Effect.promise(() => browser.go(authorization(two.issuer).url))
-      assert.strictEqual(field(again, "email"), "bob@example.com")
-    })
+  it.live(
+    "sign-ins at both providers do not disturb each other in one browser, which shares cookies between ports",
+    () =>
+      Effect.gen(function* () {
+        const [one, two] = yield* running()
+        const browser = new Browser()
+        const first = authorization(one.issuer)
+        const firstPage = yield* Effect.promise(() => browser.go(first.url))
+        yield* Effect.promise(() => signIn(two.issuer, "bob@example.com", browser))
+        const landing = yield* Effect.promise(() => browser.submit(firstPage, { email: "ada@example.com" }))
+        const tokens = yield* Effect.promise(() => redeem(one.issuer, landing, first.verifier))
+        const { payload } = yield* Effect.promise(() => verify(one.issuer, tokens.body["id_token"], "RS256"))
+        assert.strictEqual(payload["email"], "ada@example.com")
+        const again = yield* Effect.promise(() => browser.go(authorization(two.issuer).url))
+        assert.strictEqual(field(again, "email"), "bob@example.com")
+      })
   )
 
-  it.live("prefers the application's hint to the last address", () =>
+  it.live("the form prefers the application's hint to the last address", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const browser = new Browser()
@@ -103,7 +105,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("signs in an address that is not verified, when the box is cleared", () =>
+  it.live("with the box cleared, the address in the token is not verified", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const { url, verifier } = authorization(issuer)
@@ -119,7 +121,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("shows the form again with a sentence when the address is none", () =>
+  it.live("an invalid address shows the form again with a sentence", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const browser = new Browser()
@@ -135,7 +137,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("tells the application when the person cancels", () =>
+  it.live("cancelling a sign-in reports access_denied to the application", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const browser = new Browser()
@@ -146,7 +148,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("answers login_required to prompt=none, since nobody stays signed in", () =>
+  it.live("prompt=none is answered with login_required, because no session is stored", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const browser = new Browser()
@@ -156,7 +158,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live.each(["login", "consent", "login consent"])("asks once for prompt=%s", (prompt) =>
+  it.live.each(["login", "consent", "login consent"])("prompt=%s shows the form once", (prompt) =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const browser = new Browser()
@@ -167,7 +169,7 @@ describe("signing in with a browser", () => {
     })
   )
 
-  it.live("stops a sign-in that another browser began", () =>
+  it.live("a sign-in that another browser began is refused", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const page = yield* Effect.promise(() => new Browser().go(authorization(issuer).url))
@@ -179,7 +181,7 @@ describe("signing in with a browser", () => {
 })
 
 describe("the library underneath", () => {
-  it.live("prints no warnings", () =>
+  it.live("oidc-provider prints no warnings", () =>
     Effect.gen(function* () {
       const script = join(import.meta.dirname, "quiet.ts")
       const said = yield* Effect.promise(() =>
@@ -194,7 +196,7 @@ describe("the library underneath", () => {
 })
 
 describe("what the application must do", () => {
-  it.live("comes with PKCE, or is sent back", () =>
+  it.live("an authorization request without PKCE is refused", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const { url } = authorization(issuer)
@@ -205,7 +207,7 @@ describe("what the application must do", () => {
     })
   )
 
-  it.live("redeems a code with its own verifier", () =>
+  it.live("a code is redeemed only with its own verifier", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const { landing } = yield* Effect.promise(() => signIn(issuer, "ada@example.com"))
@@ -216,7 +218,7 @@ describe("what the application must do", () => {
     })
   )
 
-  it.live("redeems a code once", () =>
+  it.live("a code is redeemed once", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running()
       const { landing, verifier } = yield* Effect.promise(() => signIn(issuer, "ada@example.com"))
@@ -240,7 +242,7 @@ describe("what the application must do", () => {
     })
   )
 
-  it.live("shows its secret, when it has one, in the header or in the body", () =>
+  it.live("a client with a secret authenticates in the header or in the body", () =>
     Effect.gen(function* () {
       const [{ issuer }] = yield* running({ clientSecret: Redacted.make("the secret of the console") })
       const without = yield* Effect.promise(() => signIn(issuer, "ada@example.com"))
