@@ -84,6 +84,7 @@ export class Sessions extends Context.Service<
         const { id_token_replay } = yield* SessionPolicy
         const begin = Effect.gen(function* () {
           const { landing, user } = yield* signIn.enter(identity)
+          // After `enter`, which may wait for a lock: a sign-out that commits while it waits counts.
           const fresh =
             id_token_replay === "reject"
               ? yield* store.spend(identity.token_digest, identity.expires_at)
