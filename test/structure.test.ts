@@ -212,6 +212,15 @@ describe("structure", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
+  it("the proxy takes the contract of its calls from the API", () => {
+    const copies = files("packages/proxy/src/**/*.ts").filter((file) =>
+      /\bSchema\.(Struct|Class|TaggedClass|TaggedError)\b|\bHttpClientRequest\b|["`]\/v1\//.test(
+        readFileSync(resolve(root, file), "utf8")
+      )
+    )
+    assert.deepStrictEqual(copies, [])
+  })
+
   it("no file is longer than 300 lines", () => {
     const long = files("{packages,test,examples,bench,scripts}/**/*.{ts,tsx,css}").filter(
       (file) => readFileSync(resolve(root, file), "utf8").split("\n").length > 301

@@ -34,6 +34,7 @@ export * from "./schemas/ScopeInput.ts"
 export * from "./schemas/Shapes.ts"
 export {
   ActiveOrganization,
+  AllowlistChange,
   ApiKeyId,
   BranchId,
   Capability,

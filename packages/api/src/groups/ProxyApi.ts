@@ -1,4 +1,8 @@
-/** The endpoints of proxies (docs/design/proxy.md P9). A proxy token is valid for these calls and no others. */
+/**
+ * The endpoints of proxies (docs/design/proxy.md P9). A proxy token is valid for these calls and no others.
+ *
+ * The stream of changes has frames with the event `change`, whose data is the core's `AllowlistChange`.
+ */
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
@@ -39,10 +43,6 @@ export type AllowlistSnapshot = typeof AllowlistSnapshot.Type
 /** A compute that runs. An absolute path is a Unix socket, anything else is `host:port`. */
 export const RunningCompute = Schema.Struct({ address: Schema.String, generation: Schema.Int })
 export type RunningCompute = typeof RunningCompute.Type
-
-/** The data of a `change` frame: a hint to ask for the snapshot. */
-export const AllowlistChange = Schema.Struct({ project_id: ProjectId, version: Schema.Int })
-export type AllowlistChange = typeof AllowlistChange.Type
 
 export const EndpointActivity = Schema.Struct({
   endpoint_id: AnyEndpointId,
