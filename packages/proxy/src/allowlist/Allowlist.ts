@@ -1,7 +1,7 @@
 /**
  * A snapshot compiled for matching, and the order of snapshots (docs/design/proxy.md P15 to P18).
  *
- * Pure. Two clocks meet here: the server's, in which rules expire, and the proxy's monotonic clock, which measures the
+ * Pure. It uses two clocks: the server's, in which rules expire, and the proxy's monotonic clock, which measures the
  * time since the snapshot was requested.
  *
  * Pitfall: treating a rule that expired after the snapshot as a removed rule. It still restricts the project and admits

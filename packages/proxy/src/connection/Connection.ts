@@ -45,7 +45,7 @@ import { takeProxyHeader } from "../wire/ProxyHeader.ts"
 import { encodeStartup, type Startup } from "../wire/startup.ts"
 
 /**
- * What all connections of a proxy share. `runProxy` makes it once and hands it to each connection.
+ * What all connections of a proxy share. `runProxy` makes it once and passes it to each connection.
  *
  * It is a record rather than services of a `Context`: its parts live exactly as long as the listener, no embedder
  * replaces one, and reading a member costs no look-up.
@@ -61,7 +61,7 @@ export interface SharedState {
   readonly cancelKeys: CancelKeys
   readonly audit: AuditTrail
   readonly relays: Set<Relay>
-  /** Must this peer send a PROXY header that names the client? */
+  /** Whether this peer must send a PROXY header that names the client. */
   readonly trusted: (peer: Address) => boolean
   /** Done when draining begins. */
   readonly draining: Deferred.Deferred<void>
