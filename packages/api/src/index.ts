@@ -1,4 +1,4 @@
-/** The public surface of the contract: re-exports, nothing else. */
+/** The public surface of the package: re-exports only. */
 export * from "./Api.ts"
 export * from "./client/ClientCredential.ts"
 export * from "./client/NarthexClient.ts"

@@ -1,4 +1,4 @@
-/** The public surface of the server: re-exports, nothing else. */
+/** The public surface of the package: re-exports only. */
 export * from "./ClientAddress.ts"
 export * from "./limits/RateLimits.ts"
 export * from "./MasterSecret.ts"
