@@ -1,8 +1,8 @@
-/** Begins with the files that take longest, so that none of them is left over for one worker at the end. */
+/** Runs the slowest files first, so that none of them keeps one worker busy at the end. */
 import type { TestSpecification } from "vitest/node"
 import { BaseSequencer } from "vitest/node"
 
-/** Folders whose tests start processes, and the few long files elsewhere; the longest first. */
+/** Folders whose tests start processes, and a few slow files elsewhere; the slowest first. */
 const long = [
   "/test/journey",
   "/packages/http/test/authorization/postgres",

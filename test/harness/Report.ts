@@ -1,7 +1,7 @@
 /**
- * What a person reads of a run: how far it is, each failure with its sentence and the test's own line, what was skipped
- * and why, and how to run a failure again. What tests and the servers under test print goes to a file for each test
- * file, which a failure names.
+ * The report of a run: progress, each failure with its test's name and line, what was skipped and why, and how to
+ * repeat a failure. The output of tests and of the servers under test goes to a file for each test file, which a
+ * failure names.
  */
 import { appendFileSync, mkdirSync, rmSync } from "node:fs"
 import { join, relative } from "node:path"
@@ -12,7 +12,7 @@ import { inCi, requirements } from "./requirements.ts"
 
 type UserConsoleLog = Parameters<NonNullable<Reporter["onUserConsoleLog"]>>[0]
 
-/** Milliseconds between two lines of progress where the output is no terminal. */
+/** Milliseconds between two lines of progress if the output is not a terminal. */
 const progressEvery = 20_000
 const slowest = 10
 

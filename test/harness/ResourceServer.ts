@@ -1,9 +1,9 @@
 /**
- * What test files share: one Postgres server, one Chromium, one build. Each is made when the first test asks for it and
- * ends with the run, so that a run of one pure file starts nothing.
+ * The resources that test files share: one Postgres server, one Chromium, one build. Each is made when the first test
+ * requests it and ends with the run, so that a run of one pure file starts nothing.
  *
- * Workers ask over a Unix socket: `GET /postgres` answers JSON once the resource is there, 500 with the reason when it
- * cannot be had. `resource.ts` is the other side.
+ * Workers send requests over a Unix socket: `GET /postgres` returns JSON once the resource is ready, or 500 with the
+ * reason why it cannot be made. `resource.ts` is the client.
  */
 import { createServer, type Server } from "node:http"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -11,7 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { once } from "node:events"
 
-/** Makes a resource: its description for workers, and how it ends. */
+/** Makes a resource: its description for workers, and its cleanup. */
 export type MakeResource = () => Promise<{ readonly description: unknown; readonly end: () => Promise<void> }>
 
 export class ResourceServer {

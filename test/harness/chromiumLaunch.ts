@@ -1,4 +1,4 @@
-/** How tests start Debian's Chromium: headless, and without the requests that it makes by itself. */
+/** The options with which tests start Debian's Chromium: headless, and without background requests. */
 import type { LaunchOptions } from "playwright-core"
 import { programPath } from "./requirements.ts"
 

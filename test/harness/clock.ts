@@ -1,8 +1,9 @@
 /**
- * Moves the clock of this process by `NARTHEX_TEST_CLOCK` days, and that of its children, which import this module too.
- * The machine's clock, and with it Postgres' and the browser's, stay: a test that compares the two shows here.
+ * Moves the clock of this process by `NARTHEX_TEST_CLOCK` days, and those of its children, which import this module
+ * too. The clocks of the machine, Postgres and the browser do not move, so code that compares the two kinds of clocks
+ * fails.
  *
- * Timers and `performance.now` go on as they are.
+ * Timers and `performance.now` do not change.
  */
 const days = Number(process.env["NARTHEX_TEST_CLOCK"] ?? "0")
 const installed = Symbol.for("narthex/test/clock")

@@ -1,8 +1,8 @@
-/** Waiting with a bound: what does not come about fails the test with a sentence that says what it was. */
+/** Bounded waits. A wait that reaches its limit fails the test with a sentence that names the condition. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 
-/** Milliseconds, by the machine's clock also where the test controls Effect's. Generous: a loaded machine is no failure. */
+/** Milliseconds by the machine's clock, even if the test controls Effect's. Generous, for loaded machines. */
 const defaultLimit = 45_000
 
 export interface Waiting {
@@ -11,7 +11,7 @@ export interface Waiting {
   readonly every?: number
 }
 
-/** Looks until the answer is true; fails with `Waited … for <what>` once the limit has passed. */
+/** Repeats the check until it is true; fails with `Waited … for <what>` after the limit. */
 export const until = async (
   what: string,
   so: () => boolean | Promise<boolean>,
@@ -43,13 +43,13 @@ export const eventually = <E, R>(
     }
   })
 
-/** The value of a promise, or a failure that says what did not come within the limit. */
+/** The value of a promise, or a failure that names what did not happen within the limit. */
 export const within = <A>(what: string, promise: Promise<A>, limit = defaultLimit): Promise<A> =>
   bounded(what, promise, performance.now() + limit, limit)
 
 const waited = (what: string, limit: number) => new Error(`Waited ${limit / 1_000} s for ${what}.`)
 
-/** The value of a promise until the deadline, by `performance.now`. */
+/** The value of a promise, or a failure after the deadline, by `performance.now`. */
 const bounded = async <A>(what: string, promise: Promise<A>, deadline: number, limit: number): Promise<A> => {
   const stop = new AbortController()
   const left = Math.max(0, deadline - performance.now())

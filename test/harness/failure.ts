@@ -1,11 +1,11 @@
-/** One failure in a few lines: the test's own line, the message, and what differs. */
+/** One failure in a few lines: the test's line, the message, and the difference. */
 import { relative } from "node:path"
 import { stripVTControlCharacters } from "node:util"
 import type { SerializedError } from "vitest/node"
 
 const mostLines = 40
 
-/** `file:line:column` of the first frame in a test or in what tests share, relative to the checkout. */
+/** `file:line:column` of the first frame in a test or a shared test file, relative to the checkout. */
 export const ownLine = (error: SerializedError, root: string): string | undefined => {
   const frames = (error.stack ?? "")
     .split("\n")
@@ -15,7 +15,7 @@ export const ownLine = (error: SerializedError, root: string): string | undefine
   return found === undefined ? undefined : relative(root, found)
 }
 
-/** The message and the difference, without colours; long ones are cut, the log has them whole. */
+/** The message and the difference, without colours. Long ones are cut; the log has all of it. */
 export const describeError = (error: SerializedError): ReadonlyArray<string> => {
   const { diff } = error as { readonly diff?: string } // Vitest adds it to failed assertions.
   const text = stripVTControlCharacters([error.message, ...(diff === undefined ? [] : ["", diff])].join("\n"))

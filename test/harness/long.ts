@@ -1,5 +1,5 @@
 /** The long form of a test: `npm run test:long`. The short form does the same work a few times. */
 export const long = process.env["NARTHEX_TEST_LONG"] === "1"
 
-/** How often, how many: in the short form, and in the long one. */
+/** A number of repetitions: that of the short form, or that of the long form. */
 export const times = (short: number, inLong: number): number => (long ? inLong : short)

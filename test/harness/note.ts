@@ -1,4 +1,4 @@
-/** What a test wants a person to read after the run although it passed: rounds done, outcomes seen. Never asserted. */
+/** A line of a passed test in the report: rounds done, outcomes seen. Never asserted. */
 export const noteMark = "\u0001note "
 
 export const note = (text: string): void => console.info(noteMark + text)

@@ -1,4 +1,4 @@
-/** What a person reads of a run, tried on a run with every outcome. */
+/** The report of a run that has every outcome. */
 import { spawnSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -21,7 +21,7 @@ describe("the report of a run", () => {
   const { status, stdout } = run({})
   const second = run({ CI: "true" })
 
-  it("names each failure by its sentence, the line of the test and the difference, without the framework's stack", () => {
+  it("the report names each failure by its sentence, line and difference, without the framework's stack", () => {
     assert.strictEqual(status, 1)
     const failure = /✗ a fixture > fails with a difference\n {2}some\.fixture\.ts:13:12\n([\s\S]*?)\n\n✗/.exec(
       stdout
@@ -31,17 +31,17 @@ describe("the report of a run", () => {
     assert.notInclude(stdout, "node_modules")
   })
 
-  it("keeps what tests print in the file that a failure names", () => {
+  it("the report keeps the output of tests in the file that a failure names", () => {
     assert.notInclude(stdout, "a server said something")
     const named = /What it printed: (\S+)/.exec(stdout)?.[1] ?? ""
     assert.include(readFileSync(join(fixture, named), "utf8"), "a server said something")
   })
 
-  it("prints the notes that tests leave", () => {
+  it("the report prints the notes of tests", () => {
     assert.match(stdout, /Notes\n {2}three rounds were done\n/)
   })
 
-  it("says which seed repeats the choices, and it does", () => {
+  it("the report names the seed that repeats the random choices", () => {
     assert.include(stdout, "Run a failure again: NARTHEX_TEST_SEED=4711 npm test -- <file>")
     const choice = /chose \d+/.exec(stdout)?.[0]
     assert.isDefined(choice)
@@ -49,11 +49,11 @@ describe("the report of a run", () => {
     assert.notInclude(run({ NARTHEX_TEST_SEED: "4712" }).stdout, choice)
   })
 
-  it("ends with why tests were skipped, and the counts alone on a line", () => {
+  it("the report ends with the reasons for skipped tests, and the counts alone on a line", () => {
     assert.match(stdout, /\nSkipped: 1 test .+\.\n\n1 file in \d+:\d\d\n2 passed, 2 failed, 1 skipped\n$/)
   })
 
-  it("fails a run of CI for a test that was skipped", () => {
+  it("in CI a skipped test fails the run", () => {
     const only = ["--testNamePattern", "is skipped|passes"]
     const args = [vitest, "run", "--config", join(fixture, "vitest.config.ts"), ...only]
     const statusOf = (ci: string) =>

@@ -1,11 +1,11 @@
 /**
- * What some tests need from the machine. A test or a `describe` names it as a tag, `{ tags: ["nginx"] }`.
+ * What some tests require from the machine. A test or a `describe` names it as a tag, `{ tags: ["nginx"] }`.
  *
- * Where a requirement is missing, its tests are skipped and the report's closing line says which one and how to get it.
- * In CI nothing is skipped: the run refuses to start, see `missingInCi`.
+ * If a requirement is missing, its tests are skipped, and the end of the report says which one and how to install it.
+ * In CI no test is skipped: the run refuses to start, see `missingInCi`.
  *
- * Pitfall: deciding in a test file whether to declare a test. A suite that is not declared is not counted as skipped, so
- * its absence shows nowhere.
+ * Pitfall: declaring a test conditionally. A test that is not declared is not counted as skipped, so its absence is
+ * invisible.
  */
 import { spawnSync } from "node:child_process"
 import { accessSync, constants, existsSync, readdirSync } from "node:fs"
@@ -57,7 +57,7 @@ const npmPostgres = () => {
   }
 }
 
-/** Debian's `psql` is a wrapper that is there without a client: only running it tells. */
+/** Debian's `psql` is a wrapper that exists without a client, so it must be run. */
 const psqlRuns = () => spawnSync("psql", ["--version"], { stdio: "ignore" }).status === 0
 
 export const requirements: ReadonlyArray<Requirement> = [
@@ -90,13 +90,13 @@ export const requirements: ReadonlyArray<Requirement> = [
   }
 ]
 
-/** Is this a run of CI? */
+/** Whether this is a run in CI. */
 export const inCi = (): boolean => !["", "0", "false", undefined].includes(process.env["CI"])
 
-/** Requirements that CI must meet but does not. */
+/** Missing requirements, in CI. */
 export const missingInCi = (): ReadonlyArray<Requirement> => (inCi() ? requirements.filter((it) => !it.isMet()) : [])
 
-/** Vitest's tags: those whose requirement is missing are skipped. */
+/** Vitest's tags. Tests whose requirement is missing are skipped. */
 export const tags = requirements.map(({ isMet, name, what }) => ({
   name,
   description: `needs ${what}`,

@@ -1,4 +1,4 @@
-/** Asks the run for what its test files share, see `ResourceServer.ts`. */
+/** Requests the shared resources of the run, see `ResourceServer.ts`. */
 import { request } from "node:http"
 import { inject } from "vitest"
 import { within } from "./eventually.ts"
@@ -12,7 +12,7 @@ declare module "vitest" {
 /** Milliseconds. The first build of a clone compiles every package. */
 const limit = 540_000
 
-/** The description of a shared resource, once it is there. Rejects with the reason when it cannot be had. */
+/** The description of a shared resource, once it is ready. Rejects with the reason if it cannot be made. */
 export const resource = <A>(name: "postgres" | "chromium" | "build"): Promise<A> =>
   within(`the shared resource "${name}"`, ask<A>(name), limit)
 

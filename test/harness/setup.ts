@@ -1,4 +1,7 @@
-/** Runs in each worker before each test file: seeds chance, and moves the platform's clock if the run asks for it. */
+/**
+ * Runs in each worker before each test file: seeds random choices, and moves the platform's clock if the run requests
+ * it.
+ */
 import "./clock.ts"
 import { beforeEach, expect, inject } from "vitest"
 import { randomFrom } from "./seed.ts"
