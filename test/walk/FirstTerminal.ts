@@ -1,13 +1,14 @@
 /**
- * The terminal in which a person runs `npm start`: an interactive bash on a real pseudo-terminal, by util-linux's
- * `script`. So the platform prints its banner for people, and Ctrl-C is a key: the kernel interrupts what is in front.
+ * The terminal in which a person runs `npm start`: an interactive bash on a pseudo-terminal, made by util-linux's
+ * `script`. So the platform prints its banner for people, and Ctrl-C makes the kernel interrupt the foreground
+ * processes.
  */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { stripVTControlCharacters } from "node:util"
 import { until } from "../harness/eventually.ts"
 
 const prompt = "first-terminal> "
-/** `script` runs it through a shell, which would not pass `PS1` on from its own environment. */
+/** Set here because `script` runs bash through a shell, which does not pass on `PS1` from its environment. */
 const interactive = `PS1='${prompt}' exec bash --noprofile --norc -i`
 const ctrlC = "\u0003"
 

@@ -1,8 +1,8 @@
 /**
- * A terminal in which a person works: one bash that keeps what its blocks define, and answers what each of them printed.
+ * A terminal in which a person works: one bash that keeps what its blocks define, and returns what each block printed.
  *
- * Blocks arrive over a descriptor of their own, so that standard input stays the terminal's: open, with nothing typed. A
- * mark on standard output and on standard error ends each block, because the two arrive independently of each other.
+ * Blocks are sent over a separate descriptor, so that standard input stays open with nothing typed, as in a terminal. A
+ * mark on both standard output and standard error ends each block, because the two arrive independently.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
@@ -16,7 +16,7 @@ export interface Printed {
   readonly stderr: string
 }
 
-/** A block that goes on until it is interrupted. */
+/** A block that runs until it is interrupted. */
 export interface Running {
   readonly stdout: () => string
   readonly stderr: () => string
@@ -31,7 +31,7 @@ const loop = [
   "done"
 ].join("\n")
 
-/** A command line of the walk takes a second or two; waking an endpoint on a loaded machine takes longest. */
+/** Commands of the walk take a second or two; waking an endpoint on a loaded machine takes longest. */
 const blockLimit = 60_000
 
 export class Shell {

@@ -1,11 +1,12 @@
 /**
- * `npm run walk`: the README's first ten minutes to the letter, in a fresh clone with nothing but Node and npm. It runs
- * `npm start` in a terminal, types the blocks as they are written, on the default ports and the default data directory,
- * kills the platform, starts it again, and stops it with Ctrl-C.
+ * `npm run walk`: the README's first ten minutes exactly as written, in a new clone with only Node and npm. It runs
+ * `npm start` in a terminal, types the blocks unchanged, on the default ports and the default data directory, kills the
+ * platform, starts it again, and stops it with Ctrl-C.
  *
- * `NARTHEX_TEST_CLONE` names the clone; without it, one is made of the last commit and removed at the end.
+ * `NARTHEX_TEST_CLONE` names the clone. Without it, the last commit is cloned, and the clone is removed at the end.
  *
- * The last line is `N passed, N failed`; any failure is exit code 1. However it ends, nothing of it is left running.
+ * The last line is `N passed, N failed`; after a failure the exit code is 1. However it ends, no process of it is left
+ * running.
  */
 import assert from "node:assert/strict"
 import { execFileSync, spawnSync } from "node:child_process"
@@ -43,7 +44,7 @@ const isFresh = async () => {
 
 const npmCache = mkdtempSync(join(tmpdir(), "narthex-npm-"))
 
-/** The person's own environment, without settings of the platform and without what `npm run` adds. */
+/** The caller's environment, without settings of the platform and without what `npm run` adds. */
 const own = () => {
   const entries = Object.entries(process.env).filter(([name]) => !/^(NARTHEX_|npm_|INIT_CWD$)/.test(name))
   // A newcomer has downloaded nothing yet.
@@ -146,7 +147,7 @@ const run = async (): Promise<boolean> => {
   return true
 }
 
-/** The same program once more, on a fresh clone. */
+/** Runs the same program on a new clone. */
 const runOnClone = (): number => {
   const folder = mkdtempSync(join(tmpdir(), "narthex-newcomer-"))
   try {

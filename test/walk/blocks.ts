@@ -1,4 +1,4 @@
-/** The shell blocks of a page, each with the place that it has in the text. */
+/** The shell blocks of a page, each with its place in the text. */
 
 export interface Block {
   /** `page:line` of its first command. */
@@ -12,7 +12,7 @@ export interface Block {
 
 const fence = /^(`{3,})(\w*)\s*$/
 
-/** Blocks whose language is `sh`, in the page's order. */
+/** Blocks with the language `sh`, in the order of the page. */
 export const shellBlocks = (page: string, markdown: string): ReadonlyArray<Block> => {
   const blocks: Array<Block> = []
   let heading = ""

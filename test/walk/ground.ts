@@ -1,4 +1,4 @@
-/** Where a walk happens: an empty home, terminals at the root of the clone, and the end of all that it started. */
+/** The surroundings of a walk: an empty home, terminals at the root of the clone, and the cleanup of all it started. */
 import { randomBytes } from "node:crypto"
 import { mkdirSync, mkdtempSync, realpathSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -7,17 +7,17 @@ import { Guard, leftovers, markVariable, type Walk } from "./leftovers.ts"
 import { Shell } from "./Shell.ts"
 import { browserCommand } from "./signInWithBrowser.ts"
 
-/** The clone that is walked: this one, or the one that `asWritten.ts` was given. */
+/** The clone of the walk: this one, or the one that `asWritten.ts` uses. */
 export const root = resolve(process.env["NARTHEX_TEST_CLONE"] ?? join(import.meta.dirname, "../.."))
 
-/** Without the programs that `npm run` puts in front: a newcomer has Node and npm, and nothing of the lock file yet. */
+/** Without the folders that `npm run` adds: a newcomer has Node and npm, and no package of the lock file yet. */
 export const newcomersPath = (path = process.env["PATH"] ?? ""): string =>
   path
     .split(delimiter)
     .filter((folder) => !folder.includes("node_modules"))
     .join(delimiter)
 
-/** What a terminal has from the machine; everything else of the person's own environment stays outside. */
+/** The only variables that a terminal inherits from the environment. */
 export const inherited = (): Record<string, string> => {
   const names = ["LANG", "NODE_COMPILE_CACHE"]
   const present = names.flatMap((name) => (process.env[name] ? [[name, process.env[name]]] : []))

@@ -1,4 +1,4 @@
-/** `node guard.ts <walk as JSON>`: waits for the end of standard input, then clears up what is left of the walk. */
+/** `node guard.ts <walk as JSON>`: waits for the end of standard input, then removes what is left of the walk. */
 import { clearUp, type Walk } from "./leftovers.ts"
 
 const walk: Walk = JSON.parse(process.argv[2] ?? "")

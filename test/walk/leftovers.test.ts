@@ -1,4 +1,4 @@
-/** The walk's promise to the machine: however it ends, nothing of it runs on and nothing stays on the disk. */
+/** However a walk ends, no process of it keeps running and no file is left. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { until, within } from "../harness/eventually.ts"
 import { leftovers, type Walk } from "./leftovers.ts"
 
-/** One process that the mark finds and one that only its working directory tells, as a Postgres server is. */
+/** One process that has the mark, and one that only its working directory identifies, like a Postgres server. */
 const program = `
   import { Ground } from ${JSON.stringify(join(import.meta.dirname, "ground.ts"))}
   const ground = new Ground()
@@ -22,7 +22,7 @@ const program = `
 const sleepers = (walk: Walk) => leftovers(walk).filter((line) => line.includes("sleep 1000"))
 
 describe("a walk", () => {
-  it("that is killed leaves no process and no file", async () => {
+  it("a killed walk leaves no process and no file", async () => {
     const child = spawn(process.execPath, ["--input-type=module", "--eval", program], {
       stdio: ["ignore", "pipe", "pipe"]
     })

@@ -1,6 +1,6 @@
 /**
- * What a walk started and what still runs of it. A process belongs to a walk when its environment carries the walk's mark
- * or when it works in one of the walk's folders.
+ * The processes of a walk. A process belongs to a walk if its environment has the walk's mark or if its working
+ * directory is in one of the walk's folders.
  *
  * Pitfall: looking for a folder in command lines. The platform's Postgres servers have an empty environment and name no
  * path; their working directory is their cluster.
@@ -11,7 +11,7 @@ import { readdirSync, readFileSync, readlinkSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { until, within } from "../harness/eventually.ts"
 
-/** Carries the walk's mark to every process that inherits the environment. */
+/** The variable that marks every process that inherits the environment of the walk. */
 export const markVariable = "WALK_MARK"
 
 export interface Walk {
@@ -20,7 +20,7 @@ export interface Walk {
   readonly folders: ReadonlyArray<string>
 }
 
-/** What the kernel says of a process; nothing for one that has ended, or that is another account's. */
+/** What the kernel reports about a process; empty for one that has ended or belongs to another account. */
 const said = (read: () => string): string => {
   try {
     return read()
@@ -36,10 +36,10 @@ const belongs = ({ folders, mark }: Walk, pid: string): boolean => {
   return folders.some((folder) => cwd === folder || cwd.startsWith(`${folder}/`))
 }
 
-/** A zombie has ended; only its parent has not taken notice yet. */
+/** A zombie has ended, but its parent has not collected its status yet. */
 const lives = (pid: string): boolean => !/^State:\s+[ZX]/m.test(said(() => readFileSync(`/proc/${pid}/status`, "utf8")))
 
-/** `pid command line` of each process of the walk but this one. */
+/** `pid command line` of each process of the walk except this one. */
 export const leftovers = (walk: Walk): ReadonlyArray<string> =>
   readdirSync("/proc")
     .filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
@@ -55,8 +55,8 @@ const end = (pid: number, signal: NodeJS.Signals): void => {
 }
 
 /**
- * Ends all of them, also those that they start until they are dead. Postgres gets SIGQUIT first, with which it gives its
- * shared memory back; what the signal has not ended after ten seconds is killed like the rest.
+ * Ends all processes of the walk, also those that they start in between. Postgres gets SIGQUIT first, on which it
+ * releases its shared memory; if it still runs after ten seconds, it is killed like the others.
  */
 const sweep = async (walk: Walk): Promise<void> => {
   const patience = performance.now() + 10_000
@@ -74,15 +74,15 @@ const sweep = async (walk: Walk): Promise<void> => {
   await until("the processes of the walk to be killed", look, { every: 20 })
 }
 
-/** Nothing of the walk runs or is on the disk afterwards. */
+/** Ends the processes and removes the files of the walk. */
 export const clearUp = async (walk: Walk): Promise<void> => {
   await sweep(walk)
   for (const folder of walk.folders) rmSync(folder, { recursive: true, force: true })
 }
 
 /**
- * Clears up also when this process is killed: the guard is a process that waits for the end of its standard input, which
- * the kernel closes with this process. It carries no mark itself.
+ * Cleans up even when this process is killed: the guard is a process that waits for the end of its standard input,
+ * which the kernel closes with this process. The guard itself has no mark.
  */
 export class Guard {
   readonly #process: ChildProcess

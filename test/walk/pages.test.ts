@@ -1,4 +1,4 @@
-/** Every shell block of the documentation names programs, scripts, commands and flags that there are. */
+/** The shell blocks of the documentation use only programs, scripts, commands and flags that exist. */
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -13,7 +13,7 @@ import { type Command, projectId, recordCommands } from "./recordCommands.ts"
 const pages = globSync("{*.md,docs/**/*.md,examples/*.md,bench/*.md,packages/*/*.md}", { cwd: root }).sort()
 const read = (page: string) => readFileSync(join(root, page), "utf8")
 
-/** Commands of the command line that stand in a sentence, each as a block of its own. */
+/** Commands in sentences, each as a block. */
 const inSentences = (page: string): ReadonlyArray<Block> =>
   [
     ...read(page)
@@ -30,7 +30,7 @@ const fenced = pages.flatMap((page) => shellBlocks(page, read(page)))
 const blocks = [...fenced, ...pages.flatMap(inSentences)]
 const isBlock = new Set(fenced.map(({ at }) => at))
 
-/** How many commands of these names a block runs by its text: a recorded block must not have lost one. */
+/** How many commands of these names the text of a block has. The recording must have as many. */
 const counted = ({ text }: Block): number =>
   [...text.replaceAll(/(^|\s)#.*$/gm, "").matchAll(/(^|[|(;&]|[A-Z]=\S*\s)\s*(narthex|node\S*|npm|\$server) /gm)].length
 
@@ -46,7 +46,7 @@ const recorded = blocks.map((block) => ({ block, commands: commandsOf(block) }))
 
 const cli = "packages/cli/dist/narthex.js"
 
-/** The arguments of a call of the command line, however the block spells it. */
+/** The arguments of a call of the command line, in any spelling. */
 const cliArguments = ([program, ...args]: Command): Command | undefined => {
   if (program === "narthex") return args
   return program === "node" && args[0] === cli ? args.slice(1) : undefined
@@ -61,7 +61,7 @@ const each = <A>(choose: (command: Command) => A | undefined) =>
   )
 
 describe("the shell blocks of the documentation", () => {
-  it("are found, and all of their commands are seen", () => {
+  it("the shell blocks of the documentation are found with all of their commands", () => {
     assert.isAbove(blocks.length, 20)
     const lost = recorded
       .map(({ block, commands }) => ({
@@ -73,7 +73,7 @@ describe("the shell blocks of the documentation", () => {
     assert.deepStrictEqual(lost, [])
   })
 
-  it("run only scripts that package.json has", () => {
+  it("shell blocks run only scripts of package.json", () => {
     const { scripts }: { scripts: Record<string, string> } = JSON.parse(read("package.json"))
     const runs = each(([program, verb, name]) => (program === "npm" ? (verb === "run" ? name : verb) : undefined))
     assert.isAbove(runs.length, 2)
@@ -83,7 +83,7 @@ describe("the shell blocks of the documentation", () => {
     )
   })
 
-  it("run only programs that are there after a build", async () => {
+  it("shell blocks run only programs that exist after a build", async () => {
     await resource("build")
     const programs = each(([program, ...args]) =>
       program === "node" ? args.find((arg) => /^[\w.-]+\/\S+\.[jt]s$/.test(arg)) : undefined
@@ -95,7 +95,7 @@ describe("the shell blocks of the documentation", () => {
     )
   })
 
-  it.effect("use only commands and flags that the command line has", () =>
+  it.effect("shell blocks use only commands and flags of the command line", () =>
     Effect.gen(function* () {
       // Signed in nowhere, and no server at that address: a command that is written well ends for one of these reasons.
       const variables = { NARTHEX_URL: "http://127.0.0.1:1" }

@@ -1,6 +1,6 @@
 /**
- * Which commands a shell block runs, with their arguments as bash expands them. Nothing but bash runs: no program is on
- * the path, and what bash does not find is recorded instead.
+ * Records which commands a shell block runs, with their arguments as bash expands them. Only bash runs: no program is
+ * on the path, and bash's handler for unknown commands records each.
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -12,7 +12,7 @@ export type Command = ReadonlyArray<string>
 /** An id that the command line accepts. */
 export const projectId = "prj-01m817dxvynfbbfkmmf5qqq4wd"
 
-/** Bash looks a name with a slash up as a file; functions may have such names, too. */
+/** Bash looks up a name with a slash as a file, so such a command is recorded by a function of that name. */
 const recorder = [
   'command_not_found_handle() { printf "%s\\0" "$#" "$@" >> "$RECORDED"; }',
   'node_modules/.bin/node() { command_not_found_handle node "$@"; }',
@@ -28,7 +28,7 @@ const parse = (recorded: string): ReadonlyArray<Command> => {
   return commands
 }
 
-/** Fails with bash's own words where the block is not bash. */
+/** Fails with bash's message if the block is not bash. */
 export const recordCommands = (block: string): ReadonlyArray<Command> => {
   const folder = mkdtempSync(join(tmpdir(), "narthex-block-"))
   const [recorded, file] = [join(folder, "recorded"), join(folder, "block.sh")]

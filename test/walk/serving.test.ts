@@ -1,6 +1,6 @@
 /**
- * The blocks about serving, run as they are written but for the addresses: instances against a Postgres that they share,
- * and the operator's commands beside them.
+ * The blocks about serving, run unchanged except for the addresses: instances on a shared Postgres, and the operator's
+ * commands.
  */
 import { mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -22,7 +22,7 @@ const blockOf = (page: string, beginning: string): Block => {
   return found ?? assert.fail(`${page} has no block that begins with "${beginning}".`)
 }
 
-/** A directory that is like the root of the clone, with files of its own. */
+/** A directory like the root of the clone, to which files can be added. */
 const directory = Effect.acquireRelease(
   Effect.sync(() => {
     const path = realpathSync(mkdtempSync(join(tmpdir(), "narthex-serving-")))
@@ -33,7 +33,7 @@ const directory = Effect.acquireRelease(
   ({ guard, path }) => Effect.promise(() => guard.end().finally(() => rmSync(path, { recursive: true, force: true })))
 ).pipe(Effect.map(({ path }) => path))
 
-/** With the pinned Node in front, as the page says. */
+/** The pinned Node comes first on the path, as the page says. */
 const terminal = (cwd: string, variables: Readonly<Record<string, string>>) =>
   Effect.acquireRelease(
     Effect.sync(() => {
@@ -51,7 +51,7 @@ const replaced = (text: string, replacements: ReadonlyArray<readonly [string, st
     return result.replaceAll(from, to)
   }, text)
 
-/** A directory with the providers' file, settings for ports of its own, and a way to open terminals there. */
+/** A directory with the file of providers, settings for free ports, and terminals there. */
 const place = Effect.gen(function* () {
   const folder = yield* directory
   const [api, web, proxy, admin] = yield* Effect.promise(() => stablePorts(4))
@@ -71,7 +71,7 @@ const place = Effect.gen(function* () {
   }
 })
 
-/** Begins a program in a terminal and answers once it has printed its line of JSON. */
+/** Starts a program in a terminal and returns once it has printed its line of JSON. */
 const serve = (shell: Shell, what: string, block: string) =>
   Effect.promise(async () => {
     const running = shell.begin(what, block)
@@ -88,53 +88,55 @@ const answers = (url: string) => Effect.promise(async () => assert.strictEqual((
 const stops = (running: Running) =>
   Effect.promise(async () => assert.strictEqual((await running.interrupt()).status, 0, running.stderr()))
 
-/** Milliseconds. Each wait has a limit of its own, and says what it waited for. */
+/** Milliseconds for a whole test. Each wait has a shorter limit and names what it waited for. */
 const hangGuard = 600_000
 
 describe("the blocks about serving", { timeout: hangGuard }, () => {
-  it.live("start an instance and a proxy on a shared Postgres, and the operator's commands work beside them", () =>
-    Effect.gen(function* () {
-      yield* Effect.promise(() => resource("build"))
-      const database = Redacted.value(yield* (yield* PostgresServer).database)
-      const { api, console, folder, open } = yield* place
+  it.live(
+    "the blocks about serving start an instance and a proxy on a shared Postgres, with the operator's commands",
+    () =>
+      Effect.gen(function* () {
+        yield* Effect.promise(() => resource("build"))
+        const database = Redacted.value(yield* (yield* PostgresServer).database)
+        const { api, console, folder, open } = yield* place
 
-      // The secrets as the page makes them.
-      const first = yield* open
-      const run = (what: string, block: string) =>
-        Effect.map(
-          Effect.promise(() => first.run(what, block)),
-          succeeded
+        // The secrets as the page makes them.
+        const first = yield* open
+        const run = (what: string, block: string) =>
+          Effect.map(
+            Effect.promise(() => first.run(what, block)),
+            succeeded
+          )
+        const makeSecret = blockOf("docs/operating/serving.md", "node -p")
+        for (const name of ["master", "console", "proxy"]) {
+          const secret = yield* run("node -p", makeSecret.text)
+          assert.match(secret, /^[\w-]{43}\n$/)
+          writeFileSync(join(folder, name), secret)
+        }
+
+        const block = replaced(blockOf("README.md", "export DATABASE_URL").text, [
+          ["postgresql://narthex@db.example.com/narthex", `'${database}'`],
+          ["https://api.example.com", api],
+          ["https://console.example.com", console]
+        ])
+        const lines = block.trimEnd().split("\n")
+        const settings = lines.filter((line) => line.startsWith("export ")).join("\n")
+        const programs = lines.filter((line) => !line.startsWith("export "))
+        assert.lengthOf(programs, 2)
+        // A person runs each in a terminal of its own, or on a machine of its own.
+        const running = yield* Effect.forEach(programs, (program) =>
+          Effect.flatMap(open, (shell) => serve(shell, program, `${settings}\n${program}`))
         )
-      const makeSecret = blockOf("docs/operating/serving.md", "node -p")
-      for (const name of ["master", "console", "proxy"]) {
-        const secret = yield* run("node -p", makeSecret.text)
-        assert.match(secret, /^[\w-]{43}\n$/)
-        writeFileSync(join(folder, name), secret)
-      }
+        yield* answers(`${api}/readyz`)
 
-      const block = replaced(blockOf("README.md", "export DATABASE_URL").text, [
-        ["postgresql://narthex@db.example.com/narthex", `'${database}'`],
-        ["https://api.example.com", api],
-        ["https://console.example.com", console]
-      ])
-      const lines = block.trimEnd().split("\n")
-      const settings = lines.filter((line) => line.startsWith("export ")).join("\n")
-      const programs = lines.filter((line) => !line.startsWith("export "))
-      assert.lengthOf(programs, 2)
-      // A person runs each in a terminal of its own, or on a machine of its own.
-      const running = yield* Effect.forEach(programs, (program) =>
-        Effect.flatMap(open, (shell) => serve(shell, program, `${settings}\n${program}`))
-      )
-      yield* answers(`${api}/readyz`)
-
-      const operator = blockOf("docs/operating/serving.md", "server=")
-      const printed = yield* run("the operator's commands", `${settings}\nset -e\n${operator.text}`)
-      assert.include(printed, "NARTHEX_MASTER_SECRET")
-      yield* Effect.forEach(running.toReversed(), stops)
-    }).pipe(Effect.scoped, Effect.provide(PostgresServer.layer))
+        const operator = blockOf("docs/operating/serving.md", "server=")
+        const printed = yield* run("the operator's commands", `${settings}\nset -e\n${operator.text}`)
+        assert.include(printed, "NARTHEX_MASTER_SECRET")
+        yield* Effect.forEach(running.toReversed(), stops)
+      }).pipe(Effect.scoped, Effect.provide(PostgresServer.layer))
   )
 
-  it.live("start one machine with real providers", () =>
+  it.live("the blocks about serving start one machine with real providers", () =>
     Effect.gen(function* () {
       yield* Effect.promise(() => resource("build"))
       const { api, open } = yield* place

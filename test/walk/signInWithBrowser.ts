@@ -1,10 +1,10 @@
-/** What a person does when `narthex login` has opened the browser. */
+/** The steps of a person after `narthex login` has opened the browser. */
 import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import type { Browser } from "playwright-core"
 import { until } from "../harness/eventually.ts"
 
-/** A command for `$BROWSER` that keeps the address it is given. */
+/** A command for `$BROWSER` that stores its address. */
 export const browserCommand = (folder: string) => {
   const command = join(folder, "browser")
   const opened = join(folder, "opened")
@@ -17,10 +17,10 @@ export const browserCommand = (folder: string) => {
   return { command, address }
 }
 
-/** Milliseconds. Playwright's own wait for a page. */
+/** Milliseconds. Playwright's limit for a page. */
 const pageLimit = 45_000
 
-/** Opens the address, signs in at the first provider, and says yes to the command line. */
+/** Opens the address, signs in at the first provider, and authorizes the command line. */
 export const signInWithBrowser = async (browser: Browser, address: string, email: string): Promise<void> => {
   const context = await browser.newContext()
   try {

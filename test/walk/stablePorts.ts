@@ -1,6 +1,6 @@
 /**
- * Ports that a platform can have again after it was killed: below those that the kernel gives to outgoing connections and
- * to whatever listens on port 0, so that nothing takes them while the platform is down.
+ * Ports that a platform can bind again after it was killed. They are below the range that the kernel uses for outgoing
+ * connections and for port 0, so that no other process takes them while the platform is down.
  */
 import { randomInt } from "node:crypto"
 import { once } from "node:events"
@@ -20,7 +20,9 @@ const isFree = async (port: number): Promise<boolean> => {
 
 const lowest = 10_000
 
-/** So many that are free now. Drawn from the machine's own chance: two runs with the same seed must not draw the same. */
+/**
+ * This many free ports. Not drawn from the test's seed, because two runs with one seed must not draw the same ports.
+ */
 export const stablePorts = async (count: number): Promise<ReadonlyArray<number>> => {
   const [first = "32768"] = readFileSync("/proc/sys/net/ipv4/ip_local_port_range", "utf8").split(/\s+/)
   if (Number(first) - lowest < 1_000)

@@ -1,8 +1,8 @@
 /**
- * The README's first ten minutes against a platform of the test's own. The blocks are those of the page but for the
- * addresses: the page has the default ports, of which a machine has one set.
+ * The README's first ten minutes against a platform that the test starts. The blocks are those of the page except for
+ * the addresses, because the page has the default ports, which exist once on a machine.
  *
- * `asWritten.ts` is the same walk with nothing replaced, `npm start` included.
+ * `asWritten.ts` is the same walk without replacements, `npm start` included.
  */
 import { readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -17,7 +17,7 @@ import { signInWithBrowser } from "./signInWithBrowser.ts"
 import { stablePorts } from "./stablePorts.ts"
 import { type Stage, walk } from "./walk.ts"
 
-/** Milliseconds for a whole walk. Each of its waits has a limit of its own, and says what it waited for. */
+/** Milliseconds for a whole walk. Each wait has a shorter limit and names what it waited for. */
 const hangGuard = 600_000
 
 const readme = readFileSync(join(root, "README.md"), "utf8")
@@ -73,7 +73,7 @@ describe("the README's first ten minutes", { tags: ["psql", "curl"], timeout: ha
     }
   }
 
-  it("go as they are written there, without a browser", async () => {
+  it("the README's first ten minutes work as written, without a browser", async () => {
     for (const { run, sentence } of walk(readme, stage(false))) {
       const begun = performance.now()
       await run().catch((error: unknown) => {
@@ -83,12 +83,12 @@ describe("the README's first ten minutes", { tags: ["psql", "curl"], timeout: ha
     }
   })
 
-  it("begin with a browser as well", { tags: ["chromium"] }, async () => {
+  it("the README's first ten minutes work with a browser", { tags: ["chromium"] }, async () => {
     const [login] = walk(readme, stage(true))
     await login?.run()
   })
 
-  it("leave no process behind after Ctrl-C", async () => {
+  it("Ctrl-C after the README's first ten minutes leaves no process", async () => {
     await ground.closeTerminals()
     assert.isAbove(ground.leftovers().length, 1)
     assert.strictEqual(await within("the platform to stop", platform.stop()), 0)

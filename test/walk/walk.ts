@@ -1,9 +1,10 @@
 /**
- * "Ten minutes" of the README, as a newcomer walks it: each block is typed as it stands there, and afterwards what the
- * text promises is looked at. What a person does by hand, the stage does: the browser, killing and starting the platform.
+ * The section "Ten minutes" of the README, as a newcomer follows it: each block is typed as written, and then the
+ * promises of the text are checked. The stage does what a person does by hand: the browser, killing and starting the
+ * platform.
  *
- * The walk knows each block by the beginning of its paragraph, so a block that is added to the section fails the walk
- * until the walk says what comes of it.
+ * The walk identifies each block by the beginning of its paragraph, so a block that is added to the section fails the
+ * walk until the walk has a check for it.
  */
 import assert from "node:assert/strict"
 import { until } from "../harness/eventually.ts"
@@ -38,7 +39,7 @@ export const succeeded = ({ status, stderr, stdout }: Printed): string => {
   return stdout
 }
 
-/** The comment that a block makes about its last command. */
+/** The comment of a block on its last command. */
 const promised = ({ at, text }: Block): string => {
   const [, comment] = /\s# (.+)\n$/.exec(text) ?? []
   if (comment === undefined) throw new Error(`${at}: the last command has no comment that says what it prints.`)
@@ -47,14 +48,14 @@ const promised = ({ at, text }: Block): string => {
 
 const oneSpace = (text: string) => text.replaceAll(/\s+/g, " ")
 
-/** The block as one does it who has no browser: all but the line that waits for one. */
+/** The block for a person without a browser: all lines except the one that waits for it. */
 const withoutLogin = ({ at, text }: Block): string => {
   const kept = text.replace(/^narthex login\b.*\n/m, "")
   if (kept === text) throw new Error(`${at}: no line of it is "narthex login".`)
   return kept
 }
 
-/** The rows of `events tail` for one project: what happened to it, in order. */
+/** The rows of `events tail` for one project, in order. */
 const happened = (tail: Running, project: string): ReadonlyArray<string> =>
   tail
     .stdout()
