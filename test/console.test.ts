@@ -1,4 +1,4 @@
-/** A person clicks through the console of a running platform, in a real browser. */
+/** The console of a running platform, used in a real browser. */
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
@@ -10,7 +10,7 @@ import { Platform } from "./support/Platform.ts"
 import { signInAt } from "./support/signInAt.ts"
 import { emptyDirectory, ownAccount } from "./support/surroundings.ts"
 
-/** Milliseconds for what a page is to show. */
+/** Milliseconds to wait for a page or an element. */
 const pageLimit = 45_000
 
 const signIn = async (page: Page, console: string, provider: string, email: string) => {
@@ -46,7 +46,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
     }
   })
 
-  /** A page with no cookie yet. Fails the work for every complaint of the browser that is not `expected`. */
+  /** Opens a page without cookies. Fails for every error in the browser's console that is not `expected`. */
   const browsing = async (
     work: (page: Page) => Promise<void>,
     { at = platform, expected = () => false }: { at?: Platform; expected?: (complaint: string) => boolean } = {}
@@ -70,7 +70,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
     }
   }
 
-  it("signs in with either provider, makes a project, and shows its work live", () =>
+  it("a person signs in, creates a project in the console, and sees its operations live", () =>
     browsing(async (page) => {
       await signIn(page, platform.ready.console, "Development Two", "grace@example.com")
       await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
@@ -83,7 +83,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       await page.getByLabel("Name").fill("clicked")
       await page.getByRole("button", { name: "Create project" }).click()
       await page.getByRole("heading", { name: "clicked", level: 1 }).waitFor()
-      // Without a reload: the row says "finished" because the stream said so.
+      // Without a reload: the row is "finished" because of the event stream.
       const activity = page.locator("live-activity")
       await activity.getByText("create timeline").waitFor()
       await activity.getByText("finished").first().waitFor()
@@ -94,7 +94,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       await page.getByText("active", { exact: true }).first().waitFor()
     }))
 
-  it("shows a key's secret once, and the key ends when it is revoked", () =>
+  it("the console shows the secret of an API key once, and a revoked key is refused", () =>
     browsing(async (page) => {
       await signIn(page, platform.ready.console, "Development One", "ada@example.com")
       await page.getByRole("link", { name: "API keys" }).click()
@@ -120,7 +120,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       assert.strictEqual((await whoami()).status, 4)
     }))
 
-  it("switches the organization", () =>
+  it("the menu of the console switches the organization", () =>
     browsing(async (page) => {
       const { api, console: web, providers } = platform.ready
       const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, "ada@example.com")
@@ -140,7 +140,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       await page.locator("summary", { hasText: "The Team" }).waitFor()
     }))
 
-  it("lets a command line have a key when a person says so, and only then", () =>
+  it("a command line gets a key only after a person authorizes it in the console", () =>
     browsing(async (page) => {
       const { api, console: web } = platform.ready
       await signIn(page, web, "Development One", "ada@example.com")
@@ -173,7 +173,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       assert.strictEqual((await narthex("whoami")).status, 4)
     }))
 
-  it("sends a pending account to the waiting page, and lets it on once it is enabled", async () => {
+  it("a pending account sees the waiting page until it is enabled", async () => {
     const closed = emptyDirectory(ownAccount)
     await useClusterTemplates(join(closed.path, "data"), "default")
     let gated: Platform | undefined
@@ -188,7 +188,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
         async (page) => {
           await signIn(page, web, "Development One", "new@example.com")
           await page.waitForURL(/\/pending$/)
-          // The page looks again every half minute by itself, so that it works without scripts.
+          // The page reloads every 30 seconds with a meta refresh, so that it works without scripts.
           await assertAccessible(page, ["meta-refresh"])
           await page.goto(`${web}/projects`)
           await page.waitForURL(/\/pending$/)

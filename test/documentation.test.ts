@@ -1,4 +1,4 @@
-/** Holds the documentation to the code: generated pages are fresh, links lead somewhere, the README's program runs. */
+/** Checks the documentation against the code: generated pages are current, links resolve, the README's program runs. */
 import { spawnSync } from "node:child_process"
 import { existsSync, globSync, readFileSync } from "node:fs"
 import { dirname, resolve } from "node:path"
@@ -14,13 +14,13 @@ const pages = globSync("{*.md,.changeset/*.md,docs/**/*.md,examples/**/*.md,pack
   cwd: root
 }).filter((file) => !file.includes("node_modules"))
 
-/** A fence is a line of its own, and what stands between two of them holds no links. */
+/** Fences of code blocks. Text between two of them has no links. */
 const prose = (text: string) => text.replace(/^(`{3,}).*\n[\s\S]*?^\1$/gm, "").replace(/`[^`\n]*`/g, "")
 
 const linksOf = (text: string) =>
   [...prose(text).matchAll(/\]\(<?([^)\s>]+)>?(?:\s"[^"]*")?\)/g)].map((found) => found[1] ?? "")
 
-/** The names that GitHub gives to headings. */
+/** The anchors that GitHub makes for headings. */
 const anchorsOf = (text: string) =>
   [...text.replace(/^(`{3,}).*\n[\s\S]*?^\1$/gm, "").matchAll(/^#{1,6} (.+)$/gm)].map((found) =>
     (found[1] ?? "")
@@ -42,12 +42,12 @@ const broken = (file: string): ReadonlyArray<string> =>
 
 describe("documentation", () => {
   for (const [file, text] of Object.entries(generatedPages))
-    it(`${file} is what scripts/docs.ts makes`, () => {
+    it(`${file} is what scripts/docs.ts generates`, () => {
       if (file.endsWith(".json")) assert.deepStrictEqual(JSON.parse(read(file)), JSON.parse(text()))
       else assert.strictEqual(read(file), text())
     })
 
-  it.live("docs/openapi.json is the document that the server answers", () =>
+  it.live("docs/openapi.json is the document that the server serves", () =>
     Effect.gen(function* () {
       const { url } = yield* MemoryServer
       const served = yield* Effect.promise(() => fetch(`${url}/openapi.json`).then((answer) => answer.json()))
@@ -55,12 +55,12 @@ describe("documentation", () => {
     }).pipe(Effect.provide(MemoryServer.layer))
   )
 
-  it("every relative link leads to a file, and to a heading of it where it names one", () => {
+  it("every relative link names an existing file, and an existing heading of it", () => {
     assert.isAbove(pages.length, 10)
     assert.deepStrictEqual(pages.flatMap(broken), [])
   })
 
-  it("every page that code names is there, and has the rule that it cites", () => {
+  it("every page that code refers to exists and has the cited rule", () => {
     const sources = globSync("{packages,test,examples,bench,scripts}/**/*.{ts,tsx,css}", { cwd: root }).filter(
       (file) => !/(^|\/)(node_modules|dist)\//.test(file)
     )
@@ -79,7 +79,7 @@ describe("documentation", () => {
     assert.deepStrictEqual(dangling, [])
   })
 
-  it("every rule of the design has a number of its own, without a gap", () => {
+  it("the rules of the design are numbered without gaps and duplicates", () => {
     for (const file of globSync("docs/design/*.md", { cwd: root })) {
       const numbers = [...read(file).matchAll(/\*\*[A-Z](\d+)\.\*\*/g)].map(([, number]) => Number(number))
       assert.deepStrictEqual(
@@ -90,7 +90,7 @@ describe("documentation", () => {
     }
   })
 
-  it("every example, decision and page of docs is reached by a link", () => {
+  it("every example, decision and page of docs is linked", () => {
     const linked = new Set(
       pages.flatMap((file) =>
         linksOf(read(file)).map((link) => resolve(root, dirname(file), (link.split("#")[0] ?? "").toString()))
@@ -102,7 +102,7 @@ describe("documentation", () => {
     assert.deepStrictEqual(lonely, [])
   })
 
-  it("the program in the README runs as it stands there", () => {
+  it("the program in the README runs unchanged", () => {
     const [, program = ""] = /^```ts\n([\s\S]*?)^```$/m.exec(read("README.md")) ?? []
     const node = ["--conditions=source", "--input-type=module-typescript", "--eval", program]
     const { status, stderr, stdout } = spawnSync(process.execPath, node, { cwd: root, encoding: "utf8" })
@@ -110,7 +110,7 @@ describe("documentation", () => {
     assert.include(stdout, "eu-1")
   })
 
-  it("every package says why it has each of its dependencies", () => {
+  it("the README of every package gives the reason for each dependency", () => {
     const silent = globSync("packages/*/package.json", { cwd: root }).flatMap((file) => {
       const { dependencies = {}, optionalDependencies = {}, peerDependencies = {} } = JSON.parse(read(file))
       const text = read(`${dirname(file)}/README.md`)

@@ -1,6 +1,6 @@
 /**
- * A newcomer's first ten minutes, with real clients only: the provider's own pages, the bundled command line, a
- * Postgres driver through the proxy, and an event parser that is not ours. Then the platform is killed and goes on.
+ * A newcomer's first ten minutes, with real clients only: the provider's pages, the bundled command line, a Postgres
+ * driver through the proxy, and an independent event parser. Then the platform is killed and restarted.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -15,7 +15,7 @@ import { processesIn } from "./support/processesIn.ts"
 import { signInAt } from "./support/signInAt.ts"
 import { type Account, emptyDirectory } from "./support/surroundings.ts"
 
-/** Milliseconds. A request that hangs fails with its own line. */
+/** Milliseconds. Without a limit a request that hangs would fail the whole test without naming the request. */
 const requestLimit = 45_000
 
 const call = async (method: string, url: string, token: string | undefined, body?: unknown) => {
@@ -59,7 +59,7 @@ const statuses = (frames: ReadonlyArray<Frame>, action: string) =>
 const finished = (action: string, times: number) => (frames: ReadonlyArray<Frame>) =>
   statuses(frames, action).filter((status) => status === "finished").length >= times
 
-/** Those of the texts that some file under a directory holds. */
+/** Which of the texts occur in a file of the directory. */
 const textsIn = (directory: string, texts: ReadonlyArray<string>): ReadonlyArray<string> => {
   const files = readdirSync(directory, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
   const found = new Set<string>()
@@ -70,7 +70,7 @@ const textsIn = (directory: string, texts: ReadonlyArray<string>): ReadonlyArray
   return [...found]
 }
 
-/** The Postgres servers in a directory: the store's and the computes'. Their backends are not listed. */
+/** The Postgres servers that run in a directory: the store's and the computes', without their backends. */
 const serversIn = (directory: string) =>
   processesIn(directory)
     .filter(({ command }) => command.includes("cluster_name="))
@@ -215,7 +215,7 @@ describe("the journey", () => {
 
   for (const [account, binaries] of long ? variants : variants.slice(0, 2))
     it(
-      `works as ${account === "root" ? "root" : "an ordinary user"} with Postgres from ${binaries}`,
+      `the journey works as ${account === "root" ? "root" : "an ordinary user"} with Postgres from ${binaries}`,
       { tags: [`${binaries}-postgres`, ...(account === "root" ? ["root"] : [])], timeout: 180_000 },
       () => journey(account, binaries)
     )

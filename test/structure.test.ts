@@ -1,4 +1,4 @@
-/** Holds the house to its plan: who may import whom, how long a file may be, where re-exports may stand. */
+/** Checks the structure of the sources: imports between packages and folders, length of files, re-exports. */
 import { globSync, readFileSync } from "node:fs"
 import { dirname, relative, resolve, sep } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
@@ -121,7 +121,7 @@ const modulesOf = (name: string) => {
   )
 }
 
-/** The files from which an import leads back to themselves, in groups that reach each other. */
+/** Circles of imports, as groups of files that reach each other. */
 const circlesOf = (modules: ReadonlyMap<string, ReadonlyArray<string>>) => {
   const reach = (from: string) => {
     const reached = new Set<string>()

@@ -1,8 +1,8 @@
 /**
- * The standalone platform as a child process, as a user starts it: from the build, which is made when it is missing.
+ * The platform as a child process, started as a user starts it: from the build, which is made if it is missing.
  *
- * It waits for the line that the process prints when it is up. `kill` is SIGKILL: the platform's own children, which
- * are Postgres servers, live on, and a second start on the same directory has to adopt them.
+ * It waits for the line that the process prints when it is up. `kill` sends SIGKILL: the platform's child processes,
+ * which are Postgres servers, keep running, and the next start on the same directory adopts them.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -21,7 +21,7 @@ export interface Ready {
   readonly providers: ReadonlyArray<{ readonly id: string; readonly issuer: string }>
 }
 
-/** Milliseconds for a start or a stop: hang guards, both take a few seconds. */
+/** Milliseconds for a start or a stop, which take a few seconds; the limit only detects hangs. */
 const limit = 60_000
 
 /** Lines of the log that a failure shows. */
@@ -35,7 +35,7 @@ const anyPorts = {
   NARTHEX_DEV_PROVIDER_PORTS: "0,0"
 }
 
-/** The ports of a platform that ran before, so that addresses that it gave out stay good. */
+/** The ports of an earlier platform, so that its addresses remain valid. */
 export const samePorts = (ready: Ready) => {
   const port = (address: string) => new URL(address.includes("://") ? address : `http://${address}`).port
   return {
@@ -134,7 +134,7 @@ export class Platform {
   }
 }
 
-/** The same error, so that its stack and difference stay. */
+/** The same error with the end of the log in its message; its stack and difference are kept. */
 const withLog = (error: unknown, log: ReadonlyArray<string>): unknown => {
   if (error instanceof Error && log.length > 0)
     error.message += `\nThe end of the platform's log:\n${log.slice(-shown).join("\n")}`

@@ -6,7 +6,7 @@ import type { Page } from "playwright-core"
 
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8")
 
-/** No violation that axe knows of; `known` are rules that a page breaks on purpose. */
+/** Fails for violations that axe finds. `known` are rules that the page violates on purpose. */
 export const assertAccessible = async (page: Page, known: ReadonlyArray<string> = []): Promise<void> => {
   await page.evaluate(axe)
   const found: ReadonlyArray<readonly [rule: string, html: ReadonlyArray<string>]> = await page.evaluate(

@@ -1,4 +1,4 @@
-/** The commands that people run beside a platform: the bundled command line, and an operator's. */
+/** Commands against a running platform: the bundled command line, and the operator's. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdirSync } from "node:fs"
@@ -44,7 +44,7 @@ const begin = (program: string, args: ReadonlyArray<string>, environment: Record
   return { says, result }
 }
 
-/** The bundled command line with a home directory of its own and no browser to open. */
+/** The bundled command line, with a separate home directory and without a browser. */
 export const beginCli = (home: string, api: string, key: string | undefined, args: ReadonlyArray<string>): Running => {
   mkdirSync(home, { recursive: true })
   return begin(programs.cli, args, {
@@ -59,7 +59,7 @@ export const beginCli = (home: string, api: string, key: string | undefined, arg
 export const cli = (home: string, api: string, key: string | undefined, args: ReadonlyArray<string>) =>
   beginCli(home, api, key, args).result
 
-/** An operator's command beside a running platform. Resolves with what it printed. */
+/** An operator's command. Resolves with its output. */
 export const operator = async (dataDir: string, ...args: ReadonlyArray<string>): Promise<string> => {
   const running = begin(programs.server, args, { NARTHEX_DATA_DIR: join(dataDir, "data") })
   const { status, stderr, stdout } = await running.result

@@ -1,5 +1,5 @@
 /**
- * The processes that work in a directory, by the kernel's account of their working directory.
+ * The processes whose working directory is in a directory, as the kernel reports it.
  *
  * Pitfall: searching command lines for the directory. Postgres gets its data directory as a descriptor and names only
  * its cluster, so no server would ever be found.
@@ -27,7 +27,7 @@ export const processesIn = (directory: string): ReadonlyArray<Process> =>
       }
     })
 
-/** Ends them. SIGQUIT first: with it a postmaster stops its backends and gives its shared memory back. */
+/** Ends the processes. SIGQUIT comes first: on it a postmaster stops its backends and releases its shared memory. */
 export const endProcessesIn = async (directory: string): Promise<void> => {
   const signal = (name: NodeJS.Signals) => {
     for (const { pid } of processesIn(directory))

@@ -1,12 +1,12 @@
-/** Signs in at a development provider through its own pages, as a browser would, and answers the id token. */
+/** Signs in at a development provider through its pages, as a browser does, and returns the id token. */
 import { createHash, randomBytes } from "node:crypto"
 
-/** Milliseconds. A request that hangs fails with its own line. */
+/** Milliseconds. Without a limit a request that hangs would fail the whole test without naming the request. */
 const limit = 45_000
 
 const hidden = (html: string, name: string) => new RegExp(`name="${name}"[^>]*value="([^"]*)"`).exec(html)?.[1]
 
-/** Keeps cookies by path and follows redirects until `stop` says that an address is the application's. */
+/** Keeps cookies by path, and follows redirects until `stop` accepts the address. */
 const follow = async (start: URL, init: RequestInit, jar: Map<string, string>, stop: (url: URL) => boolean) => {
   let url = start
   let request = init

@@ -1,11 +1,11 @@
-/** What processes of the platform run as, in and with: the account, the directory, the environment, the built programs. */
+/** The account, the directory, the environment and the built programs of the platform's processes. */
 import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
 
 export const root = resolve(import.meta.dirname, "../..")
 
-/** The programs of the build, see the resource "build". */
+/** The built programs, from the resource "build". */
 export const programs = {
   platform: join(root, "packages/server/dist/main.js"),
   server: join(root, "packages/server/dist/server.js"),
@@ -14,23 +14,23 @@ export const programs = {
 
 export type Account = "root" | "ordinary"
 
-/** `nobody`: every Debian has it. */
+/** The account `nobody`, which every Debian has. */
 const ordinary = { uid: 65_534, gid: 65_534 }
 
 const isRoot = process.getuid?.() === 0
 
-/** The account of the tests themselves. */
+/** The account that runs the tests. */
 export const ownAccount: Account = isRoot ? "root" : "ordinary"
 
-/** Is the checkout open to every account? Below a directory that only root enters, no other could load the code. */
+/** Whether every account can read the checkout. Below a directory for root only, no other account can load the code. */
 const readableByAll = (path: string): boolean => {
   const open = (statSync(path).mode & 0o005) === 0o005
   return open && (path === "/" || readableByAll(dirname(path)))
 }
 
 /**
- * The command that runs Node as this account. Where the checkout is closed to others, the process keeps the one right to
- * read past that and is an ordinary user in everything else.
+ * The command that runs Node as this account. If the account cannot read the checkout, the process keeps one
+ * capability, that to read it, and is an ordinary user otherwise.
  */
 export const asAccount = (account: Account, args: ReadonlyArray<string>) => {
   if (account === ownAccount) return { command: process.execPath, args, options: {} }
@@ -46,14 +46,14 @@ export interface Directory {
   readonly remove: () => void
 }
 
-/** An empty directory that belongs to the account. */
+/** An empty directory, owned by the account. */
 export const emptyDirectory = (account: Account): Directory => {
   const path = mkdtempSync(join(tmpdir(), "narthex-platform-"))
   if (account !== ownAccount) chownSync(path, ordinary.uid, ordinary.gid)
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }
 
-/** What a child takes over from the tests: how the run set clock, zone and language, and the cache of compiled code. */
+/** The variables that a child inherits: clock, time zone and language of the run, and the cache of compiled code. */
 const inherited = ["HOME", "PATH", "NODE_OPTIONS", "NODE_COMPILE_CACHE", "NARTHEX_TEST_CLOCK", "TZ", "LANG", "LC_ALL"]
 
 export const baseEnvironment = (): Record<string, string> =>
