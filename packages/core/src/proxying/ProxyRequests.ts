@@ -126,7 +126,7 @@ export class ProxyRequests extends Context.Service<
       })
 
       /** Checks the address, and schedules the start unless the endpoint runs or will. */
-      const admit = Effect.fnUntraced(function* (id: EndpointId, address: string) {
+      const scheduleStart = Effect.fnUntraced(function* (id: EndpointId, address: string) {
         const endpoint = yield* orNotFound(store.lock(id))
         const project = yield* orNotFound(projects.findAnywhere(endpoint.project_id))
         const rules = yield* allowlist.lock(endpoint.project_id)
@@ -136,7 +136,7 @@ export class ProxyRequests extends Context.Service<
       })
 
       const wake = Effect.fn("ProxyRequests.wake")(function* (id: EndpointId, address: string) {
-        const { endpoint, operations } = yield* run(admit(id, address))
+        const { endpoint, operations } = yield* run(scheduleStart(id, address))
         const [operation] = operations
         if (operation === undefined && endpoint.address !== null)
           return { address: endpoint.address, generation: endpoint.generation }

@@ -229,7 +229,7 @@ describe("An agent", () => {
         const mints = Array.from({ length: 6 }, () =>
           Effect.asVoid(Effect.result(mint(agent, project, child, "read_write")))
         )
-        // So many turns of the event loop later, whatever the machine does meanwhile.
+        // A fixed number of turns of the event loop later, so that the load of the machine does not matter.
         const turns = Effect.repeat(
           Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve))),
           { times: 3 * round }

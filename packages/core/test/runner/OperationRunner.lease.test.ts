@@ -76,7 +76,7 @@ describe("A worker", () => {
       const { id } = only(operations)
       const branches = yield* BranchStore
       let asked = 0
-      // The first look is that of the start, the second that of the work.
+      // `begin` looks first, `perform` second.
       const find: typeof branches.find = (...given) =>
         Effect.suspend(() => (++asked === 2 ? Effect.fail(down) : branches.find(...given)))
       const runOne = yield* runOneOf(Layer.provide(runner, Layer.succeed(BranchStore, { ...branches, find })))

@@ -1,4 +1,4 @@
-/** The runner on its own, as a host runs it. */
+/** The polling loop of `OperationRunner.layer`. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"

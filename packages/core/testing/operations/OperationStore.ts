@@ -25,7 +25,7 @@ const move = (operation: StoredOperation, status: OperationStatus, rest: Partial
 
 const idOf = Option.map((it: StoredOperation) => it.id)
 
-/** Ends everything, so that the next test starts with nothing to claim. */
+/** Finishes every operation, so that the next test starts with none to claim. */
 const clean = (...operations: ReadonlyArray<StoredOperation>) =>
   Effect.forEach(operations, (it) => move(it, "finished"), { discard: true })
 
@@ -69,7 +69,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
             }
           })
         )
-        // A worker may find nothing while another one is taking the last; what is left is due to the next.
+        // A worker may find none while another one claims the last; the rest is claimed next.
         const rest = yield* Effect.forEach(made, () => claim("late"))
         const all = [...claimed.flat(), ...rest.flatMap((it) => Option.toArray(idOf(it)))]
         assert.deepStrictEqual(all.toSorted(), made.map((it) => it.id).toSorted())
@@ -118,7 +118,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
     it.effect("runs the operations of a branch one after another in the order of their creation", () =>
       Effect.gen(function* () {
         const branch = aBranchId()
-        // The order is that of insertion: ids made in one millisecond do not sort.
+        // The order is that of insertion: ids of the same millisecond are not in order.
         const [second, first] = [anOperation(aProjectId(), branch), yield* inserted(branch)]
         const store = yield* OperationStore
         yield* store.insert(second)
