@@ -34,13 +34,13 @@ export interface ProxyConfig {
   readonly trusted?: ReadonlyArray<string> | undefined
   readonly allowlist?:
     | {
-        /** How often allowlists and endpoints are refreshed. Default: 30 seconds. */
+        /** How often allowlists and endpoints are refreshed. Default: that of `defaultProxySettings`, as below. */
         readonly refresh?: Duration.Input | undefined
-        /** How long projects with rules accept connections without a control plane. Default: 10 minutes. */
+        /** How long projects with rules accept connections without a control plane. */
         readonly max_stale?: Duration.Input | undefined
       }
     | undefined
-  /** How long sessions may finish their transactions when the proxy drains. Default: 10 seconds. */
+  /** How long sessions may finish their transactions when the proxy drains. Default: that of `defaultProxySettings`. */
   readonly shutdown_grace?: Duration.Input | undefined
   /** Default, for each member: `defaultConnectionLimits`. */
   readonly limits?: Partial<ConnectionLimits> | undefined
@@ -78,6 +78,12 @@ export class Proxy extends Context.Service<
     Layer.effect(Proxy, runProxy(config))
 }
 
+/** What holds for the members of `ProxyConfig` that are left out. */
+export const defaultProxySettings = {
+  allowlist: { refresh: Duration.seconds(30), max_stale: Duration.minutes(10) },
+  shutdown_grace: Duration.seconds(10)
+} as const
+
 /** Listens until the scope closes, then drains. */
 export const runProxy = (
   config: ProxyConfig
@@ -85,8 +91,9 @@ export const runProxy = (
   Effect.gen(function* () {
     const trusted = yield* trustedPeers(config.trusted ?? [])
     const tls = config.tls === undefined ? undefined : yield* makeTls(config.tls)
-    const refresh = Duration.fromInputUnsafe(config.allowlist?.refresh ?? "30 seconds")
-    const max_stale = Duration.fromInputUnsafe(config.allowlist?.max_stale ?? "10 minutes")
+    const defaults = defaultProxySettings
+    const refresh = Duration.fromInputUnsafe(config.allowlist?.refresh ?? defaults.allowlist.refresh)
+    const max_stale = Duration.fromInputUnsafe(config.allowlist?.max_stale ?? defaults.allowlist.max_stale)
     const allowlists = yield* makeAllowlistCache({ refresh, max_stale })
     const shared: SharedState = {
       domain: config.domain,
@@ -115,7 +122,7 @@ export const runProxy = (
       for (const relay of shared.relays) relay.cutWhenIdle(encodeFatal(cuts.drain))
       const empty = FiberSet.awaitEmpty(connections)
       yield* Effect.timeoutOrElse(empty, {
-        duration: config.shutdown_grace ?? "10 seconds",
+        duration: config.shutdown_grace ?? defaults.shutdown_grace,
         orElse: () => Effect.andThen(cutAll, Effect.timeoutOption(empty, "3 seconds"))
       })
       yield* shared.activity.report

@@ -1,6 +1,6 @@
 /** Variables of the platform: regions, computes, allowlists, events. */
 import { defaultEventSettings } from "@narthex/core"
-import { Duration } from "effect"
+import { defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
 import { optional, variable } from "../Variable.ts"
 
@@ -39,13 +39,13 @@ export const platform = {
     refresh: variable(
       "NARTHEX_ALLOWLIST_REFRESH",
       forms.duration,
-      Duration.seconds(30),
+      defaultProxySettings.allowlist.refresh,
       "How often a Postgres proxy refreshes the IP allowlists that it holds."
     ),
     max_stale: variable(
       "NARTHEX_ALLOWLIST_MAX_STALE",
       forms.duration,
-      Duration.minutes(10),
+      defaultProxySettings.allowlist.max_stale,
       "How long a proxy that cannot reach the control plane uses the allowlists that it holds. Then projects with rules refuse new connections; projects whose list was empty stay open, which is logged."
     )
   },

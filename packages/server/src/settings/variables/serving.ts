@@ -1,6 +1,6 @@
 /** Variables of the processes: what they store, where they listen, what they print. */
 import { ProxyAddress } from "@narthex/core"
-import { Duration } from "effect"
+import { defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
 import { optional, secret, variable } from "../Variable.ts"
 
@@ -121,7 +121,7 @@ export const listeners = {
   shutdown_grace: variable(
     "NARTHEX_SHUTDOWN_GRACE",
     forms.duration,
-    Duration.seconds(10),
+    defaultProxySettings.shutdown_grace,
     "How long running requests and transactions may take after SIGTERM."
   )
 }
