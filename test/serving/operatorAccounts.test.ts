@@ -45,7 +45,7 @@ class Second extends Context.Service<
   )
 }
 
-layer(Api.layer, { excludeTestServices: true })("operator commands beside a running platform", (it) => {
+layer(Api.layer, { excludeTestServices: true })("operator commands on the store of a running platform", (it) => {
   const operated = (...args: ReadonlyArray<string>) =>
     Effect.flatMap(Serving, ({ environment }) => operate(environment, ...args))
   const entered = (email: string) =>
