@@ -33,7 +33,7 @@ const credential = Effect.gen(function* () {
   return token === undefined ? yield* new UnauthenticatedProblem({}) : Redacted.make(token, { label: "credential" })
 })
 
-export const AuthenticationLive = Layer.effect(
+export const layerAuthentication = Layer.effect(
   Authentication,
   Effect.gen(function* () {
     const { authenticate } = yield* Authenticator
@@ -51,7 +51,7 @@ export const AuthenticationLive = Layer.effect(
  * Refresh and logout verify the token in their own transaction; only API keys are refused here. A limit per session counts
  * genuine tokens only, so a forged token does not use up a session's quota.
  */
-export const OwnTokenLive = Layer.effect(
+export const layerOwnToken = Layer.effect(
   OwnToken,
   Effect.gen(function* () {
     const { authenticate } = yield* Authenticator
@@ -84,7 +84,7 @@ export const OwnTokenLive = Layer.effect(
   })
 )
 
-export const ProxyAuthenticationLive = Layer.succeed(
+export const layerProxyAuthentication = Layer.succeed(
   ProxyAuthentication,
   ProxyAuthentication.of({
     proxy_token: Effect.fnUntraced(function* (handler) {

@@ -39,7 +39,7 @@ const pathIds = (params: Readonly<Record<string, string | undefined>>): PathIds 
 /** The body, or `undefined` when it is not JSON; that is answered where the body is decoded. */
 const peeked = (request: HttpServerRequest.HttpServerRequest) => Effect.orElseSucceed(request.json, () => undefined)
 
-export const PolicyCheckLive = Layer.effect(
+export const layerPolicyCheck = Layer.effect(
   PolicyCheck,
   Effect.gen(function* () {
     const authorization = yield* Authorization

@@ -19,7 +19,7 @@ import { requestOrigin } from "../ServerIdentity.ts"
 const failedAuthentication = (endpoint: HttpApiEndpoint.Top, error: unknown) =>
   error instanceof InvalidTokenProblem && policyOf(endpoint)?._tag !== "Anonymous"
 
-export const RateLimitingLive = Layer.effect(
+export const layerRateLimiting = Layer.effect(
   RateLimiting,
   Effect.gen(function* () {
     const limits = yield* Limits

@@ -6,7 +6,7 @@ import { HttpRouter, HttpServerResponse } from "effect/http"
 const jsonBody = (response: HttpServerResponse.HttpServerResponse): unknown =>
   response.body._tag === "Uint8Array" ? JSON.parse(new TextDecoder().decode(response.body.body)) : undefined
 
-export const ResponseHeadersLive = Layer.succeed(
+export const layerResponseHeaders = Layer.succeed(
   ResponseHeaders,
   ResponseHeaders.of(
     Effect.fnUntraced(function* (handler, { endpoint }) {

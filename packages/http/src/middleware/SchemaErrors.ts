@@ -15,7 +15,7 @@ const answerSchemaError = <E>(error: E) => {
   )
 }
 
-export const SchemaErrorsLive = Layer.succeed(
+export const layerSchemaErrors = Layer.succeed(
   SchemaErrors,
   SchemaErrors.of((handler) => Effect.catch(handler, answerSchemaError))
 )

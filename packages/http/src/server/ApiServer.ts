@@ -26,11 +26,11 @@ import { ProxyHandlers } from "../handlers/proxy.ts"
 import { RegionsHandlers } from "../handlers/regions.ts"
 import { ServiceHandlers } from "../handlers/service.ts"
 import { Limits } from "../limits/Limits.ts"
-import { AuthenticationLive, OwnTokenLive, ProxyAuthenticationLive } from "../middleware/Authentication.ts"
-import { PolicyCheckLive } from "../middleware/PolicyCheck.ts"
-import { RateLimitingLive } from "../middleware/RateLimiting.ts"
-import { ResponseHeadersLive } from "../middleware/ResponseHeaders.ts"
-import { SchemaErrorsLive } from "../middleware/SchemaErrors.ts"
+import { layerAuthentication, layerOwnToken, layerProxyAuthentication } from "../middleware/Authentication.ts"
+import { layerPolicyCheck } from "../middleware/PolicyCheck.ts"
+import { layerRateLimiting } from "../middleware/RateLimiting.ts"
+import { layerResponseHeaders } from "../middleware/ResponseHeaders.ts"
+import { layerSchemaErrors } from "../middleware/SchemaErrors.ts"
 import { HttpConventions } from "./HttpConventions.ts"
 import { withoutPolicy } from "./routeTable.ts"
 
@@ -74,8 +74,8 @@ const Handlers = Layer.mergeAll(
 export const ApiRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
     Layer.provide(Handlers),
-    Layer.provide([AuthenticationLive, OwnTokenLive, PolicyCheckLive, ProxyAuthenticationLive]),
-    Layer.provide([RateLimitingLive, ResponseHeadersLive, SchemaErrorsLive]),
+    Layer.provide([layerAuthentication, layerOwnToken, layerPolicyCheck, layerProxyAuthentication]),
+    Layer.provide([layerRateLimiting, layerResponseHeaders, layerSchemaErrors]),
     Layer.provide(Limits.layer)
   ),
   HttpApiScalar.layer(Api, { path: "/docs" }),
