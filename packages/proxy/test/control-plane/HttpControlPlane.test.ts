@@ -174,7 +174,7 @@ describe("HttpControlPlane", () => {
         response.on("close", () => closed.resolve())
         response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
       })
-      yield* Effect.scoped(control.changes)
+      yield* Effect.asVoid(Effect.scoped(control.changes))
       yield* Effect.promise(() => within("the server to see the end", closed.promise, 5_000))
     })
   )
