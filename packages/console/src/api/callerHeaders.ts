@@ -1,6 +1,6 @@
 /**
- * What the API is told about the browser behind a call: limits, sessions and allowlists refer to the browser's address,
- * not to the console's. The API trusts these headers only together with the console's token
+ * The headers that report the browser behind a call to the API: limits, sessions and allowlists refer to the browser's
+ * address, not to the console's. The API trusts these headers only together with the console's token
  * (docs/design/identity.md I43), so without a token none is sent.
  */
 

@@ -27,7 +27,7 @@ interface OrganizationInFrame {
 interface DocumentProps {
   readonly title: string
   readonly children: ComponentChildren
-  /** Reloads the page, or opens `to`, after so many seconds. */
+  /** Reloads the page, or opens `to`, after this many seconds. */
   readonly refresh?: { readonly seconds: number; readonly to?: string }
 }
 
