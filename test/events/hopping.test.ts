@@ -102,7 +102,7 @@ const scenario = (ring: number) =>
               count(server, -1)
               done += 1
             }
-            // Away while so many are committed.
+            // Away while this many are committed.
             const back = n + (yield* Random.nextIntBetween(0, 40))
             yield* eventually(
               "commits while a client is away",
@@ -133,7 +133,7 @@ const scenario = (ring: number) =>
 
       const idsOf = (rows: Effect.Success<ReturnType<typeof logged>>, project: string | null) =>
         rows.filter((row) => project === null || row.project_id === project).map((row) => eventIdFromUuid(row.id))
-      /** Commits so many last events in each scope, and waits until they are in the log. */
+      /** Commits this many last events in each scope, and waits until they are in the log. */
       const conclude = (each: number) =>
         Effect.gen(function* () {
           for (let nth = 0; nth < each; nth++) for (const project of scopes) yield* commit(org, project, [++n])

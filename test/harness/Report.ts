@@ -19,7 +19,7 @@ const slowest = 10
 interface Place {
   /** Is it the first error of its test? Further ones count as the same failure. */
   readonly first?: boolean
-  /** Where the test stands, for errors without a frame of its own. */
+  /** The location of the test, for errors without a frame in it. */
   readonly line?: number | undefined
 }
 

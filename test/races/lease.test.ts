@@ -58,7 +58,7 @@ layer(runner, { excludeTestServices: true })("a worker", (it) => {
         "the lease to be extended",
         Effect.map(leases, ([now = 0]) => now > first)
       )
-      assert.isFalse(yield* Deferred.isDone(left), "it goes on")
+      assert.isFalse(yield* Deferred.isDone(left), "the step continues")
 
       yield* query("test", "update operation set lease_owner = 'other', lease_until = lease_until + interval '1 hour'")
       yield* eventually("the step to be given up", Deferred.isDone(left))

@@ -92,7 +92,10 @@ const judged = (writers: ReadonlyArray<Writer>) =>
       Effect.gen(function* () {
         const stayed = Option.isSome(opened) && Result.isSuccess(yield* Effect.result(opened.value))
         const entered = Result.isSuccess(yield* Effect.result(Effect.scoped(enter(minted))))
-        return [...(stayed ? ["a writer's session goes on"] : []), ...(entered ? ["a writer comes in again"] : [])]
+        return [
+          ...(stayed ? ["a writer's session is still open"] : []),
+          ...(entered ? ["a writer can log in again"] : [])
+        ]
       })
     )
     return wrong.flat()

@@ -42,7 +42,7 @@ export class Shell {
   #stderr = ""
 
   constructor(cwd: string, env: Readonly<Record<string, string>>) {
-    // A group of its own: Ctrl-C in this terminal is not Ctrl-C in the others, nor in the program that runs the walk.
+    // A separate process group: Ctrl-C in this terminal does not reach the others or the program that runs the walk.
     const options = { cwd, env, detached: true }
     const bash = spawn("bash", ["--noprofile", "--norc", "-c", loop, "bash", this.#mark], {
       ...options,

@@ -123,7 +123,7 @@ describe("the blocks about serving", { timeout: hangGuard }, () => {
         const settings = lines.filter((line) => line.startsWith("export ")).join("\n")
         const programs = lines.filter((line) => !line.startsWith("export "))
         assert.lengthOf(programs, 2)
-        // A person runs each in a terminal of its own, or on a machine of its own.
+        // A person runs each in a separate terminal, or on a separate machine.
         const running = yield* Effect.forEach(programs, (program) =>
           Effect.flatMap(open, (shell) => serve(shell, program, `${settings}\n${program}`))
         )

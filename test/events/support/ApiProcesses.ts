@@ -18,7 +18,7 @@ export interface ApiOptions {
 export type Command =
   /** Its clock stands at this time from now on. */
   | { readonly stand: number }
-  /** What sleeps wakes now if it would within so many milliseconds. */
+  /** Wakes now what would wake within this many milliseconds. */
   | { readonly wake: number }
 
 const script = join(import.meta.dirname, "apiProcess.ts")

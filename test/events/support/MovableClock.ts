@@ -21,7 +21,7 @@ export class MovableClock implements Clock.Clock {
     this.#standing = at
   }
 
-  /** Wakes what would wake within so many milliseconds, now. The time stays. */
+  /** Wakes now what would wake within this many milliseconds. The time does not change. */
   wake(millis: number): void {
     const until = performance.now() + millis
     for (const sleeper of [...this.#asleep]) if (sleeper.until <= until) sleeper.wake()

@@ -106,7 +106,7 @@ export interface Origin {
   readonly api: number
   readonly token: string
   readonly page: string
-  /** The position that a browser is given while it has none of its own. */
+  /** The position to send for a browser that has none yet. */
   readonly from?: string
 }
 
@@ -169,7 +169,7 @@ export class SplittingFront {
     return front
   }
 
-  /** The page has so many events of a stream. */
+  /** The page reports how many events of a stream it has. */
   took(path: string, events: number): void {
     this.#took.set(path, events)
   }

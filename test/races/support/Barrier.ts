@@ -21,7 +21,7 @@ export class Barrier {
   })
 
   /**
-   * Causes a call, and runs `work` while that call is held here; then the call goes on, however the work ended.
+   * Causes a call, and runs `work` while that call is held here. Then the call continues, however the work ended.
    * Pitfall: a cause that waits for the end of the call. It would wait for ever; fork it.
    */
   during<A, E, R, A2, E2, R2>(

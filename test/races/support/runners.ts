@@ -16,7 +16,7 @@ const recordTable = `create table work (
 
 interface Both {
   readonly runners: readonly [RunnerProcess, RunnerProcess]
-  /** One connection, for what the test holds. Work that the test forks meanwhile has connections of the store's. */
+  /** One connection for the locks that the test holds. Work that the test forks uses connections of the store. */
   readonly holder: Database["Service"]
 }
 

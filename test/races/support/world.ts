@@ -49,7 +49,7 @@ const Believer = Layer.succeed(IdentityProvider, {
 const prepared = Layer.effectDiscard(
   Effect.gen(function* () {
     const { query } = yield* Database
-    // Long enough that each needs a connection of its own.
+    // Long enough that each needs a separate connection.
     const held = query("open", "select pg_sleep(0.2)::text")
     yield* Effect.all(
       Array.from({ length: connections }, () => held),
