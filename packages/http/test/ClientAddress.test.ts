@@ -15,7 +15,7 @@ describe("the origin of a request", () => {
       { trusted_hops: 0, console_token }
     )
 
-  it("is what the console reports, when it proves itself", () => {
+  it("the origin of a request is what the console reports, if its token is right", () => {
     assert.deepStrictEqual(origin({ "narthex-console": "console-token" }), {
       address: "192.0.2.9",
       user_agent: "Firefox"
@@ -29,14 +29,14 @@ describe("the origin of a request", () => {
     }
   )
 
-  it("is the socket's for everybody where there is no token", () => {
+  it("the origin of a request is the socket's when no console token is set", () => {
     for (const presented of ["", "null", "console-token"]) {
       assert.strictEqual(origin({ "narthex-console": presented }, null).address, "10.0.0.1")
       assert.isFalse(isToken(presented, null))
     }
   })
 
-  it("is the socket's where the console reports nothing that can be read", () => {
+  it("the origin of a request is the socket's when the console reports nothing readable", () => {
     const headers = {
       "narthex-console": "console-token",
       "narthex-client-address": "nowhere",
@@ -45,7 +45,7 @@ describe("the origin of a request", () => {
     assert.deepStrictEqual(origin(headers), { address: "10.0.0.1", user_agent: "console/1" })
   })
 
-  it("keeps the agent short", () => {
+  it("the user agent of a request is cut to 512 characters", () => {
     assert.lengthOf(origin({ "user-agent": "x".repeat(5000) }, null).user_agent ?? "", 512)
   })
 })

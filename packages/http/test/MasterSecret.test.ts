@@ -18,7 +18,7 @@ const mode = (path: string) =>
   )
 
 describe("the master secret in the data directory", () => {
-  it.effect("is made once, for its owner's eyes alone, and read again", () =>
+  it.effect("the master secret is generated once, readable by its owner only, and read again", () =>
     Effect.gen(function* () {
       const dataDir = join(yield* directory, "data")
       const made = yield* loadMasterSecret(dataDir, noKeys)
@@ -30,7 +30,7 @@ describe("the master secret in the data directory", () => {
     })
   )
 
-  it.effect("is one, however many processes start at once", () =>
+  it.effect("processes that start together share one master secret", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const all = yield* Effect.all(
@@ -41,7 +41,7 @@ describe("the master secret in the data directory", () => {
     })
   )
 
-  it.effect("is not made anew when it is missing while keys exist", () =>
+  it.effect("a missing master secret is not replaced while signing keys exist", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       const refusal = yield* Effect.flip(loadMasterSecret(dataDir, keys))
@@ -51,7 +51,7 @@ describe("the master secret in the data directory", () => {
     })
   )
 
-  it.effect("is tightened when others may read it", () =>
+  it.effect("a master secret that others may read is made private", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       yield* loadMasterSecret(dataDir, noKeys)
@@ -61,7 +61,7 @@ describe("the master secret in the data directory", () => {
     })
   )
 
-  it.effect("is not read through a symlink", () =>
+  it.effect("the master secret is not read through a symbolic link", () =>
     Effect.gen(function* () {
       const dataDir = yield* directory
       yield* Effect.promise(() => symlink("/etc/hostname", join(dataDir, "master-secret")))
@@ -69,14 +69,16 @@ describe("the master secret in the data directory", () => {
     })
   )
 
-  it.effect.each(["", "short", "a".repeat(42)])("is refused and left alone when the file holds %j", (content) =>
-    Effect.gen(function* () {
-      const path = join(yield* directory, "master-secret")
-      yield* Effect.promise(() => writeFile(path, content))
-      const refusal = yield* Effect.flip(loadMasterSecret(join(path, ".."), noKeys))
-      assert.strictEqual(refusal._tag, "MasterSecretUnusable")
-      assert.strictEqual(yield* Effect.promise(() => readFile(path, "utf8")), content)
-    })
+  it.effect.each(["", "short", "a".repeat(42)])(
+    "a master secret file that holds %j is refused and not changed",
+    (content) =>
+      Effect.gen(function* () {
+        const path = join(yield* directory, "master-secret")
+        yield* Effect.promise(() => writeFile(path, content))
+        const refusal = yield* Effect.flip(loadMasterSecret(join(path, ".."), noKeys))
+        assert.strictEqual(refusal._tag, "MasterSecretUnusable")
+        assert.strictEqual(yield* Effect.promise(() => readFile(path, "utf8")), content)
+      })
   )
 })
 
@@ -87,7 +89,7 @@ describe("what is derived from the master secret", () => {
       (context) => Context.get(context, MasterSecret)
     )
 
-  it.effect("differs by use and by secret, and is the same every time", () =>
+  it.effect("a derived secret differs by use and by master secret, and is stable", () =>
     Effect.gen(function* () {
       const [one, again, other] = [yield* given("a"), yield* given("a"), yield* given("b")]
       const all = (secret: typeof one) =>
@@ -106,7 +108,7 @@ describe("what is derived from the master secret", () => {
     })
   )
 
-  it.effect("stays what it was in earlier versions, or every key and session would be lost", () =>
+  it.effect("derived secrets are the same as in earlier versions", () =>
     Effect.gen(function* () {
       const secret = yield* given("a")
       const hex = Buffer.from(Redacted.value(secret.key("signing-key-wrapping"))).toString("hex")
@@ -114,7 +116,7 @@ describe("what is derived from the master secret", () => {
     })
   )
 
-  it("is not told by printing it", () => {
+  it("printing the master secret does not reveal it", () => {
     assert.strictEqual(String(readMasterSecret("A".repeat(43))), "<redacted:master secret>")
   })
 })

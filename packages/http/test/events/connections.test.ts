@@ -15,7 +15,7 @@ const surely = Duration.millis(1.3 * heartbeat)
 layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 }), { excludeTestServices: true })(
   "a stream's connection",
   (it) => {
-    it.effect("says at once that it is open, before there is any event", () =>
+    it.effect("a stream is open at once, before there is any event", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("first@example.com")
         const stream = yield* opened({ token })
@@ -33,7 +33,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
       })
     )
 
-    it.effect("carries a comment now and then while nothing happens", () =>
+    it.effect("a stream carries heartbeat comments while there are no events", () =>
       Effect.gen(function* () {
         const { token } = yield* signedIn("quiet@example.com")
         const stream = yield* opened({ token })
@@ -46,7 +46,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
       })
     )
 
-    it.effect("carries positions and waits only for clients that ask for them", () =>
+    it.effect("a stream carries bookmarks and retry only for clients that request them", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("bookmarks@example.com")
         yield* state(org, counting(1, 1))
@@ -61,7 +61,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
       })
     )
 
-    it.effect("goes without chunks to a client of HTTP/1.0", () =>
+    it.effect("a stream to an HTTP/1.0 client is not chunked", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("old@example.com")
         const stream = yield* opened({ token, version: "1.0" })
@@ -71,7 +71,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
       })
     )
 
-    it.effect("answers HEAD with the head alone, and opens nothing", () =>
+    it.effect("HEAD of a stream answers the headers and opens no stream", () =>
       Effect.gen(function* () {
         const { token } = yield* signedIn("head@example.com")
         const { streams } = yield* EventBroker
@@ -99,7 +99,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
       ["text/event-streamer", 406]
     ]
 
-    it.effect("is 406 for clients that do not accept event streams", () =>
+    it.effect("a stream is 406 for clients that do not accept event streams", () =>
       Effect.gen(function* () {
         const { token } = yield* signedIn("accept@example.com")
         for (const [accept, status] of accepts) {
@@ -113,7 +113,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
       })
     )
 
-    it.effect("carries an event of 64 KiB, and error.v1 in place of a larger one", () =>
+    it.effect("a stream carries an event of 64 KiB, and error.v1 instead of a larger one", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("large@example.com")
         const stream = yield* opened({ token })
@@ -134,7 +134,7 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 })
       })
     )
 
-    it.effect("is asked for many times over one socket, and none of them stops the others", () =>
+    it.effect("pipelined stream requests on one socket do not block other streams", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("pipeline@example.com")
         const { port } = yield* TestApi

@@ -12,7 +12,7 @@ import { counting, signedIn, state, stillApi, streamApi } from "./support/stream
 layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10) }), { excludeTestServices: true })(
   "a stream and its credential",
   (it) => {
-    it.effect("end together, five seconds before the token does", () =>
+    it.effect("the streams of a token end together, five seconds before it expires", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("ada@example.com")
         const { by } = yield* Ahead
@@ -31,7 +31,7 @@ layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10)
       })
     )
 
-    it.effect("end together when a key expires", () =>
+    it.effect("the streams of a key end together when it expires", () =>
       Effect.gen(function* () {
         const { by } = yield* Ahead
         const { token } = yield* signedIn("key@example.com")
@@ -48,7 +48,7 @@ layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10)
       })
     )
 
-    it.effect("end together when the grace of a rotated secret is over", () =>
+    it.effect("the streams of a rotated secret end together when its grace is over", () =>
       Effect.gen(function* () {
         const { by } = yield* Ahead
         const { org, token } = yield* signedIn("rotated@example.com")
@@ -71,7 +71,7 @@ layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10)
       })
     )
 
-    it.effect("part after the greatest age, for a key that never expires", () =>
+    it.effect("streams of a key without expiry end after the maximum age, at different times", () =>
       Effect.gen(function* () {
         const { by } = yield* Ahead
         const { token } = yield* signedIn("age@example.com")
@@ -86,7 +86,7 @@ layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10)
 )
 
 describe("an instance that stops", () => {
-  it.live("ends its streams, tells relays when to come back, and refuses new ones", () =>
+  it.live("an instance that stops ends its streams with a retry delay and refuses new ones", () =>
     Effect.gen(function* () {
       const { org, token } = yield* signedIn("ada@example.com")
       const { begin } = yield* Draining
@@ -120,7 +120,7 @@ describe("an instance that stops", () => {
     }).pipe(Effect.scoped, Effect.provide(streamApi()))
   )
 
-  it.live("does so at once, and waits for nothing else before", () =>
+  it.live("an instance that stops ends its streams before anything else", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const built = yield* Layer.buildWithScope(streamApi({}, { grace: Duration.hours(1) }), scope)

@@ -44,7 +44,7 @@ const surely = Duration.millis(1.3 * heartbeat)
 layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeTestServices: true })(
   "a stream over HTTP/2",
   (it) => {
-    it.effect("says at once that it is open, in headers that HTTP/2 allows", () =>
+    it.effect("a stream over HTTP/2 is open at once, with headers that HTTP/2 allows", () =>
       Effect.gen(function* () {
         const { client, org, token } = yield* visitor("first@example.com")
         const stream = yield* client.opened(token)
@@ -64,7 +64,7 @@ layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeT
       })
     )
 
-    it.effect("carries whole events, as large as they may be, and only the types that were asked for", () =>
+    it.effect("a stream over HTTP/2 carries whole events up to the largest size, and only the requested types", () =>
       Effect.gen(function* () {
         const { client, org, token } = yield* visitor("types@example.com")
         const all = yield* client.opened(token)
@@ -87,7 +87,7 @@ layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeT
       })
     )
 
-    it.effect("goes on behind the last id, and says what is too old", () =>
+    it.effect("a stream over HTTP/2 resumes after the last id, and reports a gap for one that is too old", () =>
       Effect.gen(function* () {
         const { client, org, token } = yield* visitor("resume@example.com")
         yield* state(org, counting(1, 1))
@@ -104,7 +104,7 @@ layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeT
       })
     )
 
-    it.effect("carries a comment now and then while nothing happens", () =>
+    it.effect("a stream over HTTP/2 carries heartbeat comments while there are no events", () =>
       Effect.gen(function* () {
         const { client, token } = yield* visitor("quiet@example.com")
         const stream = yield* client.opened(token)
@@ -117,7 +117,7 @@ layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeT
       })
     )
 
-    it.effect("answers HEAD with the head alone, and refuses as over HTTP/1.1", () =>
+    it.effect("a stream over HTTP/2 answers HEAD with headers only, and refuses as over HTTP/1.1", () =>
       Effect.gen(function* () {
         const { client, token } = yield* visitor("head@example.com")
         const before = yield* open
@@ -138,7 +138,7 @@ layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeT
 layer(api({ ringEvents: 64, linger: Duration.seconds(30) }), { excludeTestServices: true })(
   "a stalled stream of an HTTP/2 connection",
   (it) => {
-    it.effect("holds up none of the others, and learns exactly what it did not get", () =>
+    it.effect("a stalled reader over HTTP/2 delays no other, and learns exactly what it missed", () =>
       Effect.gen(function* () {
         const { client, org, token } = yield* visitor("stalled@example.com")
         const stalled = yield* client.opened(token)
@@ -180,7 +180,7 @@ layer(api({ limits }), { excludeTestServices: true })("the end of a stream over 
     ["INTERNAL_ERROR", constants.NGHTTP2_INTERNAL_ERROR]
   ] as const
 
-  it.effect.each(codes)("frees its place when the client resets it: %s", ([name, code]) =>
+  it.effect.each(codes)("a stream over HTTP/2 frees its slot when the client resets it: %s", ([name, code]) =>
     Effect.gen(function* () {
       const { client, token } = yield* visitor(`reset-${name.toLowerCase()}@example.com`)
       const streams = [yield* client.opened(token), yield* client.opened(token), yield* client.opened(token)]
@@ -196,7 +196,7 @@ layer(api({ limits }), { excludeTestServices: true })("the end of a stream over 
     })
   )
 
-  it.effect("leaves nothing behind when it is reset before it has begun", () =>
+  it.effect("a stream over HTTP/2 that is reset before it begins leaves nothing behind", () =>
     Effect.gen(function* () {
       const { client, token } = yield* visitor("rapid@example.com")
       for (let round = 0; round < 50; round++) {
@@ -218,7 +218,7 @@ layer(api({ limits }), { excludeTestServices: true })("the end of a stream over 
 })
 
 describe("an instance that stops, over HTTP/2", () => {
-  it.live("ends its streams in order, tells relays when to come back, and lets the connection go", () =>
+  it.live("an instance that stops ends its HTTP/2 streams with a retry delay and closes the connection", () =>
     Effect.gen(function* () {
       const scope = yield* Scope.make()
       const built = yield* Layer.buildWithScope(streamApi({}, { createServer, grace: Duration.hours(1) }), scope)

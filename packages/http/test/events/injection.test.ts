@@ -16,7 +16,7 @@ const nasty = [
 ]
 
 layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
-  it.effect("data keeps to its one line, and arrives as it was", () =>
+  it.effect("event data stays on one line and arrives unchanged", () =>
     Effect.gen(function* () {
       const { org, token } = yield* signedIn("ada@example.com")
       const stream = yield* opened({ token })
@@ -35,7 +35,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
     })
   )
 
-  it.effect("a type that is none becomes error.v1 with the event's id, and the stream goes on", () =>
+  it.effect("an invalid event type becomes error.v1 with the event's id, and the stream continues", () =>
     Effect.gen(function* () {
       const { org, token } = yield* signedIn("types@example.com")
       const stream = yield* opened({ token })
@@ -55,7 +55,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
     })
   )
 
-  it.effect("a query is not written anywhere", () =>
+  it.effect("the query of a stream request is not written to the stream", () =>
     Effect.gen(function* () {
       const { token } = yield* signedIn("query@example.com")
       const path = "/v1/events?types=%0d%0aX-Evil:%201,%0a%0aevent:evil.v1&bookmarks=1%0d%0aX-Evil:1&other=%00"
@@ -65,7 +65,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
     })
   )
 
-  it.effect("headers that break the rules of HTTP are 400 and open nothing", () =>
+  it.effect("invalid HTTP headers are 400 and open no stream", () =>
     Effect.gen(function* () {
       const { token } = yield* signedIn("headers@example.com")
       for (const line of [
@@ -82,7 +82,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
     })
   )
 
-  it.effect("a credential counts in its header alone", () =>
+  it.effect("a credential is read from its header only", () =>
     Effect.gen(function* () {
       const { token } = yield* signedIn("credential@example.com")
       for (const name of ["access_token", "authorization", "token"]) {

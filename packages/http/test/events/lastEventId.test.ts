@@ -31,27 +31,29 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
     "x".repeat(8_000)
   ]
 
-  it.effect.each(malformed.map((id) => [id.slice(0, 40), id] as const))("%s is a gap: malformed", ([, id]) =>
-    Effect.gen(function* () {
-      const { org, token } = yield* signedIn("malformed@example.com")
-      yield* state(org, counting(1, 3))
-      const stream = yield* following(token, id)
-      yield* stream.until("a gap", ({ events }) => events.length > 0)
-      const latest_id = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
-      const { data, id: own, type } = envelope(stream.events[0]?.data)
-      assert.strictEqual(type, "resume.gap.v1")
-      assert.strictEqual(own, `${latest_id.slice(0, -1)}1`)
-      assert.deepInclude(data, {
-        reason: "malformed",
-        last_event_id: null,
-        latest_id,
-        history_url: "/v1/events/history"
+  it.effect.each(malformed.map((id) => [id.slice(0, 40), id] as const))(
+    "Last-Event-ID %s is a gap: malformed",
+    ([, id]) =>
+      Effect.gen(function* () {
+        const { org, token } = yield* signedIn("malformed@example.com")
+        yield* state(org, counting(1, 3))
+        const stream = yield* following(token, id)
+        yield* stream.until("a gap", ({ events }) => events.length > 0)
+        const latest_id = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
+        const { data, id: own, type } = envelope(stream.events[0]?.data)
+        assert.strictEqual(type, "resume.gap.v1")
+        assert.strictEqual(own, `${latest_id.slice(0, -1)}1`)
+        assert.deepInclude(data, {
+          reason: "malformed",
+          last_event_id: null,
+          latest_id,
+          history_url: "/v1/events/history"
+        })
+        assert.notInclude(stream.text, "evil")
       })
-      assert.notInclude(stream.text, "evil")
-    })
   )
 
-  it.effect("of another organization is a position, and shows nothing of it", () =>
+  it.effect("Last-Event-ID of another organization is a position and reveals nothing about it", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada@example.com")
       const eve = yield* signedIn("eve@example.com")
@@ -73,7 +75,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
     })
   )
 
-  it.effect("of the future is a gap: ahead, and the stream goes on from the head", () =>
+  it.effect("Last-Event-ID of the future is a gap: ahead, and the stream continues from the head", () =>
     Effect.gen(function* () {
       const { org, token } = yield* signedIn("future@example.com")
       yield* state(org, counting(1, 1))
@@ -86,7 +88,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
     })
   )
 
-  it.effect("older than the ring is a gap only when something was lost", () =>
+  it.effect("Last-Event-ID older than the ring is a gap only when an event was lost", () =>
     Effect.gen(function* () {
       const { org, token } = yield* signedIn("ancient@example.com")
       const before = yield* Effect.flatMap(EventLog, ({ headOf }) => headOf(org))
@@ -112,7 +114,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
     })
   )
 
-  it.effect("counts in any letter case, and a control frame's id resumes behind it", () =>
+  it.effect("Last-Event-ID counts in any letter case, and a control frame's id resumes after it", () =>
     Effect.gen(function* () {
       const { org, token } = yield* signedIn("case@example.com")
       yield* state(org, counting(1, 1))
@@ -129,7 +131,7 @@ layer(api, { excludeTestServices: true })("Last-Event-ID", (it) => {
     })
   )
 
-  it.effect("that is empty begins live", () =>
+  it.effect("an empty Last-Event-ID starts with new events", () =>
     Effect.gen(function* () {
       const { org, token } = yield* signedIn("empty@example.com")
       yield* state(org, counting(1, 1))

@@ -91,7 +91,7 @@ const paths = ["/v1/events", "/v1/events?bookmarks=1"]
 layer(streamApi({ heartbeat: Duration.millis(100) }), { excludeTestServices: true })(
   "streams that are cut in two",
   (it) => {
-    it.effect.each(paths)("are read by eventsource-parser: %s", (path) =>
+    it.effect.each(paths)("streams are read by eventsource-parser: %s", (path) =>
       Effect.gen(function* () {
         const { body, sent } = yield* recorded(path)
         assert.deepStrictEqual(
@@ -104,7 +104,7 @@ layer(streamApi({ heartbeat: Duration.millis(100) }), { excludeTestServices: tru
       })
     )
 
-    it.effect.each(paths)("are read by npm eventsource: %s", (path) =>
+    it.effect.each(paths)("streams are read by npm eventsource: %s", (path) =>
       Effect.gen(function* () {
         const { body, sent } = yield* recorded(path)
         const all = [...cutAt(body, places(body, 0, body.length, 200)), single(body)]
@@ -122,7 +122,7 @@ layer(streamApi({ heartbeat: Duration.millis(100) }), { excludeTestServices: tru
       })
     )
 
-    it.effect.each(paths)("are read by Node's own EventSource: %s", (path) =>
+    it.effect.each(paths)("streams are read by Node's EventSource: %s", (path) =>
       Effect.gen(function* () {
         const { body, sent } = yield* recorded(path)
         const cuts = places(body, 0, body.length, 100)

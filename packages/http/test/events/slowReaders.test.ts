@@ -156,7 +156,7 @@ describe("readers that stall, dawdle and hang up", () => {
 layer(streamApi({ ringEvents: 32, linger: Duration.hours(1) }), { excludeTestServices: true })(
   "a reader that was too slow",
   (it) => {
-    it.effect("learns exactly how much it did not get, and its next connection says the same", () =>
+    it.effect("a slow reader learns exactly how much it missed, and its next connection confirms it", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("slow@example.com")
         const { streams } = yield* EventBroker

@@ -7,7 +7,7 @@ import { arrive, branch, founder, joined, key, project, refused, withToken } fro
 import { call } from "../support/wire.ts"
 
 layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (it) => {
-  it.effect("201: the record and its secret, once; under both paths", () =>
+  it.effect("POST api-keys, 201: the record and, once, its secret; under both paths", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       for (const path of ["/v1/api-keys", "/v1/api-keys/"]) {
@@ -41,7 +41,7 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
     })
   )
 
-  it.effect("201: every form of a scope; answers hold the object", () =>
+  it.effect("POST api-keys, 201: every form of a scope; answers hold the object", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -59,7 +59,7 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
     })
   )
 
-  it.effect("422: what is no capability, scope or expiry; 409 above the limit of living keys", () =>
+  it.effect("POST api-keys, 422: an invalid capability, scope or expiry; 409: too many active keys", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const wrong = [
@@ -84,7 +84,7 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
     })
   )
 
-  it.effect("a key acts as its creator, and its last use is seen", () =>
+  it.effect("a key acts as its creator, and its last use is recorded", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const mine = yield* key(who, { capability: "read" })
@@ -107,7 +107,7 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
     })
   )
 
-  it.effect("a rotated key keeps its record; the old secret dies after its grace, at once without one", () =>
+  it.effect("a rotated key keeps its record; the old secret expires after the grace, or at once without one", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const mine = yield* key(who, { name: "rotating" })
@@ -133,7 +133,7 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
     })
   )
 
-  it.effect("204 and then 404 and 401: a revoked key is gone from lists and paths, and other keys are not", () =>
+  it.effect("DELETE api-key, 204, then 404 and 401: a revoked key leaves lists and paths, and other keys stay", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const [gone, stays] = [yield* key(who), yield* key(who)]
@@ -152,7 +152,7 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
     })
   )
 
-  it.effect("an expired key is 401, and is listed for 30 days more", () =>
+  it.effect("an expired key is 401, and is listed for another 30 days", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const mine = yield* key(who, { expires_in_days: 1 })
@@ -175,7 +175,7 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
     })
   )
 
-  it.effect("202: a reported secret is revoked, and anything else is 202 too", () =>
+  it.effect("POST credentials/report, 202: a leaked key is revoked, and any other text is 202 too", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const mine = yield* key(who)
@@ -191,7 +191,7 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
     })
   )
 
-  it.effect("keys of a deleted project or branch are 401, others live on", () =>
+  it.effect("keys of a deleted project or branch are 401; others stay valid", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)

@@ -7,7 +7,7 @@ import { address, arrive, founder, key, named, project, refused, withToken } fro
 import { call } from "../support/wire.ts"
 
 layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
-  it.effect("200: the session answer, never stored", () =>
+  it.effect("POST exchange, 200: the session answer, with no-store", () =>
     Effect.gen(function* () {
       const email = address()
       const answer = yield* call("POST", "/v1/auth/exchange", { body: { id_token: idToken(email), provider: null } })
@@ -25,7 +25,7 @@ layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
     })
   )
 
-  it.effect("401: an id token that is not believed; 422: none, or no text", () =>
+  it.effect("POST exchange, 401: an id token that does not verify; 422: a missing or non-text one", () =>
     Effect.gen(function* () {
       for (const id_token of ["x", "", "a.b.c"])
         refused(yield* call("POST", "/v1/auth/exchange", { body: { id_token } }), 401, "invalid_token")
@@ -37,7 +37,7 @@ layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
     })
   )
 
-  it.effect("a token lives for 15 minutes, is refreshed for 12 hours, and then the person signs in again", () =>
+  it.effect("a session token is valid for 15 minutes and refreshed for 12 hours; then sign-in is required", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
       const ahead = yield* Ahead
@@ -56,7 +56,7 @@ layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
     })
   )
 
-  it.effect("204: signed out, with an expired token too; keys live on, the id token does not", () =>
+  it.effect("POST logout, 204: with an expired token too; keys stay valid, the id token cannot be reused", () =>
     Effect.gen(function* () {
       const id_token = idToken(address())
       const { access_token: token } = (yield* call("POST", "/v1/auth/exchange", { body: { id_token } })).body
@@ -69,7 +69,7 @@ layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
     })
   )
 
-  it.effect("own sessions: listed, ended one by one; somebody else's is 404", () =>
+  it.effect("own sessions are listed and ended one by one; another person's is 404", () =>
     Effect.gen(function* () {
       const one = yield* arrive()
       const two = yield* arrive(one.email)
@@ -93,7 +93,7 @@ layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
     })
   )
 
-  it.effect("switch-org: 422 without an organization, 403 to any that is not one's own", () =>
+  it.effect("POST switch-org, 422: no organization; 403: one that the caller does not belong to", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
       const stranger = yield* founder()
@@ -104,7 +104,7 @@ layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
     })
   )
 
-  it.effect("a disabled account is 401 everywhere, at the exchange too", () =>
+  it.effect("a disabled account is 401 on every call, the exchange too", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
       const mine = yield* key(who)
@@ -117,7 +117,7 @@ layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
     })
   )
 
-  it.effect("the client's address: by trusted hops from the right; our console speaks for its browser", () =>
+  it.effect("the client's address is counted by trusted hops from the right; the console reports its browser's", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
       const seen = (headers: Record<string, string>) =>
@@ -145,7 +145,7 @@ layer(memoryApi({ access: { open_signup: false } }), { excludeTestServices: true
 
 const allowlist = ["@example.com"]
 layer(memoryApi({ access: { sign_in_allowlist: allowlist } }), { excludeTestServices: true })("sign-in", (it) => {
-  it.effect("403: an address that is not on the allowlist, or that nobody vouches for, gets no session", () =>
+  it.effect("POST exchange, 403: an email address that is not on the allowlist or not verified", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* (yield* arrive()).call("GET", "/v1/regions")).status, 200)
       const unlisted = ["email:a@example.org:1", "email:a@sub.example.com:1", "unverified:a@example.com:1"]
@@ -156,7 +156,7 @@ layer(memoryApi({ access: { sign_in_allowlist: allowlist } }), { excludeTestServ
 })
 
 layer(memoryApi(), { excludeTestServices: true })("the service", (it) => {
-  it.effect("tells the providers, the console's origin, its public keys, and whether it is ready", () =>
+  it.effect("the service answers its providers, the console's origin, its public keys and its readiness", () =>
     Effect.gen(function* () {
       const { body } = yield* call("GET", "/v1/auth/providers")
       assert.deepStrictEqual(body, {
@@ -170,7 +170,7 @@ layer(memoryApi(), { excludeTestServices: true })("the service", (it) => {
     })
   )
 
-  it.effect("whoami tells a session's rights", () =>
+  it.effect("whoami answers the rights of a session", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       yield* project(who)

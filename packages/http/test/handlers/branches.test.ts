@@ -6,7 +6,7 @@ import { Ahead, memoryApi } from "../support/apiOver.ts"
 import { branch, finish, founder, key, project, refused, settled } from "../support/story.ts"
 
 layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
-  it.effect("201: a copy of the default branch, without an endpoint unless asked, with a name if none is given", () =>
+  it.effect("POST branches, 201: a copy of the default branch, without an endpoint, with a generated name", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { id, main, path } = yield* project(who)
@@ -29,27 +29,29 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
     })
   )
 
-  it.effect("200: renamed, given and freed of an end; 409: a taken name, an end for what is protected", () =>
-    Effect.gen(function* () {
-      const who = yield* founder()
-      const place = yield* project(who)
-      const { branch: made } = yield* branch(who, place, { name: "one" })
-      const at = `${place.path}/branches/${made.id}`
-      const renamed = yield* who.call("PATCH", at, { body: { name: "two", ttl_seconds: 60 } })
-      assert.deepStrictEqual([renamed.body.branch.name, renamed.body.branch.expires_at !== null], ["two", true])
-      const kept = yield* who.call("PATCH", at, { body: { name: "three" } })
-      assert.isNotNull(kept.body.branch.expires_at)
-      const freed = yield* who.call("PATCH", at, { body: { ttl_seconds: null } })
-      assert.deepStrictEqual([freed.body.branch.name, freed.body.branch.expires_at], ["three", null])
-      refused(yield* who.call("PATCH", at, { body: { name: "main" } }), 409, "conflict")
-      yield* who.call("PATCH", at, { body: { protected: true } })
-      refused(yield* who.call("PATCH", at, { body: { ttl_seconds: 60 } }), 409, "conflict")
-      for (const body of [{ ttl_seconds: 0 }, { ttl_seconds: 1.5 }, { protected: "yes" }])
-        refused(yield* who.call("PATCH", at, { body }), 422, "invalid_request")
-    })
+  it.effect(
+    "PATCH branch, 200: a name, an expiry, no expiry; 409: a taken name, an expiry for a protected branch",
+    () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const place = yield* project(who)
+        const { branch: made } = yield* branch(who, place, { name: "one" })
+        const at = `${place.path}/branches/${made.id}`
+        const renamed = yield* who.call("PATCH", at, { body: { name: "two", ttl_seconds: 60 } })
+        assert.deepStrictEqual([renamed.body.branch.name, renamed.body.branch.expires_at !== null], ["two", true])
+        const kept = yield* who.call("PATCH", at, { body: { name: "three" } })
+        assert.isNotNull(kept.body.branch.expires_at)
+        const freed = yield* who.call("PATCH", at, { body: { ttl_seconds: null } })
+        assert.deepStrictEqual([freed.body.branch.name, freed.body.branch.expires_at], ["three", null])
+        refused(yield* who.call("PATCH", at, { body: { name: "main" } }), 409, "conflict")
+        yield* who.call("PATCH", at, { body: { protected: true } })
+        refused(yield* who.call("PATCH", at, { body: { ttl_seconds: 60 } }), 409, "conflict")
+        for (const body of [{ ttl_seconds: 0 }, { ttl_seconds: 1.5 }, { protected: "yes" }])
+          refused(yield* who.call("PATCH", at, { body }), 422, "invalid_request")
+      })
   )
 
-  it.effect("409: deleting the default branch, a protected one, one with children; resetting one without parent", () =>
+  it.effect("a branch, 409: delete the default, a protected or a parent branch; reset one without parent", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -71,7 +73,7 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
     })
   )
 
-  it.effect("set-default moves the default, and an empty `operations` means: already so", () =>
+  it.effect("POST set-default moves the default; empty `operations` mean that it was the default already", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -85,7 +87,7 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
     })
   )
 
-  it.effect("201: a credential bound to the branch, its secrets once; 409: no endpoint to connect to", () =>
+  it.effect("POST branch credentials, 201: bound to the branch, secrets shown once; 409: no endpoint", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -110,7 +112,7 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
     })
   )
 
-  it.effect("201: a sandbox, gone after its time: an hour unless said, at most a day", () =>
+  it.effect("POST sandboxes, 201: a branch that expires after an hour by default, and at most a day", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -134,7 +136,7 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
     })
   )
 
-  it.effect("when a branch becomes main, what agents may do there ends", () =>
+  it.effect("when a branch becomes main, agents lose their rights on it", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -149,7 +151,7 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
     })
   )
 
-  it.effect("a branch whose time is over is gone", () =>
+  it.effect("an expired branch is deleted", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -166,7 +168,7 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
 })
 
 layer(memoryApi({ idle: true }), { excludeTestServices: true })("a branch at work", (it) => {
-  it.effect("423: reset, delete and set-default wait for what runs; reads and names are never locked", () =>
+  it.effect("a busy branch, 423: reset, delete and set-default; reads and renames succeed", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { body } = yield* who.call("POST", "/v1/projects", { body: { name: "p" } })

@@ -19,7 +19,7 @@ const exchange = (body: Record<string, unknown>, token?: string) =>
   call("POST", "/v1/cli/exchange", { body, token, headers: { "x-request-id": "same" } })
 
 layer(memoryApi(), { excludeTestServices: true })("the login of the command line", (it) => {
-  it.effect("201: one code for one key, as it was authorized; an Authorization header is ignored", () =>
+  it.effect("POST cli/exchange, 201: a key as authorized; an Authorization header is ignored", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { id } = yield* project(who)
@@ -42,30 +42,32 @@ layer(memoryApi(), { excludeTestServices: true })("the login of the command line
     })
   )
 
-  it.effect("401: code missing, unknown, used, late, with another verifier or redirect: one body", () =>
-    Effect.gen(function* () {
-      const who = yield* founder()
-      const code_verifier = text()
-      const { code } = (yield* authorize(who, code_verifier)).body
-      const right = { code, code_verifier, redirect_uri }
-      const wrong = [
-        {},
-        { ...right, code: text() },
-        { ...right, code: 5 },
-        { ...right, code_verifier: text() },
-        { code, redirect_uri },
-        { ...right, redirect_uri: `${redirect_uri}/` }
-      ]
-      const answers = yield* Effect.forEach(wrong, (body) => exchange(body))
-      yield* (yield* Ahead).by("61 seconds")
-      for (const answer of [...answers, yield* exchange(right)]) {
-        refused(answer, 401, "invalid_code")
-        assert.strictEqual(bytes(answer), bytes(answers[0] ?? answer))
-      }
-    })
+  it.effect(
+    "POST cli/exchange, 401: a missing, unknown, used or late code, another verifier or redirect: one body",
+    () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const code_verifier = text()
+        const { code } = (yield* authorize(who, code_verifier)).body
+        const right = { code, code_verifier, redirect_uri }
+        const wrong = [
+          {},
+          { ...right, code: text() },
+          { ...right, code: 5 },
+          { ...right, code_verifier: text() },
+          { code, redirect_uri },
+          { ...right, redirect_uri: `${redirect_uri}/` }
+        ]
+        const answers = yield* Effect.forEach(wrong, (body) => exchange(body))
+        yield* (yield* Ahead).by("61 seconds")
+        for (const answer of [...answers, yield* exchange(right)]) {
+          refused(answer, 401, "invalid_code")
+          assert.strictEqual(bytes(answer), bytes(answers[0] ?? answer))
+        }
+      })
   )
 
-  it.effect("five wrong verifiers burn a code, four do not", () =>
+  it.effect("a CLI code is revoked by five wrong verifiers, and not by four", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       for (const [tries, status] of [
@@ -80,7 +82,7 @@ layer(memoryApi(), { excludeTestServices: true })("the login of the command line
     })
   )
 
-  it.effect("of many exchanges at once, one makes a key", () =>
+  it.effect("of many concurrent exchanges of a CLI code, one creates a key", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const code_verifier = text()
@@ -94,7 +96,7 @@ layer(memoryApi(), { excludeTestServices: true })("the login of the command line
     })
   )
 
-  it.effect("409: a state is authorized once; 422: what is no loopback redirect, state or challenge", () =>
+  it.effect("POST cli/authorizations, 409: a state twice; 422: an invalid redirect, state or challenge", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const state = text()
@@ -118,7 +120,7 @@ layer(memoryApi(), { excludeTestServices: true })("the login of the command line
     })
   )
 
-  it.effect("the exchange asks again whether the person may: not after signing out or leaving", () =>
+  it.effect("the exchange of a CLI code is refused after the person signed out or left", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const [one, two] = [yield* joined(owner, "member"), yield* joined(owner, "member")]

@@ -5,7 +5,7 @@ import { memoryApi } from "../support/apiOver.ts"
 import { branch, founder, key, project, refused, settled } from "../support/story.ts"
 
 layer(memoryApi(), { excludeTestServices: true })("endpoints", (it) => {
-  it.effect("201: read-only unless said; 409: a second read-write one of a branch", () =>
+  it.effect("POST endpoints, 201: read-only by default; 409: a second read-write endpoint of a branch", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { main, path } = yield* project(who)
@@ -26,7 +26,7 @@ layer(memoryApi(), { excludeTestServices: true })("endpoints", (it) => {
     })
   )
 
-  it.effect("start and suspend: an operation each, none when already so; a disabled one is 409", () =>
+  it.effect("start and suspend return an operation, or none if already so; a disabled endpoint is 409", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { endpoint, path } = yield* project(who)
@@ -44,7 +44,7 @@ layer(memoryApi(), { excludeTestServices: true })("endpoints", (it) => {
     })
   )
 
-  it.effect("202: deleted, and 404 from that moment", () =>
+  it.effect("DELETE endpoint, 202, and 404 from that moment", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { endpoint, path } = yield* project(who)
@@ -57,7 +57,7 @@ layer(memoryApi(), { excludeTestServices: true })("endpoints", (it) => {
 })
 
 layer(memoryApi(), { excludeTestServices: true })("operations", (it) => {
-  it.effect("say who asked for what; a wait answers the state that was reached", () =>
+  it.effect("operations name their initiator; a wait answers the state that was reached", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -72,7 +72,7 @@ layer(memoryApi(), { excludeTestServices: true })("operations", (it) => {
     })
   )
 
-  it.effect("a branch key sees its branch alone", () =>
+  it.effect("a branch key lists endpoints and operations of its branch only", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)

@@ -15,7 +15,7 @@ const projectsOf = (who: Someone) =>
   Effect.map(who.call("GET", "/v1/projects"), ({ body }): number => body.projects.length)
 
 layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => {
-  it.effect("replays the first answer of a creation, its status and location too", () =>
+  it.effect("an idempotency key replays the first answer of a creation, with status and location", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const first = yield* who.call("POST", "/v1/projects", once("a", { name: "p" }))
@@ -28,7 +28,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
     })
   )
 
-  it.effect("409: with another method, path or body", () =>
+  it.effect("an idempotency key with another method, path or body is 409", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { path } = yield* project(who)
@@ -40,7 +40,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
     })
   )
 
-  it.effect("shows no secret twice", () =>
+  it.effect("a replay shows no secret", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -70,7 +70,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
     })
   )
 
-  it.effect("comes before the look-up: a repeated DELETE gets its first answer", () =>
+  it.effect("a replay comes before the look-up: a repeated DELETE gets its first answer", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { path } = yield* project(who)
@@ -81,7 +81,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
     })
   )
 
-  it.effect("comes after the rights: a demoted caller is refused and not replayed to", () =>
+  it.effect("a replay comes after the rights: a demoted caller is refused", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const who = yield* joined(owner, "member")
@@ -91,7 +91,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
     })
   )
 
-  it.effect("keeps refusals below 500, but not 401, 403, 423", () =>
+  it.effect("an idempotency key stores refusals below 500, but not 401, 403 and 423", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -116,7 +116,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
     })
   )
 
-  it.effect("belongs to its owner in its organization", () =>
+  it.effect("an idempotency key belongs to its owner in an organization", () =>
     Effect.gen(function* () {
       const [one, two] = [yield* founder(), yield* founder()]
       for (const who of [one, two, yield* key(one)])
@@ -125,7 +125,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
     })
   )
 
-  it.effect("422: when it is not 1 to 255 visible ASCII characters; ignored on reads", () =>
+  it.effect("an idempotency key that is not 1 to 255 visible ASCII characters is 422; on reads it is ignored", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       for (const bad of ["x".repeat(256), "has space", "\u00e4"])
@@ -135,7 +135,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
     })
   )
 
-  it.effect("is ignored where tokens and codes are given out, and on anonymous calls", () =>
+  it.effect("an idempotency key is ignored where tokens and codes are issued, and on anonymous calls", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
       const made = yield* who.call("POST", "/v1/orgs", { body: { name: "Team" } })
@@ -160,7 +160,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
 })
 
 layer(memoryApi({ idle: true }), { excludeTestServices: true })("an idempotency key on a busy branch", (it) => {
-  it.effect("keeps no 423: the same call succeeds once the branch is free", () =>
+  it.effect("an idempotency key stores no 423: the same call succeeds once the branch is free", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { body } = yield* who.call("POST", "/v1/projects", { body: { name: "p" } })
@@ -176,7 +176,7 @@ layer(memoryApi({ idle: true }), { excludeTestServices: true })("an idempotency 
     })
   )
 
-  it.effect("409: while the first call is still running; its answer afterwards", () =>
+  it.effect("an idempotency key is 409 while the first call is running; then it replays the answer", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { body } = yield* who.call("POST", "/v1/projects", { body: { name: "p" } })

@@ -115,7 +115,7 @@ const pages = Effect.fnUntraced(function* (who: Someone, path: string, list: str
 })
 
 layer(memoryApi(), { excludeTestServices: true })("lists", (it) => {
-  it.effect("come in pages, newest first, each item once; limit is 1 to 1,000 and the cursor opaque", () =>
+  it.effect("lists come in pages, newest first, each item once; limit is 1 to 1,000, cursors are opaque", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -151,7 +151,7 @@ layer(memoryApi(), { excludeTestServices: true })("lists", (it) => {
     })
   )
 
-  it.effect("reads that go with a stream say where the stream stands", () =>
+  it.effect("reads that a client may combine with a stream carry Events-Cursor", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)

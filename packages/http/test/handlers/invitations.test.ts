@@ -19,7 +19,7 @@ const refreshed = (who: Someone) =>
   Effect.map(who.call("POST", "/v1/auth/refresh"), ({ body }) => withToken(who, body.access_token))
 
 layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
-  it.effect("201: seven days, member unless said; 409: one pending of an address, however it is spelled", () =>
+  it.effect("POST invitations, 201: seven days, role member by default; 409: a second pending one of an address", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const made = yield* invite(who, { email: " Guest@Example.COM " })
@@ -44,7 +44,7 @@ layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
     })
   )
 
-  it.effect("422: no address, no such role; 403: a role above one's own", () =>
+  it.effect("POST invitations, 422: an invalid address or role; 403: a role above the caller's", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       for (const body of [{}, { email: "x" }, { email: "@x" }, { email: address(), role: "king" }, { email: 5 }])
@@ -55,7 +55,7 @@ layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
     })
   )
 
-  it.effect("revoked and expired ones do not block a new one; resend starts the days anew", () =>
+  it.effect("revoked and expired invitations do not block a new one; resend renews the seven days", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const email = address()
@@ -83,7 +83,7 @@ layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
     })
   )
 
-  it.effect("a first sign-in lands in the newest of the inviting organizations, beside the personal one", () =>
+  it.effect("a first sign-in starts in the newest inviting organization, and has the personal one too", () =>
     Effect.gen(function* () {
       const [one, two] = [yield* founder(), yield* founder()]
       const email = address()
@@ -103,7 +103,7 @@ layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
     })
   )
 
-  it.effect("who has an account joins at the next refresh and keeps the active organization", () =>
+  it.effect("an invited person with an account joins at the next refresh and keeps the active organization", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const who = yield* arrive()
@@ -115,7 +115,7 @@ layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
     })
   )
 
-  it.effect("an address that nobody vouches for matches no invitation", () =>
+  it.effect("an unverified email address matches no invitation", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const email = address()
@@ -127,7 +127,7 @@ layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
     })
   )
 
-  it.effect("lapses when its inviter could no longer make it", () =>
+  it.effect("an invitation lapses when its inviter could no longer make it", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const admin = yield* joined(owner, "admin")

@@ -13,7 +13,7 @@ const listed = (who: Someone, { path }: Place) =>
   )
 
 layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
-  it.effect("201: the bare rule; listed again 200, and it replaces the rule", () =>
+  it.effect("POST ip-allow, 201: the rule; the same network again is 200 and replaces it", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -32,7 +32,7 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
     })
   )
 
-  it.effect("422: what is no network, with the one that was meant in `detail`; nothing is listed", () =>
+  it.effect("POST ip-allow, 422: text that is not a network, with a suggestion in `detail`; nothing is added", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -57,7 +57,7 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
     })
   )
 
-  it.effect("networks are stored in one spelling, IPv4-mapped ones as IPv4", () =>
+  it.effect("networks are stored in canonical form, IPv4-mapped ones as IPv4", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -68,31 +68,33 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
     })
   )
 
-  it.effect("204: unlisted in any spelling, with the slash encoded or raw; 404: not listed; 422: no network", () =>
-    Effect.gen(function* () {
-      const who = yield* founder()
-      const place = yield* project(who)
-      const spellings: ReadonlyArray<readonly [string, string]> = [
-        ["10.0.0.0/8", "10.0.0.0%2F8"],
-        ["10.0.0.0/8", "10.0.0.0/8"],
-        ["192.0.2.1/32", "192.0.2.1"],
-        ["2001:db8::/32", "2001%3ADB8%3A%3A%2F32"],
-        ["2001:db8::/32", "2001:0db8:0::/32"],
-        ["2001:db8::1/128", "2001:db8::1"],
-        ["10.0.0.0/8", "::ffff:10.0.0.0%2F104"]
-      ]
-      for (const [cidr, path] of spellings) {
-        yield* add(who, place, { cidr })
-        const gone = yield* who.call("DELETE", `${place.path}/ip-allow/${path}`)
-        assert.deepStrictEqual([gone.status, yield* listed(who, place)], [204, []], path)
-        refused(yield* who.call("DELETE", `${place.path}/ip-allow/${path}`), 404, "not_found")
-      }
-      for (const path of ["x", "10.0.0.1%2F8", "10.0.0.1/8", "10.0.0.0/99", "a/b"])
-        refused(yield* who.call("DELETE", `${place.path}/ip-allow/${path}`), 422, "malformed_cidr")
-    })
+  it.effect(
+    "DELETE ip-allow/{cidr}, 204: in any spelling, slash encoded or raw; 404: not listed; 422: not a network",
+    () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const place = yield* project(who)
+        const spellings: ReadonlyArray<readonly [string, string]> = [
+          ["10.0.0.0/8", "10.0.0.0%2F8"],
+          ["10.0.0.0/8", "10.0.0.0/8"],
+          ["192.0.2.1/32", "192.0.2.1"],
+          ["2001:db8::/32", "2001%3ADB8%3A%3A%2F32"],
+          ["2001:db8::/32", "2001:0db8:0::/32"],
+          ["2001:db8::1/128", "2001:db8::1"],
+          ["10.0.0.0/8", "::ffff:10.0.0.0%2F104"]
+        ]
+        for (const [cidr, path] of spellings) {
+          yield* add(who, place, { cidr })
+          const gone = yield* who.call("DELETE", `${place.path}/ip-allow/${path}`)
+          assert.deepStrictEqual([gone.status, yield* listed(who, place)], [204, []], path)
+          refused(yield* who.call("DELETE", `${place.path}/ip-allow/${path}`), 404, "not_found")
+        }
+        for (const path of ["x", "10.0.0.1%2F8", "10.0.0.1/8", "10.0.0.0/99", "a/b"])
+          refused(yield* who.call("DELETE", `${place.path}/ip-allow/${path}`), 422, "malformed_cidr")
+      })
   )
 
-  it.effect("204: a reset, of an empty list too; with any query it is 422 and unlists nothing", () =>
+  it.effect("DELETE ip-allow, 204: a reset, of an empty list too; with a query it is 422 and removes nothing", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -107,7 +109,7 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
     })
   )
 
-  it.effect("a lapsed rule is gone: not listed, not found, and listed anew as 201", () =>
+  it.effect("an expired rule is not listed and not found, and adding it again is 201", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -128,7 +130,7 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
     })
   )
 
-  it.effect("409: above 1,000 rules in force; replacing one is no addition, and lapsed ones do not count", () =>
+  it.effect("POST ip-allow, 409: above 1,000 rules in force; replacements and expired rules do not count", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -150,7 +152,7 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
     })
   )
 
-  it.effect("a foreign project is answered before a bad network", () =>
+  it.effect("a foreign project is answered before an invalid network", () =>
     Effect.gen(function* () {
       const place = yield* project(yield* founder())
       const stranger = yield* arrive()

@@ -7,7 +7,7 @@ import { arrive, founder, joined, key, project, refused, withToken } from "../su
 const lockout = "?confirm_self_lockout=true"
 
 layer(memoryApi(), { excludeTestServices: true })("organizations", (it) => {
-  it.effect("201: a team organization, of which the caller is the owner", () =>
+  it.effect("POST orgs, 201: a team organization, of which the caller is the owner", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
       const made = yield* who.call("POST", "/v1/orgs", { body: { name: " Team " } })
@@ -40,7 +40,7 @@ layer(memoryApi(), { excludeTestServices: true })("organizations", (it) => {
     })
   )
 
-  it.effect("409: a personal organization and one with projects cannot be deleted", () =>
+  it.effect("DELETE org, 409: a personal organization, or one with projects", () =>
     Effect.gen(function* () {
       const alone = yield* arrive()
       refused(yield* alone.call("DELETE", `/v1/orgs/${alone.org_id}`), 409, "conflict")
@@ -52,7 +52,7 @@ layer(memoryApi(), { excludeTestServices: true })("organizations", (it) => {
     })
   )
 
-  it.effect("after its end: keys 401, sessions not_a_member until a refresh brings them home", () =>
+  it.effect("after an organization is deleted, its keys are 401 and sessions not_a_member until a refresh", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const mine = yield* key(who)
@@ -69,7 +69,7 @@ layer(memoryApi(), { excludeTestServices: true })("organizations", (it) => {
 })
 
 layer(memoryApi(), { excludeTestServices: true })("members", (it) => {
-  it.effect("409: the last owner can be neither demoted nor removed, confirmed or not", () =>
+  it.effect("a member, 409: the last owner can be neither demoted nor removed, even when confirmed", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const me = `/v1/orgs/${who.org_id}/members/${who.user_id}`
@@ -83,7 +83,7 @@ layer(memoryApi(), { excludeTestServices: true })("members", (it) => {
     })
   )
 
-  it.effect("leaving and demoting oneself must be confirmed; then rights are gone at once", () =>
+  it.effect("leaving and demoting oneself must be confirmed, and take effect at once", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const who = yield* joined(owner, "owner")
@@ -133,7 +133,7 @@ layer(memoryApi(), { excludeTestServices: true })("members", (it) => {
     })
   )
 
-  it.effect("422: an unknown role; 403: a role above one's own", () =>
+  it.effect("PATCH member, 422: an unknown role; 403: a role above the caller's", () =>
     Effect.gen(function* () {
       const owner = yield* founder()
       const admin = yield* joined(owner, "admin")

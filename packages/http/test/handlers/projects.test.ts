@@ -5,32 +5,34 @@ import { memoryApi } from "../support/apiOver.ts"
 import { founder, key, named, project, refused, settled } from "../support/story.ts"
 
 layer(memoryApi(), { excludeTestServices: true })("projects in one region", (it) => {
-  it.effect("201: with a default branch main and its suspended read-write endpoint, in one operation", () =>
-    Effect.gen(function* () {
-      const who = yield* founder()
-      const made = yield* who.call("POST", "/v1/projects", { body: { name: "shop" } })
-      const { branch, endpoint, operations, project: record } = made.body
-      assert.strictEqual(made.headers["location"], `/v1/projects/${record.id}`)
-      assert.deepStrictEqual(
-        [record.name, record.org_id, record.region_id, record.region, record.default_branch_id],
-        ["shop", who.org_id, "local", "local", branch.id]
-      )
-      assert.deepStrictEqual([branch.name, branch.default, branch.region_id], ["main", true, "local"])
-      assert.deepStrictEqual(
-        [endpoint.branch_id, endpoint.type, endpoint.region_id],
-        [branch.id, "read_write", "local"]
-      )
-      assert.deepStrictEqual(
-        operations.map((it: { action: string }) => it.action),
-        ["create_timeline"]
-      )
-      yield* settled(who, made)
-      const ready = yield* who.call("GET", `/v1/projects/${record.id}/endpoints/${endpoint.id}`)
-      assert.strictEqual(ready.body.endpoint.current_state, "idle")
-    })
+  it.effect(
+    "POST projects, 201: with a default branch main and its suspended read-write endpoint, in one operation",
+    () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const made = yield* who.call("POST", "/v1/projects", { body: { name: "shop" } })
+        const { branch, endpoint, operations, project: record } = made.body
+        assert.strictEqual(made.headers["location"], `/v1/projects/${record.id}`)
+        assert.deepStrictEqual(
+          [record.name, record.org_id, record.region_id, record.region, record.default_branch_id],
+          ["shop", who.org_id, "local", "local", branch.id]
+        )
+        assert.deepStrictEqual([branch.name, branch.default, branch.region_id], ["main", true, "local"])
+        assert.deepStrictEqual(
+          [endpoint.branch_id, endpoint.type, endpoint.region_id],
+          [branch.id, "read_write", "local"]
+        )
+        assert.deepStrictEqual(
+          operations.map((it: { action: string }) => it.action),
+          ["create_timeline"]
+        )
+        yield* settled(who, made)
+        const ready = yield* who.call("GET", `/v1/projects/${record.id}/endpoints/${endpoint.id}`)
+        assert.strictEqual(ready.body.endpoint.current_state, "idle")
+      })
   )
 
-  it.effect("202: deleted with all it holds; 404 from that moment", () =>
+  it.effect("DELETE project, 202: deleted with everything in it; 404 from that moment", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { endpoint, main, path } = yield* project(who)
@@ -41,7 +43,7 @@ layer(memoryApi(), { excludeTestServices: true })("projects in one region", (it)
     })
   )
 
-  it.effect("422: a region never changes, not even to the same one, and then nothing else does", () =>
+  it.effect("PATCH project, 422: a region cannot be changed, not even to the same one, and nothing else changes", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { path } = yield* project(who)
@@ -71,7 +73,7 @@ layer(memoryApi(), { excludeTestServices: true })("projects in one region", (it)
 })
 
 layer(memoryApi({ regions: ["eu-1", "us-1"] }), { excludeTestServices: true })("projects in several regions", (it) => {
-  it.effect("200: the regions, each as the specification writes it, one of them the default", () =>
+  it.effect("GET regions, 200: the active regions, one of them the default", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { body } = yield* who.call("GET", "/v1/regions")
@@ -92,7 +94,7 @@ layer(memoryApi({ regions: ["eu-1", "us-1"] }), { excludeTestServices: true })("
     })
   )
 
-  it.effect("422: none given, an unknown one, or two that differ; nothing is made", () =>
+  it.effect("POST projects, 422: no region, an unknown one, or two that differ; nothing is created", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       for (const body of [{ name: "p" }, { name: "p", region: null }])

@@ -47,7 +47,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
     })
   )
 
-  it.effect("401: no credential, another scheme; and what is sent tells nothing of why it is refused", () =>
+  it.effect("401: no credential, another scheme; the answer does not say why a credential is refused", () =>
     Effect.gen(function* () {
       const none = yield* call("GET", "/v1/regions")
       refused(none, 401, "unauthenticated")
@@ -93,7 +93,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
     })
   )
 
-  it.effect("404: no such route, a slash too many, and every DELETE with a trailing slash changes nothing", () =>
+  it.effect("404: no such route, a superfluous slash; a DELETE with a trailing slash changes nothing", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { endpoint, id, main, path } = yield* project(who)
@@ -117,7 +117,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
     })
   )
 
-  it.effect("405: every path answers the methods that it has not with those that it has", () =>
+  it.effect("405: every path answers a wrong method with its methods in Allow", () =>
     Effect.gen(function* () {
       const methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
       for (const path of new Set(endpoints.map((it) => it.path))) {
@@ -133,7 +133,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
     })
   )
 
-  it.effect("413: a body over 64 KiB, with an idempotency key too; nothing is made", () =>
+  it.effect("413: a body over 64 KiB, with an idempotency key too; nothing is created", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
       const text = JSON.stringify({ name: "x", padding: "x".repeat(65 * 1024) })
@@ -170,7 +170,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
     })
   )
 
-  it.effect("bodies of calls without input are never looked at, nor is their type", () =>
+  it.effect("bodies of calls without input are ignored, and so is their type", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
@@ -197,7 +197,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
     })
   )
 
-  it.effect("x-request-id: a sane one is echoed, in the body too; any other is replaced", () =>
+  it.effect("a valid x-request-id is echoed, in the body too; any other is replaced", () =>
     Effect.gen(function* () {
       const { token } = yield* arrive()
       for (const path of ["/v1/regions", "/v1/events", "/nowhere", "/livez"]) {
@@ -237,7 +237,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
     })
   )
 
-  it.effect("answers to our command line say which version is the newest", () =>
+  it.effect("answers to the command line carry its newest version", () =>
     Effect.gen(function* () {
       const mine = yield* call("GET", "/livez", { headers: { "user-agent": "narthex-cli/0.0.9" } })
       assert.strictEqual(mine.headers["narthex-cli-latest"], "0.1.0")
@@ -245,7 +245,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
     })
   )
 
-  it.effect("406: streams, when Accept excludes them", () =>
+  it.effect("406: event streams, when Accept excludes them", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       const { path } = yield* project(who)

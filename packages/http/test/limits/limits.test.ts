@@ -45,7 +45,7 @@ const exchange = (headers: Record<string, string>, id_token = idToken(address())
   call("POST", "/v1/auth/exchange", { headers, body: { id_token } })
 
 layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limits", (it) => {
-  it.effect("exchanges are counted per address, refused ones too, and say how many are left", () =>
+  it.effect("exchanges are limited per address, refused ones too, and answer how many are left", () =>
     Effect.gen(function* () {
       const headers = client()
       const left = []
@@ -62,7 +62,7 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
-  it.effect("the address is the one behind the trusted hops, whatever else is claimed", () =>
+  it.effect("limits count the address behind the trusted hops, whatever the client claims", () =>
     Effect.gen(function* () {
       const mine = client()["x-forwarded-for"]
       for (let i = 0; i < 4; i++)
@@ -71,7 +71,7 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
-  it.effect("codes of the command line and reports are counted per address", () =>
+  it.effect("CLI exchanges and leak reports are limited per address", () =>
     Effect.gen(function* () {
       const headers = client()
       for (let i = 0; i < 3; i++) {
@@ -85,7 +85,7 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
-  it.effect("a limited report revokes nothing, and a limited exchange signs nobody in", () =>
+  it.effect("a report over the limit revokes nothing, and an exchange over the limit creates no session", () =>
     Effect.gen(function* () {
       const who = yield* newcomer()
       const mine = yield* key(who)
@@ -100,7 +100,7 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
-  it.effect("failures: above the limit other failures are refused, and what verifies always passes", () =>
+  it.effect("above the limit, failed authentications are 429, and a credential that verifies always passes", () =>
     Effect.gen(function* () {
       const who = yield* newcomer()
       const { headers } = who
@@ -127,7 +127,7 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
-  it.effect("an expired token of ours is told so, however many failures came from its address", () =>
+  it.effect("an expired session token is token_expired, however many failures its address has", () =>
     Effect.gen(function* () {
       const who = yield* newcomer()
       yield* (yield* Ahead).by("16 minutes")
@@ -141,7 +141,7 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
-  it.effect("refreshing is counted per session, wherever it comes from", () =>
+  it.effect("refreshes are limited per session, from any address", () =>
     Effect.gen(function* () {
       const who = yield* newcomer()
       const { body } = yield* exchange(client(), idToken(who.email))
@@ -153,7 +153,7 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
-  it.effect("making keys is counted per user, approved command lines too; a replay is no creation", () =>
+  it.effect("key creations are limited per user, CLI authorizations too; replays do not count", () =>
     Effect.gen(function* () {
       const who = yield* newcomer()
       const once = { headers: { "idempotency-key": "k" }, body: { name: "k" } }
@@ -180,7 +180,7 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
 })
 
 layer(memoryApi({ limits: null }), { excludeTestServices: true })("without limits", (it) => {
-  it.effect("nothing is counted, and no header speaks of limits", () =>
+  it.effect("without limits nothing is counted, and answers carry no limit headers", () =>
     Effect.gen(function* () {
       const who = yield* founder()
       for (let i = 0; i < 10; i++) {
@@ -197,7 +197,7 @@ layer(memoryApi({ limits: null }), { excludeTestServices: true })("without limit
 const none = { streams: 0, orgStreams: 10, instanceStreams: 10, opens: 10 }
 const noStreams = Layer.succeed(EventSettings, { ...defaultEventSettings, limits: none })
 layer(memoryApi().pipe(Layer.provide(noStreams)), { excludeTestServices: true })("a limit on open streams", (it) => {
-  it.effect("429, with the headers of every other limit", () =>
+  it.effect("too many open streams are 429, with the headers of every other limit", () =>
     Effect.gen(function* () {
       const who = yield* arrive()
       limited(yield* who.call("GET", "/v1/events"), "streams", "q=0")

@@ -139,7 +139,7 @@ const day = Effect.gen(function* () {
 })
 
 layer(memoryApi().pipe(Layer.provideMerge(listening)), { excludeTestServices: true })("secrets", (it) => {
-  it.effect("are shown once, and neither logged nor traced nor measured", () =>
+  it.effect("secrets are shown once, and never logged, traced or in metrics", () =>
     Effect.gen(function* () {
       const { secrets, told } = yield* day
       assert.isAtLeast(secrets.length, 12)

@@ -22,7 +22,7 @@ const started = Effect.gen(function* () {
 })
 
 describe("a provider's keys", () => {
-  it.effect("are fetched once for everybody who comes at the same time", () =>
+  it.effect("a provider's keys are fetched once for concurrent requests", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       yield* Effect.all(
@@ -35,7 +35,7 @@ describe("a provider's keys", () => {
     })
   )
 
-  it.effect("are fetched again after ten minutes, and a key that is gone is not believed any more", () =>
+  it.effect("a provider's keys are fetched again after ten minutes, and a removed key is refused", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       yield* presenting(token)
@@ -47,7 +47,7 @@ describe("a provider's keys", () => {
     })
   )
 
-  it.effect("are fetched for a new key that the provider has rotated to, once the cool-down is over", () =>
+  it.effect("a provider's keys are fetched for a new kid once the cool-down is over", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       yield* presenting(token)
@@ -61,7 +61,7 @@ describe("a provider's keys", () => {
     })
   )
 
-  it.effect("are fetched once in thirty seconds, however many unknown kids are tried", () =>
+  it.effect("a provider's keys are fetched once in thirty seconds, however many unknown kids are tried", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       yield* presenting(token)
@@ -72,7 +72,7 @@ describe("a provider's keys", () => {
     })
   )
 
-  it.effect("serve for a day while the provider is down, and not longer", () =>
+  it.effect("a provider's cached keys are used for a day while it is down, and not longer", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       yield* presenting(token)
@@ -85,7 +85,7 @@ describe("a provider's keys", () => {
     })
   )
 
-  it.effect("are had again when the provider is back", () =>
+  it.effect("a provider's keys are fetched again when it is back", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       hostile.hangsUp(true)
@@ -99,7 +99,7 @@ describe("a provider's keys", () => {
 })
 
 describe("a provider that does not answer", () => {
-  it.effect("is unavailable after five seconds, to everybody who waits", () =>
+  it.effect("a provider that does not answer is unavailable after five seconds, for every waiting request", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       hostile.answers.jwks = silent
@@ -116,7 +116,7 @@ describe("a provider that does not answer", () => {
     })
   )
 
-  it.effect("delays nobody else", () =>
+  it.effect("a provider that does not answer delays no other provider", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const [dead, alive] = [yield* hostileProvider, yield* hostileProvider]
@@ -134,7 +134,7 @@ describe("a provider that does not answer", () => {
     })
   )
 
-  it.effect("is not waited for any longer: its connection is closed", () =>
+  it.effect("the connection to a provider that does not answer is closed", () =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       const closed = yield* Deferred.make<void>()

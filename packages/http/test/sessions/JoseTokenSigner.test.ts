@@ -193,7 +193,7 @@ const kit = Effect.gen(function* () {
 })
 
 describe("JoseTokenSigner", () => {
-  it.effect("signs what it verifies again, with the kid and typ that it says", () =>
+  it.effect("the token signer verifies what it signs, with its kid and typ", () =>
     Effect.gen(function* () {
       const { made, signer } = yield* kit
       assert.deepStrictEqual(yield* signer.verify(Redacted.make(made.token)), claims)
@@ -203,7 +203,7 @@ describe("JoseTokenSigner", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("publishes the public half alone", () =>
+  it.effect("the token signer publishes public keys only", () =>
     Effect.gen(function* () {
       const { made, signer } = yield* kit
       const { x } = publicJwk(made.key)
@@ -213,7 +213,7 @@ describe("JoseTokenSigner", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect.each(accepted)("takes %s", ([, make]) =>
+  it.effect.each(accepted)("the token signer accepts %s", ([, make]) =>
     Effect.gen(function* () {
       const { made, signer } = yield* kit
       const { sub } = yield* signer.verify(Redacted.make(make(made)))
@@ -221,7 +221,7 @@ describe("JoseTokenSigner", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect.each(forgeries)("refuses %s", ([, forge]) =>
+  it.effect.each(forgeries)("the token signer refuses %s", ([, forge]) =>
     Effect.gen(function* () {
       const { made, signer } = yield* kit
       const forged = forge(made)

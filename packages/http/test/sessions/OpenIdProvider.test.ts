@@ -25,19 +25,19 @@ describe("an issuer", () => {
     assert.strictEqual(speaksFor(issuer, claims), own)
   })
 
-  it("has one spelling, whichever the token used", () => {
+  it("an issuer has one canonical form, whichever the token used", () => {
     assert.strictEqual(canonicalIssuer(google, { iss: "accounts.google.com" }), google)
     assert.strictEqual(canonicalIssuer(common, { iss: entra(tenant) }), entra(tenant))
   })
 
-  it("is the one that its document names, or Entra's template for the shared endpoints", () => {
+  it("an issuer is the one that its document names, or Entra's template for the shared endpoints", () => {
     assert.isTrue(describes(google, google))
     assert.isFalse(describes("accounts.google.com", google))
     assert.isTrue(describes(entra("{tenantid}"), common))
     assert.isFalse(describes(entra("{tenantid}"), entra(tenant)))
   })
 
-  it("is vouched for by its own keys alone", () => {
+  it("a token of an issuer is verified by that issuer's keys only", () => {
     const claims = { iss: entra(tenant), tid: tenant }
     assert.isTrue(mayVouch({}, claims))
     assert.isTrue(mayVouch({ issuer: entra("{tenantid}") }, claims))

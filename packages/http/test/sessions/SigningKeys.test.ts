@@ -29,7 +29,7 @@ const forged = (n: number) =>
 const stranger = ed25519Pair().privateKey
 
 describe("the first key", () => {
-  it.effect("is one, however many instances start at once", () =>
+  it.effect("instances that start together make one first signing key", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const signers = yield* Effect.all([instance(), instance(), instance(), instance()], { concurrency: "unbounded" })
@@ -41,7 +41,7 @@ describe("the first key", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("is what tells whether a master secret may be made", () =>
+  it.effect("a master secret is generated only while there is no signing key", () =>
     Effect.gen(function* () {
       yield* startOfTests
       assert.isFalse(yield* signingKeysExist)
@@ -50,7 +50,7 @@ describe("the first key", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("is there again after a restart, and nothing in the store tells it", () =>
+  it.effect("a signing key is there after a restart, and the store does not reveal it", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const token = yield* (yield* instance()).sign(claims)
@@ -62,7 +62,7 @@ describe("the first key", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("is refused at the start by another master secret, in words", () =>
+  it.effect("another master secret fails at the start with a plain error", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const kid = kidOf(yield* (yield* instance()).sign(claims))
@@ -74,7 +74,7 @@ describe("the first key", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("does not pass under another key's name: what was wrapped counts, not the row", () =>
+  it.effect("a signing key under another key's id is refused: what was wrapped counts, not the row", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const store = yield* SigningKeyStore
@@ -91,7 +91,7 @@ describe("the first key", () => {
 })
 
 describe("rotation", () => {
-  it.effect("makes the first key where there is none", () =>
+  it.effect("a rotation makes the first signing key if there is none", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const { kid, old_published_until } = yield* rotate
@@ -100,7 +100,7 @@ describe("rotation", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("is refused with another master secret, and changes nothing", () =>
+  it.effect("a rotation with another master secret is refused and changes nothing", () =>
     Effect.gen(function* () {
       yield* startOfTests
       yield* instance()
@@ -145,7 +145,7 @@ describe("rotation", () => {
       }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("twice in a row leaves every key that signed in force", () =>
+  it.effect("two rotations in a row leave every key that signed valid", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const signer = yield* instance()
@@ -172,7 +172,7 @@ describe("the ring", () => {
     return { inner, seen, signer }
   })
 
-  it.effect("reads the store once for any number of forged kids in five seconds", () =>
+  it.effect("the key ring reads the store once in five seconds for any number of forged kids", () =>
     Effect.gen(function* () {
       const { seen, signer } = yield* observed
       const storm = Effect.forEach(
@@ -189,7 +189,7 @@ describe("the ring", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("learns of a key that another instance has begun to sign with", () =>
+  it.effect("the key ring learns a key that another instance signs with", () =>
     Effect.gen(function* () {
       const { signer } = yield* observed
       const { kid } = yield* rotate
@@ -206,7 +206,7 @@ describe("the ring", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("goes on with the keys that it knows while the store is down", () =>
+  it.effect("the key ring keeps its keys while the store is down", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const inner = yield* SigningKeyStore
@@ -227,7 +227,7 @@ describe("the ring", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
-  it.effect("leaves aside a key that turns up later and does not open", () =>
+  it.effect("the key ring skips a key that appears later and does not open", () =>
     Effect.gen(function* () {
       const { inner, signer } = yield* observed
       const alien = yield* makeSigningKey(yield* DateTime.now).pipe(Effect.provide(masterOf("x")))

@@ -16,7 +16,7 @@ describe("the identity", () => {
       return yield* verify(asking(idToken(hostile.issuer, more)))
     })
 
-  it.effect("has the address as it was written, and counts it when the provider vouches for it", () =>
+  it.effect("an identity has the email address as written, verified if the provider says so", () =>
     Effect.gen(function* () {
       const { email, email_verified, name } = yield* identity({})
       assert.deepStrictEqual(
@@ -35,27 +35,27 @@ describe("the identity", () => {
       })
   )
 
-  it.effect("never counts an address of a provider that is not trusted with them", () =>
+  it.effect("an email address of a provider that is not trusted with addresses is never verified", () =>
     Effect.gen(function* () {
       assert.isFalse((yield* identity({}, { email_trust: "never" })).email_verified)
     })
   )
 
-  it.effect("has no address and no name where there is none to show", () =>
+  it.effect("an identity without a displayable address or name has none", () =>
     Effect.gen(function* () {
       const { email, email_verified, name } = yield* identity({ email: null, name: "Ada\0" })
       assert.deepStrictEqual({ email, email_verified, name }, { email: null, email_verified: false, name: null })
     })
   )
 
-  it.effect("is remembered until the token is refused for its age", () =>
+  it.effect("an identity is remembered until its token is refused for its age", () =>
     Effect.gen(function* () {
       const { expires_at } = yield* identity({})
       assert.strictEqual(expires_at.epochMilliseconds, (now + 300 + 60) * 1000)
     })
   )
 
-  it.effect("tells tokens apart by jti, and without one by content, but never by the spelling of a signature", () =>
+  it.effect("tokens are told apart by jti, or by content, but never by the encoding of a signature", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const hostile = yield* hostileProvider
@@ -80,7 +80,7 @@ describe("the identity", () => {
 })
 
 describe("the provider of a token", () => {
-  it.effect("is the one whose issuer it names; the other is not even asked", () =>
+  it.effect("the provider of a token is the one with its issuer; the other is not contacted", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const [one, two] = [yield* hostileProvider, yield* hostileProvider]
@@ -90,7 +90,7 @@ describe("the provider of a token", () => {
     })
   )
 
-  it.effect("is decided by the audience where two have one issuer, and they share its keys", () =>
+  it.effect("of two providers with one issuer, the audience decides, and they share its keys", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const { counts, issuer } = yield* hostileProvider
@@ -104,7 +104,7 @@ describe("the provider of a token", () => {
     })
   )
 
-  it.effect("must be the one that was named", () =>
+  it.effect("the provider of a token must be the one that the request names", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const [one, two] = [yield* hostileProvider, yield* hostileProvider]
@@ -118,7 +118,7 @@ describe("the provider of a token", () => {
     })
   )
 
-  it.effect("asks for no nonce when none was sent", () =>
+  it.effect("an id token needs no nonce when none was sent", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const hostile = yield* hostileProvider
@@ -127,7 +127,7 @@ describe("the provider of a token", () => {
     })
   )
 
-  it.effect("takes the algorithms that were listed and no usual ones besides", () =>
+  it.effect("an id token needs one of the listed algorithms, and default ones do not count", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const hostile = yield* hostileProvider
