@@ -49,7 +49,7 @@ const operation = {
 const project_id = ProjectId.make("prj-1")
 
 describe("the typed client", () => {
-  it.live("takes values and members that it does not know", () =>
+  it.live("the client accepts values and members that it does not know", () =>
     against([answers(200, { operations: [operation], pagination: { next_cursor: null }, more: 1 })], ({ api }) =>
       Effect.gen(function* () {
         const { operations } = yield* api.operations.list({ params: { project_id }, query: {} })
@@ -59,7 +59,7 @@ describe("the typed client", () => {
     )
   )
 
-  it.live("sends its credential where the contract asks for one and nowhere else", () =>
+  it.live("the client sends its credential only with calls that need one", () =>
     against(
       [answers(200, { regions: [] }), answers(200, { providers: [], console_url: null }), answers(204, undefined)],
       ({ api }, { requests }) =>
@@ -79,7 +79,7 @@ describe("the typed client", () => {
     )
   )
 
-  it.live("gives one call another credential and further headers", () =>
+  it.live("a call can have its own credential and additional headers", () =>
     against([answers(200, { regions: [] })], ({ api }, { requests }) =>
       Effect.gen(function* () {
         const regions = api.regions.list({})
@@ -96,7 +96,7 @@ describe("the typed client", () => {
     )
   )
 
-  it.live("shows a secret once, and as one that no log prints", () =>
+  it.live("the client returns secrets as redacted values, which logs do not print", () =>
     against([answers(201, { code: "c-1", expires_at: "2026-11-20T12:00:00.000Z" })], ({ api }, { requests }) =>
       Effect.gen(function* () {
         const { code } = yield* api.cli.authorize({
@@ -114,7 +114,7 @@ describe("the typed client", () => {
     )
   )
 
-  it.live("does not send what the server would refuse", () =>
+  it.live("the client does not send a request that its schema refuses", () =>
     against([answers(500, {})], ({ api }, { requests }) =>
       Effect.gen(function* () {
         const error = yield* Effect.flip(api.projects.create({ payload: { name: "" } }))
@@ -124,7 +124,7 @@ describe("the typed client", () => {
     )
   )
 
-  it.live("fails with the class of a known problem", () =>
+  it.live("a call fails with the class of a known problem", () =>
     against([refuses(404, "not_found"), refuses(422, "region_required")], ({ api }) =>
       Effect.gen(function* () {
         const missing = yield* Effect.flip(api.projects.get({ params: { project_id } }))
@@ -135,7 +135,7 @@ describe("the typed client", () => {
     )
   )
 
-  it.live("fails with what an unknown problem says", () =>
+  it.live("a call fails with OtherProblem for an unknown problem", () =>
     against([refuses(403, "moon_phase"), answers(502, "bad gateway")], ({ api }) =>
       Effect.gen(function* () {
         const unknown = yield* Effect.flip(api.regions.list({}))
@@ -146,7 +146,7 @@ describe("the typed client", () => {
     )
   )
 
-  it.live("encodes what goes into a path", () =>
+  it.live("the client encodes values in paths", () =>
     against([answers(204, undefined)], ({ api }, { requests }) =>
       Effect.gen(function* () {
         yield* api.ipAllow.remove({ params: { project_id, cidr: "10.0.0.0/8" } })

@@ -49,51 +49,51 @@ const madeUp = (seed: number): string => {
 }
 
 describe("the parser of event streams", () => {
-  it("reads id, event and data", () => {
+  it("the SSE parser reads id, event and data", () => {
     assert.deepStrictEqual(readText("id: 1\nevent: e\ndata: a\ndata: b\n\n"), [block("1", "e", "a\nb")])
   })
-  it("shows a block without data, which moves the position", () => {
+  it("the SSE parser returns a block without data, which moves the position", () => {
     assert.deepStrictEqual(readText("id: 7\n\n"), [block("7", "message")])
   })
-  it("keeps the id until another comes, and from before the connection", () => {
+  it("the SSE parser keeps the last id, and the one from before the connection", () => {
     assert.deepStrictEqual(readText("data: a\n\nid: 2\ndata: b\n\ndata: c\n\n", "1"), [
       block("1", "message", "a"),
       block("2", "message", "b"),
       block("2", "message", "c")
     ])
   })
-  it("an empty id resets the position, one with NUL is ignored", () => {
+  it("an empty SSE id resets the position, and one with NUL is ignored", () => {
     assert.deepStrictEqual(readText("id\ndata: a\n\nid: x\u0000\ndata: b\n\n", "1"), [
       block("", "message", "a"),
       block("", "message", "b")
     ])
   })
-  it("discards a block that does not end", () => {
+  it("the SSE parser discards a block without an end", () => {
     assert.deepStrictEqual(readText("id: 2\ndata: lost\n", "1"), [])
   })
-  it("shows comments, which say why a stream ends", () => {
+  it("the SSE parser returns comments, which say why a stream ends", () => {
     assert.deepStrictEqual(readText(": closing reason=draining\n:\n"), [
       { _tag: "Comment", text: "closing reason=draining" },
       { _tag: "Comment", text: "" }
     ])
   })
-  it("takes a retry of digits alone", () => {
+  it("the SSE parser accepts a retry of digits only", () => {
     assert.deepStrictEqual(readText("retry: 2000\nretry: -1\nretry: 1e3\nretry:\n"), [{ _tag: "Retry", millis: 2000 }])
   })
-  it("strips one byte order mark at the start, and none elsewhere", () => {
+  it("the SSE parser strips one byte order mark at the start, and none elsewhere", () => {
     assert.deepStrictEqual(readText("\uFEFFdata: a\n\n\uFEFFdata: b\n\n"), [
       block("", "message", "a"),
       block("", "message")
     ])
   })
-  it("ends lines at CR, LF and CRLF", () => {
+  it("the SSE parser ends lines at CR, LF and CRLF", () => {
     assert.deepStrictEqual(readText("data: a\r\rdata: b\r\n\r\ndata: c\n\n"), [
       block("", "message", "a"),
       block("", "message", "b"),
       block("", "message", "c")
     ])
   })
-  it("gives up on a block without end", () => {
+  it("the SSE parser throws for a block over 1 MiB", () => {
     assert.throws(() => readText(`data: ${"x".repeat(1_100_000)}`), SseBlockTooLarge)
     const parser = new SseParser()
     const line = encode(`data: ${"x".repeat(600_000)}\n`)
@@ -101,7 +101,7 @@ describe("the parser of event streams", () => {
     assert.throws(() => parser.feed(line), SseBlockTooLarge)
   })
 
-  it("reads the same however the bytes are split", () => {
+  it("the SSE parser reads the same however the bytes are split", () => {
     for (let seed = 1; seed <= 20; seed++) {
       const bytes = encode(madeUp(seed))
       const whole = read([bytes])
@@ -111,7 +111,7 @@ describe("the parser of event streams", () => {
     }
   })
 
-  it("agrees with another implementation on events and retries", () => {
+  it("the SSE parser agrees with another implementation on events and retries", () => {
     for (let seed = 1; seed <= 200; seed++) {
       const text = madeUp(seed)
       const theirs: Array<unknown> = []

@@ -16,7 +16,7 @@ const make = <A, E>(id: Effect.Effect<A, E>) => Effect.provideService(id, Entrop
 const zeros: EntropySource = { bytes: (length) => Effect.succeed(new Uint8Array(length)) }
 
 describe("forms of ids", () => {
-  it.effect("every id that the core makes has the form that clients take", () =>
+  it.effect("every id that the core makes is accepted by the clients' parsers", () =>
     Effect.gen(function* () {
       const project = yield* make(makeProjectId)
       const org = yield* make(makeOrgId)
@@ -26,7 +26,7 @@ describe("forms of ids", () => {
       assert.deepStrictEqual(parseApiKeyId(key), Option.some(key))
     })
   )
-  it("nothing that a URL library folds is an id", () => {
+  it("text that a URL library folds is not an id", () => {
     for (const text of ["", ".", "..", "prj-../x", "prj-01K3Z6V9E8Q0X5M4C2B7N1R0SD", "br-01k3z6v9e8q0x5m4c2b7n1r0sd"])
       assert.isTrue(Option.isNone(parseProjectId(text)), text)
   })
@@ -41,7 +41,7 @@ describe("what the server reads off the contract", () => {
     )
     assert.isTrue(Result.isFailure(pageRequest({ cursor: "prj-1" })))
   })
-  it("a location is filled from the path and the answer", () => {
+  it("a Location is filled from the path and the answer", () => {
     const template = "/v1/projects/:project_id/branches/{branch.id}"
     assert.strictEqual(
       locationOf(template, { project_id: "prj-1" }, { branch: { id: "br-1" } }),
@@ -53,7 +53,7 @@ describe("what the server reads off the contract", () => {
     assert.isFalse(confirmsLockout({ confirm_self_lockout: "1" }))
     assert.isFalse(confirmsLockout({}))
   })
-  it.effect("an answer of ours that does not encode is nobody's bad request", () =>
+  it.effect("an answer that does not encode is not the client's error", () =>
     Effect.gen(function* () {
       const wrap = (kind: HttpApiError.HttpApiSchemaError["kind"]) =>
         Effect.flip(HttpApiError.HttpApiSchemaError.wrap(kind, Schema.decodeUnknownEffect(Schema.String)(1)))

@@ -6,28 +6,28 @@ import { endpointsOf } from "./endpointsOf.ts"
 describe("the OpenAPI document", () => {
   const document = OpenApi.fromApi(Api)
 
-  it("lists every path of the contract", () => {
+  it("the OpenAPI document lists every path of the contract", () => {
     const paths = endpointsOf(Api).map(({ endpoint }) => endpoint.path.replace(/:(\w+)/g, "{$1}"))
     assert.sameMembers(Object.keys(document.paths), [...new Set(paths)])
   })
 
-  it("serves both forms of the collection of keys", () => {
+  it("the OpenAPI document lists both paths of the collection of keys", () => {
     assert.containsAllKeys(document.paths, ["/v1/api-keys", "/v1/api-keys/"])
   })
 
-  it("says that streams are event streams", () => {
+  it("the OpenAPI document types streams as event streams", () => {
     for (const path of ["/v1/events", "/v1/projects/{project_id}/events", "/v1/proxy/changes"]) {
       const content = document.paths[path]?.get?.responses[200]?.content ?? {}
       assert.deepStrictEqual(Object.keys(content), ["text/event-stream"], path)
     }
   })
 
-  it("answers refusals as problems", () => {
+  it("the OpenAPI document types refusals as problems", () => {
     const refusal = document.paths["/v1/projects"]?.get?.responses[401]
     assert.deepStrictEqual(Object.keys(refusal?.content ?? {}), ["application/problem+json"])
   })
 
-  it("asks for a credential exactly where the policy does", () => {
+  it("the OpenAPI document needs a credential exactly where the policy does", () => {
     const open = endpointsOf(Api)
       .map(({ endpoint }) => ({ endpoint, item: document.paths[endpoint.path.replace(/:(\w+)/g, "{$1}")] }))
       .filter(({ endpoint, item }) => {
@@ -47,7 +47,7 @@ describe("the OpenAPI document", () => {
     ])
   })
 
-  it("closes exactly the bodies that refuse unknown members", () => {
+  it("the OpenAPI document closes exactly the bodies that refuse unknown members", () => {
     const closed = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.entries(item).flatMap(([method, operation]) =>
         typeof operation === "object" &&
@@ -75,7 +75,7 @@ describe("the OpenAPI document", () => {
     assert.notInclude(JSON.stringify(document.components), '"additionalProperties":false')
   })
 
-  it("sums up every call in a line", () => {
+  it("the OpenAPI document has a summary of every call", () => {
     const silent = Object.entries(document.paths).flatMap(([path, item]) =>
       Object.values(item).flatMap((operation) =>
         typeof operation === "object" && "operationId" in operation && !operation.summary ? [path] : []

@@ -14,7 +14,7 @@ describe("scopes of keys", () => {
       status === 200 ? (body["payload"] as { readonly scope: unknown }).scope : status
     )
 
-  it.effect("are taken as objects and as text", () =>
+  it.effect("the scope of a key is accepted as an object and as text", () =>
     Effect.gen(function* () {
       const organization = { type: "organization" }
       const branch = { type: "branch", project_id: "p", branch_id: "b" }
@@ -25,7 +25,7 @@ describe("scopes of keys", () => {
       assert.deepStrictEqual(yield* scope("branch:b"), { type: "branch", branch_id: "b" })
     })
   )
-  it.effect("are refused in every other form", () =>
+  it.effect("the scope of a key is refused in every other form", () =>
     Effect.gen(function* () {
       const wrong = ["org", "projects:p", 7, {}, { type: "project" }, { type: "branch", branch_id: "b" }]
       for (const given of [...wrong, { type: "organization", project_id: "p" }, { type: "project", project_id: 1 }])
@@ -35,7 +35,7 @@ describe("scopes of keys", () => {
 })
 
 describe("regions of projects", () => {
-  it.effect("region_id is read as region, and two that differ are refused", () =>
+  it.effect("region_id is an alias of region, and two different values are refused", () =>
     Effect.gen(function* () {
       const create = (body: object) => call("POST", "/v1/projects", { name: "n", ...body })
       for (const body of [{ region: "eu" }, { region_id: "eu" }, { region: "eu", region_id: "eu" }])
@@ -43,7 +43,7 @@ describe("regions of projects", () => {
       assert.strictEqual((yield* create({ region: "eu", region_id: "us" })).status, 422)
     })
   )
-  it.effect("a change that names one reaches the handler, with or without a name", () =>
+  it.effect("a change that names a region reaches the handler, with or without a name", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* call("PATCH", project, { region: "eu" })).body["payload"], { region: "eu" })
       assert.deepStrictEqual((yield* call("PATCH", project, { region_id: 7, name: "n" })).body["payload"], {
@@ -56,7 +56,7 @@ describe("regions of projects", () => {
 })
 
 describe("paths", () => {
-  it.effect("the collection of keys has two forms, nothing else has", () =>
+  it.effect("only the collection of keys has a path with a trailing slash", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual(yield* called("GET", "/v1/api-keys/"), [200, "list"])
       assert.deepStrictEqual(yield* called("GET", "/v1/api-keys"), [200, "listBare"])
@@ -74,7 +74,7 @@ describe("paths", () => {
         assert.strictEqual((yield* call("DELETE", ipAllow + path)).status, 404, path)
     })
   )
-  it.effect("a network is one segment or two", () =>
+  it.effect("a network in a path is one segment or two", () =>
     Effect.gen(function* () {
       assert.deepStrictEqual((yield* call("DELETE", `${ipAllow}/10.0.0.0%2F8`)).body, {
         called: "remove",
@@ -86,7 +86,7 @@ describe("paths", () => {
       })
     })
   )
-  it.effect("lists take a limit of 1 to 1,000 and ignore parameters that they do not know", () =>
+  it.effect("lists accept a limit of 1 to 1,000 and ignore unknown parameters", () =>
     Effect.gen(function* () {
       const { body } = yield* call("GET", "/v1/projects?limit=1000&cursor=x&page=2")
       assert.deepStrictEqual(body["query"], { limit: 1000, cursor: "x" })
@@ -102,7 +102,7 @@ describe("paths", () => {
         assert.strictEqual((yield* call("GET", `${project}/operations/o?wait=${wait}`)).status, 422, wait)
     })
   )
-  it.effect("history starts after an event id, and streams refuse no position", () =>
+  it.effect("event history starts after an event id, and streams refuse no Last-Event-ID", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* call("GET", "/v1/events/history?after=01K3Z6V9E8Q0X5M4C2B7N1R0SD")).status, 200)
       for (const after of ["x", "81K3Z6V9E8Q0X5M4C2B7N1R0SD", "01K3Z6V9E8Q0X5M4C2B7N1R0SDA"])

@@ -176,7 +176,7 @@ const agentOn = (name: string): string => {
 }
 
 describe("policies", () => {
-  it("every endpoint has one, and the middleware that it asks for", () => {
+  it("every endpoint has one policy and the middleware for it", () => {
     for (const { endpoint, name } of listed) {
       const policy = policyOf(endpoint)
       assert.isDefined(policy, name)
@@ -192,7 +192,7 @@ describe("policies", () => {
     }
   })
 
-  it("every call with a credential is in the matrix", () => {
+  it("every call with a credential policy is in the matrix", () => {
     assert.sameMembers(
       [...Object.values(matrix).flat(), "apiKeys.revoke", "apiKeys.revokeSelf"],
       [...credentialPolicies.keys()]
@@ -222,7 +222,7 @@ describe("policies", () => {
     }
   })
 
-  it("agent keys stay off main", () => {
+  it("agent keys may not change main branches", () => {
     const rows: Record<string, ReadonlyArray<string>> = {
       "c.c": ["branches.change", "branches.reset", "branches.delete", "endpoints.change", "endpoints.delete"],
       "c..": ["endpoints.suspend"],
@@ -232,7 +232,7 @@ describe("policies", () => {
       for (const name of names) assert.strictEqual(agentOn(name), row, name)
   })
 
-  it("what reveals a connection secret is a mint or a sandbox", () => {
+  it("a call that reveals a connection secret is a mint or a sandbox", () => {
     assert.strictEqual(credentialPolicies.get("branches.mint")?.effect, "mint")
     assert.strictEqual(credentialPolicies.get("sandboxes.create")?.effect, "sandbox")
   })

@@ -17,7 +17,7 @@ const bodyOf = (response: HttpServerResponse.HttpServerResponse) =>
 
 describe("problems", () => {
   for (const code of codes) {
-    it.effect(`${code} answers as its row of the catalog says`, () =>
+    it.effect(`${code} answers as its row of problemCatalog says`, () =>
       Effect.gen(function* () {
         const Problem = problems[code]
         const response = yield* HttpServerRespondable.toResponse(new Problem({ detail: "why", request_id: "r-1" }))
@@ -36,12 +36,12 @@ describe("problems", () => {
     )
   }
 
-  it("has one class a code, each with its own type", () => {
+  it("every problem code has a class with its own type", () => {
     assert.sameMembers(Object.keys(problems), codes)
     assert.strictEqual(new Set(codes.map((code) => new problems[code]({}).type)).size, codes.length)
   })
 
-  it("has a detail only where a handler gives one, so that every 404 is one body", () => {
+  it("a problem has a detail only if a handler gives one, so that every 404 has the same body", () => {
     assert.deepStrictEqual(Schema.encodeSync(NotFoundProblem)(new NotFoundProblem({})), {
       type: "urn:narthex:problem:not_found",
       title: "Not found.",
@@ -50,13 +50,13 @@ describe("problems", () => {
     })
   })
 
-  it("is told from another of its status by its code", () => {
+  it("problems with the same status are told apart by code", () => {
     const either = Schema.Union([ConflictProblem, problems.idempotency_conflict])
     const body = Schema.encodeSync(problems.idempotency_conflict)(new problems.idempotency_conflict({}))
     assert.instanceOf(Schema.decodeSync(either)(body), problems.idempotency_conflict)
   })
 
-  it("names what blocks a busy branch", () => {
+  it("resource_busy names the operation that blocks the branch", () => {
     const encoded = Schema.encodeSync(ResourceBusyProblem)(
       new ResourceBusyProblem({ retry_after_ms: 1500, blocking_operation_id: "op" })
     )

@@ -58,7 +58,7 @@ const settled = Effect.promise(
 const pass = (duration: Duration.Input) => Effect.andThen(settled, TestClock.adjust(duration))
 
 describe("a subscription in time", () => {
-  it.effect("takes two and a half heartbeats of silence for a dead connection", () =>
+  it.effect("a subscription takes 2.5 heartbeats of silence for a dead connection", () =>
     Effect.gen(function* () {
       const { connection, next, reconnecting } = yield* scripted
       yield* connection
@@ -70,7 +70,7 @@ describe("a subscription in time", () => {
     })
   )
 
-  it.effect("takes any byte for a sign of life", () =>
+  it.effect("a subscription counts any byte as a heartbeat", () =>
     Effect.gen(function* () {
       const { connection, items, next } = yield* scripted
       const { send } = yield* connection
@@ -85,7 +85,7 @@ describe("a subscription in time", () => {
     })
   )
 
-  it.effect("waits for the time in Retry-After and not less", () =>
+  it.effect("a subscription waits at least the time in Retry-After", () =>
     Effect.gen(function* () {
       const { answers, connection, next, reconnecting } = yield* scripted
       const first = yield* connection
@@ -101,7 +101,7 @@ describe("a subscription in time", () => {
     })
   )
 
-  it.effect("waits longer and longer without progress, and starts over with an event", () =>
+  it.effect("a subscription backs off without progress, and an event resets the back-off", () =>
     Effect.gen(function* () {
       const { connection, next, reconnecting } = yield* scripted
       const delays: Array<number> = []
@@ -127,7 +127,7 @@ describe("a subscription in time", () => {
     })
   )
 
-  it.effect("takes the server's retry for the wait, and resumes where it was", () =>
+  it.effect("a subscription uses the server's retry as its delay and resumes at its position", () =>
     Effect.gen(function* () {
       const { connection, next, reconnecting } = yield* scripted
       const first = yield* connection
@@ -143,7 +143,7 @@ describe("a subscription in time", () => {
     })
   )
 
-  it.effect("gives up on an address that is none", () =>
+  it.effect("a subscription to an invalid URL is refused", () =>
     Effect.gen(function* () {
       const nowhere = HttpClient.make(() => Effect.never)
       const refusal = yield* Effect.flip(Stream.runDrain(eventStream(nowhere, { path: "/v1/events" })))
@@ -151,14 +151,14 @@ describe("a subscription in time", () => {
     })
   )
 
-  it("spreads waits by chance, and never undercuts Retry-After", () => {
+  it("back-off has jitter and is never shorter than Retry-After", () => {
     const wait = (random: number, retryAfter?: number) =>
       nextDelay({ attempt: 2, retry: undefined, retryAfter, random })
     assert.deepStrictEqual([wait(0), wait(1), wait(0, 60_000)], [1000, 2000, 61_000])
     assert.strictEqual(nextDelay({ attempt: 50, retry: undefined, retryAfter: undefined, random: 1 }), 30_000)
   })
 
-  it("reads Retry-After as seconds or as a date", () => {
+  it("Retry-After is read as seconds or as a date", () => {
     const now = Date.UTC(2026, 10, 20)
     assert.strictEqual(retryAfterMillis("7", now), 7000)
     assert.strictEqual(retryAfterMillis("Fri, 20 Nov 2026 00:00:09 GMT", now), 9000)

@@ -39,7 +39,7 @@ const wordsUntil = (server: SseServer, last: string, options?: Partial<Subscript
   )
 
 describe("a subscription", () => {
-  it.live("sends what it was asked for and the credential in the header alone", () =>
+  it.live("a subscription sends its options, and the credential in the header only", () =>
     Effect.gen(function* () {
       const server = yield* sseServer(stays(frame(1)))
       yield* wordsUntil(server, "event 1", { lastEventId: idOf(0), types: ["a.v1", "b.v1"] })
@@ -51,7 +51,7 @@ describe("a subscription", () => {
     })
   )
 
-  it.live("goes on after the last event when the connection drops within the next", () =>
+  it.live("a subscription resumes after the last event when the connection drops within the next", () =>
     Effect.gen(function* () {
       const server = yield* sseServer(drops("retry: 1\n\n", frame(1), frame(2)), stays(frame(3)))
       assert.deepStrictEqual(yield* wordsUntil(server, "event 3"), [
@@ -66,7 +66,7 @@ describe("a subscription", () => {
     })
   )
 
-  it.live("keeps its position on a quiet stream by bookmarks", () =>
+  it.live("a subscription keeps its position on a stream without events by bookmarks", () =>
     Effect.gen(function* () {
       const server = yield* sseServer(ends("retry: 1\n\n", bookmark(5), bookmark(5)), stays(frame(6)))
       assert.deepStrictEqual(yield* wordsUntil(server, "event 6"), [
@@ -79,7 +79,7 @@ describe("a subscription", () => {
     })
   )
 
-  it.live("asks for no bookmarks when told not to", () =>
+  it.live("a subscription requests no bookmarks when they are turned off", () =>
     Effect.gen(function* () {
       const server = yield* sseServer(stays(frame(1)))
       yield* wordsUntil(server, "event 1", { bookmarks: false })
@@ -87,7 +87,7 @@ describe("a subscription", () => {
     })
   )
 
-  it.live("shows gaps, overflows and producers' errors as values and goes on", () =>
+  it.live("a subscription emits gaps, overflows and producers' errors as items and continues", () =>
     Effect.gen(function* () {
       const server = yield* sseServer(
         ends(
@@ -110,20 +110,22 @@ describe("a subscription", () => {
     })
   )
 
-  it.live("shows unknown types, ignores unknown members and survives frames that are no envelope", () =>
-    Effect.gen(function* () {
-      const odd = frame(1, "weather.changed.v7", { n: "sun" }).replace('"region_id"', '"planet":"x","region_id"')
-      const server = yield* sseServer(stays(odd, "id: x\ndata: {}\n\n", frame(2)))
-      assert.deepStrictEqual(yield* wordsUntil(server, "event 2"), [
-        "connected -",
-        "event sun",
-        "Unreadable",
-        "event 2"
-      ])
-    })
+  it.live(
+    "a subscription emits unknown types, ignores unknown members and survives frames that are not envelopes",
+    () =>
+      Effect.gen(function* () {
+        const odd = frame(1, "weather.changed.v7", { n: "sun" }).replace('"region_id"', '"planet":"x","region_id"')
+        const server = yield* sseServer(stays(odd, "id: x\ndata: {}\n\n", frame(2)))
+        assert.deepStrictEqual(yield* wordsUntil(server, "event 2"), [
+          "connected -",
+          "event sun",
+          "Unreadable",
+          "event 2"
+        ])
+      })
   )
 
-  it.live("hands on what was sent beside what it knows of it", () =>
+  it.live("a subscription emits the decoded envelope and the JSON as sent", () =>
     Effect.gen(function* () {
       const types = ["operation.updated.v1", "resume.gap.v1", "overflow.v1", "error.v1"]
       const newer = types.map((type, n) => frame(n, type).replace('"region_id"', '"planet":{"name":"x"},"region_id"'))
@@ -139,7 +141,7 @@ describe("a subscription", () => {
     })
   )
 
-  it.live("says why the server ended the stream", () =>
+  it.live("a subscription says why the server ended the stream", () =>
     Effect.gen(function* () {
       const server = yield* sseServer(ends("retry: 1\n\n", ": closing reason=max_age\n"), stays(frame(1)))
       const items = yield* follow(server).pipe(
@@ -157,7 +159,7 @@ describe("a subscription", () => {
     [404, "not_found"],
     [406, "not_acceptable"]
   ] as const) {
-    it.live(`stops at ${status} with ${code}`, () =>
+    it.live(`a subscription stops at ${status} with ${code}`, () =>
       Effect.gen(function* () {
         const server = yield* sseServer(refuses(status, code))
         const refusal = yield* Effect.flip(Stream.runDrain(follow(server)))
@@ -167,7 +169,7 @@ describe("a subscription", () => {
     )
   }
 
-  it.live("stops when the answer is no event stream", () =>
+  it.live("a subscription stops when the answer is not an event stream", () =>
     Effect.gen(function* () {
       const server = yield* sseServer((response) => {
         response.end("<html>sign in to the hotel")
@@ -176,14 +178,14 @@ describe("a subscription", () => {
     })
   )
 
-  it.live("tries again after 503", () =>
+  it.live("a subscription retries after 503", () =>
     Effect.gen(function* () {
       const server = yield* sseServer(refuses(503, "unavailable", { "retry-after": "0" }), stays(frame(1)))
       assert.deepStrictEqual(yield* wordsUntil(server, "event 1"), ["reconnecting", "connected -", "event 1"])
     })
   )
 
-  it.live("closes its connection when the consumer leaves", () =>
+  it.live("a subscription closes its connection when the consumer stops", () =>
     Effect.gen(function* () {
       const closed = Promise.withResolvers<void>()
       const server = yield* sseServer((response, request) => {
@@ -195,7 +197,7 @@ describe("a subscription", () => {
     })
   )
 
-  it.live("is an async iterable too: leaving the loop ends it, a refusal is thrown", () =>
+  it.live("subscribeAsync ends when the loop is left, and throws a refusal", () =>
     Effect.gen(function* () {
       const closed = Promise.withResolvers<void>()
       const server = yield* sseServer(
