@@ -1,6 +1,6 @@
 /**
- * An organization with everybody and everything in it that the matrix speaks of, another project beside, and a foreign
- * organization. Written through the ports, and each part only when somebody asks for it: a cell that may change
+ * An organization with the callers and objects of the matrix, a second project, and a foreign organization. It is written
+ * through the ports, and each part only when a cell needs it: a cell that may change
  * something gets a world of its own.
  */
 import {

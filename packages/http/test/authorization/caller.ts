@@ -15,7 +15,7 @@ export interface Caller {
   readonly key_id: string
 }
 
-const nobody: Caller = {
+const anonymous: Caller = {
   token: undefined,
   user: undefined,
   member: false,
@@ -45,22 +45,22 @@ const scopeOf = Effect.fnUntraced(function* (world: World, narrow: "KP" | "KB", 
 
 /** The caller of a column; narrowed keys are of the project and branch that the call means as its own. */
 export const callerOf = Effect.fnUntraced(function* (world: World, principal: Principal, on: On) {
-  if (principal === "-") return nobody
-  if (principal === "!") return { ...nobody, token: Redacted.value(yield* makeKeySecret) }
+  if (principal === "-") return anonymous
+  if (principal === "!") return { ...anonymous, token: Redacted.value(yield* makeKeySecret) }
   if (!isKey(principal)) {
     const who = yield* world.people(sessions[principal as keyof typeof sessions])
-    return { ...nobody, ...who, member: principal !== "X" }
+    return { ...anonymous, ...who, member: principal !== "X" }
   }
   if (principal === "XK") {
     const { id, secret, user } = yield* world.endedKey
-    return { ...nobody, token: secret, user, key_id: id }
+    return { ...anonymous, token: secret, user, key_id: id }
   }
   const creator = yield* world.people(principal === "PK" ? "pending" : "owner")
   const narrow = narrowOf(principal)
   const scope = narrow === undefined ? ({ type: "organization" } as const) : yield* scopeOf(world, narrow, on)
   const key = yield* world.key("caller", creator.user, world.org, capabilityOf(principal), scope)
   return {
-    ...nobody,
+    ...anonymous,
     token: key.secret,
     user: creator.user,
     member: true,
@@ -106,7 +106,7 @@ const treeOf = Effect.fnUntraced(function* (
   }
 })
 
-/** One of an object: the caller's own, somebody else's here, somebody's elsewhere, nobody's. */
+/** The ids of an object: the caller's own, another person's in the organization, one of a foreign organization, none. */
 const pick = <A>(side: Side, own: A, other: A, foreign: A, rest: { readonly invented: A; readonly malformed: A }) =>
   side === "own"
     ? own
@@ -172,7 +172,7 @@ const peopleIds = Effect.fnUntraced(function* (world: World, call: Call, side: S
       const all = { type: "organization" } as const
       const mine = Effect.gen(function* () {
         if (kind === "key" && caller.key_id !== "-") return caller.key_id
-        // Whoever is nobody here, or nobody any more, has no key here either.
+        // A caller without a membership in the organization has no key in it.
         if (caller.user === undefined || !caller.member) return (yield* world.endedKey).id
         return (yield* world.key("object", caller.user, world.org, "read_write", all)).id
       })

@@ -79,8 +79,8 @@ layer(memoryApi({ key_limit: 5 }), { excludeTestServices: true })("api keys", (i
       assert.strictEqual(Date.parse(expires_at) - Date.parse(created_at), 3650 * 86_400_000)
       for (let i = 0; i < 4; i++) yield* key(who)
       refused(yield* who.call("POST", "/v1/api-keys", { body: { name: "k" } }), 409, "conflict")
-      const beside = yield* joined(who, "member")
-      yield* key(beside)
+      const sibling = yield* joined(who, "member")
+      yield* key(sibling)
     })
   )
 

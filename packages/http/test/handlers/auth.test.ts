@@ -1,4 +1,4 @@
-/** Sign-in, sessions, who is calling, and what is told of the service. */
+/** Sign-in, sessions, whoami, and what the service answers about itself. */
 import { assert, layer } from "@effect/vitest"
 import { OperatorAccounts, UserId } from "@narthex/core"
 import { Effect } from "effect"

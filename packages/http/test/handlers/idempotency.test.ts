@@ -112,7 +112,7 @@ layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => 
       yield* who.call("PATCH", `/v1/orgs/${who.org_id}/members/${viewer.user_id}`, { body: { role: "member" } })
       const { body } = yield* viewer.call("POST", "/v1/auth/refresh")
       const promoted = yield* call("POST", "/v1/projects", { token: body.access_token, ...once("v", { name: "p" }) })
-      assert.strictEqual(promoted.status, 201, "what was refused by rights is tried anew")
+      assert.strictEqual(promoted.status, 201, "a refusal by rights is not stored")
     })
   )
 

@@ -47,7 +47,7 @@ layer(memoryApi(), { excludeTestServices: true })("ids", (it) => {
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
-      const beside = yield* project(who)
+      const sibling = yield* project(who)
       const stranger = yield* arrive()
       const theirs = yield* project(stranger)
       const bodies: ReadonlyArray<readonly [path: string, member: string, make: (id: string) => unknown]> = [
@@ -57,7 +57,7 @@ layer(memoryApi(), { excludeTestServices: true })("ids", (it) => {
       ]
       for (const [path, member, make] of bodies) {
         const answers = yield* Effect.forEach(
-          [beside.main, theirs.main, invented["branch_id"], "not-an-id", "", "x".repeat(5000)],
+          [sibling.main, theirs.main, invented["branch_id"], "not-an-id", "", "x".repeat(5000)],
           (id) => who.call("POST", path, { body: make(id ?? ""), headers: { "x-request-id": "same" } })
         )
         for (const answer of answers) {
@@ -91,11 +91,11 @@ layer(memoryApi(), { excludeTestServices: true })("ids", (it) => {
     Effect.gen(function* () {
       const who = yield* founder()
       const place = yield* project(who)
-      const beside = yield* project(who)
+      const sibling = yield* project(who)
       const narrow = yield* key(who, { scope: { type: "project", project_id: place.id } })
-      const body = { branch_id: beside.main }
+      const body = { branch_id: sibling.main }
       refused(yield* narrow.call("POST", `${place.path}/endpoints`, { body }), 422, "invalid_request")
-      refused(yield* narrow.call("POST", `${beside.path}/endpoints`, { body }), 403, "scope_insufficient")
+      refused(yield* narrow.call("POST", `${sibling.path}/endpoints`, { body }), 403, "scope_insufficient")
     })
   )
 })

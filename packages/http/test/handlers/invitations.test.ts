@@ -1,4 +1,4 @@
-/** Invitations: made, sent anew, withdrawn, honoured at sign-in. */
+/** Invitations: created, resent, revoked, accepted at sign-in. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ahead, idToken, memoryApi } from "../support/apiOver.ts"

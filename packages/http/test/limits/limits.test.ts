@@ -29,7 +29,7 @@ const limited = (answer: Answer, name: string, policy: string) => {
   assert.strictEqual(answer.body.retry_after_ms, wait * 1000)
 }
 
-/** Signed in from an address that nobody else uses. */
+/** A session from an address that no other test uses. */
 const newcomer = Effect.fnUntraced(function* () {
   const headers = client()
   const email = address()

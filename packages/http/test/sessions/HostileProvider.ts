@@ -1,7 +1,7 @@
 /**
  * An OpenID Connect issuer of our own over real HTTP, that does whatever a test wants of it.
  *
- * It counts what it is asked for, and a second server beside it notes every request that it gets: nothing may ever be
+ * It counts its requests, and a second server records every request that it gets: nothing may ever be
  * fetched from there.
  */
 import type { KeyObject } from "node:crypto"
@@ -112,7 +112,7 @@ export const hostileProvider = Effect.gen(function* () {
     counts,
     answers,
     published,
-    /** Done once somebody has asked for anything. */
+    /** Resolves when the first request arrives. */
     asked: Deferred.await(asked),
     /** For good: its port may be another program's at once. */
     down: server.close,

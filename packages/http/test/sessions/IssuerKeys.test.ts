@@ -191,7 +191,7 @@ describe("a provider is unavailable when", () => {
       }
     ],
     [
-      "its discovery speaks of another issuer",
+      "its discovery names another issuer",
       ({ answers, elsewhere, published }) => {
         answers.discovery = json({ ...published.discovery, issuer: elsewhere })
       }
@@ -203,7 +203,7 @@ describe("a provider is unavailable when", () => {
       }
     ],
     [
-      "its keys are a file of ours",
+      "its keys are a local file",
       ({ answers, published }) => {
         answers.discovery = json({ ...published.discovery, jwks_uri: "file:///etc/passwd" })
       }
@@ -227,7 +227,7 @@ describe("a provider is unavailable when", () => {
       }
     ],
     [
-      "its key set is no key set",
+      "its key set does not have the form of one",
       ({ answers }) => {
         answers.jwks = json({ keys: "rsa-1" })
       }

@@ -43,7 +43,7 @@ export const stored = Effect.gen(function* () {
   return yield* (yield* SigningKeyStore).published(yield* DateTime.now)
 })
 
-/** The private half of a stored key, as nobody but the signer may have it. */
+/** The private part of a stored key, which only the signer may unwrap. */
 export const privateKeyOf = (row: SigningKey) =>
   Effect.gen(function* () {
     const secret = Redacted.value((yield* MasterSecret).key("signing-key-wrapping"))

@@ -30,7 +30,7 @@ import {
 } from "../../src/index.ts"
 import { call, TestApi } from "./wire.ts"
 
-/** Believes `email:<address>:<salt>`, and `unverified:…` as an address that nobody vouches for. */
+/** Accepts `email:<address>:<salt>`, and `unverified:…` as an unverified address. */
 const Believer = Layer.succeed(IdentityProvider, {
   providers: [new ProviderView({ id: "test", name: "Test", issuer: "https://issuer.test" })],
   verify: ({ id_token }) => {
@@ -53,7 +53,7 @@ const Believer = Layer.succeed(IdentityProvider, {
 export const proxyToken = "proxy-token-of-the-tests"
 export const consoleToken = "console-token-of-the-tests"
 
-/** Moves the server's clock ahead, so that nobody waits for what takes time. */
+/** Moves the server's clock ahead, so that tests need not wait. */
 export class Ahead extends Context.Service<Ahead, { readonly by: (duration: Duration.Input) => Effect.Effect<void> }>()(
   "test/Ahead"
 ) {}
@@ -176,7 +176,7 @@ export const memoryApi = (options: ApiOptions = {}) => apiOver(layerMemoryPorts,
 /** An id token that is believed, and no other one like it. */
 export const idToken = (email: string) => `email:${email}:${randomBytes(8).toString("hex")}`
 
-/** Signs somebody in and answers the session's token. */
+/** Signs a person in and returns the session token. */
 export const signIn = (email: string) =>
   Effect.map(
     call("POST", "/v1/auth/exchange", { body: { id_token: idToken(email) } }),

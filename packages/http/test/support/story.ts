@@ -1,4 +1,4 @@
-/** What a test of the API begins with: somebody who signed in, a project that is ready, a refusal as it must be. */
+/** What tests of the API start with: a signed-in person, a project that is ready, a check of refusals. */
 import { assert } from "@effect/vitest"
 import { OperationId, OperationStore, StoredOperation } from "@narthex/core"
 import { Effect, Option } from "effect"
@@ -6,7 +6,7 @@ import { idToken } from "./apiOver.ts"
 import { type Answer, call, type Sent } from "./wire.ts"
 
 let count = 0
-/** An address that nobody else has. */
+/** A unique email address. */
 export const address = () => `person${++count}@example.com`
 
 export interface Someone {
@@ -45,7 +45,7 @@ export const founder = Effect.fnUntraced(function* () {
   return { ...withToken(who, switched.body.access_token), org_id }
 })
 
-/** Somebody who came into the organization by invitation. */
+/** A person who joined the organization by invitation. */
 export const joined = Effect.fnUntraced(function* (owner: Someone, role: string) {
   const email = address()
   const invited = yield* owner.call("POST", `/v1/orgs/${owner.org_id}/invitations`, { body: { email, role } })

@@ -15,7 +15,7 @@ const shuffled = <A>(all: ReadonlyArray<A>): ReadonlyArray<A> =>
     .sort((a, b) => a.at - b.at)
     .map(({ it }) => it)
 
-/** Positions from `from` to `to`, both included: in the short form so many, and first those beside what `decides`. */
+/** Positions from `from` to `to`, inclusive. The short form takes some of them, first those next to what `decides`. */
 export const places = (bytes: Uint8Array, from: number, to: number, short: number): ReadonlyArray<number> => {
   const all = Array.from({ length: to - from + 1 }, (_, at) => from + at)
   if (long) return all

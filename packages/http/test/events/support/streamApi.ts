@@ -1,4 +1,4 @@
-/** The API over memory with settings of event streams, and a way to state events beside it. */
+/** The API over memory with settings of event streams, and a way to emit events without a call. */
 import { defaultEventSettings, EventSettings, OrgId, type ProjectId, Transaction } from "@narthex/core"
 import { Effect, Layer } from "effect"
 import { type ApiOptions, memoryApi, signIn } from "../../support/apiOver.ts"
