@@ -128,7 +128,7 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "broker-drained",
-        find: "if (stream.hungry) fanouts.get(stream.access.org_id)?.offer()",
+        find: "if (stream.ready) fanouts.get(stream.access.org_id)?.offer()",
         put: "",
         why: "A stream that drained and has more to take is served again."
       }
@@ -195,7 +195,7 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "fanout-hungry",
-        find: "this.#current = next.hungry ? next : undefined",
+        find: "this.#current = next.ready ? next : undefined",
         put: "this.#current = undefined",
         why: "A pass serves each stream until it has everything."
       }

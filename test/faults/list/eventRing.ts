@@ -43,8 +43,8 @@ export const eventRing: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "ring-poison-project-wording",
-        find: "this.#projectWording.set(this.#end, encoded.project)",
-        put: "this.#projectWording.set(this.#end, encoded.org)",
+        find: "this.#projectFrames.set(this.#end, encoded.project)",
+        put: "this.#projectFrames.set(this.#end, encoded.org)",
         why: "A project's stream gets `error.v1` with the project in it."
       },
       {
@@ -169,14 +169,14 @@ export const eventRing: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "ring-picked-wording",
-        find: "const wording = filter.project === anyProject ? undefined :",
-        put: "const wording = filter.project !== anyProject ? undefined :",
+        find: "const projectFrame = filter.project === anyProject ? undefined :",
+        put: "const projectFrame = filter.project !== anyProject ? undefined :",
         why: "The organization's streams get `error.v1` without a project, a project's with it."
       },
       {
         id: "ring-picked-skip",
-        find: "segment.type(to))) continue\n      const wording",
-        put: "segment.type(to))) break\n      const wording",
+        find: "segment.type(to))) continue\n      const projectFrame",
+        put: "segment.type(to))) break\n      const projectFrame",
         why: "A filter passes over entries that it does not want."
       },
       {

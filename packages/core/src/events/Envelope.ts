@@ -1,8 +1,8 @@
 /**
- * What a client receives (docs/design/events.md E1–E5), and what the log keeps before and after it has an id.
+ * The envelope that clients receive (docs/design/events.md E1–E5), and an event before and after the log gives it an id.
  *
- * The envelope only ever gains members. Internal events travel in the same order as all others, so that a
- * revocation acts before whatever was committed after it, but no client ever sees one.
+ * The envelope only ever gains members. Internal events are in the same order as all others, so that a revocation acts
+ * before events committed after it; clients never see them.
  */
 import { type DateTime, Schema } from "effect"
 import { OrgId, ProjectId, RegionId } from "../Ids.ts"
@@ -22,7 +22,7 @@ export class Envelope extends Schema.Class<Envelope>("Envelope")({
   data: EventData
 }) {}
 
-/** An event as its producer states it. The transaction adds where and when. */
+/** An event as its producer states it. The transaction adds region and time. */
 export interface NewEvent {
   readonly org_id: OrgId
   /** `null` for an event of the whole organization. */
@@ -33,7 +33,7 @@ export interface NewEvent {
   readonly data: EventData
 }
 
-/** An event as it is handed to the log, in the transaction that causes it. */
+/** An event as it is appended to the log, in the transaction that causes it. */
 export interface EmittedEvent extends NewEvent {
   readonly region_id: RegionId
   readonly at: DateTime.Utc

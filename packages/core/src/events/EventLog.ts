@@ -1,9 +1,9 @@
 /**
- * Port: the durable, totally ordered log of everything that happened, kept for the retention time.
+ * Port: the durable, totally ordered log of all events, kept for the retention time (docs/design/events.md E12–E17).
  *
  * `append` is for the transaction port alone, as the last step before its commit: that is what makes the order
  * causal. Ids and positions exist only once an event is sequenced, which is after the commit; readers see
- * dense positions, so `pos > cursor` never skips anything. (Forgetting old events leaves holes at the low end.)
+ * dense positions, so `pos > cursor` never skips anything. (Trimming leaves holes at the low end.)
  *
  * `layerMemory` is the reference implementation. The contract that every adapter must meet is executable:
  * `eventLogContract` of `@narthex/core/testing`.
@@ -25,9 +25,9 @@ export interface HistoryPage {
   readonly events: ReadonlyArray<LoggedEvent>
   /** The oldest id still kept in this scope. */
   readonly oldest_id: Option.Option<string>
-  /** Was anything after `after` trimmed already? Then the page starts at the oldest and is not complete. */
+  /** `false`: events after `after` were trimmed, and the page starts at the oldest one that is kept. */
   readonly complete: boolean
-  /** Are there more after this page? */
+  /** Are there more events after this page? */
   readonly more: boolean
 }
 
@@ -36,7 +36,7 @@ export class EventLog extends Context.Service<
   {
     /** Hands events to the log within the running transaction, in this order. Only `Transaction` calls it. */
     readonly append: (events: ReadonlyArray<EmittedEvent>) => Effect.Effect<void, StorageError>
-    /** Gives committed events their ids: `more` when some may be left, `busy` when another instance is at it. */
+    /** Gives committed events their ids: `more` when some may be left, `busy` when another instance is sequencing. */
     readonly sequence: Effect.Effect<"idle" | "busy" | "more", StorageError>
     /** Position and id of the newest event of all organizations. */
     readonly head: Effect.Effect<{ readonly pos: number; readonly id: string }, StorageError>
@@ -60,11 +60,11 @@ export class EventLog extends Context.Service<
       after: string,
       limit: number
     ) => Effect.Effect<HistoryPage, StorageError>
-    /** Something may be new. Hints only: readers poll as well. */
+    /** Hints that there may be new events; readers poll as well. */
     readonly wakeups: Stream.Stream<void>
-    /** Gives this instance's readers such a hint. `Transaction` does it after a commit with events. */
+    /** Sends this instance's readers such a hint. `Transaction` does it after a commit with events. */
     readonly wake: Effect.Effect<void>
-    /** Forgets events before an instant, but keeps the newest `keep` of each organization. Answers how many went. */
+    /** Removes events from before an instant, except the newest `keep` of each organization. Returns how many. */
     readonly trim: (before: DateTime.Utc, keep: number) => Effect.Effect<number, StorageError>
   }
 >()("@narthex/core/events/EventLog") {
@@ -83,7 +83,7 @@ export class EventLog extends Context.Service<
 
 interface OrgLog {
   readonly events: Chunk.Chunk<LoggedEvent>
-  /** The newest id that was forgotten. */
+  /** The newest trimmed id. */
   readonly trimmed: string
 }
 
@@ -123,13 +123,13 @@ const orgOf = (log: Pick<Log, "orgs">, org: OrgId) => Option.getOrElse(HashMap.g
 const visible = (project: ProjectId | null) => (event: LoggedEvent) =>
   !event.internal && (project === null || event.project_id === project)
 
-/** The newest id of these, else what was forgotten. */
+/** The newest id of these, else the newest trimmed one. */
 const lastOf = (org: OrgLog) =>
   Option.match(Chunk.last(org.events), { onNone: () => org.trimmed, onSome: (event) => event.id })
 
 const appended = (log: Log, events: ReadonlyArray<EmittedEvent>, now: number, random: number): Log => {
   const fresh = now > log.ms
-  const ms = fresh ? now : log.ms // the clock stood still or went back: ids go on in the last millisecond
+  const ms = fresh ? now : log.ms // the clock stood still or went back: ids continue in the last millisecond
   const r40 = fresh ? random : log.r40
   const first = fresh ? 1 : log.c32 + 1
   const added = events.map(
@@ -196,12 +196,12 @@ const makeMemory = (storage: MemoryStorage["Service"]): Effect.Effect<EventLog["
         Effect.map(log, (all) => {
           const { events, trimmed } = orgOf(all, org)
           const older = Chunk.last(Chunk.dropRight(events, Math.min(cap, Chunk.size(events))))
-          const forgotten = trimmed === noEvent ? Option.none() : Option.some(trimmed)
+          const belowWindow = trimmed === noEvent ? Option.none() : Option.some(trimmed)
           return {
             events: Chunk.toReadonlyArray(Chunk.takeRight(events, cap)),
             floor: Option.orElse(
               Option.map(older, (event) => event.id),
-              () => forgotten
+              () => belowWindow
             )
           }
         }),

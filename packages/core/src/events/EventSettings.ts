@@ -1,55 +1,70 @@
-/** What an operator may turn on event streams, with the defaults of docs/design/events.md. Settings of one instance. */
+/**
+ * The settings of event streams of one instance; the rules are those of docs/design/events.md. A process that changes
+ * some of them provides the whole record: `{ ...defaultEventSettings, … }`.
+ */
 import { Context, Duration } from "effect"
 import { RegionId } from "../Ids.ts"
 
+/** Limits of one instance, step 1 of E24. `streams/StreamLimits.ts` counts against them. */
 export interface EventLimits {
   /** Open streams of one principal. */
   readonly streams: number
+  /** Open streams of one organization. */
   readonly orgStreams: number
+  /** Open streams of the instance. */
   readonly instanceStreams: number
-  /** Opened streams per second and principal. */
+  /** Streams opened per second and principal, refused ones included. */
   readonly opens: number
 }
 
 export interface EventSettings {
-  /** Events and bytes that a ring keeps. All instances must agree on them. */
+  /** Events that a ring keeps, at most. All instances must have the same value (E21). `NARTHEX_EVENT_RING`. */
   readonly ringEvents: number
+  /** Bytes of frames that a ring keeps, at most. All instances must have the same value (E21). */
   readonly ringBytes: number
-  /** What all rings of the instance may take; beyond it, those without streams go, the least used first. */
+  /** Bytes that all rings may take; beyond it, rings without streams are evicted, least recently used first (E21). */
   readonly ringsBytes: number
-  /** The largest frame of an event; a larger one is told as `error.v1`. */
+  /** Bytes of the largest frame of an event; a larger event appears as `error.v1` (E34). */
   readonly eventBytes: number
-  /** The largest single write. */
+  /** Bytes of the largest single write, if it holds more than one event (E25). */
   readonly sliceBytes: number
-  /** What a flush may write, and how long it may take, before others get their turn. */
+  /** Writes of one flush before it yields to other work (E25). */
   readonly yieldWrites: number
+  /** Time of one flush before it yields to other work (E25). */
   readonly yieldAfter: Duration.Duration
+  /** Mean time between heartbeats of an idle stream (E36); each is 80 to 120 % of it. */
   readonly heartbeat: Duration.Duration
-  /** A stream ends after 80 to 100 % of this, or `expiryMargin` before its credential does. */
+  /** A stream ends after 80 to 100 % of this time (E28). `NARTHEX_STREAM_MAX_AGE`. */
   readonly maxAge: Duration.Duration
+  /** A stream ends this time before its credential expires (E28). */
   readonly expiryMargin: Duration.Duration
-  /** A reader that takes nothing for so long, or is so far behind, is dropped. `ring`: as much as the ring holds. */
+  /** A stream whose socket stays full for this time ends with an overflow (E26). */
   readonly stallTimeout: Duration.Duration
+  /** Events that a full stream may lag behind (E26); `ring`: as many as the ring holds. */
   readonly maxLagEvents: number | "ring"
+  /** Bytes that a full stream may lag behind (E26); `ring`: as many as the ring holds. */
   readonly maxLagBytes: number | "ring"
-  /** How long an ended stream may take to send its last bytes. */
+  /** How long an ended stream may take to send its last bytes before its connection is destroyed (E31). */
   readonly linger: Duration.Duration
-  /** How long a client that is ahead of this instance is waited for. */
+  /** How long to wait for this instance to catch up with a client's position (E24, step 4). */
   readonly freshness: Duration.Duration
-  /** How often a live principal's right is looked up again. */
+  /** Mean time between two checks of an open stream's right against storage (E29); each is 80 to 120 % of it. */
   readonly revalidate: Duration.Duration
-  /** Replays at a time, and bytes that they may have in flight together. */
+  /** Replays that run at the same time (E24, step 7). */
   readonly replays: number
+  /** Bytes that running replays may have in flight together (E24, step 7). */
   readonly replayBytes: number
-  /** After being blocked for so long a replay no longer counts: it has become an ordinary slow reader. */
+  /** A replay blocked for this time leaves the budget: it is an ordinary slow reader from then on (E24, step 7). */
   readonly replayPatience: Duration.Duration
+  /** Time between two reads of the log without a hint (E14). */
   readonly poll: Duration.Duration
+  /** Events of one read of the log (E14). */
   readonly tailBatch: number
-  /** How many events a reader of `EventFeed.events` may fall behind before it loses the oldest. */
+  /** Events that a reader of `EventFeed.events` may lag behind before it loses the oldest. */
   readonly waiterBacklog: number
-  /** How long the durable log keeps events; the newest `ringEvents` of each organization stay longer. */
+  /** How long the log keeps events; the newest `ringEvents` of each organization stay longer (E16). `NARTHEX_EVENT_RETENTION`. */
   readonly retention: Duration.Duration
-  /** `null`: no limits. */
+  /** Limits of open streams (E24, step 1); `null`: none. */
   readonly limits: EventLimits | null
 }
 

@@ -2,7 +2,7 @@
  * The newest events of one organization, encoded once and kept as bytes (docs/design/events.md E21–E23). Pure: no
  * clock, no I/O.
  *
- * It is a cache of the durable log. It keeps the longest run of newest events within its two limits, hidden ones
+ * It is a cache of the durable log. It keeps the longest run of newest events within its two limits, internal events
  * included, so every instance with the same limits gives the same answers.
  *
  * Pitfall: looking an id up. Entries are counted from the creation of the ring, a cursor is the number of the next
@@ -44,8 +44,8 @@ export class EventRing {
   readonly #totals = new Map<number, Map<number, number>>()
   /** The newest evicted event of each project; under `anyProject`, of all. */
   readonly #evicted = new Map<number, string>()
-  /** The wording of `error.v1` for a project's streams, by entry. */
-  readonly #projectWording = new Map<number, Uint8Array>()
+  /** The frame of `error.v1` for a project's streams, by entry. */
+  readonly #projectFrames = new Map<number, Uint8Array>()
 
   constructor(limits: RingLimits, floor: string) {
     this.#limits = limits
@@ -73,12 +73,12 @@ export class EventRing {
     return this.#evictedId
   }
 
-  /** Bytes that the ring takes, unused room included. */
+  /** Bytes of memory, unused space included. */
   get memory(): number {
     return this.#memory
   }
 
-  /** Adds the next event, and drops what no longer fits. One that is not newer than the last is ignored. */
+  /** Appends the next event, and evicts what exceeds the limits. `false`: it is not newer than the last, and is ignored. */
   append(event: LoggedEvent): boolean {
     if (event.id <= this.#lastId) return false
     const encoded = encodeEvent(event, this.#limits.eventBytes)
@@ -86,7 +86,7 @@ export class EventRing {
     const type =
       encoded._tag === "Hidden" ? hidden : this.#typeNumber(encoded._tag === "Poison" ? brokerType : event.type)
     const frame = encoded._tag === "Hidden" ? new Uint8Array() : encoded._tag === "Poison" ? encoded.org : encoded.bytes
-    if (encoded._tag === "Poison" && encoded.project !== undefined) this.#projectWording.set(this.#end, encoded.project)
+    if (encoded._tag === "Poison" && encoded.project !== undefined) this.#projectFrames.set(this.#end, encoded.project)
     this.#segmentFor(frame.length).add(eventIdToBytes(event.id), project, type, frame)
     this.#bytes += frame.length
     this.#end += 1
@@ -114,8 +114,8 @@ export class EventRing {
     if (filter.users === 0) this.#filters.delete(filter.key)
   }
 
-  /** Forgets shared slices, so that they do not outlive the bytes they were cut from. */
-  forgetSlices() {
+  /** Releases shared slices, so that they do not keep evicted segments in memory. */
+  releaseSlices() {
     for (const filter of this.#filters.values()) filter.last = undefined
   }
 
@@ -132,12 +132,12 @@ export class EventRing {
     return low
   }
 
-  /** The id that a cursor has passed last. */
+  /** The id of the entry before a cursor. */
   idBefore(cursor: number): string {
     return cursor <= this.#first ? this.#evictedId : this.#at(cursor - 1).id(cursor - 1)
   }
 
-  /** The oldest event here that passes. */
+  /** The id of the oldest entry that passes the filter. */
   oldest(filter: RingFilter): string | null {
     for (let entry = this.#first; entry < this.#end; entry++) {
       const segment = this.#at(entry)
@@ -158,7 +158,7 @@ export class EventRing {
     return position >= this.floor || this.lostAfter(project, position)
   }
 
-  /** How many events of this kind ever were here: the measure that a stream counts itself against. */
+  /** How many events that pass were ever in the ring. A stream compares it with the number that it has sent. */
   total(filter: RingFilter): number {
     let total = 0
     for (const [project, types] of this.#totals)
@@ -166,7 +166,7 @@ export class EventRing {
     return total
   }
 
-  /** How many events of this kind are here from a cursor on. */
+  /** How many events that pass are in the ring from a cursor on. */
   remaining(filter: RingFilter, cursor: number): number {
     let remaining = 0
     for (let entry = Math.max(cursor, this.#first); entry < this.#end; entry++) {
@@ -197,7 +197,7 @@ export class EventRing {
     return slice
   }
 
-  /** Entries that lie side by side: their bytes are shared, not copied. */
+  /** Adjacent entries: their bytes are shared, not copied. */
   #run(from: number, limit: number): RingSlice {
     const segment = this.#at(from)
     const start = segment.start(from)
@@ -215,8 +215,8 @@ export class EventRing {
     for (; to < this.#end; to++) {
       const segment = this.#at(to)
       if (!filter.passes(segment.project(to), segment.type(to))) continue
-      const wording = filter.project === anyProject ? undefined : this.#projectWording.get(to)
-      const part = wording ?? segment.bytes.subarray(segment.start(to), segment.start(to + 1))
+      const projectFrame = filter.project === anyProject ? undefined : this.#projectFrames.get(to)
+      const part = projectFrame ?? segment.bytes.subarray(segment.start(to), segment.start(to + 1))
       if (parts.length > 0 && length + part.length > limit) break
       parts.push(part)
       length += part.length
@@ -241,7 +241,7 @@ export class EventRing {
       this.#evicted.set(anyProject, id)
       if (segment.project(entry) !== noProject) this.#evicted.set(segment.project(entry), id)
     }
-    this.#projectWording.delete(entry)
+    this.#projectFrames.delete(entry)
     this.#first += 1
     const oldest = this.#segments[0]
     if (oldest !== undefined && this.#segments.length > 1 && oldest.end <= this.#first) {

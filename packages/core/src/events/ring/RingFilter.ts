@@ -1,16 +1,16 @@
 /**
- * What a stream wants of a ring: all of an organization or one project, all types or some. Streams that want the
- * same share one filter, and with it their slices.
+ * The entries of a ring that a stream sends: of the organization or of one project, of all types or of some. Streams with
+ * the same selection share one filter, and with it their slices.
  */
 import { hidden } from "./RingSegment.ts"
 import type { SseBytes } from "./SseBytes.ts"
 
-/** Stands for all projects, and for those events that have none. */
+/** The project number of a filter that passes all projects, and events without one. */
 export const anyProject = -2
-/** The name that no filter of types hides. */
+/** The type that passes every filter. */
 export const brokerType = "error.v1"
 
-/** Some entries from a cursor on. Without bytes, nothing among them was wanted. */
+/** Some entries from a cursor on, up to `to`. `bytes` is undefined when none of them passes. */
 export interface RingSlice {
   readonly to: number
   readonly bytes: SseBytes | undefined
@@ -24,7 +24,7 @@ export class RingFilter {
   readonly #types: ReadonlySet<string> | null
   readonly #typeNames: ReadonlyArray<string>
   users = 0
-  /** The slice made last: most streams stand at one cursor. */
+  /** The slice made last: most streams are at the same cursor. */
   last: { readonly from: number; readonly end: number; readonly slice: RingSlice } | undefined
 
   /** `typeNames` is the ring's own list, which grows. */
@@ -35,7 +35,7 @@ export class RingFilter {
     this.#typeNames = typeNames
   }
 
-  /** Does it want everything there is? Then entries can be taken as they lie. */
+  /** Does it pass everything? Then adjacent entries are one write without a copy. */
   get whole(): boolean {
     return this.project === anyProject && this.#types === null
   }

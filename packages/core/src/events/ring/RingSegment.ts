@@ -1,16 +1,17 @@
 /**
- * A piece of a ring: the frames of some events in one run of bytes, and a few numbers for each (docs/design/events.md
- * E21–E23).
+ * A part of a ring: the frames of up to 256 events in one run of bytes, with id, project and type of each
+ * (docs/design/events.md E22).
  *
- * Bytes are written once and never again: a socket may still hold them for a pending write. A segment is given up
- * as a whole, when all of it has left the ring.
+ * Bytes are written once and never overwritten: a socket may still hold them for a pending write. A segment is released
+ * as a whole, when its last entry has left the ring.
  */
 import { eventIdFromBytes } from "../EventId.ts"
 
 const capacity = 256
 
-/** What an entry is to those who ask for some types only. */
+/** The type number of an internal event. */
 export const hidden = -1
+/** The project number of an event of the whole organization. */
 export const noProject = -1
 
 export class RingSegment {

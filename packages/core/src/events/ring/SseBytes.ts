@@ -1,13 +1,13 @@
 /**
  * Bytes of a stream in the two forms that transports want: the payload alone, and the same framed as HTTP/1.1
- * chunks, which a socket takes as they are. Each is made once, when first asked for, and shared by all who hold the
+ * chunks, which a socket takes as they are. Each is made once, at the first access, and shared by every holder of the
  * object.
  */
 const encoder = new TextEncoder()
 const carriageReturn = 13
 const lineFeed = 10
 
-/** The payload starts here: before it there is room for the line with its size. */
+/** The payload starts here: the line with its size goes before it. */
 const sizeLine = 10
 const lineEnd = 2
 const room = new Uint8Array(64 * 1024)
@@ -16,8 +16,8 @@ const payloadRoom = room.subarray(sizeLine)
 const hexDigit = (value: number) => value + (value < 10 ? 48 : 87)
 
 /**
- * One HTTP/1.1 chunk (RFC 9112 §7.1). For the next chunk the same bytes may be used again: copy them first.
- * That is what a ring does anyway, and allocating them would cost ten times the encoding.
+ * One HTTP/1.1 chunk (RFC 9112 §7.1). The result is valid until the next call, which may reuse the bytes: a
+ * ring copies them anyway, and allocating them would cost ten times the encoding.
  */
 export const chunkOfText = (text: string): Uint8Array => {
   const longest = sizeLine + 3 * text.length + lineEnd
@@ -32,7 +32,7 @@ export const chunkOfText = (text: string): Uint8Array => {
   return bytes.subarray(start, sizeLine + length + lineEnd)
 }
 
-/** Takes chunk framing off again. Only for chunks made here. */
+/** Removes chunk framing. Only for chunks made by `chunkOfText`. */
 const unchunk = (chunked: Uint8Array): Uint8Array => {
   const payload = new Uint8Array(chunked.length)
   let length = 0

@@ -2,8 +2,8 @@
  * Events as bytes of a stream (docs/design/events.md E2): one `id:`, one `event:`, one `data:` line.
  *
  * JSON has no raw line breaks and types are checked, so nothing in an event can end a line early.
- * An event that cannot be sent, or is too large, is told as `error.v1` in its place and with its id: whoever
- * follows the stream learns that something is missing there, and nothing after it is held up.
+ * An event that cannot be encoded, or is too large, becomes `error.v1` in its place and with its id (E34): the client
+ * learns that an event is missing there, and nothing after it is held up.
  */
 import { DateTime, Result } from "effect"
 import type { OrgId, ProjectId, RegionId } from "../../Ids.ts"
@@ -13,7 +13,7 @@ import { chunkOfText, SseBytes } from "./SseBytes.ts"
 
 const eventType = /^[a-z0-9_]+(\.[a-z0-9_]+)*\.v\d+$/
 
-/** The envelope with its instant written out. */
+/** The envelope with its time as text. */
 interface Written {
   readonly id: string
   readonly type: string
@@ -25,7 +25,7 @@ interface Written {
   readonly data: EventData
 }
 
-/** Where a frame of the broker itself is sent, and by whom. */
+/** The organization and project that a broker frame is sent to, and the region of the sender. */
 export interface FrameScope {
   readonly org_id: OrgId
   readonly project_id: ProjectId | null
@@ -49,12 +49,12 @@ const brokerFrame = (scope: FrameScope, id: string, type: string, at: DateTime.U
     })
   )
 
-/** A logged event as its streams get it. */
+/** A logged event as streams send it. */
 export type EncodedEvent =
   | { readonly _tag: "Hidden" }
-  /** Copy the bytes: the next event may be encoded in the same place. */
+  /** Valid until the next call, which may reuse the bytes. */
   | { readonly _tag: "Frame"; readonly bytes: Uint8Array }
-  /** `error.v1`: one wording for the organization's streams, one for the project's. */
+  /** `error.v1`: one frame for the organization's streams, one for the project's. */
   | { readonly _tag: "Poison"; readonly org: Uint8Array; readonly project: Uint8Array | undefined }
 
 const poison = (event: LoggedEvent, code: string, message: string): EncodedEvent => {
@@ -97,7 +97,7 @@ export type GapReason = "malformed" | "ahead" | "too_old"
 
 export interface Gap {
   readonly reason: GapReason
-  /** What the client sent, when that is a ULID. */
+  /** The id that the client sent, if it is a ULID. */
   readonly last_event_id: string | null
   /** The oldest event of the scope that could be replayed. */
   readonly oldest_id: string | null
@@ -118,11 +118,15 @@ export const resumeGapFrame = (scope: FrameScope, at: DateTime.Utc, gap: Gap): S
 export const overflowFrame = (scope: FrameScope, at: DateTime.Utc, dropped: number, latest_id: string): SseBytes =>
   brokerFrame(scope, overflowId(latest_id), "overflow.v1", at, { dropped, latest_id })
 
-/** A comment line. Clients ignore it; whatever watches an idle connection does not. */
+/** A comment line. Clients ignore it; proxies that close idle connections see traffic. */
 export const comment = (text: string): string => (text === "" ? ":\n" : `: ${text}\n`)
 
-/** Moves a client's position without an event. Never with an empty `data:`, which some clients would parse. */
+/**
+ * Moves a client's position without an event (E11).
+ *
+ * Pitfall: adding an empty `data:` line. Old clients parse it as JSON and fail.
+ */
 export const bookmark = (id: string): string => `id: ${id}\n\n`
 
-/** Tells a client when to come back. */
+/** Tells a client how many milliseconds to wait before it reconnects. */
 export const retry = (millis: number): string => `retry: ${Math.round(millis)}\n\n`

@@ -90,7 +90,7 @@ export class EventBroker extends Context.Service<
         drained: (stream) => {
           if (stream.ended !== undefined) return
           stream.pump(FlushBudget.of(host))
-          if (stream.hungry) fanouts.get(stream.access.org_id)?.offer()
+          if (stream.ready) fanouts.get(stream.access.org_id)?.offer()
         },
         ended: (stream) => {
           if (!streams.delete(stream)) return
@@ -200,7 +200,7 @@ export class EventBroker extends Context.Service<
             if (revoked) stream.end("revoked")
             stream.tick(scheduler.now())
             stream.pump(FlushBudget.of(host))
-            if (stream.hungry) fanout.offer()
+            if (stream.ready) fanout.offer()
             return Option.some(stream)
           }
         }

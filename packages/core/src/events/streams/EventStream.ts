@@ -1,8 +1,8 @@
 /**
  * One stream: a cursor into its organization's ring, and a connection (docs/design/events.md E24 step 6 to E33).
  *
- * It has no queue. While its connection takes nothing the cursor waits and costs nothing; when it falls off the ring,
- * is too far behind or blocked for too long, the stream ends with an exact count of what was missed.
+ * It has no queue. While its socket is full the cursor waits and costs no memory. When the cursor falls off the ring, lags
+ * too far behind or is blocked for too long, the stream ends with the exact number of missed events.
  *
  * Pitfall: stopping before the stream has caught up or its socket is full. The rest would wait for the next event,
  * which may never come.
@@ -29,8 +29,8 @@ export interface StreamOwner extends StreamHost {
   readonly remind: (stream: EventStream, at: number) => void
 }
 
-const nobody: ReadonlyArray<never> = []
-/** What most streams begin with, and what they get while nothing happens: the same bytes for all. */
+const none: ReadonlyArray<never> = []
+/** The start of most streams, and their heartbeat: the same bytes for all. */
 const greeting = SseBytes.ofText(comment("ok"))
 const beat = SseBytes.ofText(comment(""))
 
@@ -43,7 +43,7 @@ export class EventStream {
   readonly #bookmarks: boolean
   readonly #deadline: { readonly at: number; readonly reason: "token_expired" | "max_age" }
   #cursor: number
-  /** Of all events of this kind, how many are behind the cursor. */
+  /** Of all events that pass the filter, how many the cursor has passed. */
   #passed: number
   /** The client has everything up to this position, even if the ring has not. */
   #least: string
@@ -57,8 +57,8 @@ export class EventStream {
   #destroyAt = Number.POSITIVE_INFINITY
   #ended: EndReason | undefined
   #gone = false
-  #onSettled: ReadonlyArray<() => void> = nobody
-  #onGone: ReadonlyArray<(reason: EndReason) => void> = nobody
+  #onSettled: ReadonlyArray<() => void> = none
+  #onGone: ReadonlyArray<(reason: EndReason) => void> = none
 
   constructor(host: StreamOwner, ring: EventRing, sink: StreamSink, options: StreamOptions, start: Start) {
     const { millis, scheduler } = host
@@ -91,12 +91,12 @@ export class EventStream {
     return this.#ended
   }
 
-  /** Are there entries that it has not looked at, and could? */
-  get hungry(): boolean {
+  /** Are there entries behind the cursor, and may they be written now? */
+  get ready(): boolean {
     return this.#ended === undefined && this.#blockedSince === undefined && this.#cursor < this.#ring.end
   }
 
-  /** Calls back once it is no longer catching up: at the head, over, or stuck. */
+  /** Calls back once the replay is over: at the head, ended, or blocked for `replayPatience`. */
   onSettled(callback: () => void) {
     if (this.#replaying) this.#onSettled = [...this.#onSettled, callback]
     else callback()
@@ -111,11 +111,11 @@ export class EventStream {
   /** Writes until caught up, blocked, or out of budget. */
   pump(budget: FlushBudget) {
     if (this.#ended !== undefined) return
-    // Timers stand still while the machine sleeps; what comes when it wakes may be the first to find out.
+    // Timers stop while the machine sleeps: an event may arrive before the overdue timer.
     if (budget.now >= this.#deadline.at) return this.end(this.#deadline.reason)
     if (this.#ahead) this.#skip()
     if (this.#tooFarBehind()) return this.overflow()
-    while (this.hungry && !budget.spent) {
+    while (this.ready && !budget.spent) {
       const slice = this.#ring.read(this.#cursor, this.#filter, this.#host.settings.sliceBytes)
       this.#cursor = slice.to
       if (slice.bytes === undefined) continue
@@ -127,7 +127,7 @@ export class EventStream {
     if (this.#cursor === this.#ring.end) this.#settle()
   }
 
-  /** Looks at its timers; answers when to look again, `undefined` for never. */
+  /** Checks its timers. Returns when to check again, `undefined` for never. */
   tick(now: number): number | undefined {
     if (this.#gone) return undefined
     if (this.#ended !== undefined) {
@@ -144,7 +144,7 @@ export class EventStream {
     return this.#due(now)
   }
 
-  /** The client read too slowly. The frame may never arrive: its next resume says the same by its position. */
+  /** Ends the stream of a client that reads too slowly. Safe if the frame never arrives: the client resumes after its last id. */
   overflow() {
     if (this.#ended !== undefined) return
     const dropped = this.#ring.total(this.#filter) - this.#passed
@@ -154,7 +154,7 @@ export class EventStream {
     this.#finish("overflow")
   }
 
-  /** Ends it for a reason of ours. `retryMillis`: when the client should be back. */
+  /** Ends it from this side. `retryMillis`: when the client should reconnect. */
   end(reason: EndReason, retryMillis?: number) {
     if (this.#ended !== undefined) return
     const closing = comment(`closing reason=${reason}`)
@@ -171,13 +171,13 @@ export class EventStream {
     return 1_000 + 2_000 * this.#host.scheduler.random()
   }
 
-  /** The id that a client at this cursor resumes after. */
+  /** The position that a client at this cursor resumes after. */
   get #position(): string {
     const passed = this.#ring.idBefore(this.#cursor)
     return passed > this.#least ? passed : this.#least
   }
 
-  /** Moves the client there. Not past what the ring has lost before the cursor: a resume would never tell of it. */
+  /** A bookmark of the position. Empty if events behind the cursor were evicted: a resume from there would hide their loss. */
   get #mark(): string {
     return this.#cursor < this.#ring.first ? "" : bookmark(this.#position)
   }
@@ -201,7 +201,7 @@ export class EventStream {
     record(streamMetrics.opened(start._tag === "Gap" ? "gap" : start._tag === "After" ? "replay" : "none"), 1)
   }
 
-  /** Leaves out what the client has, as far as it has arrived here. */
+  /** Moves the cursor over events that the client has already. */
   #skip() {
     this.#ahead = this.#least > this.#ring.lastId
     this.#cursor = Math.max(this.#cursor, this.#ring.cursorAfter(this.#least))
@@ -263,7 +263,7 @@ export class EventStream {
     if (!this.#replaying) return
     this.#replaying = false
     const waiting = this.#onSettled
-    this.#onSettled = nobody
+    this.#onSettled = none
     for (const callback of waiting) callback()
   }
 
@@ -291,7 +291,7 @@ export class EventStream {
       this.#over("client_gone")
     }
     const waiting = this.#onGone
-    this.#onGone = nobody
+    this.#onGone = none
     for (const callback of waiting) callback(this.#ended)
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Organizations whose streams have something to get (docs/design/events.md E25). One turn of the event loop serves them
- * one after the other until its budget is spent, so that neither one large nor many small ones hold up everything else.
+ * Organizations whose streams have something to send (docs/design/events.md E25). One turn of the event loop serves them
+ * one after the other until its budget is spent, so that neither a large one nor many small ones delay everything else.
  */
 import type { OrgFanout } from "./OrgFanout.ts"
 import { FlushBudget } from "./FlushBudget.ts"
@@ -31,7 +31,7 @@ export class FlushQueue {
     const budget = FlushBudget.of(this.#host)
     for (const fanout of this.#waiting) {
       this.#waiting.delete(fanout)
-      fanout.flush(budget) // comes back by itself when it was not done
+      fanout.flush(budget) // adds itself again if it did not finish
       if (budget.spent) break
     }
     if (this.#waiting.size > 0) this.#schedule()

@@ -1,9 +1,9 @@
 /**
  * One organization's ring and the streams that read it (docs/design/events.md E25).
  *
- * New events mark it dirty, and one pass over all streams follows in a later turn of the event loop; a long pass
- * gives way to others and goes on where it stopped. While the ring is being loaded from the log, events queue up
- * here and join it in order.
+ * New events mark it dirty, and one pass over all streams follows in a later turn of the event loop; a long pass yields
+ * to others and resumes where it stopped. While the ring is being loaded from the log, events queue here and join it in
+ * order.
  */
 import { Option } from "effect"
 import type { OrgId } from "../../Ids.ts"
@@ -31,7 +31,7 @@ export class OrgFanout {
   #ring: EventRing | undefined
   #queue: Array<LoggedEvent> = []
   #dirty = false
-  /** The pass that gave way, and the stream that it stopped at. */
+  /** The pass that yielded, and the stream that it stopped at. */
   #pass: Iterator<EventStream> | undefined
   #current: EventStream | undefined
   /** Everything before this entry was offered to every stream. */
@@ -44,14 +44,14 @@ export class OrgFanout {
     this.usedAt = host.scheduler.now()
   }
 
-  /** `undefined` while it is loading. */
+  /** `undefined` while it is being loaded. */
   get ring(): EventRing | undefined {
     return this.#ring
   }
 
   /**
-   * Makes the ring from the log's window and what was delivered since. Rows beyond `delivered` wait for their
-   * delivery: what stands between, a revocation perhaps, has to act before them.
+   * Makes the ring from the log's window and the events delivered since. Rows beyond `delivered` wait for their delivery,
+   * because a revocation before them has to act first.
    */
   load(window: EventWindow, delivered: number): EventRing {
     const { eventBytes, ringBytes, ringEvents } = this.#host.settings
@@ -77,7 +77,7 @@ export class OrgFanout {
     if (ring.append(event)) this.offer()
   }
 
-  /** Some stream could take something. A pass that is going on may have gone by it, so another one has to follow. */
+  /** Some stream has something to send. A running pass may be past it already, so another one follows. */
   offer() {
     this.#dirty = true
     this.#schedule()
@@ -87,7 +87,7 @@ export class OrgFanout {
     if (this.streams.size > 0) this.#host.enqueue(this)
   }
 
-  /** Half the ring is waiting for its pass: one more burst must not overrun readers that keep up. */
+  /** Does half the ring wait for its pass? One more burst must not overrun readers that keep up. */
   #crowded(ring: EventRing): boolean {
     const { ringBytes, ringEvents } = this.#host.settings
     return (
@@ -103,10 +103,10 @@ export class OrgFanout {
     this.#pass = undefined
     this.#current = undefined
     this.#dirty = false
-    ring.forgetSlices()
+    ring.releaseSlices()
   }
 
-  /** Offers what is new to every stream, or to as many as the budget allows; the rest waits for another turn. */
+  /** Offers new events to every stream, or to as many as the budget allows; the rest waits for another turn. */
   flush(budget: FlushBudget) {
     const ring = this.#ring
     if (ring === undefined) return
@@ -121,7 +121,7 @@ export class OrgFanout {
       const next: EventStream | undefined = this.#current ?? this.#pass.next().value
       if (next === undefined) break
       next.pump(budget)
-      this.#current = next.hungry ? next : undefined
+      this.#current = next.ready ? next : undefined
       if (budget.spent) {
         this.#schedule()
         return
@@ -129,7 +129,7 @@ export class OrgFanout {
     }
     this.#pass = undefined
     this.#offered = this.#offering
-    ring.forgetSlices()
+    ring.releaseSlices()
     record(streamMetrics.flush, (scheduler.now() - begun) / 1_000)
     if (this.#dirty) this.#schedule()
   }

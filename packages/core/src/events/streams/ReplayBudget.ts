@@ -1,6 +1,6 @@
 /**
- * How many replays run at a time, and how much they may have in flight together (docs/design/events.md E24, step 7): a
- * herd that comes back at once is served in turns, first come, first served.
+ * Limits how many replays run at a time, and how many bytes they have in flight together (docs/design/events.md E24, step
+ * 7): clients that reconnect together are served in turns, first come, first served.
  */
 import { Deferred, Effect } from "effect"
 
@@ -11,7 +11,7 @@ interface Request {
 
 export interface ReplayTurn {
   readonly granted: Effect.Effect<void>
-  /** Gives the turn back, or stops waiting for it. Once or many times. */
+  /** Gives the turn back, or stops waiting for it. Idempotent. */
   readonly over: () => void
 }
 
@@ -26,7 +26,7 @@ export class ReplayBudget {
     this.#bytes = bytes
   }
 
-  /** Asks for a turn. */
+  /** Requests a turn for a replay of this many bytes. A replay larger than the whole budget runs alone. */
   request(bytes: number): ReplayTurn {
     const request: Request = { bytes, granted: Deferred.makeUnsafe() }
     this.#waiting.add(request)

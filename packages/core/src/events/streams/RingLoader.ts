@@ -1,4 +1,4 @@
-/** Loads rings from the log when a client needs one; all who need the same one wait for the same load. */
+/** Loads rings from the log when a client needs one; concurrent requests for the same ring share one load. */
 import { Clock, Deferred, Effect, Exit, type Scope } from "effect"
 import type { OrgId } from "../../Ids.ts"
 import type { StorageError } from "../../StorageError.ts"
@@ -17,7 +17,7 @@ export const makeRingLoader = (
 ) => {
   const loads = new Map<OrgId, Deferred.Deferred<void, StorageError>>()
 
-  /** Runs in the service's scope: one client that leaves does not take the load away from the others. */
+  /** Runs in the service's scope, so a client that disconnects does not cancel the load of the others. */
   const load = (org: OrgId): Effect.Effect<void, StorageError> =>
     Effect.suspend(() => {
       const running = loads.get(org)
@@ -42,7 +42,7 @@ export const makeRingLoader = (
       return Effect.andThen(Effect.forkIn(work, scope), Deferred.await(done))
     })
 
-  /** The organization's ring, loaded if need be; again if the feed began anew meanwhile. */
+  /** The organization's ring, loaded if necessary, and loaded again if the feed started again in between. */
   const ringOf = (org: OrgId): Effect.Effect<EventRing, StorageError> =>
     Effect.suspend(() => {
       const ring = broker.ring(org)

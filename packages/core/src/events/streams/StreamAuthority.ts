@@ -1,6 +1,6 @@
 /**
- * Port: may this principal still follow this stream? Looked up when a stream opens and again and again while it
- * lives: the backstop behind revocations, which end streams at once (docs/design/events.md E28–E33).
+ * Port: may this principal still follow this stream? Checked when a stream opens and from time to time while it is open
+ * (docs/design/events.md E29): the backstop behind revocations, which end streams at once.
  */
 import { Context, type Effect } from "effect"
 import type { StorageError } from "../../StorageError.ts"
@@ -9,7 +9,7 @@ import type { StreamAccess } from "./StreamAccess.ts"
 export class StreamAuthority extends Context.Service<
   StreamAuthority,
   {
-    /** Answers from the store, not from a cache: what was committed before the call counts. */
+    /** Reads the store, not a cache: changes committed before the call count. */
     readonly permits: (access: StreamAccess) => Effect.Effect<boolean, StorageError>
   }
 >()("@narthex/core/events/StreamAuthority") {}

@@ -1,6 +1,6 @@
 /**
- * How many streams there may be, per principal, organization and instance, and how fast they may be opened
- * (docs/design/events.md E28–E33). Counts of this instance. A refusal counts as an opening too.
+ * Limits the open streams per principal, organization and instance, and the rate of opening them (docs/design/events.md
+ * E24, step 1). The counts are of this instance. A refusal counts as an opening too.
  */
 import { Option, Schema } from "effect"
 import type { EventLimits } from "../EventSettings.ts"
@@ -15,7 +15,7 @@ export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooMan
   }
 }
 
-/** A key counts by itself, sessions count with their user. */
+/** An API key is counted on its own; the sessions of a user are counted together. */
 const principalKey = ({ principal }: StreamAccess) => principal.api_key_id ?? principal.user_id
 
 const bump = (counts: Map<string, number>, key: string, by: number) => {
@@ -36,7 +36,7 @@ export class StreamLimits {
     this.#limits = limits
   }
 
-  /** Takes a place, or says which limit stands against it. */
+  /** Takes a place, or returns the limit that is reached. `now` in milliseconds. */
   take(access: StreamAccess, now: number): Option.Option<TooManyStreams> {
     const principal = principalKey(access)
     if (Math.floor(now / 1_000) !== this.#second) {
@@ -52,6 +52,7 @@ export class StreamLimits {
     return Option.none()
   }
 
+  /** Gives a place back. */
   give(access: StreamAccess) {
     bump(this.#principals, principalKey(access), -1)
     bump(this.#orgs, access.org_id, -1)

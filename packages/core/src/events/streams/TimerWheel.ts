@@ -1,7 +1,7 @@
 /**
- * Many timers on one: things to look at again, in buckets of equal width (docs/design/events.md E25). Pure.
+ * Many timers on one: items in buckets of equal width (docs/design/events.md E25). Pure.
  *
- * It is a reminder, not a schedule: whoever is due looks for himself and says when to come again.
+ * It is a reminder, not a schedule: due items re-check their own state and reschedule themselves.
  */
 export class TimerWheel<A> {
   readonly #width: number
@@ -19,11 +19,11 @@ export class TimerWheel<A> {
     this.#buckets.set(bucket, items.add(item))
   }
 
-  /** Takes out what is due. */
+  /** Removes and returns the items that are due. */
   due(now: number): ReadonlyArray<A> {
     const current = Math.floor(now / this.#width)
     const items: Array<A> = []
-    // A clock that jumped far ahead passes more buckets than there are.
+    // A clock that jumps far ahead passes more buckets than exist.
     const passed =
       current - this.#done > this.#buckets.size
         ? [...this.#buckets.keys()].filter((bucket) => bucket <= current).sort((a, b) => a - b)
