@@ -40,7 +40,7 @@ export const eventFrames: ReadonlyArray<FaultsOfFile> = [
         id: "frame-no-limit",
         find: "return written.success.length <= limit\n",
         put: "return written.success.length > 0\n",
-        why: "A frame that is too large is told as `error.v1`."
+        why: "A frame that is too large becomes `error.v1`."
       },
       {
         id: "frame-poison-project",

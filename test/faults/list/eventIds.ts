@@ -51,7 +51,7 @@ export const eventIds: ReadonlyArray<FaultsOfFile> = [
         id: "resume-lost",
         find: "findings.lost || ring.lostAfter(project, position)",
         put: "findings.lost || !ring.lostAfter(project, position)",
-        why: "A client that lost events is told of the gap."
+        why: "A client that lost events gets a gap."
       },
       {
         id: "resume-lost-unknown",

@@ -177,7 +177,7 @@ export const eventRing: ReadonlyArray<FaultsOfFile> = [
         id: "ring-picked-skip",
         find: "segment.type(to))) continue\n      const projectFrame",
         put: "segment.type(to))) break\n      const projectFrame",
-        why: "A filter passes over entries that it does not want."
+        why: "A filter skips entries of other types."
       },
       {
         id: "ring-evict-project",

@@ -107,7 +107,7 @@ export const eventStream: ReadonlyArray<FaultsOfFile> = [
         id: "stream-gap-frame",
         find: "      this.#write(resumeGapFrame(this.#scope, instant(this.#host), gap))\n",
         put: "",
-        why: "A client that lost events is told so."
+        why: "A client that lost events gets a gap."
       },
       {
         id: "stream-gap-after",

@@ -31,7 +31,7 @@ const follow = Effect.gen(function* () {
 })
 
 describe("a feed", () => {
-  it.effect("reads the log at once for a refresh, without a hint and before its next poll", () => {
+  it.effect("a feed reads the log at once for a refresh, without a hint and before its next poll", () => {
     const script = new Script()
     return Effect.gen(function* () {
       const feed = yield* EventFeed
@@ -46,7 +46,7 @@ describe("a feed", () => {
     }).pipe(Effect.provide(script.layer({ tailBatch: 2 })))
   })
 
-  it.effect("tells of each event once", () => {
+  it.effect("a feed publishes each event once", () => {
     const script = new Script()
     return Effect.gen(function* () {
       const feed = yield* EventFeed
@@ -65,7 +65,7 @@ describe("a feed", () => {
     }).pipe(Effect.provide(script.layer()))
   })
 
-  it.effect("ends streams that would go on over a hole in the log", () => {
+  it.effect("a hole in the log ends streams", () => {
     const script = new Script()
     return Effect.gen(function* () {
       yield* (yield* EventFeed).ready
@@ -81,7 +81,7 @@ describe("a feed", () => {
     }).pipe(Effect.provide(script.layer()))
   })
 
-  it.effect("ends streams when the log went back during an outage, and only then", () => {
+  it.effect("an outage ends streams only if the log went back", () => {
     const script = new Script()
     script.rows = rows(1, 4)
     return Effect.gen(function* () {
@@ -101,7 +101,7 @@ describe("a feed", () => {
     }).pipe(Effect.provide(script.layer()))
   })
 
-  it.effect("starts a subscriber that joins later behind the last batch, and calls it until its scope closes", () => {
+  it.effect("a feed starts a late subscriber behind the last batch, and calls it until its scope closes", () => {
     const script = new Script()
     script.rows = rows(1, 2)
     return Effect.gen(function* () {
@@ -124,7 +124,7 @@ describe("a feed", () => {
     }).pipe(Effect.provide(script.layer()))
   })
 
-  it.effect("delivers a batch again when a subscriber fails on it, and announces that the log answers again", () => {
+  it.effect("a feed delivers a batch again after a subscriber failed on it, and announces that it resumed", () => {
     const script = new Script()
     return Effect.gen(function* () {
       const feed = yield* EventFeed
@@ -142,7 +142,7 @@ describe("a feed", () => {
     }).pipe(Effect.provide(script.layer()))
   })
 
-  it.effect("trims what is older than the retention", () => {
+  it.effect("a feed trims events older than the retention", () => {
     const script = new Script()
     return Effect.gen(function* () {
       yield* TestClock.adjust("10 minutes")

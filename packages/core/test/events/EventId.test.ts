@@ -23,23 +23,23 @@ type Parts = typeof Parts.Type
 const made = ({ c32, ms, r40 }: Parts) => makeEventId(ms, r40, c32)
 
 describe("an event id", () => {
-  it.prop("keeps what it was made of", [Parts], ([parts]) => {
+  it.prop("an event id yields the parts that it was made of", [Parts], ([parts]) => {
     assert.deepStrictEqual(eventIdParts(made(parts)), { ...parts, low: 0 })
     assert.match(made(parts), /^[0-7][0-9A-HJKMNP-TV-Z]{25}$/)
   })
 
-  it.prop("sorts by time, then chance, then counter", [Parts, Parts], ([a, b]) => {
+  it.prop("event ids sort by time, then random bits, then counter", [Parts, Parts], ([a, b]) => {
     const expected = Math.sign(a.ms - b.ms || a.r40 - b.r40 || a.c32 - b.c32)
     assert.strictEqual(made(a) < made(b) ? -1 : made(a) > made(b) ? 1 : 0, expected)
     assert.strictEqual(eventIdToUuid(made(a)) < eventIdToUuid(made(b)) ? -1 : made(a) === made(b) ? 0 : 1, expected)
   })
 
-  it.prop("is the same as bytes and as UUID", [Parts], ([parts]) => {
+  it.prop("an event id survives the conversion to bytes and to a UUID", [Parts], ([parts]) => {
     assert.strictEqual(eventIdFromBytes(eventIdToBytes(made(parts))), made(parts))
     assert.strictEqual(eventIdFromUuid(eventIdToUuid(made(parts))), made(parts))
   })
 
-  it.prop("leaves room for what the broker says behind it", [Parts], ([parts]) => {
+  it.prop("the ids of broker frames lie between an event and the next one", [Parts], ([parts]) => {
     const [id, next] = [made(parts), made({ ...parts, c32: (parts.c32 % (2 ** 32 - 1)) + 1 })]
     assert.isTrue(id < resumeGapId(id) && resumeGapId(id) < overflowId(id))
     if (next > id) assert.isTrue(overflowId(id) < next)
@@ -47,7 +47,7 @@ describe("an event id", () => {
     assert.strictEqual(eventPosition(id), id)
   })
 
-  it("reads like the database writes it", () => {
+  it("an event id is the one that the database writes for the same parts", () => {
     assert.strictEqual(eventIdToUuid(makeEventId(1, 2, 3)), "00000000-0001-0000-0000-020000000300")
     assert.strictEqual(noEvent, makeEventId(0, 0, 0))
     assert.strictEqual(eventIdFromUuid("ffffffff-ffff-ffff-ffff-ffffffffffff"), "7ZZZZZZZZZZZZZZZZZZZZZZZZZ")
@@ -55,7 +55,7 @@ describe("an event id", () => {
 })
 
 describe("Last-Event-ID", () => {
-  it("asks for what comes now when it is absent or empty", () => {
+  it("an absent or empty Last-Event-ID asks for live events", () => {
     assert.deepStrictEqual(parseLastEventId(undefined), { _tag: "Live" })
     assert.deepStrictEqual(parseLastEventId(""), { _tag: "Live" })
   })
@@ -76,7 +76,7 @@ describe("Last-Event-ID", () => {
     assert.deepStrictEqual(parseLastEventId(header), { _tag: "Malformed" })
   })
 
-  it("is read in any case, and control ids stand for the position before them", () => {
+  it("a Last-Event-ID is read in upper and lower case, and the id of a broker frame is the position before it", () => {
     const id = makeEventId(1_750_000_000_000, 99, 7)
     assert.deepStrictEqual(parseLastEventId(id.toLowerCase()), { _tag: "After", last_event_id: id, position: id })
     assert.deepStrictEqual(parseLastEventId(overflowId(id)), {

@@ -16,7 +16,7 @@ const log = Layer.fresh(
 const at = (millis: number) => DateTime.makeUnsafe(millis)
 
 describe("the log in memory", () => {
-  it.effect("gives rising ids although the clock goes back", () =>
+  it.effect("the log in memory gives rising ids even if the clock goes back", () =>
     Effect.gen(function* () {
       const { tail } = yield* EventLog
       for (const millis of [5_000, 1_000, 4_999, 5_000, 6_000]) {
@@ -29,7 +29,7 @@ describe("the log in memory", () => {
     }).pipe(Effect.provide(log))
   )
 
-  it.effect("has the last event of a commit as its head", () =>
+  it.effect("the log in memory has the last event of a commit as its head", () =>
     Effect.gen(function* () {
       const { head, headOf, tail } = yield* EventLog
       yield* commit(event(org, project, 1), event(org, project, 2), event(org, project, 3))
@@ -39,7 +39,7 @@ describe("the log in memory", () => {
     }).pipe(Effect.provide(log))
   )
 
-  it.effect("keeps an event of the very instant before which it trims", () =>
+  it.effect("the log in memory keeps an event of exactly the instant before which it trims", () =>
     Effect.gen(function* () {
       const { trim } = yield* EventLog
       yield* TestClock.setTime(1_000)
@@ -49,7 +49,7 @@ describe("the log in memory", () => {
     }).pipe(Effect.provide(log))
   )
 
-  it.effect("has nothing between a position and itself, trimmed or not", () =>
+  it.effect("the log in memory has no event between a position and itself, trimmed or not", () =>
     Effect.gen(function* () {
       const { scopeHasBetween, tail, trim } = yield* EventLog
       yield* commit(event(org, project, 1), event(org, project, 2))
@@ -60,7 +60,7 @@ describe("the log in memory", () => {
     }).pipe(Effect.provide(log))
   )
 
-  it.effect("tells the oldest id of the scope on every page", () =>
+  it.effect("the log in memory names the oldest id of the scope on every page", () =>
     Effect.gen(function* () {
       const { history, tail } = yield* EventLog
       yield* commit(event(org, project, 1), event(org, project, 2), event(org, project, 3))

@@ -1,4 +1,4 @@
-/** Events of a made-up log, and a broker on an event loop that only moves when told to. */
+/** Events of an invented log, and a broker on an event loop that a test advances. */
 import { Context, DateTime, Effect, Layer, Option, Result, Scope, Stream } from "effect"
 import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
 import { type Admission, EventBroker } from "../../src/events/streams/EventBroker.ts"

@@ -11,7 +11,7 @@ import { StreamAuthority } from "../../src/events/streams/StreamAuthority.ts"
 import { StreamScheduler } from "../../src/events/streams/StreamScheduler.ts"
 import { StorageError } from "../../src/StorageError.ts"
 
-/** What the log holds and says; a test changes it as it goes. */
+/** The rows and answers of the log; a test changes them as it runs. */
 export class Script {
   rows: ReadonlyArray<LoggedEvent> = []
   /** The newest position, where that is not the last row's. */

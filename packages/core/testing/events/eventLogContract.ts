@@ -26,7 +26,7 @@ import {
 
 export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`EventLog: ${name}`, (it) => {
-    it.effect("keeps events as they were stated", () =>
+    it.effect("the log keeps events as they were appended", () =>
       Effect.gen(function* () {
         const { org, project } = yield* fresh
         const data = { text: '\u2028 "é" 😀', list: [1, null, true, { deep: -0.5 }], empty: {} }
@@ -45,7 +45,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("gives dense positions and rising ids over all organizations", () =>
+    it.effect("positions are dense and ids rise over all organizations", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* fresh, yield* fresh]
         const before = yield* (yield* EventLog).head
@@ -63,7 +63,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("has its head at the newest event", () =>
+    it.effect("the head of the log is its newest event", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const { org } = yield* fresh
@@ -72,7 +72,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("has a head for each organization, which others do not move", () =>
+    it.effect("each organization has a head, which others do not move", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const [a, b] = [yield* fresh, yield* fresh]
@@ -84,7 +84,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("keeps the events of one transaction in the order of their statement", () =>
+    it.effect("the events of one transaction keep the order in which they were emitted", () =>
       Effect.gen(function* () {
         const { org } = yield* fresh
         const events = yield* added(commit(...range(1, 12).map((n) => event(org, null, n))))
@@ -92,7 +92,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("gives whoever commits later the greater id, however many write at once", () =>
+    it.effect("a later commit gets the greater id, however many writers there are", () =>
       Effect.gen(function* () {
         const { org } = yield* fresh
         const writer = (w: number) =>
@@ -106,7 +106,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("has no event of a transaction that failed, and no hole where it was", () =>
+    it.effect("a failed transaction leaves no event and no hole", () =>
       Effect.gen(function* () {
         const { org } = yield* fresh
         const { emit, run } = yield* Transaction
@@ -124,7 +124,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("joins a transaction within a transaction", () =>
+    it.effect("a transaction within a transaction joins it", () =>
       Effect.gen(function* () {
         const { org } = yield* fresh
         const { emit, run } = yield* Transaction
@@ -133,7 +133,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("shows the newest events of an organization as a window, internal ones too", () =>
+    it.effect("a window has the newest events of an organization, internal ones included", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const [a, b] = [yield* fresh, yield* fresh]
@@ -150,7 +150,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("knows whether a scope had visible events between two ids", () =>
+    it.effect("the log knows whether a scope had visible events between two ids", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const { org, other, project } = yield* fresh
@@ -173,7 +173,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("pages through the history of a scope, without internal events", () =>
+    it.effect("the history of a scope has pages, without internal events", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const { org, other, project } = yield* fresh
@@ -196,7 +196,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("forgets old events but keeps the newest of each organization", () =>
+    it.effect("trimming removes old events but keeps the newest of each organization", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const [a, b] = [yield* fresh, yield* fresh]
@@ -226,7 +226,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("forgets by age", () =>
+    it.effect("trimming removes events by age", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const { run } = yield* Transaction
@@ -243,7 +243,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("goes on with rising ids after everything was forgotten", () =>
+    it.effect("ids continue to rise after every event was trimmed", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const { org } = yield* fresh
@@ -257,7 +257,7 @@ export const eventLogContract = <E>(name: string, adapter: Layer.Layer<EventLog 
       })
     )
 
-    it.effect("wakes its readers after a commit", () =>
+    it.effect("a commit wakes the log's readers", () =>
       Effect.gen(function* () {
         const log = yield* EventLog
         const { org } = yield* fresh

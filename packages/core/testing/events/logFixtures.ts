@@ -1,4 +1,4 @@
-/** How the contract of `EventLog` fills and reads a log, whatever adapter is behind it. */
+/** How the contract of `EventLog` fills and reads a log, for any adapter. */
 import { DateTime, Effect } from "effect"
 import type { LoggedEvent, NewEvent } from "../../src/events/Envelope.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
@@ -32,7 +32,7 @@ export const commit = (...events: ReadonlyArray<NewEvent>) =>
 /** Commits events one by one. */
 const commitEach = (events: ReadonlyArray<NewEvent>) => Effect.forEach(events, (it) => commit(it), { discard: true })
 
-/** Sequences until nothing is left, whoever else is at it. */
+/** Sequences until the outbox is empty, even if other instances are sequencing. */
 export const settle = Effect.gen(function* () {
   const { sequence } = yield* EventLog
   while ((yield* sequence) !== "idle") yield* Effect.yieldNow

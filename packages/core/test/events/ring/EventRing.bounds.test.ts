@@ -14,7 +14,7 @@ const ringOf = (count: number, more: Partial<RingLimits> = {}) => {
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes ?? new Uint8Array())
 
 describe("the bounds of a ring", () => {
-  it("ignore an event that is older than the newest", () => {
+  it("a ring ignores an event that is older than its newest", () => {
     const ring = new EventRing(limits, idAt(3))
     assert.isFalse(ring.append(logged(2)))
     ring.append(logged(5))
@@ -22,20 +22,20 @@ describe("the bounds of a ring", () => {
     assert.strictEqual(ring.end, 1)
   })
 
-  it("hold as many bytes as the limit says, and not one more", () => {
+  it("a ring holds as many bytes as its limit, and not one more", () => {
     const both = ringOf(2).bytesFrom(0)
     assert.strictEqual(ringOf(2, { bytes: both }).first, 0)
     assert.strictEqual(ringOf(2, { bytes: both - 1 }).first, 1)
   })
 
-  it("give each id the position of the first entry behind it", () => {
+  it("a ring gives each id the cursor of the first entry after it", () => {
     for (const count of [1, 2, 3, 7, 600]) {
       const ring = ringOf(count)
       for (let pos = 0; pos <= count; pos++) assert.strictEqual(ring.cursorAfter(idAt(pos)), pos)
     }
   })
 
-  it("lose nothing for a client that has the newest event that left, and something for an older one", () => {
+  it("a ring has lost nothing for a client that has the newest evicted event, and something for one before it", () => {
     const ring = ringOf(5, { events: 2 })
     assert.deepStrictEqual(
       [2, 3, 4, 5].map((pos) => ring.lostAfter(null, idAt(pos))),
@@ -43,13 +43,13 @@ describe("the bounds of a ring", () => {
     )
   })
 
-  it("count no bytes behind the newest entry", () => {
+  it("a ring counts no bytes behind its newest entry", () => {
     const ring = ringOf(3)
     assert.strictEqual(ring.bytesFrom(3), 0)
     assert.isAbove(ring.bytesFrom(2), 0)
   })
 
-  it("count bytes and ids over all segments", () => {
+  it("a ring counts bytes and ids over all segments", () => {
     const ring = ringOf(600)
     const filter = ring.filter(null, [])
     let behind = 0
@@ -60,7 +60,7 @@ describe("the bounds of a ring", () => {
     }
   })
 
-  it("keep a segment until its last entry has left", () => {
+  it("a ring keeps a segment until its last entry is evicted", () => {
     const ring = new EventRing({ ...limits, events: 300 }, noEvent)
     const filter = ring.filter(null, [])
     for (let pos = 1; pos <= 900; pos++) {
@@ -69,7 +69,7 @@ describe("the bounds of a ring", () => {
     }
   })
 
-  it("tell a project's streams of an event that is too large as one of the project", () => {
+  it("a project's streams get error.v1 with their project_id for an event that is too large", () => {
     const ring = new EventRing({ ...limits, eventBytes: 200 }, noEvent)
     ring.append(logged(1, { data: { text: "x".repeat(500) } }))
     const whole = text(ring.read(0, ring.filter(null, []), 65_536).bytes?.payload)

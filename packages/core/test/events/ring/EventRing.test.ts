@@ -63,7 +63,7 @@ const choices = [[], ["a.v1"], ["b.v1", "c.v1"], ["never.v1"]]
 
 describe("a ring", () => {
   it.prop(
-    "is the newest of the log within its limits, for every scope and choice of types",
+    "a ring is the newest part of the log within its limits, for every scope and selection of types",
     [Rows, Cap, Kilobytes, Position],
     ([rows, cap, kilobytes, at]) => {
       const all = stated(rows)
@@ -97,7 +97,7 @@ describe("a ring", () => {
     }
   )
 
-  it.prop("is the same, loaded from the log or followed from the start", [Rows, Cap], ([rows, cap]) => {
+  it.prop("a ring loaded from the log equals one that followed it from the start", [Rows, Cap], ([rows, cap]) => {
     const all = stated(rows)
     const followed = new EventRing({ ...limits, events: cap }, noEvent)
     for (const event of all) followed.append(event)
@@ -110,7 +110,7 @@ describe("a ring", () => {
     )
   })
 
-  it("ignores what it has", () => {
+  it("a ring ignores events that it has", () => {
     const ring = new EventRing(limits, idAt(3))
     assert.isFalse(ring.append(logged(3)))
     assert.isTrue(ring.append(logged(4)))
@@ -118,14 +118,14 @@ describe("a ring", () => {
     assert.strictEqual(ring.end - ring.first, 1)
   })
 
-  it("does not know what was lost before it was made", () => {
+  it("a ring does not know what was lost before it was made", () => {
     const ring = new EventRing(limits, idAt(10))
     assert.isFalse(ring.knowsLossAfter(null, idAt(9)))
     assert.isTrue(ring.knowsLossAfter(null, idAt(10)))
     assert.isFalse(ring.lostAfter(null, idAt(10)))
   })
 
-  it("gives memory back as whole segments, and copies nothing for streams of everything", () => {
+  it("a ring releases memory in whole segments, and copies nothing for streams without a filter", () => {
     const ring = new EventRing({ ...limits, events: 100 }, noEvent)
     const filter = ring.filter(null, [])
     for (let pos = 1; pos <= 100; pos++) ring.append(logged(pos))
@@ -137,7 +137,7 @@ describe("a ring", () => {
     assert.include(text(one?.payload), idAt(1)) // bytes that a connection still holds do not change
   })
 
-  it("frames each event as one HTTP/1.1 chunk", () => {
+  it("a ring frames each event as one HTTP/1.1 chunk", () => {
     const ring = new EventRing(limits, noEvent)
     ring.append(logged(1))
     ring.append(logged(2, { data: { text: "é😀" } }))

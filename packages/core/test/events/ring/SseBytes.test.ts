@@ -14,10 +14,14 @@ const check = (text: string) => {
 }
 
 describe("bytes of a stream", () => {
-  it.prop("are their text, alone and as one chunk", [Schema.String.check(Schema.isMinLength(1))], ([text]) => {
-    // A lone surrogate has no bytes; both forms replace it.
-    check(text.toWellFormed())
-  })
+  it.prop(
+    "the bytes of a text are the text itself, and the same as one chunk",
+    [Schema.String.check(Schema.isMinLength(1))],
+    ([text]) => {
+      // A lone surrogate has no bytes; both forms replace it.
+      check(text.toWellFormed())
+    }
+  )
 
   it.each([15, 16, 255, 256, 4_095, 4_096, 21_841, 21_842, 65_535, 65_536, 1_048_576])(
     "are so at %i characters, whatever these take",
@@ -26,7 +30,7 @@ describe("bytes of a stream", () => {
     }
   )
 
-  it("stay what they are while others are made", () => {
+  it("bytes of a stream do not change when others are made", () => {
     const first = SseBytes.ofText("first")
     const { chunked } = first
     assert.strictEqual(decode(SseBytes.ofText("second").chunked), framed("second"))
@@ -34,7 +38,7 @@ describe("bytes of a stream", () => {
     assert.strictEqual(first.chunked, chunked)
   })
 
-  it("come apart again when there are several chunks", () => {
+  it("several chunks are unchunked to their payload", () => {
     const both = new Uint8Array([...SseBytes.ofText("a\n\n").chunked, ...SseBytes.ofText("ä".repeat(300)).chunked])
     assert.strictEqual(decode(SseBytes.ofChunked(both).payload), `a\n\n${"ä".repeat(300)}`)
   })

@@ -14,7 +14,7 @@ const historyOf = (reason: GapReason, last_event_id: string | null, project_id: 
 }
 
 describe("the history that a gap points at", () => {
-  it("goes on after the client's position where the log may still have it", () => {
+  it("a gap points at the history after the client's position if the log may still have it", () => {
     assert.strictEqual(historyOf("too_old", idAt(2), null), `/v1/events/history?after=${idAt(2)}`)
     assert.strictEqual(
       historyOf("too_old", idAt(2), project),
@@ -22,7 +22,7 @@ describe("the history that a gap points at", () => {
     )
   })
 
-  it("begins at the start where the position means nothing here", () => {
+  it("a gap points at the whole history if the position means nothing here", () => {
     assert.strictEqual(historyOf("ahead", idAt(99), null), "/v1/events/history")
     assert.strictEqual(historyOf("malformed", null, project), `/v1/projects/${project}/events/history`)
   })

@@ -16,7 +16,7 @@ const written = (event: LoggedEvent) => {
 }
 
 describe("a frame", () => {
-  it.prop("is three lines, whose data is the envelope", [EventData], ([data]) => {
+  it.prop("the frame of an event has three lines, and its data is the envelope", [EventData], ([data]) => {
     const event = logged(3, { data })
     const lines = written(event).split("\n")
     assert.deepStrictEqual(lines.slice(0, 2), [`id: ${event.id}`, `event: ${event.type}`])
@@ -34,13 +34,13 @@ describe("a frame", () => {
     assert.strictEqual(written(logged(1, { type })), "Poison")
   })
 
-  it("has no more bytes than allowed, its framing included", () => {
+  it("the frame of an event has no more bytes than allowed, chunk framing included", () => {
     const size = SseBytes.ofText(written(logged(1))).chunked.length
     assert.strictEqual(encodeEvent(logged(1), size)._tag, "Frame")
     assert.strictEqual(encodeEvent(logged(1), size - 1)._tag, "Poison")
   })
 
-  it("of an internal event does not exist", () => {
+  it("an internal event has no frame", () => {
     assert.strictEqual(encodeEvent(logged(1, { internal: true, type: "not a type" }), 10)._tag, "Hidden")
   })
 })
@@ -48,7 +48,7 @@ describe("a frame", () => {
 describe("what the broker itself says", () => {
   const common = `"source":"_broker","org_id":"${org}","project_id":"${project}","region_id":"eu","at":"2026-05-01T12:00:00.000Z"`
 
-  it("keeps its wording: resume.gap.v1", () => {
+  it("the bytes of resume.gap.v1 are fixed", () => {
     const gap = { reason: "too_old", last_event_id: idAt(1), oldest_id: idAt(3), latest_id: idAt(5) } as const
     const id = `${idAt(5).slice(0, 25)}1`
     assert.strictEqual(
@@ -57,7 +57,7 @@ describe("what the broker itself says", () => {
     )
   })
 
-  it("keeps its wording: overflow.v1", () => {
+  it("the bytes of overflow.v1 are fixed", () => {
     const id = `${idAt(5).slice(0, 25)}2`
     assert.strictEqual(
       text(overflowFrame(scope, at, 12, idAt(5)).payload),
@@ -65,7 +65,7 @@ describe("what the broker itself says", () => {
     )
   })
 
-  it("keeps its wording: error.v1", () => {
+  it("the bytes of error.v1 are fixed", () => {
     const encoded = encodeEvent(logged(5, { type: "no" }), 1_000)
     assert.isTrue(encoded._tag === "Poison" && encoded.project !== undefined)
     if (encoded._tag !== "Poison") return

@@ -1,9 +1,9 @@
 /**
- * A client of a simulated world, which believes nothing: it checks every block it gets against the log itself.
+ * A client of a simulated world. It checks every block that it receives against the log itself.
  *
- * The rules: ids rise strictly along a stream; everything is in scope and as it was stated; between a position and
- * the next event nothing was left out, unless the stream said so by a gap or an overflow; nothing comes after one's
- * revocation; and a stream that ends says why.
+ * The rules: ids rise strictly along a stream; every event is in scope and equals what was emitted; between a position and
+ * the next event nothing is left out, unless a gap or an overflow says so; nothing follows the client's revocation; and a
+ * stream that ends says why.
  */
 import type { EventData, LoggedEvent } from "../../../src/events/Envelope.ts"
 import { eventPosition } from "../../../src/events/EventId.ts"
@@ -37,7 +37,7 @@ export class SimClient {
   /** Ids of its stream, to come back to. */
   readonly #memory: Array<string> = []
   readonly #log: SimLog
-  /** How many events a ring keeps, when it keeps so many for sure. */
+  /** How many events a ring keeps, if that is certain. */
   readonly #ring: number | undefined
   #server: Server = { draining: false }
   #reader: SseReader | undefined
@@ -202,7 +202,7 @@ export class SimClient {
     const { position } = this
     if (position === undefined) throw this.#violation("no gap without a position")
     this.#expect(data.reason === "too_old", `no gap ${data.reason} for an honest client`)
-    this.#expect(data.last_event_id === this.#sent, "a gap behind what it had supplied")
+    this.#expect(data.last_event_id === this.#sent, "a gap that names the id it had sent")
     const oldest = data.oldest_id === null ? undefined : this.#log.find(data.oldest_id)
     this.#expect(data.oldest_id === null || (oldest !== undefined && this.#wants(oldest)), "an oldest event in scope")
     const evicted = this.#ring === undefined ? data.latest_id : this.#log.back(org_id, this.#head, this.#ring)

@@ -49,7 +49,7 @@ export class SimFleet {
   readonly #log: SimLog
   readonly #settings: EventSettings
   readonly #world: Context.Context<StreamAuthority>
-  /** In this time everybody's right is looked up again. */
+  /** Within this time every right is revalidated. */
   readonly #patience: number
   readonly #instances: Array<Instance> = []
   readonly #connections = new Map<SimClient, Connection>()
@@ -148,7 +148,7 @@ export class SimFleet {
   inspect() {
     const { now, wokeAt } = this.#loop
     const awake = now > wokeAt + 2_500
-    // A machine that sleeps looks nobody up: a right that was found just before can end meanwhile.
+    // A machine that sleeps revalidates nothing: a right found just before the sleep may end during it.
     const patienceFrom = ({ barredAt }: SimClient) => Math.max(barredAt, wokeAt) + this.#patience
     for (const instance of [...this.#instances]) {
       if (instance.stopping === undefined) continue

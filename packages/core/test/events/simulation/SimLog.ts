@@ -1,6 +1,6 @@
 /**
- * The event log of a simulated world: an outbox, a sequencer and a dense log, as on Postgres, with answers that take
- * their time, see the state of some moment in between, and sometimes fail; and with hints that sometimes get lost.
+ * The event log of a simulated world: an outbox, a sequencer and a dense log, as on Postgres. Its answers take time, show
+ * the state of some moment during the call, and sometimes fail; its hints are sometimes lost.
  */
 import { DateTime, Effect, Option, Queue, Stream } from "effect"
 import type { EventData, LoggedEvent, NewEvent } from "../../../src/events/Envelope.ts"
@@ -17,14 +17,14 @@ const region_id = RegionId.make("local")
 export interface Reach {
   /** Does it get no answers at all? */
   failing: boolean
-  /** Does it learn late what is new? */
+  /** Does it see new events late? */
   lagging: boolean
 }
 
-/** What the log keeps, and ever had, of one organization. */
+/** All events that one organization ever had. */
 interface Own {
   readonly events: Array<LoggedEvent>
-  /** How many of them are forgotten. */
+  /** How many of them are trimmed. */
   trimmed: number
 }
 

@@ -105,7 +105,7 @@ export class SimLoop {
     }
   }
 
-  /** An answer that may take its time: what it tells was so at some moment in between. Slow once in so many times. */
+  /** An answer that may be slow: it is true of some moment during the call. Slow once in so many times. */
   answer<A, E>(slow: number, longest: number, look: () => Effect.Effect<A, E>): Effect.Effect<A, E> {
     return Effect.suspend(() => {
       const before = this.once(slow) ? this.below(longest) : 0
@@ -126,7 +126,7 @@ export class SimLoop {
     return this.#turn.length === 0 && this.#timers.every((timer) => timer.run === undefined)
   }
 
-  /** Somebody broke a rule where nobody listens: the story ends at the next advance. */
+  /** Reports a broken rule from where an exception would be lost: the story fails at the next advance. */
   blame(rule: string) {
     this.#broken ??= new Error(rule)
   }

@@ -29,7 +29,7 @@ export class SimSink implements StreamSink {
   #waiting: Array<Uint8Array> = []
   #size = 0
   #full = false
-  /** What was written although it was full: only a farewell may be. */
+  /** What was written although it was full: only a closing frame may be. */
   #last: SseBytes | undefined
   #ending = false
   #closed = false
@@ -52,9 +52,10 @@ export class SimSink implements StreamSink {
     if (this.#loop.now > this.#expiresAt && tells(bytes, "data: "))
       this.#loop.blame("Nothing is shown to an expired credential.")
     if (this.#closed) return true
-    if (this.#last !== undefined) this.#loop.blame("Nothing but a farewell is written to a full connection.")
+    if (this.#last !== undefined) this.#loop.blame("Only a closing frame is written to a full connection.")
     if (this.#full) this.#last = bytes
-    else if (this.#roomy && tells(bytes, "event: overflow.v1")) this.#loop.blame("Whoever keeps up is not dropped.")
+    else if (this.#roomy && tells(bytes, "event: overflow.v1"))
+      this.#loop.blame("A reader that keeps up is not dropped.")
     const taken = this.chunked ? bytes.chunked : bytes.payload
     this.#waiting.push(taken)
     this.#size += taken.length

@@ -3,7 +3,7 @@ import { Duration } from "effect"
 import { defaultEventSettings, type EventSettings } from "../../../src/events/EventSettings.ts"
 import type { SimLoop } from "./SimLoop.ts"
 
-/** So many writes in one go that no reader can fall behind between two of them. */
+/** So many writes in one flush that no reader can fall behind between two flushes. */
 export const roomy = 512
 
 /** How late a timer of a stream may be: its reminder stands in a bucket, and the buckets are looked at in turns. */
@@ -36,7 +36,7 @@ export const simSettings = (loop: SimLoop, clients: number): EventSettings => {
     poll: Duration.millis(loop.pick([200, 1_000])),
     tailBatch: 1 + loop.below(12),
     waiterBacklog: 1,
-    // As many as there are: whoever takes a place and does not give it back shuts others out.
+    // As many as there are clients: a place that is not given back shuts a client out.
     limits: loop.once(3) ? { streams: clients, orgStreams: clients, instanceStreams: clients, opens: 3 } : null
   }
 }

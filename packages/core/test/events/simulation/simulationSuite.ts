@@ -1,5 +1,5 @@
 /**
- * Tells the stories of many small worlds, each made by its number alone: 2,000 in the short form, a hundred thousand in
+ * Runs many small simulated worlds, each determined by its number: 2,000 in the short form, a hundred thousand in
  * the long one, or as many as `NARTHEX_TEST_SEEDS` says. The numbers are dealt out to several test files, so that every
  * core has its share.
  *
@@ -43,7 +43,9 @@ const worldsOf = (part: number, parts: number): ReadonlyArray<number> =>
 
 export const simulationSuite = (part: number, parts: number) =>
   describe(`event streams in simulated worlds, part ${part} of ${parts}`, () => {
-    it("keep order, scope, completeness and revocations, whatever happens", { timeout: 3_600_000 }, () => {
+    it("simulated event streams keep order, scope, completeness and revocations, whatever happens", {
+      timeout: 3_600_000
+    }, () => {
       const worlds = worldsOf(part, parts)
       const total = new Map<string, number>()
       withoutTraces(() => {
@@ -58,7 +60,7 @@ export const simulationSuite = (part: number, parts: number) =>
         for (const [what, times] of total) assert.isAbove(times, worlds.length / 20, what)
     })
 
-    it("are told again word by word by their number", () => {
+    it("a simulated world repeats exactly by its number", () => {
       for (let world = 0; world < 20; world++) assert.deepStrictEqual(simulate(world), simulate(world))
     })
   })

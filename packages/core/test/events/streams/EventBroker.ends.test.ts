@@ -12,7 +12,7 @@ const ids = (...positions: ReadonlyArray<number>) => positions.map(idAt)
 describe("a revocation", () => {
   const key = ApiKeyId.make("key-1")
 
-  it("lets through what came before it, and nothing behind it", () => {
+  it("a revocation lets earlier events through, and no later ones", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     load()
     const theirs = connect({ access: { org_id: org, project_id: null, principal: principal({ api_key_id: key }) } })
@@ -25,7 +25,7 @@ describe("a revocation", () => {
     assert.deepStrictEqual(others.sink.ids, ids(1, 3))
   })
 
-  it("reaches a client that is still on its way, which then learns nothing", () => {
+  it("a revocation reaches a client that is being admitted, which then learns nothing", () => {
     const { admit, attach, feed, load } = makeTestBroker()
     load()
     const admission = admit({ bookmarks: true })
@@ -34,7 +34,7 @@ describe("a revocation", () => {
     assert.strictEqual(sink.text, ": ok\n: closing reason=revoked\n")
   })
 
-  it("acts before the events behind it, even when a ring was loaded from beyond it", () => {
+  it("a revocation acts before later events, even if the ring was loaded from beyond it", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     const rows = [logged(1), logged(2), logged(3, membershipRevoked(org, ada)), logged(4)]
     feed.restart(2)
@@ -47,7 +47,7 @@ describe("a revocation", () => {
     assert.isTrue(sink.ended)
   })
 
-  it("that cannot be read ends every stream", () => {
+  it("a revocation that cannot be decoded ends every stream", () => {
     const { connect, feed, load } = makeTestBroker()
     load()
     const { stream } = connect()
@@ -57,7 +57,7 @@ describe("a revocation", () => {
 })
 
 describe("the end of a stream", () => {
-  it("comes before its credential ends", () => {
+  it("a stream ends before its credential expires", () => {
     const { connect, load, loop } = makeTestBroker()
     load()
     const { sink } = connect({ expires_at: DateTime.makeUnsafe(loop.now + 60_000), bookmarks: true })
@@ -68,7 +68,7 @@ describe("the end of a stream", () => {
     assert.isTrue(sink.ended)
   })
 
-  it("comes before the next event when the machine slept past it, and its timers with it", () => {
+  it("a stream whose deadline passed while the machine slept ends before the next event", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     load()
     const { sink } = connect({ expires_at: DateTime.makeUnsafe(loop.now + 60_000) })
@@ -81,7 +81,7 @@ describe("the end of a stream", () => {
     assert.match(sink.text, /: closing reason=token_expired\n$/)
   })
 
-  it("comes before anything is shown when the credential ended on the way", () => {
+  it("a client whose credential expired during admission is shown nothing", () => {
     const { connect, load, loop } = makeTestBroker()
     load([logged(1)])
     const options = { expires_at: DateTime.makeUnsafe(loop.now), bookmarks: true }
@@ -89,7 +89,7 @@ describe("the end of a stream", () => {
     assert.strictEqual(sink.text, ": ok\n: closing reason=token_expired\n")
   })
 
-  it("does not move a client past what its ring has lost", () => {
+  it("the end of a stream does not move a client past events that its ring has lost", () => {
     const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 2 })
     load()
     const { sink, stream } = connect({ bookmarks: true })
@@ -103,7 +103,7 @@ describe("the end of a stream", () => {
     assert.match(sink.text, /: closing reason=draining\n$/)
   })
 
-  it("comes at 80 to 100 % of the greatest age", () => {
+  it("a stream ends at 80 to 100 % of the maximum age", () => {
     const { connect, load, loop } = makeTestBroker({ maxAge: Duration.minutes(10) })
     load()
     const sinks = range(1, 20).map(() => connect().sink)
@@ -115,7 +115,7 @@ describe("the end of a stream", () => {
     assert.isTrue(sinks.every((sink) => sink.text.endsWith(": closing reason=max_age\n")))
   })
 
-  it("is told once, when the connection is gone", () => {
+  it("the end of a stream is reported once, when the connection is gone", () => {
     const { broker, connect, load } = makeTestBroker()
     load()
     const { sink, stream } = connect()
@@ -138,7 +138,7 @@ describe("limits", () => {
     })
   }
 
-  it("count per principal, organization and instance", () => {
+  it("streams are limited per principal, organization and instance", () => {
     const { broker } = makeTestBroker({ limits })
     const elsewhere = OrgId.make("elsewhere")
     assert.deepStrictEqual(
@@ -155,7 +155,7 @@ describe("limits", () => {
     )
   })
 
-  it("count how often one principal opens, by the second", () => {
+  it("openings of one principal are limited per second", () => {
     const { broker, loop } = makeTestBroker({
       limits: { ...limits, streams: 100, orgStreams: 100, instanceStreams: 100 }
     })
@@ -167,7 +167,7 @@ describe("limits", () => {
     assert.strictEqual(refusal(broker, "a"), "admitted")
   })
 
-  it("give a place back when a stream or an admission ends", () => {
+  it("a stream or an admission that ends gives its place back", () => {
     const { admit, broker, connect, load } = makeTestBroker({ limits: { ...limits, streams: 1, opens: 100 } })
     load()
     admit().cancel()
@@ -177,7 +177,7 @@ describe("limits", () => {
 })
 
 describe("memory", () => {
-  it("is kept by giving up rings that nobody reads, the least used first", () => {
+  it("rings without readers are evicted for memory, least recently used first", () => {
     const { broker, connect, feed, load, loop } = makeTestBroker({ ringsBytes: 60_000 })
     const orgs = ["a", "b", "c", "d"].map((name) => OrgId.make(name))
     const reader = principal()
@@ -201,7 +201,7 @@ describe("metrics", () => {
   const count = Schema.decodeUnknownSync(Schema.Struct({ count: Schema.Finite }))
   const gauge = Schema.decodeUnknownSync(Schema.Struct({ value: Schema.Finite }))
 
-  it("follow what streams do", () => {
+  it("metrics count open streams, delivered and dropped events", () => {
     const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 2 })
     const before = count(value(streamMetrics.dropped)).count
     const delivered = count(value(streamMetrics.delivered)).count

@@ -8,7 +8,7 @@ import { idAt, logged, makeTestBroker, org, streamOptions } from "../fixtures.ts
 const empty = { events: [], floor: Option.none<string>() }
 
 describe("a ring that is loading", () => {
-  it("holds in order what was delivered during the load", () => {
+  it("a loaded ring holds the events delivered during the load, in order", () => {
     const { broker, connect, feed } = makeTestBroker()
     const { finish } = broker.beginLoad(org)
     feed.deliver([logged(1), logged(2)])
@@ -17,7 +17,7 @@ describe("a ring that is loading", () => {
     assert.deepStrictEqual(connect({}, { _tag: "After", position: idAt(0) }).sink.ids, [idAt(1), idAt(2)])
   })
 
-  it("comes too late after a restart of the log", () => {
+  it("a ring load that finishes after a restart of the feed makes no ring", () => {
     const { broker, feed } = makeTestBroker()
     const { finish } = broker.beginLoad(org)
     feed.restart(7)
@@ -25,7 +25,7 @@ describe("a ring that is loading", () => {
     assert.isUndefined(broker.ring(org))
   })
 
-  it("is given up when its load fails, unless another one has begun", () => {
+  it("a failed load removes its ring, unless another load has begun", () => {
     const { broker } = makeTestBroker()
     const first = broker.beginLoad(org)
     const second = broker.beginLoad(org)
@@ -36,7 +36,7 @@ describe("a ring that is loading", () => {
 })
 
 describe("a broker", () => {
-  it("ends streams and gives up rings when the log begins again", () => {
+  it("a restart of the feed ends streams and drops rings", () => {
     const { broker, connect, feed, load } = makeTestBroker()
     load()
     const { stream } = connect()
@@ -45,14 +45,14 @@ describe("a broker", () => {
     assert.isUndefined(broker.ring(org))
   })
 
-  it("puts a revocation into the ring like every other event", () => {
+  it("a revocation is in the ring like every other event", () => {
     const { broker, feed, load } = makeTestBroker()
     load()
     feed.deliver([logged(1, apiKeyRevoked(org, ApiKeyId.make("key-1")))])
     assert.strictEqual(broker.ring(org)?.lastId, idAt(1))
   })
 
-  it("attaches no client to a ring from before a restart, and keeps its place", () => {
+  it("a client is not attached to a ring from before a restart, and keeps its place", () => {
     const { admit, attach, broker, feed, load } = makeTestBroker()
     load()
     const admission = admit()
@@ -65,7 +65,7 @@ describe("a broker", () => {
     assert.isUndefined(attach(admission).stream.ended)
   })
 
-  it("gives the place of a cancelled admission back once", () => {
+  it("a cancelled admission gives its place back once", () => {
     const { admit, broker, load } = makeTestBroker({
       limits: { streams: 2, orgStreams: 9, instanceStreams: 9, opens: 99 }
     })
@@ -77,7 +77,7 @@ describe("a broker", () => {
     assert.isTrue(Result.isFailure(broker.admit(streamOptions())))
   })
 
-  it("gives up no ring that a client is on its way to", () => {
+  it("a ring is not evicted while a client is being admitted to it", () => {
     const { admit, broker, feed, load, loop } = makeTestBroker({ ringsBytes: 1 })
     feed.restart(1)
     load([logged(1)])

@@ -14,7 +14,7 @@ const atThree = (settings: Parameters<typeof makeTestBroker>[0] = {}) => {
 }
 
 describe("a client that is ahead of this instance", () => {
-  it("gets only what it does not have, once that arrives", () => {
+  it("a client that is ahead of the instance gets only events that it does not have", () => {
     const { connect, feed, loop } = atThree()
     const { sink } = connect({}, { _tag: "After", position: idAt(5) })
     for (const pos of [4, 5, 6]) {
@@ -24,7 +24,7 @@ describe("a client that is ahead of this instance", () => {
     assert.deepStrictEqual(sink.ids, [idAt(6)])
   })
 
-  it("is never moved back by a bookmark", () => {
+  it("a bookmark never moves a client back that is ahead of the instance", () => {
     const { connect } = atThree()
     const { sink } = connect({ bookmarks: true }, { _tag: "After", position: idAt(5) })
     assert.include(sink.text, `id: ${idAt(5)}\n\n`)
@@ -33,7 +33,7 @@ describe("a client that is ahead of this instance", () => {
 })
 
 describe("a client that was told of a gap", () => {
-  it("resumes at the gap's own id", () => {
+  it("a client that was sent a gap resumes at the gap's id", () => {
     const { connect } = atThree()
     const { sink, stream } = connect({ bookmarks: true }, { _tag: "Gap", reason: "malformed", last_event_id: null })
     stream.end("draining")
@@ -52,11 +52,11 @@ describe("a replay", () => {
     return { ...made, ...connected, settled: () => settled }
   }
 
-  it("is over once it has caught up", () => {
+  it("a replay is over once it has caught up", () => {
     assert.isTrue(replay(new TestSink()).settled())
   })
 
-  it("no longer counts after it was blocked for a while, and goes on", () => {
+  it("a replay blocked for the patience no longer counts, and continues", () => {
     const sink = new TestSink()
     sink.full = true
     const { loop, settled, stream } = replay(sink)
@@ -69,7 +69,7 @@ describe("a replay", () => {
 })
 
 describe("a stream that has ended", () => {
-  it("ended once, for the first reason", () => {
+  it("a stream ends once, for the first reason", () => {
     const { connect } = atThree()
     const { sink, stream } = connect()
     stream.end("draining")
@@ -79,7 +79,7 @@ describe("a stream that has ended", () => {
     assert.strictEqual(stream.ended, "draining")
   })
 
-  it("may send its last bytes for a while, and is then cut off", () => {
+  it("an ended stream may send its last bytes for the linger time, and is then destroyed", () => {
     const { connect, loop } = atThree({ linger: Duration.seconds(60) })
     const { sink, stream } = connect()
     stream.end("draining")
@@ -89,7 +89,7 @@ describe("a stream that has ended", () => {
     assert.isTrue(sink.destroyed)
   })
 
-  it("releases its filter", () => {
+  it("an ended stream releases its filter", () => {
     const { broker, connect } = atThree()
     const { stream } = connect()
     const ring = broker.ring(org)
@@ -113,7 +113,7 @@ describe("a reader that takes nothing", () => {
     return stream.ended
   }
 
-  it("is dropped once it is too many bytes behind", () => {
+  it("a reader that takes nothing is dropped once it lags too many bytes", () => {
     assert.isUndefined(behind(100_000))
     assert.strictEqual(behind(1_000), "overflow")
   })

@@ -10,7 +10,7 @@ const events = (from: number, to: number): Array<LoggedEvent> => range(from, to)
 const ids = (...positions: ReadonlyArray<number>) => positions.map(idAt)
 
 describe("a stream", () => {
-  it("greets, and then shows what comes, as the specification frames it", () => {
+  it("a stream starts with a comment, then sends events as id, event and data lines", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     load()
     const { sink } = connect()
@@ -35,7 +35,7 @@ describe("a stream", () => {
     )
   })
 
-  it("gets the events of one turn as one write, and shares its bytes with all who stand there", () => {
+  it("a stream sends the events of one turn as one write, and shares the bytes with streams at the same position", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     load()
     const [a, b] = [connect(), connect()]
@@ -48,7 +48,7 @@ describe("a stream", () => {
     assert.strictEqual(a.sink.writes[1], b.sink.writes[1])
   })
 
-  it("shows one project alone, and the types that were asked for", () => {
+  it("a stream sends events of its project and of the requested types only", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     load()
     const access = { org_id: org, project_id: project, principal: principal() }
@@ -67,7 +67,7 @@ describe("a stream", () => {
     assert.deepStrictEqual(wide.sink.ids, ids(1, 2, 6))
   })
 
-  it("replays everything after an id, in slices, until it is caught up", () => {
+  it("a stream replays everything after an id, in slices, until it has caught up", () => {
     const { connect, feed, load, loop } = makeTestBroker({ sliceBytes: 700, yieldWrites: 2 })
     feed.restart(9)
     load(events(1, 9))
@@ -78,7 +78,7 @@ describe("a stream", () => {
     assert.isAbove(sink.writes.length, 3)
   })
 
-  it("lets others have their turn after so many writes", () => {
+  it("a flush yields after its budget of writes", () => {
     const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 3 })
     load()
     const sinks = range(1, 8).map(() => connect().sink)
@@ -94,7 +94,7 @@ describe("a stream", () => {
     assert.strictEqual(sinks.filter((sink) => sink.ids.length === 1).length, 8)
   })
 
-  it("gets the rest of what waited for it, even when a pass over the others is going on", () => {
+  it("a stream that drains during a pass over the others gets its remaining events", () => {
     const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 1, sliceBytes: 1 })
     load()
     const [slow] = [connect(), connect(), connect()]
@@ -109,7 +109,7 @@ describe("a stream", () => {
     assert.deepStrictEqual(slow.sink.ids, ids(...range(1, 5)))
   })
 
-  it("shares a turn with the streams of other organizations, in turns", () => {
+  it("organizations are flushed in turns within one budget", () => {
     const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 2 })
     const orgs = range(1, 9).map((n) => OrgId.make(`org-${n}`))
     const sinks = orgs.map((of) => {
@@ -128,7 +128,7 @@ describe("a stream", () => {
     assert.strictEqual(sinks.filter((sink) => sink.ids.length === 1).length, 9)
   })
 
-  it("is not dropped by a burst that is larger than the ring, when it keeps up", () => {
+  it("a burst larger than the ring does not drop a reader that keeps up", () => {
     const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 8 })
     load()
     const { sink, stream } = connect()
@@ -138,7 +138,7 @@ describe("a stream", () => {
     assert.isUndefined(stream.ended)
   })
 
-  it("waits while its connection is full, and goes on where it was", () => {
+  it("a stream waits while its connection is full, and resumes where it stopped", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     load()
     const { sink } = connect()
@@ -154,7 +154,7 @@ describe("a stream", () => {
 })
 
 describe("a reader that is too slow", () => {
-  it("is told how many events it lost when it falls off the ring", () => {
+  it("a reader that falls off the ring gets the number of lost events", () => {
     const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 4 })
     load()
     const access = { org_id: org, project_id: project, principal: principal() }
@@ -177,7 +177,7 @@ describe("a reader that is too slow", () => {
     assert.isTrue(sink.destroyed)
   })
 
-  it("is dropped when it takes nothing for the stall timeout, and not before", () => {
+  it("a reader that takes nothing for the stall timeout is dropped, and not before", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     load()
     const { sink, stream } = connect()
@@ -191,7 +191,7 @@ describe("a reader that is too slow", () => {
     assert.deepStrictEqual(sink.data("overflow.v1"), { dropped: 0, latest_id: idAt(1) })
   })
 
-  it("is dropped when it is further behind than allowed", () => {
+  it("a reader that lags more events than allowed is dropped", () => {
     const { connect, feed, load, loop } = makeTestBroker({ maxLagEvents: 3 })
     load()
     const { sink, stream } = connect()
@@ -208,7 +208,7 @@ describe("a reader that is too slow", () => {
 })
 
 describe("an event that cannot be sent", () => {
-  it("is told as error.v1 in its place, whatever types were asked for", () => {
+  it("an event that cannot be sent becomes error.v1 in its place, whatever types were requested", () => {
     const { connect, feed, load, loop } = makeTestBroker({ eventBytes: 2_000 })
     load()
     const org_wide = connect({ types: ["nothing.v1"] })
@@ -228,7 +228,7 @@ describe("an event that cannot be sent", () => {
 })
 
 describe("bookmarks", () => {
-  it("tell the position at once and with heartbeats, to those who asked", () => {
+  it("bookmarks carry the position at once and with heartbeats", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     load([], idAt(4))
     const access = { org_id: org, project_id: project, principal: principal() }
@@ -241,13 +241,13 @@ describe("bookmarks", () => {
     assert.isTrue(sink.text.endsWith(`id: ${idAt(5)}\n\n:\n`))
   })
 
-  it("stand at zero for an organization without events", () => {
+  it("the bookmark of an organization without events is the zero id", () => {
     const { connect, load } = makeTestBroker()
     load()
     assert.include(connect({ bookmarks: true }).sink.text, `id: ${noEvent}\n\n`)
   })
 
-  it("are not sent to others", () => {
+  it("a stream without bookmarks gets none", () => {
     const { connect, load, loop } = makeTestBroker()
     load()
     const { sink } = connect()
@@ -257,7 +257,7 @@ describe("bookmarks", () => {
 })
 
 describe("a gap", () => {
-  it("is told instead of a replay, and the stream goes on from the head", () => {
+  it("a gap replaces the replay, and the stream continues from the head", () => {
     const { connect, feed, load, loop } = makeTestBroker()
     feed.restart(5)
     load(events(3, 5), idAt(2))
@@ -275,7 +275,7 @@ describe("a gap", () => {
     assert.deepStrictEqual(sink.ids, [resumeGapId(idAt(5)), idAt(6)])
   })
 
-  it("names no position that was not one", () => {
+  it("a gap for a malformed id names no last_event_id", () => {
     const { connect, load } = makeTestBroker()
     load()
     const access = { org_id: org, project_id: project, principal: principal() }

@@ -25,7 +25,7 @@ const connect = Effect.fnUntraced(function* (last_event_id: string | undefined) 
 })
 
 describe("an instance that is behind its client", () => {
-  it.effect("catches up with the log before it answers", () => {
+  it.effect("an instance that is behind its client catches up with the log before it replies", () => {
     const script = new Script()
     script.rows = rows(1)
     return Effect.gen(function* () {
@@ -36,7 +36,7 @@ describe("an instance that is behind its client", () => {
     }).pipe(Effect.provide(script.layer()))
   })
 
-  it.effect("tells no gap for a position that the log has, although it cannot see it yet", () => {
+  it.effect("a position that the log has is no gap, even if this instance has not received it", () => {
     const script = new Script()
     script.rows = rows(1)
     return Effect.gen(function* () {
@@ -50,7 +50,7 @@ describe("an instance that is behind its client", () => {
 })
 
 describe("replays", () => {
-  it.effect("give their turn to the next once they have caught up", () => {
+  it.effect("a replay that has caught up gives its turn to the next", () => {
     const script = new Script()
     script.rows = rows(4)
     return Effect.gen(function* () {

@@ -87,7 +87,7 @@ const until = (holds: () => boolean) =>
 const numbers = (sink: TestSink) => [...sink.text.matchAll(/"data":\{"n":(\d+)\}/g)].map((found) => Number(found[1]))
 
 describe("event streams", () => {
-  it.effect("show what is committed after they were opened", () =>
+  it.effect("a stream sends events committed after it was opened", () =>
     Effect.gen(function* () {
       yield* commit(1)
       const { sink } = yield* connect()
@@ -97,7 +97,7 @@ describe("event streams", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("replay what a client missed, whether or not its ring was there already", () =>
+  it.effect("a stream replays missed events, whether or not its ring was loaded before", () =>
     Effect.gen(function* () {
       yield* commit(1, 2, 3, 4)
       const last_event_id = yield* idOf(2)
@@ -118,7 +118,7 @@ describe("event streams", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("tell a gap when the ring no longer reaches back, but only where the scope lost something", () =>
+  it.effect("a position before the ring is a gap only if the scope lost an event", () =>
     Effect.gen(function* () {
       yield* commit(2, 1, 3, 5, 7, 9)
       const last_event_id = yield* idOf(2)
@@ -130,7 +130,7 @@ describe("event streams", () => {
     }).pipe(Effect.provide(world({ ringEvents: 3 })))
   )
 
-  it.effect("tell a gap for a position that is malformed, or ahead of the log", () =>
+  it.effect("a malformed position is a gap, and so is one ahead of the log", () =>
     Effect.gen(function* () {
       yield* commit(1)
       const malformed = yield* connect({ last_event_id: "yesterday" })
@@ -143,7 +143,7 @@ describe("event streams", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("are refused to whoever lost the right on the way", () =>
+  it.effect("a client whose right ended during admission is refused", () =>
     Effect.gen(function* () {
       const { sink, stream } = yield* connect()
       assert.strictEqual(sink.text, ": ok\n: closing reason=revoked\n")
@@ -155,7 +155,7 @@ describe("event streams", () => {
     )
   )
 
-  it.effect("end when a right that nobody revoked is gone at the next look", () =>
+  it.effect("a stream ends at the next revalidation if its right has gone without a revocation", () =>
     Effect.gen(function* () {
       const { sink } = yield* connect()
       authority.permits = () => Effect.succeed(false)
@@ -169,7 +169,7 @@ describe("event streams", () => {
     )
   )
 
-  it.effect("stay open through an outage of the store, and go on behind it; rights are looked up again", () =>
+  it.effect("streams stay open through an outage of the store, resume after it, and are revalidated", () =>
     Effect.gen(function* () {
       const { sink } = yield* connect()
       outage.now = true
@@ -187,7 +187,7 @@ describe("event streams", () => {
     )
   )
 
-  it.effect("end in turns when the instance stops, and no new ones begin", () =>
+  it.effect("a draining instance ends its streams gradually and takes no new ones", () =>
     Effect.gen(function* () {
       const streams = yield* EventStreams
       const sinks = yield* Effect.forEach(Array.from({ length: 40 }), () =>
@@ -207,11 +207,11 @@ describe("event streams", () => {
       yield* Fiber.join(drained)
       assert.isFalse(relay.sink.destroyed)
       yield* TestClock.adjust("4 seconds")
-      assert.isTrue(relay.sink.destroyed, "a relay that does not hang up is cut off, whoever waits for it")
+      assert.isTrue(relay.sink.destroyed, "a relay that does not hang up is destroyed, even if its end is not awaited")
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("give their place back when the client leaves before it was attached", () =>
+  it.effect("a client that leaves before it is attached gives its place back", () =>
     Effect.gen(function* () {
       const waiting = yield* Effect.forkChild(connect())
       yield* Effect.yieldNow
@@ -228,7 +228,7 @@ describe("event streams", () => {
 })
 
 describe("the feed", () => {
-  it.effect("tells waiters in this process what was committed", () =>
+  it.effect("the feed publishes committed events to readers in the process", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed
       const heard = yield* Effect.forkChild(Stream.runHead(feed.events))
@@ -240,7 +240,7 @@ describe("the feed", () => {
     }).pipe(Effect.provide(world()))
   )
 
-  it.effect("has delivered what was in the log when a refresh is done", () =>
+  it.effect("a finished refresh has delivered everything that the log held", () =>
     Effect.gen(function* () {
       const feed = yield* EventFeed
       yield* feed.ready
@@ -252,7 +252,7 @@ describe("the feed", () => {
     }).pipe(Effect.provide(world({ tailBatch: 1, poll: Duration.hours(1) })))
   )
 
-  it.effect("removes what is older than the retention, but not the newest of an organization", () =>
+  it.effect("the feed trims events older than the retention, except the newest of an organization", () =>
     Effect.gen(function* () {
       const log = yield* EventLog
       yield* commit(1, 2, 3, 4)
@@ -264,7 +264,7 @@ describe("the feed", () => {
   )
 })
 
-/** Sets who may follow streams, for one test. */
+/** Replaces the authority for one test. */
 function withAuthority(permits: typeof authority.permits) {
   return <A, E, R>(test: Effect.Effect<A, E, R>) =>
     Effect.acquireUseRelease(

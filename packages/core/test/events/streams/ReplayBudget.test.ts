@@ -7,7 +7,7 @@ const granted = (...turns: ReadonlyArray<ReplayTurn>) =>
   turns.map((turn) => Effect.runFork(turn.granted).pollUnsafe() !== undefined)
 
 describe("a budget of replays", () => {
-  it("lets no more replay at a time than it has turns, first come, first served", () => {
+  it("the replay budget runs no more replays than it has turns, first come, first served", () => {
     const budget = new ReplayBudget(2, 1_000)
     const [a, b, c, d] = [budget.request(1), budget.request(1), budget.request(1), budget.request(1)]
     assert.deepStrictEqual(granted(a, b, c, d), [true, true, false, false])
@@ -15,7 +15,7 @@ describe("a budget of replays", () => {
     assert.deepStrictEqual(granted(c, d), [true, false])
   })
 
-  it("lets no more bytes be in flight together than it has", () => {
+  it("the replay budget lets no more bytes be in flight than it has", () => {
     const budget = new ReplayBudget(10, 100)
     const [a, b, c] = [budget.request(60), budget.request(40), budget.request(1)]
     assert.deepStrictEqual(granted(a, b, c), [true, true, false])
@@ -23,7 +23,7 @@ describe("a budget of replays", () => {
     assert.deepStrictEqual(granted(c), [true])
   })
 
-  it("lets a replay that is larger than all of it run alone", () => {
+  it("a replay larger than the whole budget runs alone", () => {
     const budget = new ReplayBudget(10, 100)
     const [large, small] = [budget.request(500), budget.request(1)]
     assert.deepStrictEqual(granted(large, small), [true, false])
@@ -31,7 +31,7 @@ describe("a budget of replays", () => {
     assert.deepStrictEqual(granted(small), [true])
   })
 
-  it("forgets who left before its turn", () => {
+  it("a client that leaves before its turn blocks no other", () => {
     const budget = new ReplayBudget(1, 100)
     const [a, b, c] = [budget.request(1), budget.request(1), budget.request(1)]
     b.over()
@@ -39,7 +39,7 @@ describe("a budget of replays", () => {
     assert.deepStrictEqual(granted(a, b, c), [true, false, true])
   })
 
-  it("gives a turn back once, however often it is said to be over", () => {
+  it("a turn is given back once, however often it is released", () => {
     const budget = new ReplayBudget(1, 100)
     const [a, b, c] = [budget.request(1), budget.request(1), budget.request(1)]
     a.over()

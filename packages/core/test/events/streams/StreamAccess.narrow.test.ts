@@ -13,26 +13,26 @@ const access = (more: Parameters<typeof principal>[0]) => ({
 })
 
 describe("a revocation of one of several", () => {
-  it("ends the streams of that key and of no other", () => {
+  it("a revoked key ends its own streams and no other key's", () => {
     const revocation = { api_key_id: ApiKeyId.make("key-1") }
     assert.isTrue(revokes(revocation, access({ api_key_id: ApiKeyId.make("key-1") })))
     assert.isFalse(revokes(revocation, access({ api_key_id: ApiKeyId.make("key-2") })))
   })
 
-  it("ends the organization's streams of keys that are narrowed to that project", () => {
+  it("a revoked project ends the organization's streams of keys narrowed to it", () => {
     const revocation = { project_id: project }
     assert.isTrue(revokes(revocation, access({ project_id: project })))
     assert.isFalse(revokes(revocation, access({ project_id: otherProject })))
     assert.isFalse(revokes(revocation, access({})))
   })
 
-  it("ends the streams of keys of that branch and of no other", () => {
+  it("a revoked branch ends the streams of its own keys and no other branch's", () => {
     const revocation = { branch_id: BranchId.make("br-1") }
     assert.isTrue(revokes(revocation, access({ branch_id: BranchId.make("br-1") })))
     assert.isFalse(revokes(revocation, access({ branch_id: BranchId.make("br-2") })))
   })
 
-  it("is none where an internal event says something else", () => {
+  it("an internal event of another type is no revocation", () => {
     const event = logged(1, allowlistChanged(org, { project_id: project, version: 2 }))
     assert.isTrue(Option.isNone(revocationOf(event)))
   })

@@ -30,7 +30,11 @@ const streams = {
   "by key": { org_id: org, project_id: null, principal: principal({ api_key_id: key }) },
   "by a project's key": { org_id: org, project_id: project, principal: principal({ project_id: project }) },
   "by a branch's key": { org_id: org, project_id: null, principal: principal({ branch_id: branch }) },
-  "of a project": { org_id: org, project_id: project, principal: principal({ user_id: UserId.make("bob") }) },
+  "a revoked project ends its streams and those of its keys": {
+    org_id: org,
+    project_id: project,
+    principal: principal({ user_id: UserId.make("bob") })
+  },
   "of another project": { org_id: org, project_id: otherProject, principal: principal({ user_id: UserId.make("bob") }) }
 }
 
@@ -40,16 +44,17 @@ const ended = (event: ReturnType<typeof sessionRevoked>) => {
 }
 
 describe("a revocation ends the streams", () => {
-  it("of a session", () => assert.deepStrictEqual(ended(sessionRevoked(org, session)), ["by session"]))
-  it("of an API key", () => assert.deepStrictEqual(ended(apiKeyRevoked(org, key)), ["by key"]))
-  it("of a member in one organization, keys included", () =>
+  it("a revoked session ends its streams", () =>
+    assert.deepStrictEqual(ended(sessionRevoked(org, session)), ["by session"]))
+  it("a revoked API key ends its streams", () => assert.deepStrictEqual(ended(apiKeyRevoked(org, key)), ["by key"]))
+  it("a revoked membership ends the member's streams in that organization, keys included", () =>
     assert.deepStrictEqual(ended(membershipRevoked(org, ada)), [
       "by session",
       "by key",
       "by a project's key",
       "by a branch's key"
     ]))
-  it("of an account, everywhere", () =>
+  it("a revoked account ends its streams in all organizations", () =>
     assert.deepStrictEqual(ended(userRevoked(org, ada)), [
       "by session",
       "by session elsewhere",
@@ -57,15 +62,19 @@ describe("a revocation ends the streams", () => {
       "by a project's key",
       "by a branch's key"
     ]))
-  it("of a project", () =>
-    assert.deepStrictEqual(ended(projectRevoked(org, project)), ["by a project's key", "of a project"]))
-  it("of a branch", () => assert.deepStrictEqual(ended(branchRevoked(org, project, branch)), ["by a branch's key"]))
-  it("of an organization", () =>
+  it("a revoked project ends its streams and those of its keys", () =>
+    assert.deepStrictEqual(ended(projectRevoked(org, project)), [
+      "by a project's key",
+      "a revoked project ends its streams and those of its keys"
+    ]))
+  it("a revoked branch ends the streams of its keys", () =>
+    assert.deepStrictEqual(ended(branchRevoked(org, project, branch)), ["by a branch's key"]))
+  it("a revoked organization ends its streams", () =>
     assert.deepStrictEqual(ended(organizationRevoked(elsewhere)), ["by session elsewhere"]))
 })
 
 describe("internal events", () => {
-  it("are told apart from what producers may call alike", () => {
+  it("an event of the same type that is not internal is no revocation", () => {
     assert.isTrue(Option.isNone(revocationOf({ ...sessionRevoked(org, session), internal: false })))
     assert.isTrue(
       Option.isNone(
@@ -74,7 +83,7 @@ describe("internal events", () => {
     )
   })
 
-  it("say which allowlist changed, and to what version", () => {
+  it("an allowlist change names the project and the version", () => {
     const change = { project_id: ProjectId.make("prj-9"), version: 12 }
     assert.deepStrictEqual(allowlistChangeOf(allowlistChanged(org, change)), Option.some(change))
     assert.isTrue(Option.isNone(allowlistChangeOf({ ...allowlistChanged(org, change), data: { project_id: 3 } })))

@@ -22,7 +22,7 @@ const refusal = (limits: StreamLimits, access: StreamAccess, now = 0) =>
   Option.match(limits.take(access, now), { onNone: () => "none", onSome: ({ limit }) => limit })
 
 describe("the limits of streams", () => {
-  it("count a key apart from the person who made it", () => {
+  it("a key is counted apart from its creator", () => {
     const limits = new StreamLimits({ ...many, streams: 1 })
     assert.deepStrictEqual(
       [ada, key, ada, key].map((access) => refusal(limits, access)),
@@ -45,7 +45,7 @@ describe("the limits of streams", () => {
     assert.strictEqual(refusal(limits, third), name)
   })
 
-  it("count openings for one second, refused ones too", () => {
+  it("openings are counted for one second, refused ones included", () => {
     const limits = new StreamLimits({ ...many, streams: 1, opens: 2 })
     assert.deepStrictEqual(
       [0, 0, 999, 1_000].map((now) => refusal(limits, ada, now)),

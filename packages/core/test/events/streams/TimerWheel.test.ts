@@ -6,7 +6,7 @@ const Millis = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 5_000 })
 
 describe("a timer wheel", () => {
   it.prop(
-    "reminds of each item once, not before its time, and at most two widths after",
+    "a timer wheel returns each item once, not before its time, and at most two widths after",
     [Schema.Array(Millis)],
     ([times]) => {
       const wheel = new TimerWheel<number>(100, 0)
@@ -25,7 +25,7 @@ describe("a timer wheel", () => {
     }
   )
 
-  it("survives a clock that jumps ahead, and one that goes back", () => {
+  it("a timer wheel survives a clock that jumps ahead or goes back", () => {
     const wheel = new TimerWheel<string>(100, 0)
     wheel.add("soon", 500)
     wheel.add("later", 10_000_000)
