@@ -1,4 +1,4 @@
-/** Records for contract suites: whole, plain, and with ids that rise and never come twice in a process. */
+/** Complete records for contract suites, with ids that rise and are unique in a process. */
 import { DateTime, Duration } from "effect"
 import { StoredInvitation } from "../src/accounts/Invitation.ts"
 import { Membership } from "../src/accounts/Membership.ts"
@@ -33,12 +33,12 @@ export const anOrgId = () => OrgId.make(uuid())
 export const aUserId = () => UserId.make(uuid())
 export const aProjectId = () => ProjectId.make(`prj-${rising()}`)
 export const aBranchId = () => BranchId.make(`br-${rising()}`)
-/** A text that no other record has. */
+/** A text that is unique in the process. */
 export const aText = (what: string) => `${what} ${rising()}`
 
 const start = DateTime.makeUnsafe("2026-01-01T00:00:00.123Z")
 
-/** So many seconds into the story; instants before the first are negative. */
+/** The instant so many seconds after a fixed start; negative ones are before it. */
 export const at = (seconds: number): DateTime.Utc => DateTime.addDuration(start, Duration.seconds(seconds))
 
 export const aUser = (rest: Partial<User> = {}) =>

@@ -1,10 +1,10 @@
-/** Ways to run work that show whether a store keeps its word: many transactions at once, and one that is undone. */
+/** Runs work in ways that test a contract: in many simultaneous transactions, and in one that is rolled back. */
 import { Effect, Schema } from "effect"
 import { Transaction } from "../src/Transaction.ts"
 
 class Undone extends Schema.TaggedError<Undone>()("Undone", {}) {}
 
-/** Runs `work` so many times at once, without transactions around it. */
+/** Runs `work` a number of times at once, without transactions. */
 export const atOnce = <A, E, R>(times: number, work: (n: number) => Effect.Effect<A, E, R>) =>
   Effect.forEach(
     Array.from({ length: times }, (_, n) => n),
@@ -12,7 +12,7 @@ export const atOnce = <A, E, R>(times: number, work: (n: number) => Effect.Effec
     { concurrency: "unbounded" }
   )
 
-/** The same, each in a transaction of its own. */
+/** Runs `work` a number of times at once, each in a separate transaction. */
 export const inTransactionsAtOnce = <A, E, R>(times: number, work: (n: number) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { run } = yield* Transaction

@@ -14,7 +14,7 @@ export const accountStoreContract = <E>(
   adapter: Layer.Layer<AccountStore | InvitationStore | Transaction, E>
 ) =>
   layer(adapter, { excludeTestServices: true })(`AccountStore: ${name}`, (it) => {
-    it.effect("keeps a user as it was put, and replaces it", () =>
+    it.effect("a user is stored as it was put, and a later put replaces it", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const user = aUser({ enabled_at: at(1), email: null })
@@ -26,7 +26,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("finds a person by issuer and subject together", () =>
+    it.effect("a user is found by issuer and subject together", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const user = aUser()
@@ -36,7 +36,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("lets one of several first sign-ins of a person make the user", () =>
+    it.effect("exactly one of several simultaneous first sign-ins of a person creates the user", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const subject = aText("subject")
@@ -45,7 +45,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("never gives a person's identity to another user", () =>
+    it.effect("the identity of a user is never given to another user", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const [ada, bob] = [aUser(), aUser()]
@@ -56,7 +56,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("lists users, oldest first", () =>
+    it.effect("users are listed oldest first", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         yield* atOnce(3, () => store.putUser(aUser()))
@@ -66,7 +66,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("keeps transactions that lock an organization apart", () =>
+    it.effect("transactions that lock an organization run one after another", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const organization = anOrganization({ name: "" })
@@ -85,7 +85,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("keeps transactions that lock a user apart", () =>
+    it.effect("transactions that lock a user run one after another", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const user = aUser({ name: "" })
@@ -103,7 +103,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("removes an organization with its memberships and invitations, and nothing else", () =>
+    it.effect("removing an organization removes its memberships and invitations, and nothing else", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const invitations = yield* InvitationStore
@@ -123,7 +123,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("keeps one membership for each person and organization, and says whether there was one to remove", () =>
+    it.effect("a person has one membership in an organization, and removing it reports whether there was one", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const { id: org } = anOrganization()
@@ -137,7 +137,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("lists members by when they joined, and a person's organizations by age", () =>
+    it.effect("members are listed by the time of joining, and a person's organizations by age", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const [first, second] = [anOrganization(), anOrganization()]
@@ -167,7 +167,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("takes part in the running transaction", () =>
+    it.effect("writes to accounts are undone with their transaction", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const user = aUser()

@@ -11,7 +11,7 @@ const anAddress = () => `${aText("bob").replace(" ", ".")}@example.com`
 
 export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<InvitationStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`InvitationStore: ${name}`, (it) => {
-    it.effect("keeps an invitation as it was added, for its own organization alone", () =>
+    it.effect("an invitation is stored as it was added, and found in its own organization only", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const invitation = anInvitation(anOrgId(), anAddress())
@@ -21,7 +21,7 @@ export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<In
       })
     )
 
-    it.effect("lets one of several invitations of an address through", () =>
+    it.effect("one of several simultaneous invitations of an address is added", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const [org, email] = [anOrgId(), anAddress()]
@@ -31,24 +31,26 @@ export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<In
       })
     )
 
-    it.effect("is not blocked by what was accepted, revoked or has expired, nor by another organization's", () =>
-      Effect.gen(function* () {
-        const store = yield* InvitationStore
-        const [org, email] = [anOrgId(), anAddress()]
-        const first = anInvitation(org, email)
-        yield* store.add(first, at(0))
-        assert.isTrue(yield* store.add(anInvitation(anOrgId(), email), at(0)))
-        yield* store.update(new StoredInvitation({ ...first, accepted_at: at(1) }))
-        const second = anInvitation(org, email)
-        assert.isTrue(yield* store.add(second, at(1)))
-        yield* store.update(new StoredInvitation({ ...second, revoked_at: at(2) }))
-        assert.isTrue(yield* store.add(anInvitation(org, email, { expires_at: at(100) }), at(2)))
-        assert.isFalse(yield* store.add(anInvitation(org, email), at(99)))
-        assert.isTrue(yield* store.add(anInvitation(org, email, { expires_at: at(200) }), at(100)))
-      })
+    it.effect(
+      "an invitation is not blocked by an accepted, revoked or expired one, nor by another organization's",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* InvitationStore
+          const [org, email] = [anOrgId(), anAddress()]
+          const first = anInvitation(org, email)
+          yield* store.add(first, at(0))
+          assert.isTrue(yield* store.add(anInvitation(anOrgId(), email), at(0)))
+          yield* store.update(new StoredInvitation({ ...first, accepted_at: at(1) }))
+          const second = anInvitation(org, email)
+          assert.isTrue(yield* store.add(second, at(1)))
+          yield* store.update(new StoredInvitation({ ...second, revoked_at: at(2) }))
+          assert.isTrue(yield* store.add(anInvitation(org, email, { expires_at: at(100) }), at(2)))
+          assert.isFalse(yield* store.add(anInvitation(org, email), at(99)))
+          assert.isTrue(yield* store.add(anInvitation(org, email, { expires_at: at(200) }), at(100)))
+        })
     )
 
-    it.effect("lists the organization's, newest first", () =>
+    it.effect("invitations of an organization are listed newest first", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const org = anOrgId()
@@ -59,7 +61,7 @@ export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<In
       })
     )
 
-    it.effect("finds what is pending for an address in any organization, newest first", () =>
+    it.effect("pending invitations of an address are found in all organizations, newest first", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const email = anAddress()
@@ -72,7 +74,7 @@ export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<In
       })
     )
 
-    it.effect("lets one of several sign-ins honour an invitation", () =>
+    it.effect("one of several simultaneous sign-ins accepts an invitation", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const email = anAddress()

@@ -22,7 +22,7 @@ const rule = (network: string, label: string, rest: Partial<IpRule> = {}) =>
 
 export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<IpAllowlistStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`IpAllowlistStore: ${name}`, (it) => {
-    it.effect("keeps rules as they were put, oldest first, lapsed ones included", () =>
+    it.effect("rules are stored as they were put and listed oldest first, expired ones included", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const project = aProjectId()
@@ -37,7 +37,7 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("keeps one rule per network, whatever its spelling, and the newer is younger", () =>
+    it.effect("a list has one rule per network, whatever its spelling, and a replaced rule moves to the end", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const project = aProjectId()
@@ -51,7 +51,7 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("answers the rule that was replaced", () =>
+    it.effect("putting a rule returns the rule that it replaces", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const project = aProjectId()
@@ -61,7 +61,7 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("keeps projects apart", () =>
+    it.effect("the allowlists of projects are separate", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const [a, b] = [aProjectId(), aProjectId()]
@@ -73,7 +73,7 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("says whether there was something to remove, and removes everything on demand", () =>
+    it.effect("removing a rule reports whether it existed, and clearing removes all rules", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const project = aProjectId()
@@ -87,7 +87,7 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("raises the version with every change of the rules, and with nothing else", () =>
+    it.effect("every change of the rules increments the version, and nothing else does", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const project = aProjectId()
@@ -112,7 +112,7 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("shows several lists with their versions, in the order of the question", () =>
+    it.effect("several lists are read with their versions, in the requested order", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const [a, b, none] = [aProjectId(), aProjectId(), aProjectId()]
@@ -128,7 +128,7 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("lets one of several equal networks at once be the first", () =>
+    it.effect("one of several simultaneous equal networks is the first", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const project = aProjectId()
@@ -138,7 +138,7 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("keeps transactions that lock a list apart, also one that never had rules", () =>
+    it.effect("transactions that lock an allowlist run one after another, even before its first rule", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore
         const project = aProjectId()

@@ -9,7 +9,7 @@ import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 export const cliGrantStoreContract = <E>(name: string, adapter: Layer.Layer<CliGrantStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`CliGrantStore: ${name}`, (it) => {
-    it.effect("keeps a grant as it was inserted", () =>
+    it.effect("a grant is stored as it was inserted", () =>
       Effect.gen(function* () {
         const store = yield* CliGrantStore
         const scope = { type: "branch", project_id: aProjectId(), branch_id: aBranchId() } as const
@@ -20,7 +20,7 @@ export const cliGrantStoreContract = <E>(name: string, adapter: Layer.Layer<CliG
       })
     )
 
-    it.effect("lets one of several authorizations with one state through", () =>
+    it.effect("one of several simultaneous authorizations with the same state is inserted", () =>
       Effect.gen(function* () {
         const store = yield* CliGrantStore
         const state_digest = aText("state")
@@ -29,7 +29,7 @@ export const cliGrantStoreContract = <E>(name: string, adapter: Layer.Layer<CliG
       })
     )
 
-    it.effect("lets one of several exchanges consume a code", () =>
+    it.effect("one of several simultaneous exchanges consumes a code", () =>
       Effect.gen(function* () {
         const store = yield* CliGrantStore
         const grant = aGrant()
@@ -42,7 +42,7 @@ export const cliGrantStoreContract = <E>(name: string, adapter: Layer.Layer<CliG
       })
     )
 
-    it.effect("refuses a code at the instant of its expiry", () =>
+    it.effect("a code is refused from the instant of its expiry on", () =>
       Effect.gen(function* () {
         const store = yield* CliGrantStore
         const grant = aGrant({ expires_at: at(60) })
@@ -52,7 +52,7 @@ export const cliGrantStoreContract = <E>(name: string, adapter: Layer.Layer<CliG
       })
     )
 
-    it.effect("burns a code after so many wrong verifiers, also at once", () =>
+    it.effect("a code is void after too many wrong verifiers, even simultaneous ones", () =>
       Effect.gen(function* () {
         const store = yield* CliGrantStore
         const [burnt, close] = [aGrant(), aGrant()]
@@ -65,7 +65,7 @@ export const cliGrantStoreContract = <E>(name: string, adapter: Layer.Layer<CliG
       })
     )
 
-    it.effect("gives a code back when the exchange fails", () =>
+    it.effect("a failed exchange does not consume the code", () =>
       Effect.gen(function* () {
         const store = yield* CliGrantStore
         const grant = aGrant()
@@ -75,7 +75,7 @@ export const cliGrantStoreContract = <E>(name: string, adapter: Layer.Layer<CliG
       })
     )
 
-    it.effect("forgets expired grants, and their states may be used again", () =>
+    it.effect("expired grants are purged, and their states may be used again", () =>
       Effect.gen(function* () {
         const store = yield* CliGrantStore
         const [old, young] = [aGrant({ expires_at: at(-100) }), aGrant({ expires_at: at(-99) })]

@@ -1,4 +1,4 @@
-/** The contract of `CredentialStore`, whose answers come from what the other stores hold. Run it against every adapter. */
+/** The contract of `CredentialStore`, which reads the records of other stores. Run it against every adapter. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
@@ -33,7 +33,7 @@ export const credentialStoreContract = <E>(
   adapter: Layer.Layer<AccountStore | ApiKeyStore | CredentialStore | SessionStore | Transaction, E>
 ) =>
   layer(adapter, { excludeTestServices: true })(`CredentialStore: ${name}`, (it) => {
-    it.effect("finds a key by any digest of its secret, with user, organization and role", () =>
+    it.effect("a key is found by any digest of its secret, with user, organization and role", () =>
       Effect.gen(function* () {
         const store = yield* CredentialStore
         const { digest, key, organization, user } = yield* settled
@@ -45,7 +45,7 @@ export const credentialStoreContract = <E>(
       })
     )
 
-    it.effect("finds a session, and where its user stands in an organization", () =>
+    it.effect("a session is found with the role of its user in an organization", () =>
       Effect.gen(function* () {
         const store = yield* CredentialStore
         const { organization, session, user } = yield* settled
@@ -62,7 +62,7 @@ export const credentialStoreContract = <E>(
       })
     )
 
-    it.effect("shows every change at once: demoted, removed, disabled, revoked, organization gone", () =>
+    it.effect("a demotion, removal, disabling, revocation or deleted organization shows at once", () =>
       Effect.gen(function* () {
         const store = yield* CredentialStore
         const accounts = yield* AccountStore
@@ -89,7 +89,7 @@ export const credentialStoreContract = <E>(
       })
     )
 
-    it.effect("reads within the running transaction", () =>
+    it.effect("credentials are read within the running transaction", () =>
       Effect.gen(function* () {
         const store = yield* CredentialStore
         const accounts = yield* AccountStore

@@ -15,13 +15,13 @@ const aCall = (rest: Partial<IdempotentCall> = {}): IdempotentCall => ({
   ...rest
 })
 
-/** Begins with a lease of a minute and a memory of a day. */
+/** Begins a call with a lease of a minute and an expiry after a day. */
 const begin = (call: IdempotentCall, seconds = 0) =>
   Effect.flatMap(IdempotencyStore, (store) =>
     store.begin(call, { now: at(seconds), lease_until: at(seconds + 60), expires_at: at(seconds + day) })
   )
 
-/** Begins a call that nobody runs; answers its attempt. */
+/** Begins a call that is not running; returns its attempt. */
 const fresh = (call: IdempotentCall, seconds = 0) =>
   Effect.gen(function* () {
     const begun = yield* begin(call, seconds)
@@ -33,7 +33,7 @@ const answer = { status: 201, headers: { location: "/v1/projects/prj-1" }, body:
 
 export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<IdempotencyStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`IdempotencyStore: ${name}`, (it) => {
-    it.effect("replays the first answer, byte for byte", () =>
+    it.effect("the first answer of a call is replayed byte for byte", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const call = aCall()
@@ -44,7 +44,7 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("lets one of several equal calls run", () =>
+    it.effect("one of several simultaneous equal calls runs", () =>
       Effect.gen(function* () {
         const call = aCall()
         const begun = yield* atOnce(8, () => begin(call))
@@ -53,7 +53,7 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("refuses another call under the same key, running or answered, but not of another owner", () =>
+    it.effect("another call with the same key is refused, running or answered, but not for another owner", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const call = aCall()
@@ -67,7 +67,7 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("forgets after a day, with another call too", () =>
+    it.effect("a record expires after a day, and any call may use the key then", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const call = aCall()
@@ -76,25 +76,23 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect(
-      "lets the call run again once the lease of one that died is over, and hears nothing more of that one",
-      () =>
-        Effect.gen(function* () {
-          const store = yield* IdempotencyStore
-          const call = aCall()
-          const dead = yield* fresh(call)
-          assert.deepStrictEqual(yield* begin(call, 59), { _tag: "in_progress" })
-          const again = yield* fresh(call, 60)
-          assert.isFalse(yield* store.complete(call, dead, { ...answer, status: 500 }))
-          yield* store.abandon(call, dead)
-          assert.deepStrictEqual(yield* begin(call, 61), { _tag: "in_progress" })
-          assert.isTrue(yield* store.complete(call, again, answer))
-          assert.isFalse(yield* store.complete(call, again, { ...answer, status: 204 }))
-          assert.deepStrictEqual(yield* begin(call, 62), { _tag: "replay", answer })
-        })
+    it.effect("a call runs again after the lease of a dead attempt, whose late answer is ignored", () =>
+      Effect.gen(function* () {
+        const store = yield* IdempotencyStore
+        const call = aCall()
+        const dead = yield* fresh(call)
+        assert.deepStrictEqual(yield* begin(call, 59), { _tag: "in_progress" })
+        const again = yield* fresh(call, 60)
+        assert.isFalse(yield* store.complete(call, dead, { ...answer, status: 500 }))
+        yield* store.abandon(call, dead)
+        assert.deepStrictEqual(yield* begin(call, 61), { _tag: "in_progress" })
+        assert.isTrue(yield* store.complete(call, again, answer))
+        assert.isFalse(yield* store.complete(call, again, { ...answer, status: 204 }))
+        assert.deepStrictEqual(yield* begin(call, 62), { _tag: "replay", answer })
+      })
     )
 
-    it.effect("frees the key of a call that was abandoned, also for another call", () =>
+    it.effect("an abandoned call frees its key, also for another call", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const call = aCall()
@@ -109,7 +107,7 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("keeps no answer of an effect that was undone", () =>
+    it.effect("the answer of an undone transaction is not stored", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const call = aCall()
@@ -119,7 +117,7 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
-    it.effect("purges what expired and nothing else", () =>
+    it.effect("purging removes expired records and nothing else", () =>
       Effect.gen(function* () {
         const store = yield* IdempotencyStore
         const [old, young] = [aCall(), aCall()]

@@ -7,7 +7,7 @@ import type { Transaction } from "../../src/Transaction.ts"
 import { aBranchId, anOrgId, aProjectId, aStoredKey, at, aText, aUser } from "../records.ts"
 import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
-/** What the store has of a key. */
+/** Reads a key from the store. */
 const again = ({ key, org_id }: StoredApiKey) => Effect.flatMap(ApiKeyStore, (store) => store.find(org_id, key.id))
 
 const inserted = (key: Partial<ApiKey> = {}, around: Partial<StoredApiKey> = {}) =>
@@ -19,7 +19,7 @@ const inserted = (key: Partial<ApiKey> = {}, around: Partial<StoredApiKey> = {})
 
 export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKeyStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`ApiKeyStore: ${name}`, (it) => {
-    it.effect("keeps a key as it was inserted, for its own organization alone", () =>
+    it.effect("a key is stored as it was inserted, and found in its own organization only", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const scope = { type: "branch", project_id: aProjectId(), branch_id: aBranchId() } as const
@@ -31,7 +31,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("finds a key by any of several digests", () =>
+    it.effect("a key is found by any of several digests", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const row = yield* inserted()
@@ -43,7 +43,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("replaces the secrets of a key, and may keep some of them", () =>
+    it.effect("the secrets of a key are replaced, and some of them may be kept", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const row = yield* inserted()
@@ -63,7 +63,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("lets rotations of one key pass one after another", () =>
+    it.effect("rotations of one key run one after another", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const row = yield* inserted({ hint: "" })
@@ -80,7 +80,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("lists keys that are not revoked, newest first, those of one creator or everybody's", () =>
+    it.effect("unrevoked keys are listed newest first, of one creator or of all", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const org_id = anOrgId()
@@ -97,7 +97,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("counts the keys of a person that work", () =>
+    it.effect("a person's live keys are counted", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const org_id = anOrgId()
@@ -112,7 +112,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("ends a key once, and says why", () =>
+    it.effect("a key is revoked once, with its reason", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const row = yield* inserted()
@@ -126,7 +126,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("ends every key of an organization, a person, a project with its branches, or a branch", () =>
+    it.effect("all keys of an organization, a person, a project with its branches, or a branch are revoked", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const [org_id, project_id, branch_id, created_by] = [anOrgId(), aProjectId(), aBranchId(), aUser().ref]
@@ -149,7 +149,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("ends the branch keys of a project with it", () =>
+    it.effect("revoking the keys of a project includes its branch keys", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const [project_id, branch_id] = [aProjectId(), aBranchId()]
@@ -158,7 +158,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("notes the latest use of a key, whatever the order of reports", () =>
+    it.effect("the latest use of a key is stored, whatever the order of reports", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const [one, two] = [yield* inserted(), yield* inserted()]
@@ -186,7 +186,7 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("takes part in the running transaction", () =>
+    it.effect("writes to keys are undone with their transaction", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const row = yield* inserted()

@@ -8,7 +8,7 @@ import { atOnce } from "../together.ts"
 /** Starts a window of a minute. */
 const start = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
 
-/** Ten a minute for one subject; `take(seconds)` asks at that second. */
+/** Ten per minute for one subject; `take(seconds)` takes at that second. */
 const tenAMinute = (rest: Partial<Take> = {}) => {
   const subject = aText("address")
   return (seconds: number, cost = 1) =>
@@ -27,7 +27,7 @@ const tenAMinute = (rest: Partial<Take> = {}) => {
 
 export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLimiter, E>) =>
   layer(adapter, { excludeTestServices: true })(`RateLimiter: ${name}`, (it) => {
-    it.effect("allows so many in a window, and says what is left", () =>
+    it.effect("a limit allows its number in a window, and reports what is left", () =>
       Effect.gen(function* () {
         const take = tenAMinute()
         assert.deepStrictEqual(yield* take(0), { allowed: true, remaining: 9, reset_seconds: 60 })
@@ -37,7 +37,7 @@ export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLi
       })
     )
 
-    it.effect("counts at once as one after another", () =>
+    it.effect("simultaneous takes count like sequential ones", () =>
       Effect.gen(function* () {
         const take = tenAMinute()
         const taken = yield* atOnce(25, () => take(0))
@@ -45,7 +45,7 @@ export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLi
       })
     )
 
-    it.effect("counts limits and subjects apart", () =>
+    it.effect("limits and subjects are counted separately", () =>
       Effect.gen(function* () {
         const subject = aText("address")
         yield* tenAMinute({ subject })(0, 10)
@@ -55,7 +55,7 @@ export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLi
       })
     )
 
-    it.effect("takes all of a cost or nothing, and does not count what it refused", () =>
+    it.effect("a cost is taken whole or not at all, and a refusal does not count", () =>
       Effect.gen(function* () {
         const take = tenAMinute()
         yield* take(0, 7)
@@ -64,7 +64,7 @@ export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLi
       })
     )
 
-    it.effect("slides: a window's end does not give everything back at once", () =>
+    it.effect("the window slides: its end does not free everything at once", () =>
       Effect.gen(function* () {
         const take = tenAMinute()
         yield* take(59, 10)
@@ -75,7 +75,7 @@ export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLi
       })
     )
 
-    it.effect("tells a refused caller when the same will be allowed, and not later", () =>
+    it.effect("a refusal reports the earliest time at which the same cost is allowed", () =>
       Effect.gen(function* () {
         for (const [first, again, cost] of [
           [0, 1, 1],
@@ -93,7 +93,7 @@ export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLi
       })
     )
 
-    it.effect("forgets after two windows, and refuses for ever what is more than the limit", () =>
+    it.effect("counters expire after two windows, and a cost above the limit is always refused", () =>
       Effect.gen(function* () {
         const take = tenAMinute()
         yield* take(0, 10)
@@ -103,7 +103,7 @@ export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLi
       })
     )
 
-    it.effect("bears an instance whose clock is behind", () =>
+    it.effect("an instance with a slow clock does not reset the counters", () =>
       Effect.gen(function* () {
         const take = tenAMinute()
         yield* take(60, 6)
@@ -113,7 +113,7 @@ export const rateLimiterContract = <E>(name: string, adapter: Layer.Layer<RateLi
       })
     )
 
-    it.effect("purges only counters that say nothing any more", () =>
+    it.effect("purging removes only counters that no longer count", () =>
       Effect.gen(function* () {
         const limiter = yield* RateLimiter
         const take = tenAMinute()

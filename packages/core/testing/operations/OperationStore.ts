@@ -1,4 +1,7 @@
-/** The contract of `OperationStore`. Run it against every adapter: claims see every operation, so the layer must be fresh. */
+/**
+ * The contract of `OperationStore`. Run it against every adapter: claims see every operation, so the layer must be
+ * fresh.
+ */
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import type { BranchId } from "../../src/Ids.ts"
@@ -31,7 +34,7 @@ const clean = (...operations: ReadonlyArray<StoredOperation>) =>
 
 export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<OperationStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`OperationStore: ${name}`, (it) => {
-    it.effect("keeps an operation as it was inserted and updated", () =>
+    it.effect("an operation is stored as it was inserted and updated", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* inserted(aBranchId())
@@ -42,7 +45,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("claims the oldest due operation, and none when none is due", () =>
+    it.effect("a claim leases the oldest due operation, and none when none is due", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* inserted(aBranchId()), yield* inserted(aBranchId())]
         const first = yield* claim("w1")
@@ -56,7 +59,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("leases each operation to one of many workers", () =>
+    it.effect("each operation is leased to one of many workers", () =>
       Effect.gen(function* () {
         const made = yield* Effect.forEach(Array.from({ length: 6 }), () => inserted(aBranchId()))
         const claimed = yield* atOnce(4, (n) =>
@@ -77,7 +80,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("passes over an operation that another worker is claiming in an open transaction", () =>
+    it.effect("a claim skips an operation that an open transaction is claiming", () =>
       Effect.gen(function* () {
         const { run } = yield* Transaction
         const [a, b] = [yield* inserted(aBranchId()), yield* inserted(aBranchId())]
@@ -96,7 +99,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("leases an operation to another worker once its lease has expired", () =>
+    it.effect("an operation is leased to another worker once its lease has expired", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* inserted(aBranchId())
@@ -115,7 +118,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("runs the operations of a branch one after another in the order of their creation", () =>
+    it.effect("operations of a branch run one after another in the order of their creation", () =>
       Effect.gen(function* () {
         const branch = aBranchId()
         // The order is that of insertion: ids of the same millisecond are not in order.
@@ -136,7 +139,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("sees operations of one branch in their order, however their transactions overlap", () =>
+    it.effect("operations of a branch become visible in order, however their transactions overlap", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const branch = aBranchId()
@@ -156,7 +159,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("lets operations without a branch run in parallel", () =>
+    it.effect("operations without a branch run in parallel", () =>
       Effect.gen(function* () {
         const [a, b] = [yield* inserted(null), yield* inserted(null)]
         assert.deepStrictEqual(
@@ -167,7 +170,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("holds an operation and those after it on its branch back until its retry is due", () =>
+    it.effect("an operation and those after it on its branch wait until its retry is due", () =>
       Effect.gen(function* () {
         const branch = aBranchId()
         const [first, second] = [yield* inserted(branch), yield* inserted(branch)]
@@ -178,7 +181,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("lists a project's operations in pages, newest first, or those of a branch", () =>
+    it.effect("operations of a project or a branch are listed in pages, newest first", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const [project_id, branch] = [aProjectId(), aBranchId()]
@@ -193,7 +196,7 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       })
     )
 
-    it.effect("keeps transactions that lock an operation apart, and takes part in them", () =>
+    it.effect("transactions that lock an operation run one after another, and a rollback undoes their writes", () =>
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* inserted(aBranchId())

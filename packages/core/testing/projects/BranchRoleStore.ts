@@ -11,7 +11,7 @@ const names = (roles: ReadonlyArray<BranchRole>) => roles.map((it) => it.role)
 
 export const branchRoleStoreContract = <E>(name: string, adapter: Layer.Layer<BranchRoleStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`BranchRoleStore: ${name}`, (it) => {
-    it.effect("lists the valid roles of a branch, oldest first", () =>
+    it.effect("valid roles of a branch are listed oldest first", () =>
       Effect.gen(function* () {
         const store = yield* BranchRoleStore
         const branch = aBranchId()
@@ -27,7 +27,7 @@ export const branchRoleStoreContract = <E>(name: string, adapter: Layer.Layer<Br
       })
     )
 
-    it.effect("lets two branches have roles of the same name", () =>
+    it.effect("two branches may have roles of the same name", () =>
       Effect.gen(function* () {
         const store = yield* BranchRoleStore
         const [one, two] = [aBranchRole(aBranchId(), { role: "app" }), aBranchRole(aBranchId(), { role: "app" })]
@@ -38,7 +38,7 @@ export const branchRoleStoreContract = <E>(name: string, adapter: Layer.Layer<Br
       })
     )
 
-    it.effect("revokes the roles that agents minted, once, and no others", () =>
+    it.effect("roles that agents minted are revoked once, and no others", () =>
       Effect.gen(function* () {
         const store = yield* BranchRoleStore
         const branch = aBranchId()

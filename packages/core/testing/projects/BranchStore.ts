@@ -9,7 +9,7 @@ import { inTransactionsAtOnce, undone } from "../together.ts"
 
 export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<BranchStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`BranchStore: ${name}`, (it) => {
-    it.effect("keeps a branch as it was put, for its own project alone", () =>
+    it.effect("a branch is stored as it was put, and found in its own project only", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -26,7 +26,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("gives a name to one of several branches at once", () =>
+    it.effect("one of several simultaneous branches gets a name", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -37,7 +37,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("refuses to rename a branch to a taken name, and the transaction continues", () =>
+    it.effect("renaming a branch to a taken name is refused, and the transaction continues", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -59,7 +59,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("never finds a deleted branch again, and frees its name", () =>
+    it.effect("a deleted branch is not found again, and its name is free", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -79,7 +79,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("lists a project's branches in pages, newest first", () =>
+    it.effect("branches of a project are listed in pages, newest first", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -93,7 +93,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("reports whether a branch has children that are not deleted", () =>
+    it.effect("a branch has children while one of them is not deleted", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -108,7 +108,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("finds expired branches, up to a limit", () =>
+    it.effect("expired branches are found, up to a limit", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const project = aProjectId()
@@ -124,7 +124,7 @@ export const branchStoreContract = <E>(name: string, adapter: Layer.Layer<Branch
       })
     )
 
-    it.effect("keeps transactions that lock a branch apart, and takes part in them", () =>
+    it.effect("transactions that lock a branch run one after another, and a rollback undoes their writes", () =>
       Effect.gen(function* () {
         const store = yield* BranchStore
         const branch = aBranch(aProjectId(), { name: "a" })

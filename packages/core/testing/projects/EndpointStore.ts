@@ -16,7 +16,7 @@ const put = (rest: Partial<Endpoint> = {}) =>
 
 export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<EndpointStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`EndpointStore: ${name}`, (it) => {
-    it.effect("keeps an endpoint as it was put", () =>
+    it.effect("an endpoint is stored as it was put", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const endpoint = yield* put({ address: "10.0.0.1:5432", suspend_timeout_seconds: -1, started_at: at(1) })
@@ -30,7 +30,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("accepts one read-write endpoint of a branch, and any number of read-only ones", () =>
+    it.effect("a branch has one read-write endpoint, and any number of read-only ones", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const [project, branch] = [aProjectId(), aBranchId()]
@@ -44,7 +44,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("continues a transaction that was refused a second read-write endpoint", () =>
+    it.effect("refusing a second read-write endpoint does not fail the transaction", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const first = yield* put({ type: "read_write" })
@@ -60,7 +60,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("never finds a deleted endpoint again, and accepts another one", () =>
+    it.effect("a deleted endpoint is not found again, and makes room for another", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const endpoint = yield* put({ type: "read_write", current_state: "active" })
@@ -78,7 +78,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("lists a project's endpoints in pages, newest first, or those of a branch", () =>
+    it.effect("endpoints of a project or a branch are listed in pages, newest first", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const [project, branch] = [aProjectId(), aBranchId()]
@@ -92,7 +92,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("finds every endpoint that is active", () =>
+    it.effect("all active endpoints are found", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const [active, idle] = [yield* put({ current_state: "active" }), yield* put()]
@@ -102,7 +102,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("records reports of proxies, but never moves the last activity back", () =>
+    it.effect("reports of proxies are recorded, but never move the last activity back", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const [one, two] = [yield* put({ last_active_at: at(10) }), yield* put({ generation: 7 })]
@@ -130,7 +130,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("keeps transactions that lock an endpoint apart, and takes part in them", () =>
+    it.effect("transactions that lock an endpoint run one after another, and a rollback undoes their writes", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const endpoint = yield* put()

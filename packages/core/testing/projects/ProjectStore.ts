@@ -17,7 +17,7 @@ const inserted = (rest: Partial<Project> = {}) =>
 
 export const projectStoreContract = <E>(name: string, adapter: Layer.Layer<ProjectStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`ProjectStore: ${name}`, (it) => {
-    it.effect("keeps a project as it was inserted and updated, for its own organization alone", () =>
+    it.effect("a project is stored as it was inserted and updated, and found in its own organization only", () =>
       Effect.gen(function* () {
         const store = yield* ProjectStore
         const project = yield* inserted({ name: "läden" })
@@ -32,7 +32,7 @@ export const projectStoreContract = <E>(name: string, adapter: Layer.Layer<Proje
       })
     )
 
-    it.effect("does not find a deleted project, and an update does not restore it", () =>
+    it.effect("a deleted project is not found, and an update does not restore it", () =>
       Effect.gen(function* () {
         const store = yield* ProjectStore
         const project = yield* inserted()
@@ -46,7 +46,7 @@ export const projectStoreContract = <E>(name: string, adapter: Layer.Layer<Proje
       })
     )
 
-    it.effect("lists an organization's projects in pages, newest first", () =>
+    it.effect("projects of an organization are listed in pages, newest first", () =>
       Effect.gen(function* () {
         const store = yield* ProjectStore
         const org_id = anOrgId()
@@ -61,7 +61,7 @@ export const projectStoreContract = <E>(name: string, adapter: Layer.Layer<Proje
       })
     )
 
-    it.effect("keeps transactions that lock a project apart", () =>
+    it.effect("transactions that lock a project run one after another", () =>
       Effect.gen(function* () {
         const store = yield* ProjectStore
         const project = yield* inserted({ name: "" })
@@ -79,7 +79,7 @@ export const projectStoreContract = <E>(name: string, adapter: Layer.Layer<Proje
       })
     )
 
-    it.effect("takes part in the running transaction", () =>
+    it.effect("writes to projects are undone with their transaction", () =>
       Effect.gen(function* () {
         const store = yield* ProjectStore
         const [stays, fresh] = [yield* inserted(), aProject()]

@@ -14,7 +14,7 @@ const aRegion = (id: string, rest: Partial<Region> = {}) =>
 
 export const regionCatalogContract = <E>(name: string, adapter: Layer.Layer<RegionCatalog, E>) =>
   layer(adapter, { excludeTestServices: true })(`RegionCatalog: ${name}`, (it) => {
-    it.effect("is seeded once, grows, changes and retires regions, and has one default at most", () =>
+    it.effect("the catalog is seeded once, adds, changes and retires regions, and has at most one default", () =>
       Effect.gen(function* () {
         const catalog = yield* RegionCatalog
         assert.deepStrictEqual(yield* catalog.active, [])
@@ -51,7 +51,7 @@ export const regionCatalogContract = <E>(name: string, adapter: Layer.Layer<Regi
       })
     )
 
-    it.effect("lets the last of several new defaults be the only one", () =>
+    it.effect("of several simultaneous new defaults the last one remains", () =>
       Effect.gen(function* () {
         const catalog = yield* RegionCatalog
         yield* atOnce(6, (n) => catalog.put(aRegion(`x-${n}`, { default: true })))

@@ -9,7 +9,7 @@ import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 export const sessionStoreContract = <E>(name: string, adapter: Layer.Layer<SessionStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`SessionStore: ${name}`, (it) => {
-    it.effect("keeps a session as it was inserted and updated", () =>
+    it.effect("a session is stored as it was inserted and updated", () =>
       Effect.gen(function* () {
         const store = yield* SessionStore
         const session = aSession(aUserId(), { user_agent: 'Mozilla/5.0 "é"' })
@@ -22,7 +22,7 @@ export const sessionStoreContract = <E>(name: string, adapter: Layer.Layer<Sessi
       })
     )
 
-    it.effect("lets refreshes of one session pass one after another", () =>
+    it.effect("refreshes of one session run one after another", () =>
       Effect.gen(function* () {
         const store = yield* SessionStore
         const session = aSession(aUserId())
@@ -40,7 +40,7 @@ export const sessionStoreContract = <E>(name: string, adapter: Layer.Layer<Sessi
       })
     )
 
-    it.effect("lists a person's living sessions, newest first", () =>
+    it.effect("a person's active sessions are listed newest first", () =>
       Effect.gen(function* () {
         const store = yield* SessionStore
         const user = aUserId()
@@ -55,7 +55,7 @@ export const sessionStoreContract = <E>(name: string, adapter: Layer.Layer<Sessi
       })
     )
 
-    it.effect("spends an id token once", () =>
+    it.effect("an id token is spent once", () =>
       Effect.gen(function* () {
         const store = yield* SessionStore
         const digest = aText("digest")
@@ -66,7 +66,7 @@ export const sessionStoreContract = <E>(name: string, adapter: Layer.Layer<Sessi
       })
     )
 
-    it.effect("remembers a spent token until the latest expiry that it was told", () =>
+    it.effect("a spent token is retained until its latest expiry", () =>
       Effect.gen(function* () {
         const store = yield* SessionStore
         const digest = aText("digest")
@@ -79,7 +79,7 @@ export const sessionStoreContract = <E>(name: string, adapter: Layer.Layer<Sessi
       })
     )
 
-    it.effect("forgets sessions that were signed in before an instant", () =>
+    it.effect("sessions from before an instant are purged", () =>
       Effect.gen(function* () {
         const store = yield* SessionStore
         const [old, young] = [
@@ -94,7 +94,7 @@ export const sessionStoreContract = <E>(name: string, adapter: Layer.Layer<Sessi
       })
     )
 
-    it.effect("takes part in the running transaction", () =>
+    it.effect("writes to sessions are undone with their transaction", () =>
       Effect.gen(function* () {
         const store = yield* SessionStore
         const session = aSession(aUserId())

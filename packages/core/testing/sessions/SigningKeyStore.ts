@@ -1,4 +1,7 @@
-/** The contract of `SigningKeyStore`. Run it against every adapter: there is one set of keys, so the layer must be fresh. */
+/**
+ * The contract of `SigningKeyStore`. Run it against every adapter: there is one set of keys, so the layer must be
+ * fresh.
+ */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { type SigningKey, SigningKeyStore } from "../../src/sessions/SigningKeyStore.ts"
@@ -17,7 +20,7 @@ const aKey = (rest: Partial<SigningKey> = {}): SigningKey => ({
 
 export const signingKeyStoreContract = <E>(name: string, adapter: Layer.Layer<SigningKeyStore, E>) =>
   layer(adapter, { excludeTestServices: true })(`SigningKeyStore: ${name}`, (it) => {
-    it.effect("lets one of several first keys win, and rotates to later ones", () =>
+    it.effect("one of several simultaneous first keys is added, and later ones replace it", () =>
       Effect.gen(function* () {
         const store = yield* SigningKeyStore
         assert.deepStrictEqual(yield* store.published(at(0)), [])
@@ -46,7 +49,7 @@ export const signingKeyStoreContract = <E>(name: string, adapter: Layer.Layer<Si
       })
     )
 
-    it.effect("leaves one key to sign with after several rotations at once", () =>
+    it.effect("simultaneous rotations leave one key that signs", () =>
       Effect.gen(function* () {
         const store = yield* SigningKeyStore
         yield* atOnce(8, () => store.rotate(aKey({ created_at: at(60) }), at(300)))
