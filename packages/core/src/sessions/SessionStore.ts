@@ -18,7 +18,7 @@ export class SessionStore extends Context.Service<
     readonly lock: (session: SessionId) => Effect.Effect<Option.Option<Session>, StorageError>
     readonly update: (session: Session) => Effect.Effect<void, StorageError>
     /** Not revoked and signed in after `since`, newest first. */
-    readonly living: (user: UserId, since: DateTime.Utc) => Effect.Effect<ReadonlyArray<Session>, StorageError>
+    readonly active: (user: UserId, since: DateTime.Utc) => Effect.Effect<ReadonlyArray<Session>, StorageError>
     /** Marks the id token as spent, at least until it expires. `false` when it was spent before. */
     readonly spend: (digest: string, expiresAt: DateTime.Utc) => Effect.Effect<boolean, StorageError>
     readonly isSpent: (digest: string) => Effect.Effect<boolean, StorageError>
@@ -36,7 +36,7 @@ export class SessionStore extends Context.Service<
         insert: (session) => sessions.put(session.id, session),
         lock: sessions.get,
         update: (session) => sessions.put(session.id, session),
-        living: (user, since) =>
+        active: (user, since) =>
           Effect.map(sessions.all, (rows) =>
             rows
               .filter(

@@ -204,7 +204,7 @@ export class Sessions extends Context.Service<
 
       const list = Effect.fn("Sessions.list")(function* (user: UserId) {
         const { window } = yield* SessionPolicy
-        return yield* store.living(user, DateTime.subtractDuration(yield* DateTime.now, window))
+        return yield* store.active(user, DateTime.subtractDuration(yield* DateTime.now, window))
       })
 
       const end = Effect.fn("Sessions.end")(function* (user: UserId, id: SessionId) {

@@ -18,9 +18,9 @@ const make = Effect.gen(function* () {
           session.id
         ])
       ),
-    living: (user, since) =>
+    active: (user, since) =>
       sessions.all(
-        "SessionStore.living",
+        "SessionStore.active",
         `select * from session where user_id = $1 and revoked_at is null and signed_in_at > $2 order by id desc`,
         [user, DateTime.toDateUtc(since)]
       ),

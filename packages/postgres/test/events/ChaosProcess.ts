@@ -33,8 +33,8 @@ export class ChaosProcess {
     return ended ? `A ${this.role} ended by itself (${exitCode ?? signalCode}): ${this.#complaint}` : undefined
   }
 
-  /** kill -9, and a new process that goes on where the old one was last heard. */
-  async again(): Promise<void> {
+  /** Kills the process with -9 and starts a new one at the position that the old one printed last. */
+  async killAndRestart(): Promise<void> {
     await this.stop()
     this.kills += 1
     this.#child = this.#start()

@@ -89,7 +89,7 @@ layer(PostgresServer.layerOwn, { excludeTestServices: true })("the log under kil
                 `a ${victim.role} to work`,
                 Effect.sync(() => victim.done >= pieces)
               )
-              yield* Effect.promise(() => victim.again())
+              yield* Effect.promise(() => victim.killAndRestart())
               kills += 1
               if (kills % killsPerCrash !== 0) continue
               yield* goesOn

@@ -88,7 +88,7 @@ const asks = Effect.gen(function* () {
   yield* keys.revokeAll({ project_id: project }, "scope_deleted", at(0))
   yield* keys.revokeAll({ branch_id: branch }, "scope_deleted", at(0))
   yield* keys.revokeAll({ org_id: org, user_id: user }, "membership_ended", at(0))
-  yield* (yield* SessionStore).living(user, at(0))
+  yield* (yield* SessionStore).active(user, at(0))
   yield* (yield* InvitationStore).lockPendingFor("m7", at(0))
   yield* (yield* InvitationStore).list(org)
   yield* (yield* ProjectStore).list(org, null, page)

@@ -54,11 +54,11 @@ export const halfOpen = (direct: Redacted.Redacted<string>) =>
         `postgresql://${user}${url.password && `:${url.password}`}@127.0.0.1:${port}${url.pathname}${way.search}`
       ),
       port,
-      /** Ends every connection, as a peer does that has gone. */
+      /** Destroys every connection. */
       cut: Effect.sync(() => {
         for (const socket of sockets) socket.destroy()
       }),
-      /** Bytes that are swallowed meanwhile never arrive. */
+      /** Starts or stops dropping bytes; dropped bytes never arrive. */
       silence: (quiet: boolean) =>
         Effect.sync(() => {
           silent = quiet
