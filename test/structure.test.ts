@@ -240,7 +240,7 @@ describe("structure", () => {
   it("handlers import no store: services read and write for them", () => {
     const stores = files("packages/http/src/handlers/**/*.ts").flatMap((file) =>
       [...readFileSync(resolve(root, file), "utf8").matchAll(/^import\s[^;]*?from\s*"@narthex\/core"/gm)].flatMap(
-        ([statement]) => (statement.match(/\b\w+Store\b/g) ?? []).map((name) => `${file} imports ${name}`)
+        ([statement]) => (statement.match(/\b(?:\w+Store|EventLog)\b/g) ?? []).map((name) => `${file} imports ${name}`)
       )
     )
     assert.deepStrictEqual(stores, [])

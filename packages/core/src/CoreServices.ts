@@ -14,6 +14,7 @@ import { layerStreamAuthority } from "./guard/streamAuthority.ts"
 import { CliLogin } from "./cli-login/CliLogin.ts"
 import { EventBroker } from "./events/streams/EventBroker.ts"
 import { EventFeed } from "./events/EventFeed.ts"
+import { EventHistory } from "./events/EventHistory.ts"
 import { EventStreams } from "./events/streams/EventStreams.ts"
 import { StreamScheduler } from "./events/streams/StreamScheduler.ts"
 import { layerForgetting } from "./retention.ts"
@@ -61,7 +62,7 @@ const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
 /** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
 export const layerWithoutStreams = Layer.mergeAll(People, Work, Access).pipe(
   Layer.provideMerge(Keys),
-  Layer.provideMerge(EventFeed.layer)
+  Layer.provideMerge(Layer.merge(EventFeed.layer, EventHistory.layer))
 )
 
 /** The services that API calls need. */

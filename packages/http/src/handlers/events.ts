@@ -5,21 +5,18 @@
 import { Api, NotAcceptableProblem, pageRequest } from "@narthex/api"
 import {
   defaultPageSize,
-  EventLog,
+  EventHistory,
   EventSettings,
   EventStreams,
-  encodeCursor,
-  noEvent,
   type OrgId,
   Principal,
   type ProjectId,
   streamRightOf,
   Target,
-  toEnvelope,
   type TooManyStreams
 } from "@narthex/core"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { acceptsEventStream, eventStreamHeaders, openSink } from "../events/responseSink.ts"
@@ -54,7 +51,7 @@ export const EventsHandlers = HttpApiBuilder.group(
   Api,
   "events",
   Effect.fn(function* (handlers) {
-    const log = yield* EventLog
+    const events = yield* EventHistory
     const streams = yield* EventStreams
 
     const stream = Effect.fnUntraced(function* (project_id: ProjectId | null, { headers, query, request }: StreamCall) {
@@ -81,15 +78,9 @@ export const EventsHandlers = HttpApiBuilder.group(
       const page = yield* problems(
         Effect.fromResult(pageRequest({ limit, ...(cursor === undefined ? {} : { cursor }) }))
       )
-      const after = page.after ?? query.after?.toUpperCase() ?? noEvent
-      const found = yield* problems(log.history(org, project, after, limit))
-      const last = found.events.at(-1)
-      return {
-        events: found.events.map(toEnvelope),
-        pagination: { next_cursor: found.more && last !== undefined ? encodeCursor(last.id) : null },
-        oldest_id: Option.getOrNull(found.oldest_id),
-        complete: found.complete
-      }
+      const after = page.after ?? query.after?.toUpperCase() ?? null
+      const { next_cursor, ...found } = yield* problems(events.read(org, project, { after, limit }))
+      return { ...found, pagination: { next_cursor } }
     })
 
     return handlers.handleAll({
