@@ -10,19 +10,19 @@ const settings = (rest: Partial<AccessSettings> = {}): AccessSettings => ({
 })
 
 describe("accountState", () => {
-  it("is pending while signup is closed and nobody enabled the account", () => {
+  it("an account is pending while signup is closed and no operator has enabled the account", () => {
     assert.strictEqual(accountState(settings(), { enabled_at: null }), "pending")
     assert.strictEqual(accountState(settings(), { enabled_at: at(0) }), "active")
   })
 
-  it("is never pending while signup is open", () => {
+  it("an account is never pending while signup is open", () => {
     assert.strictEqual(accountState(settings({ open_signup: true }), { enabled_at: null }), "active")
   })
 })
 
 describe("maySignIn", () => {
   const listed = settings({ sign_in_allowlist: ["@example.com"] })
-  it("lets everybody in without a list, even without an address", () => {
+  it("without an allowlist every account may sign in, even without an address", () => {
     assert.isTrue(maySignIn(settings(), { email: null, email_verified: false }))
   })
 
@@ -31,7 +31,7 @@ describe("maySignIn", () => {
     ["ada@example.com", false, false],
     ["ada@other.example", true, false],
     [null, true, false]
-  ])("with a list, %s verified %s: %s", (email, email_verified, expected) => {
+  ])("with an allowlist, %s (verified: %s) may sign in: %s", (email, email_verified, expected) => {
     assert.strictEqual(maySignIn(listed, { email, email_verified }), expected)
   })
 })

@@ -16,12 +16,12 @@ describe("normalizeEmail", () => {
     [`${kelvin}@example.com`, `${kelvin}@example.com`],
     ["用户@例え.jp", "用户@xn--r8jz45g.jp"],
     ["o'neil@example.co.uk", "o'neil@example.co.uk"]
-  ])("spells %s as %s", (given, key) => {
+  ])("%s normalizes to %s", (given, key) => {
     assert.strictEqual(normalizeEmail(given), key)
-    assert.strictEqual(normalizeEmail(key), key, "once more changes nothing")
+    assert.strictEqual(normalizeEmail(key), key, "normalization is idempotent")
   })
 
-  it("keeps apart what only Unicode normalization would make equal", () => {
+  it("addresses that only Unicode normalization would make equal stay distinct", () => {
     assert.notStrictEqual(normalizeEmail(`${kelvin}@example.com`), normalizeEmail("k@example.com"))
     assert.notStrictEqual(normalizeEmail("e\u0301@example.com"), normalizeEmail("\u00e9@example.com"))
   })
@@ -51,7 +51,7 @@ describe("normalizeEmail", () => {
     "ada@%65xample.com",
     "ada@exa<mple.com",
     `${"a".repeat(320)}@example.com`
-  ])("takes %j for no address", (given) => {
+  ])("%j is rejected as an address", (given) => {
     assert.isUndefined(normalizeEmail(given))
   })
 })
@@ -71,11 +71,11 @@ describe("isListed", () => {
     ["a@team.example@evil.example", false],
     ["x@xn--bcher-kva.example", true],
     ["not an address", false]
-  ])("%s: %s", (address, listed) => {
+  ])("%s is on the list: %s", (address, listed) => {
     assert.strictEqual(isListed(list, address), listed)
   })
 
-  it.each(["", "@", "ada", "@@", "ada@"])("an entry %j lists nobody", (entry) => {
+  it.each(["", "@", "ada", "@@", "ada@"])("the list entry %j matches no address", (entry) => {
     for (const address of ["ada@example.com", "", "@", "ada@"]) assert.isFalse(isListed([entry], address))
   })
 })

@@ -1,4 +1,4 @@
-/** Callers and paths that `decide` is asked about. */
+/** Callers and paths for the tests of `decide`. */
 import { ActiveOrganization } from "../../src/accounts/Organization.ts"
 import { decide, type PathIds } from "../../src/authorization/decide.ts"
 import { knownRoles, permissionsOf } from "../../src/authorization/Permission.ts"

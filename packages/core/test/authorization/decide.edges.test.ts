@@ -9,7 +9,7 @@ const everywhere = { type: "organization" } as const
 const codeOf = (...given: Parameters<typeof decide>) => decide(...given)?.code
 
 describe("The decision at its edges", () => {
-  it("lets a pending account's key end itself and name no other key", () => {
+  it("a pending account's key may revoke itself and no other key", () => {
     const revoke: CredentialPolicy = { ...self, target: "api_key" }
     const caller = keyOf(person("owner", "pending"), "read", everywhere)
     assert.isUndefined(codeOf(revoke, caller, { api_key_id: key }))
@@ -17,7 +17,7 @@ describe("The decision at its edges", () => {
     assert.strictEqual(codeOf(revoke, person("owner", "pending"), { api_key_id: key }), "alpha_pending")
   })
 
-  it("lets every member leave, and only those who manage members remove another", () => {
+  it("every member may leave, and only callers who manage members may remove another", () => {
     const leave = changes("admin", "leave", "member", { reach: "organization" })
     const viewer = person("viewer", "active")
     assert.isUndefined(codeOf(leave, viewer, { user_id: viewer.user.id }))
@@ -25,7 +25,7 @@ describe("The decision at its edges", () => {
     assert.isUndefined(codeOf(leave, owner, { user_id: "another" }))
   })
 
-  it("gives each capability its effects and no other", () => {
+  it("each capability allows exactly its effects", () => {
     const all: ReadonlyArray<CallEffect> = ["self", "read", "write", "sandbox", "destroy", "mint", "admin"]
     const allowed = (capability: "read_write" | "read" | "agent") =>
       all.filter((effect) => {
@@ -37,13 +37,13 @@ describe("The decision at its edges", () => {
     assert.deepStrictEqual(allowed("agent"), ["self", "read", "sandbox", "mint"])
   })
 
-  it("closes to agent keys what is never theirs, although they may do its effect", () => {
+  it("a policy that excludes agents refuses agent keys, even if their capability allows the effect", () => {
     const policy = changes("sandbox", "create_projects", "none", { reach: "branch", agent: "never" })
     assert.strictEqual(codeOf(policy, keyOf(owner, "agent", everywhere), {}), "capability_insufficient")
     assert.isUndefined(codeOf({ ...policy, agent: "any" }, keyOf(owner, "agent", everywhere), {}))
   })
 
-  it("keeps a branch key inside its branch", () => {
+  it("a branch key is refused outside its branch", () => {
     const branch_key = keyOf(owner, "read", { type: "branch", project_id: own, branch_id: ownBranch })
     const policy = reads("branch", "branch")
     assert.isUndefined(codeOf(policy, branch_key, { project_id: own, branch_id: ownBranch }))
@@ -51,7 +51,7 @@ describe("The decision at its edges", () => {
     assert.strictEqual(codeOf(policy, branch_key, { project_id: other, branch_id: ownBranch }), "scope_insufficient")
   })
 
-  it("shows a narrow key itself and no other key", () => {
+  it("a narrow key may read itself and no other key", () => {
     const narrow = keyOf(owner, "read", { type: "project", project_id: own })
     const policy = reads("api_key", "branch")
     assert.isUndefined(codeOf(policy, narrow, { api_key_id: key }))
@@ -60,7 +60,7 @@ describe("The decision at its edges", () => {
 })
 
 describe("The weakest role", () => {
-  it("reads, makes read-only secrets, keeps its own keys and leaves", () => {
+  it("a viewer may read, mint read-only credentials, manage own keys and leave", () => {
     assert.deepStrictEqual([...permissionsOf("viewer")], ["read", "mint_read_only", "own_keys", "leave"])
   })
 })

@@ -1,4 +1,4 @@
-/** What holds for every policy that the types allow, on every path, for every role, state and key. */
+/** Properties of `decide` for every policy that the types allow, every path, role, account state and key. */
 import { assert, describe, it } from "@effect/vitest"
 import type { PathIds } from "../../src/authorization/decide.ts"
 import { coversRole, knownRoles } from "../../src/authorization/Permission.ts"
@@ -26,7 +26,7 @@ const effects: ReadonlyArray<CallEffect> = ["self", "read", "write", "sandbox", 
 const reaches: ReadonlyArray<Reach> = ["organization", "project", "branch"]
 const targets: ReadonlyArray<TargetKind> = ["none", "organization", "api_key", "branch"]
 
-/** Every policy that the types allow, as far as `decide` tells them apart. */
+/** Every policy that the types allow, as far as `decide` distinguishes them. */
 const policies: ReadonlyArray<CredentialPolicy> = effects.flatMap((effect) =>
   reaches.flatMap((reach) =>
     targets.flatMap((target) =>
@@ -68,7 +68,7 @@ const paths: ReadonlyArray<PathIds> = [
   { org_id: org, user_id: "somebody else" }
 ]
 
-/** A person and every key that the person could have made. Built once: there are half a million calls to judge. */
+/** A person and every key that the person could have created. Built once, for half a million decisions. */
 interface Creator {
   readonly session: SessionCaller
   readonly key: (capability: Capability, scope: number) => KeyCaller
@@ -97,7 +97,7 @@ const everyCall = (judge: (policy: CredentialPolicy, ids: PathIds, creator: Crea
     }
 }
 
-/** Row 6 of the matrix: a key may end itself where its person can do nothing yet. */
+/** Row 6 of the matrix: a key may revoke itself even if its creator's account is pending. */
 const endsItself = ({ effect, target }: CredentialPolicy, ids: PathIds) =>
   effect === "self" && target === "api_key" && ids.api_key_id === key
 
@@ -106,7 +106,7 @@ const never = (wrong: boolean, what: () => unknown) => {
 }
 
 describe("decide, for every policy, path, role and state", () => {
-  it("lets no key do what a session of its creator may not, but for ending itself", () => {
+  it("a key is never allowed what a session of its creator is refused, except to revoke itself", () => {
     let allowed = 0
     everyCall((policy, ids, creator) => {
       const person = passes(policy, creator.session, ids) || endsItself(policy, ids)
@@ -120,7 +120,7 @@ describe("decide, for every policy, path, role and state", () => {
     assert.isAbove(allowed, 1000)
   })
 
-  it("never allows a narrower scope more", () => {
+  it("a narrower scope never allows more", () => {
     everyCall((policy, ids, creator) => {
       for (const capability of capabilities) {
         const [wide, middle, narrow] = everyScope.map((scope) => passes(policy, creator.key(capability, scope), ids))
@@ -130,7 +130,7 @@ describe("decide, for every policy, path, role and state", () => {
     })
   })
 
-  it("never allows a narrower capability more", () => {
+  it("a narrower capability never allows more", () => {
     everyCall((policy, ids, creator) => {
       for (const scope of everyScope) {
         const full = passes(policy, creator.key("read_write", scope), ids)
@@ -145,14 +145,14 @@ describe("decide, for every policy, path, role and state", () => {
     })
   })
 
-  it("lets a read key do nothing but read and see to itself", () => {
+  it("a read key is allowed only reads and self calls", () => {
     everyCall((policy, ids, creator) => {
       const passed = passes(policy, creator.key("read", 0), ids)
       never(passed && policy.effect !== "self" && policy.effect !== "read", () => ({ policy, ids }))
     })
   })
 
-  it("never allows a weaker role more", () => {
+  it("a weaker role never allows more", () => {
     for (const state of states)
       for (const strong of roles) {
         const stronger = person(strong, state)

@@ -11,19 +11,19 @@ const owner = person("owner", "active")
 describe("The order of answers", () => {
   const makeKey = session({ target: "none" })
   it.each([
-    ["pending before membership", decide(makeKey, person(null, "pending"), {}), "alpha_pending"],
+    ["pending is answered before membership", decide(makeKey, person(null, "pending"), {}), "alpha_pending"],
     [
-      "membership before the kind",
+      "membership is answered before the credential's kind",
       decide(makeKey, keyOf(person(null, "active"), "read", { type: "organization" }), {}),
       "not_a_member"
     ],
     [
-      "kind before scope",
+      "the credential's kind is answered before scope",
       decide(makeKey, keyOf(owner, "read", scopes[1] ?? { type: "organization" }), { project_id: other }),
       "session_required"
     ],
     [
-      "scope before capability",
+      "scope is answered before capability",
       decide(
         changes("write", "change_projects", "project"),
         keyOf(owner, "read", { type: "project", project_id: own }),
@@ -32,7 +32,7 @@ describe("The order of answers", () => {
       "scope_insufficient"
     ],
     [
-      "capability before role",
+      "capability is answered before role",
       decide(
         changes("write", "change_projects", "project"),
         keyOf(person("viewer", "active"), "read", { type: "organization" }),
@@ -41,7 +41,7 @@ describe("The order of answers", () => {
       "capability_insufficient"
     ],
     [
-      "role last",
+      "role is answered last",
       decide(changes("write", "change_projects", "project"), person("viewer", "active"), { project_id: own }),
       "role_insufficient"
     ]
@@ -49,7 +49,7 @@ describe("The order of answers", () => {
     assert.strictEqual(codeOf(refusal), code)
   })
 
-  it("tells own, foreign and invented ids of a narrow key's scope alike", () => {
+  it("a narrow key gets the same refusal for foreign and unknown ids", () => {
     const caller = keyOf(owner, "read_write", { type: "project", project_id: own })
     assert.deepStrictEqual(
       decide(reads("project", "project"), caller, { project_id: other }),
@@ -57,7 +57,7 @@ describe("The order of answers", () => {
     )
   })
 
-  it("stops a narrow key at what is wider than its scope, though no id says so", () => {
+  it("a narrow key is refused calls whose reach exceeds its scope, even without ids in the path", () => {
     const reachedBy = (index: number) =>
       (["branch", "project", "organization"] as const).filter((reach) =>
         passes(reads("none", reach), keyOf(owner, "read_write", scopes[index] ?? { type: "organization" }), {})
@@ -67,7 +67,7 @@ describe("The order of answers", () => {
     assert.deepStrictEqual(reachedBy(2), ["branch"])
   })
 
-  it("lets every key end itself, whatever it may do, and no other", () => {
+  it("every key may revoke itself and no other key, whatever its capability and scope", () => {
     const revoke: CredentialPolicy = { ...self, target: "api_key", pending: false, ex_member: false }
     for (const capability of capabilities)
       for (const scope of scopes) {
@@ -77,7 +77,7 @@ describe("The order of answers", () => {
       }
   })
 
-  it("lets the self calls through for pending accounts, and for ex-members' sessions but not their keys", () => {
+  it("self calls are allowed to pending accounts and to ex-members' sessions, not to ex-members' keys", () => {
     assert.isUndefined(decide(self, person("owner", "pending"), {}))
     assert.isUndefined(decide(self, person(null, "active"), {}))
     assert.strictEqual(
@@ -86,12 +86,12 @@ describe("The order of answers", () => {
     )
   })
 
-  it("gives an unknown role nothing but the self calls", () => {
+  it("an unknown role is allowed only self calls", () => {
     assert.isUndefined(decide(self, person("future", "active"), {}))
     assert.strictEqual(codeOf(decide(reads("none", "branch"), person("future", "active"), {})), "role_insufficient")
   })
 
-  it("names what was needed and what was held", () => {
+  it("a role refusal names the required permission and the held role", () => {
     assert.deepStrictEqual(lacksPermission(person("member", "active"), "delete_projects"), {
       code: "role_insufficient",
       required: "delete_projects",
@@ -118,18 +118,18 @@ describe("decideTarget", () => {
     ["made_by_agent", main, false],
     ["never", made, false],
     ["never", undefined, false]
-  ] as const)("an agent under the rule %s on %j: %s", (rule, branch, allowed) => {
+  ] as const)("the rule %s allows an agent key on %j: %s", (rule, branch, allowed) => {
     assert.strictEqual(decideTarget({ agent: rule }, agent, branch) === undefined, allowed)
   })
 
-  it("asks nothing of others", () => {
+  it("the agent rule does not apply to sessions and other keys", () => {
     for (const caller of [owner, keyOf(owner, "read_write", { type: "organization" })])
       assert.isUndefined(decideTarget({ agent: "never" }, caller, main))
   })
 })
 
 describe("permissionsOf", () => {
-  it("gives each role all that the weaker ones have, and more", () => {
+  it("each role has all permissions of the weaker roles, and more", () => {
     const sizes = knownRoles.map((role) => permissionsOf(role).size)
     assert.deepStrictEqual(
       sizes,
@@ -141,9 +141,12 @@ describe("permissionsOf", () => {
         assert.includeMembers([...permissionsOf(role)], [...permissionsOf(weaker)], `${weaker} in ${role}`)
   })
 
-  it.each(["", "OWNER", "toString", "__proto__", "constructor", "future"])("gives %j none", (role) => {
-    assert.strictEqual(permissionsOf(role).size, 0)
-    assert.isFalse(coversRole("owner", role))
-    assert.isFalse(coversRole(role, role))
-  })
+  it.each(["", "OWNER", "toString", "__proto__", "constructor", "future"])(
+    "the unknown role %j has no permissions",
+    (role) => {
+      assert.strictEqual(permissionsOf(role).size, 0)
+      assert.isFalse(coversRole("owner", role))
+      assert.isFalse(coversRole(role, role))
+    }
+  )
 })

@@ -1,4 +1,4 @@
-/** What a session's token opens, and until when; and what is written down of a key. */
+/** Authentication by a session's token: its lifetime, its user and its rights; and what a key's use records. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -14,7 +14,7 @@ import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
 import { aUserId } from "../../testing/records.ts"
 import { callerOf, People, sessionCallerOf, signIn, tagOf } from "../memory/core.ts"
 
-/** Ada, and her first token. */
+/** Ada as a caller, with her first token. */
 const ada = Effect.gen(function* () {
   const { access_token } = yield* signIn("ada")
   return { token: access_token, caller: yield* sessionCallerOf(access_token) }
@@ -36,7 +36,7 @@ const aKey = (creator: SessionCaller) =>
   )
 
 describe("A session's token", () => {
-  it.effect("has to be refreshed after fifteen minutes, and the sign-in repeated after twelve hours", () =>
+  it.effect("a session token expires after fifteen minutes, and requires a new sign-in after twelve hours", () =>
     Effect.gen(function* () {
       const { token } = yield* ada
       yield* TestClock.adjust("899 seconds")
@@ -48,7 +48,7 @@ describe("A session's token", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("opens nothing after the sign-out", () =>
+  it.effect("a session token is refused after sign-out", () =>
     Effect.gen(function* () {
       const { caller, token } = yield* ada
       yield* (yield* Sessions).end(caller.user.id, caller.session_id)
@@ -56,7 +56,7 @@ describe("A session's token", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of a disabled account opens nothing", () =>
+  it.effect("a session token of a disabled account is refused", () =>
     Effect.gen(function* () {
       const { caller, token } = yield* ada
       const accounts = yield* AccountStore
@@ -66,7 +66,7 @@ describe("A session's token", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("speaks for the user of its session and for no other", () =>
+  it.effect("a session token whose subject is not its session's user is refused", () =>
     Effect.gen(function* () {
       const { token } = yield* ada
       const signer = yield* TokenSigner
@@ -76,7 +76,7 @@ describe("A session's token", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("loses rights with a demotion at once, and gains those of a promotion with the next refresh", () =>
+  it.effect("a session token loses rights at once on demotion, and gains rights only at the next refresh", () =>
     Effect.gen(function* () {
       const { caller, token } = yield* ada
       yield* setRole(caller, "viewer")
@@ -93,7 +93,7 @@ describe("A session's token", () => {
 })
 
 describe("A key's secret", () => {
-  it.effect("leaves its use and the address behind", () =>
+  it.effect("authentication with a key records the time and the address of the use", () =>
     Effect.gen(function* () {
       const { caller } = yield* ada
       const { api_key, secret } = yield* aKey(caller)
@@ -103,7 +103,7 @@ describe("A key's secret", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("that was rotated opens nothing from the end of its grace on", () =>
+  it.effect("a rotated secret is refused from the end of its grace", () =>
     Effect.gen(function* () {
       const { caller } = yield* ada
       const { api_key, secret } = yield* aKey(caller)
@@ -117,7 +117,7 @@ describe("A key's secret", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("with a wrong checksum is not looked up, even if it were stored", () =>
+  it.effect("a secret with a wrong checksum is refused without a lookup", () =>
     Effect.gen(function* () {
       const { caller } = yield* ada
       const { secret } = yield* aKey(caller)

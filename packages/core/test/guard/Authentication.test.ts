@@ -29,7 +29,7 @@ const setRole = ({ org_id, user }: SessionCaller, role: string) =>
     accounts.putMembership(new Membership({ org_id, user_id: user.id, role, joined_at: DateTime.makeUnsafe(0) }))
   )
 
-/** A member of Ada's organization who landed there, and Ada. */
+/** Ada, and Bob, who signed in as a member of her organization. */
 const adaAndBob = Effect.gen(function* () {
   const invitations = yield* Invitations
   const ada = yield* signedIn("ada")
@@ -38,7 +38,7 @@ const adaAndBob = Effect.gen(function* () {
 })
 
 describe("A key", () => {
-  it.effect("acts as its creator, with the rights that the creator has at this moment", () =>
+  it.effect("a key acts as its creator, with the creator's current rights", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { secret } = yield* keyFor(ada)
@@ -52,7 +52,7 @@ describe("A key", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("that was revoked, expired, never made or mistyped is refused alike", () =>
+  it.effect("revoked, expired, unknown and mistyped keys are refused with the same error", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const ada = yield* signedIn("ada")
@@ -73,7 +73,7 @@ describe("A key", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("that ended with its creator's membership says so, and coming back does not revive it", () =>
+  it.effect("a key that ended with its creator's membership answers not_a_member, also after the creator rejoins", () =>
     Effect.gen(function* () {
       const invitations = yield* Invitations
       const organizations = yield* Organizations
@@ -93,7 +93,7 @@ describe("A key", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("that was revoked by hand before its creator left stays a refused one", () =>
+  it.effect("a key revoked before its creator left remains an invalid credential", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const organizations = yield* Organizations
@@ -105,7 +105,7 @@ describe("A key", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of a disabled creator is refused, of a pending one waits", () =>
+  it.effect("a key of a disabled creator is refused, and a key of a pending creator is pending", () =>
     Effect.gen(function* () {
       const operator = yield* OperatorAccounts
       const ada = yield* signedIn("ada")
@@ -119,7 +119,7 @@ describe("A key", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is not touched by the sign-in allowlist", () =>
+  it.effect("the sign-in allowlist does not apply to keys", () =>
     Effect.gen(function* () {
       const { secret } = yield* keyFor(yield* signedIn("ada"))
       yield* Effect.provideService(callerOf(secret), AccessPolicy, {
@@ -130,7 +130,7 @@ describe("A key", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of a deleted organization is refused", () =>
+  it.effect("a key of a deleted organization is refused", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const { ada } = yield* adaAndBob

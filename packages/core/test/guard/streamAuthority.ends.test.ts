@@ -1,4 +1,4 @@
-/** Each fact that ends the right of a live stream, although no revocation was heard. */
+/** Each fact that ends the authority of a live stream, even if the stream received no revocation. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -16,7 +16,7 @@ import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { aProject, aProjectId } from "../../testing/records.ts"
 import { callerOf, People, signedIn } from "../memory/core.ts"
 
-/** People and their rights, and nothing that works in the background: the clock may jump. */
+/** Accounts and their rights without background work, so that the clock can jump. */
 const World = Layer.provideMerge(layerStreamAuthority, People)
 
 const bySession = ({ org_id, session_id, user }: SessionCaller): StreamAccess => ({
@@ -27,7 +27,7 @@ const bySession = ({ org_id, session_id, user }: SessionCaller): StreamAccess =>
 
 const permits = (access: StreamAccess) => Effect.flatMap(StreamAuthority, (authority) => authority.permits(access))
 
-/** Ada, whose session and whose key of one day may both follow. */
+/** Ada, with a session and a one-day key that may both subscribe. */
 const ada = Effect.gen(function* () {
   const caller = yield* signedIn("ada")
   const wanted = { name: "ci", capability: "read", scope: { type: "organization" }, expires_in_days: 1 } as const
@@ -48,8 +48,8 @@ const changeUser = ({ user }: SessionCaller, changes: Partial<User>) =>
     yield* accounts.putUser(new User({ ...stored, ...changes }))
   })
 
-describe("The right of a live stream is gone", () => {
-  it.effect("with its key", () =>
+describe("The end of a live stream's authority", () => {
+  it.effect("a live stream loses its authority when its key is revoked", () =>
     Effect.gen(function* () {
       const { api_key, byKey, caller, session } = yield* ada
       yield* (yield* ApiKeys).revoke(caller, api_key.id)
@@ -57,7 +57,7 @@ describe("The right of a live stream is gone", () => {
     }).pipe(Effect.provide(World))
   )
 
-  it.effect("at the end of its key's time, and at the end of its sign-in's window", () =>
+  it.effect("a live stream loses its authority when its key expires or its sign-in window ends", () =>
     Effect.gen(function* () {
       const { byKey, session } = yield* ada
       yield* TestClock.adjust(43_200_000 - 1)
@@ -71,7 +71,7 @@ describe("The right of a live stream is gone", () => {
     }).pipe(Effect.provide(World))
   )
 
-  it.effect("with its session", () =>
+  it.effect("a live stream loses its authority when its session ends", () =>
     Effect.gen(function* () {
       const { byKey, caller, session } = yield* ada
       yield* (yield* Sessions).end(caller.user.id, caller.session_id)
@@ -79,7 +79,7 @@ describe("The right of a live stream is gone", () => {
     }).pipe(Effect.provide(World))
   )
 
-  it.effect("with its account", () =>
+  it.effect("a live stream loses its authority when its account is disabled", () =>
     Effect.gen(function* () {
       const { byKey, caller, session } = yield* ada
       yield* changeUser(caller, { disabled_at: yield* DateTime.now })
@@ -87,7 +87,7 @@ describe("The right of a live stream is gone", () => {
     }).pipe(Effect.provide(World))
   )
 
-  it.effect("while its account is pending", () => {
+  it.effect("a live stream has no authority while its account is pending", () => {
     const closed = { open_signup: false, sign_in_allowlist: [], invitations_bypass_gate: false }
     return Effect.gen(function* () {
       const caller = yield* Effect.provideService(signedIn("bob"), AccessPolicy, closed)
@@ -97,7 +97,7 @@ describe("The right of a live stream is gone", () => {
     }).pipe(Effect.provide(World))
   })
 
-  it.effect("with its user's membership, or with a role that may not read", () =>
+  it.effect("a live stream loses its authority when the membership ends or the role may not read", () =>
     Effect.gen(function* () {
       const { byKey, caller } = yield* ada
       const accounts = yield* AccountStore
@@ -108,7 +108,7 @@ describe("The right of a live stream is gone", () => {
     }).pipe(Effect.provide(World))
   )
 
-  it.effect("with its project", () =>
+  it.effect("a live stream loses its authority when its project is deleted", () =>
     Effect.gen(function* () {
       const { byKey, caller } = yield* ada
       const project = aProject({ org_id: caller.org_id })

@@ -30,29 +30,33 @@ const rotated = Effect.fnUntraced(function* (grace: number) {
   return { before, fresh: accessOf(fresh), former: secrets.find(({ digest }) => digest === key.secret.digest) }
 })
 
-describe("The right of a live stream whose key was rotated", () => {
-  it.effect("is gone for the secret that ended, and there for the new one", () =>
-    Effect.gen(function* () {
-      const { before, fresh, former } = yield* rotated(0)
-      const { permits } = yield* StreamAuthority
-      assert.isUndefined(former)
-      assert.isFalse(yield* permits(before))
-      assert.isTrue(yield* permits(fresh))
-    }).pipe(Effect.provide(Core))
+describe("The authority of a live stream after a key rotation", () => {
+  it.effect(
+    "after a rotation without grace a stream of the old secret loses its authority, one of the new secret has it",
+    () =>
+      Effect.gen(function* () {
+        const { before, fresh, former } = yield* rotated(0)
+        const { permits } = yield* StreamAuthority
+        assert.isUndefined(former)
+        assert.isFalse(yield* permits(before))
+        assert.isTrue(yield* permits(fresh))
+      }).pipe(Effect.provide(Core))
   )
 
-  it.effect("is gone for who does not know of the grace's end, there for who does, and over with it", () =>
-    Effect.gen(function* () {
-      const { before, fresh, former } = yield* rotated(60)
-      const { permits } = yield* StreamAuthority
-      if (former === undefined) return assert.fail("the old secret has its grace")
-      const within = { ...before, principal: { ...before.principal, secret: former } }
-      yield* TestClock.adjust(59_999)
-      assert.isFalse(yield* permits(before))
-      assert.isTrue(yield* permits(within))
-      yield* TestClock.adjust(1)
-      assert.isFalse(yield* permits(within))
-      assert.isTrue(yield* permits(fresh))
-    }).pipe(Effect.provide(Core))
+  it.effect(
+    "after a rotation with grace a stream keeps its authority only if it carries the grace's end, and only until then",
+    () =>
+      Effect.gen(function* () {
+        const { before, fresh, former } = yield* rotated(60)
+        const { permits } = yield* StreamAuthority
+        if (former === undefined) return assert.fail("the old secret is in its grace")
+        const within = { ...before, principal: { ...before.principal, secret: former } }
+        yield* TestClock.adjust(59_999)
+        assert.isFalse(yield* permits(before))
+        assert.isTrue(yield* permits(within))
+        yield* TestClock.adjust(1)
+        assert.isFalse(yield* permits(within))
+        assert.isTrue(yield* permits(fresh))
+      }).pipe(Effect.provide(Core))
   )
 })

@@ -29,7 +29,7 @@ const rotate = Effect.fnUntraced(function* (caller: SessionCaller, id: ApiKeyId,
 })
 
 describe("A new key", () => {
-  it.effect("is shown with its secret, which no listing holds again", () =>
+  it.effect("a new key is returned with its secret, which no listing or stored record contains", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const ada = yield* signedIn("ada")
@@ -47,32 +47,32 @@ describe("A new key", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is made up to the limit and no further, also of many at once; ended and expired ones do not count", () =>
+  it.effect("keys are created up to the limit, also concurrently; revoked and expired keys do not count", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const ada = yield* signedIn("ada")
-      const gone = yield* make(ada)
+      const revoked = yield* make(ada)
       yield* make(ada, { expires_in_days: 1 })
-      yield* keys.revoke(ada, gone.api_key.id)
+      yield* keys.revoke(ada, revoked.api_key.id)
       yield* TestClock.adjust("1 day")
       const again = yield* signedIn("ada")
-      const tries = yield* Effect.forEach(Array.from({ length: 60 }), () => Effect.exit(make(again)), {
+      const attempts = yield* Effect.forEach(Array.from({ length: 60 }), () => Effect.exit(make(again)), {
         concurrency: "unbounded"
       })
-      assert.strictEqual(tries.filter(({ _tag }) => _tag === "Success").length, 40)
+      assert.strictEqual(attempts.filter(({ _tag }) => _tag === "Success").length, 40)
       assert.strictEqual(yield* tagOf(make(again)), "Conflict")
       const bob = yield* signedIn("bob")
       yield* make(bob)
     }).pipe(Effect.provideService(KeyLimit, 40), Effect.provide(People))
   )
 
-  it.effect("may be one of a thousand, unless the operator says otherwise", () =>
+  it.effect("the default limit is 1,000 keys", () =>
     Effect.gen(function* () {
       assert.strictEqual(yield* KeyLimit, 1000)
     })
   )
 
-  it.effect("is not made for somebody whose membership ended since the request was let in", () =>
+  it.effect("a key is not created when the membership ended after the request was admitted", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const store = yield* ApiKeyStore
@@ -86,7 +86,7 @@ describe("A new key", () => {
 })
 
 describe("The scope of a key", () => {
-  it.effect("is looked up inside the organization: foreign, invented and malformed answer alike", () =>
+  it.effect("a scope is resolved inside the organization: foreign, unknown and malformed ids fail alike", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const projects = yield* ProjectStore
@@ -119,7 +119,7 @@ describe("The scope of a key", () => {
 })
 
 describe("A rotation", () => {
-  it.effect("without grace ends the old secret and its streams at once; the key stays itself", () =>
+  it.effect("a rotation without grace ends the old secret and its streams at once and keeps the key's id", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { api_key, secret } = yield* make(ada)
@@ -132,7 +132,7 @@ describe("A rotation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is refused once the key has expired, whose new secret would be dead", () =>
+  it.effect("a rotation of an expired key is refused, because its new secret could not be used", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { api_key } = yield* make(ada, { expires_in_days: 1 })
@@ -141,7 +141,7 @@ describe("A rotation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("with grace lets the old secret work exactly so long, whatever is rotated after it", () =>
+  it.effect("a rotation with grace keeps the old secret valid for exactly that time, whatever later rotations do", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { api_key, secret: first } = yield* make(ada)
@@ -157,7 +157,7 @@ describe("A rotation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is its creator's alone, and of a revoked key nobody's", () =>
+  it.effect("only its creator can rotate a key, and a revoked key cannot be rotated", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const invitations = yield* Invitations
@@ -173,7 +173,7 @@ describe("A rotation", () => {
 })
 
 describe("A report of a leaked secret", () => {
-  it.effect("ends the key that it opens, and says nothing of anything else", () =>
+  it.effect("a leak report revokes the key of the secret, and reveals nothing about any other text", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const ada = yield* signedIn("ada")
@@ -186,7 +186,7 @@ describe("A report of a leaked secret", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of a secret that a rotation ended does not end the new one", () =>
+  it.effect("a leak report of a secret that a rotation ended leaves the new secret valid", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const ada = yield* signedIn("ada")
@@ -198,7 +198,7 @@ describe("A report of a leaked secret", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("within the grace ends the key, because the leaked secret opens it", () =>
+  it.effect("a leak report of an old secret within its grace revokes the key, because that secret still works", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const ada = yield* signedIn("ada")
@@ -211,7 +211,7 @@ describe("A report of a leaked secret", () => {
 })
 
 describe("The list of keys", () => {
-  it.effect("shows everybody's to those who manage keys, their own to others, and a narrow key itself", () =>
+  it.effect("the list shows all keys to key managers, own keys to other members, and only itself to a narrow key", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const invitations = yield* Invitations
@@ -232,7 +232,7 @@ describe("The list of keys", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("keeps expired keys for thirty days more, and no revoked one", () =>
+  it.effect("the list keeps expired keys for thirty days and omits revoked keys", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const ada = yield* signedIn("ada")
@@ -248,7 +248,7 @@ describe("The list of keys", () => {
 })
 
 describe("Revoking a key", () => {
-  it.effect("works once, inside its organization, and touches no other key", () =>
+  it.effect("a key is revoked once, inside its organization, and no other key changes", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const [ada, eve] = [yield* signedIn("ada"), yield* signedIn("eve")]
@@ -257,8 +257,8 @@ describe("Revoking a key", () => {
       yield* keys.revoke(ada, one.api_key.id)
       assert.strictEqual(yield* tagOf(keys.revoke(ada, one.api_key.id)), "NotFound")
       yield* callerOf(other.secret)
-      const told = (yield* logged).filter(({ data }) => data["api_key_id"] === one.api_key.id)
-      assert.strictEqual(told.length, 1)
+      const events = (yield* logged).filter(({ data }) => data["api_key_id"] === one.api_key.id)
+      assert.strictEqual(events.length, 1)
     }).pipe(Effect.provide(People))
   )
 })

@@ -1,4 +1,4 @@
-/** Between the admission of a request and its transaction much can end: what that means for a secret that it asked for. */
+/** Sessions, accounts and scopes that end between a request's admission and its transaction: no secret is issued. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
@@ -26,7 +26,7 @@ const rotate = Effect.fnUntraced(function* (creator: SessionCaller, id: ApiKeyId
 })
 
 describe("A secret", () => {
-  /** Neither a new key nor a rotation gives one to this person. */
+  /** The errors of a creation and of a rotation by this person; asserts that the existing key is unchanged. */
   const refusedTo = (creator: SessionCaller, key: ApiKeyId) =>
     Effect.gen(function* () {
       const tags = [yield* tagOf(make(creator)), yield* tagOf(rotate(creator, key))]
@@ -35,7 +35,7 @@ describe("A secret", () => {
       return tags
     })
 
-  it.effect("is not made for a session that ended since the request was let in", () =>
+  it.effect("a secret is not issued to a session that ended after the request was admitted", () =>
     Effect.gen(function* () {
       const sessions = yield* Sessions
       const ada = yield* signedIn("ada")
@@ -45,7 +45,7 @@ describe("A secret", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is not made beyond the window of the sign-in", () =>
+  it.effect("a secret is not issued after the window of the sign-in", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { api_key } = yield* make(ada)
@@ -54,17 +54,19 @@ describe("A secret", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is not made for somebody who was disabled since, whatever became of the session", () =>
-    Effect.gen(function* () {
-      const accounts = yield* AccountStore
-      const ada = yield* signedIn("ada")
-      const { api_key } = yield* make(ada)
-      yield* accounts.putUser(new User({ ...ada.user, disabled_at: ada.user.created_at }))
-      assert.deepStrictEqual(yield* refusedTo(ada, api_key.id), ["InvalidCredential", "InvalidCredential"])
-    }).pipe(Effect.provide(People))
+  it.effect(
+    "a secret is not issued to an account disabled after the request was admitted, even if the session is valid",
+    () =>
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const ada = yield* signedIn("ada")
+        const { api_key } = yield* make(ada)
+        yield* accounts.putUser(new User({ ...ada.user, disabled_at: ada.user.created_at }))
+        assert.deepStrictEqual(yield* refusedTo(ada, api_key.id), ["InvalidCredential", "InvalidCredential"])
+      }).pipe(Effect.provide(People))
   )
 
-  it.effect("of a new key is not made for a pending account", () =>
+  it.effect("a new key is not issued to a pending account", () =>
     Effect.gen(function* () {
       const closed = { open_signup: false, sign_in_allowlist: [], invitations_bypass_gate: false }
       const refused = yield* Effect.flatMap(signedIn("ada"), (ada) => Effect.flip(make(ada))).pipe(
@@ -74,7 +76,7 @@ describe("A secret", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of a new key is not made for what has ended since it was looked up", () =>
+  it.effect("a new key is not issued for a project or branch deleted after its scope was resolved", () =>
     Effect.gen(function* () {
       const projects = yield* ProjectStore
       const branches = yield* BranchStore

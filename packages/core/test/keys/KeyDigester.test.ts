@@ -13,8 +13,8 @@ const digestsUnder = (present: Pepper, ...former: ReadonlyArray<Pepper>) =>
     KeyDigester.layer(present, ...former)
   )
 
-describe("the digests of a key", () => {
-  it.effect("are found again after a rotation of the pepper, step by step on many instances", () =>
+describe("KeyDigester", () => {
+  it.effect("digests keep matching through a rotation of the pepper that reaches instances one after another", () =>
     Effect.gen(function* () {
       const [before] = yield* digestsUnder(one)
       const accepting = yield* digestsUnder(one, two)
@@ -26,7 +26,7 @@ describe("the digests of a key", () => {
     })
   )
 
-  it.effect("tell nothing of another pepper's", () =>
+  it.effect("digests of one secret under two peppers differ", () =>
     Effect.gen(function* () {
       const [under1] = yield* digestsUnder(one)
       const [under2] = yield* digestsUnder(two)

@@ -3,7 +3,7 @@ import { Effect, Redacted } from "effect"
 import { Entropy } from "../../src/Entropy.ts"
 import { crc32, hintOf, isKeySecret, makeKeySecret } from "../../src/keys/KeySecret.ts"
 
-/** The secret that is made of these bytes, and how many were asked for. */
+/** The secret that these bytes produce, and the byte counts that were requested. */
 const secretOf = (fill: (index: number) => number) => {
   const asked: Array<number> = []
   const bytes = (count: number) =>
@@ -21,24 +21,24 @@ describe("crc32", () => {
     ["123456789", 0xcbf43926],
     ["The quick brown fox jumps over the lazy dog", 0x414fa339],
     ["a", 0xe8b7be43]
-  ])("of %j is the published value", (text, expected) => {
+  ])("crc32(%j) equals the published value", (text, expected) => {
     assert.strictEqual(crc32(text), expected)
   })
 })
 
 describe("makeKeySecret", () => {
-  it("asks for 256 random bits, once", () => {
+  it("a secret takes 256 random bits in a single request", () => {
     assert.deepStrictEqual(secretOf(() => 7).asked, [32])
   })
 
-  it("spells the bits in base 62, digits before capitals before small letters, padded to 43", () => {
+  it("a secret encodes its bits in base 62 (0-9, A-Z, a-z), padded to 43 digits", () => {
     assert.strictEqual(secretOf(() => 0).text.slice(0, 47), `nsk_${"0".repeat(43)}`)
     const last = (value: number) => secretOf((index) => (index === 31 ? value : 0)).text.slice(46, 47)
     assert.deepStrictEqual([last(9), last(10), last(35), last(36), last(61)], ["9", "A", "Z", "a", "z"])
     assert.strictEqual(secretOf((index) => (index === 31 ? 62 : 0)).text.slice(45, 47), "10")
   })
 
-  it("keeps the greatest number in 43 digits, so every bit counts", () => {
+  it("43 digits hold the greatest 256-bit number, so every bit changes the secret", () => {
     const greatest = secretOf(() => 255).text
     assert.match(greatest, /^nsk_[0-9A-Za-z]{49}$/)
     const texts = Array.from({ length: 256 }, (_, bit) =>
@@ -47,7 +47,7 @@ describe("makeKeySecret", () => {
     assert.strictEqual(new Set(texts).size, 256)
   })
 
-  it("ends with the checksum of what comes before, six digits, padded on the left", () => {
+  it("a secret ends with the CRC-32 of its preceding text in six digits, padded on the left", () => {
     const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     for (const fill of [0, 1, 77, 255]) {
       const { text } = secretOf(() => fill)
@@ -56,7 +56,7 @@ describe("makeKeySecret", () => {
     }
   })
 
-  it("shows nothing when it is printed, and its last four characters as a hint", () => {
+  it("a secret is redacted when printed, and its hint shows the last four characters", () => {
     const { secret, text } = secretOf((index) => index)
     assert.notInclude(String(secret), text)
     assert.notInclude(JSON.stringify({ secret }), text)
@@ -67,11 +67,11 @@ describe("makeKeySecret", () => {
 
 describe("isKeySecret", () => {
   const { text } = secretOf((index) => index * 7)
-  it("knows its own", () => {
+  it("a generated secret is recognized", () => {
     assert.isTrue(isKeySecret(text))
   })
 
-  it("notices every wrong character, and every two that changed places", () => {
+  it("a secret with one wrong character or two adjacent characters swapped is rejected", () => {
     for (let index = 4; index < text.length; index++) {
       const wrong = text[index] === "x" ? "y" : "x"
       assert.isFalse(isKeySecret(text.slice(0, index) + wrong + text.slice(index + 1)), `character ${index}`)
@@ -90,7 +90,7 @@ describe("isKeySecret", () => {
     `${text}\n`,
     text.toUpperCase(),
     text.replace("nsk_", "nsk-")
-  ])("takes %j for none", (given) => {
+  ])("%j is not recognized as a key secret", (given) => {
     assert.isFalse(isKeySecret(given))
   })
 })

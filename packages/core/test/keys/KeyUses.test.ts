@@ -10,7 +10,7 @@ import { aStoredKey } from "../../testing/records.ts"
 import { onMemory } from "../onMemory.ts"
 import { People } from "../memory/core.ts"
 
-/** A store that counts its writes, and fails while it is told to. */
+/** A store that records its writes, and fails while `broken.now` is set. */
 const counting = Effect.gen(function* () {
   const writes: Array<ReadonlyArray<KeyUse>> = []
   const broken = { now: false }
@@ -30,7 +30,7 @@ const counting = Effect.gen(function* () {
 })
 
 describe("KeyUses", () => {
-  it.effect("writes the first use of a key at once, and later ones once a minute", () =>
+  it.effect("the first use of a key is written at once, later uses once a minute", () =>
     Effect.gen(function* () {
       const { layer, writes } = yield* counting
       yield* Effect.gen(function* () {
@@ -53,12 +53,12 @@ describe("KeyUses", () => {
         assert.strictEqual(written.last_used_from, "203.0.113.50")
         assert.strictEqual(written.last_used_at?.epochMilliseconds, 49_000)
         yield* TestClock.adjust("10 minutes")
-        assert.strictEqual(writes.length, 2, "nothing to write, no write")
+        assert.strictEqual(writes.length, 2, "no write without a new use")
       }).pipe(Effect.provide(layer))
     })
   )
 
-  it.effect("writes what it holds when it ends", () =>
+  it.effect("uses that are still held are written on shutdown", () =>
     Effect.gen(function* () {
       const { layer, writes } = yield* counting
       const row = aStoredKey()
@@ -72,7 +72,7 @@ describe("KeyUses", () => {
     })
   )
 
-  it.effect("fails no request when the store is down, and writes the uses when it is back", () =>
+  it.effect("a failing store fails no request, and uses are written once the store recovers", () =>
     Effect.gen(function* () {
       const { broken, layer, writes } = yield* counting
       yield* Effect.gen(function* () {
@@ -92,7 +92,7 @@ describe("KeyUses", () => {
     })
   )
 
-  it.effect("adds to a listing what is held here, unless another instance wrote a later use", () =>
+  it.effect("a listing shows the use held in memory, unless another instance wrote a later one", () =>
     Effect.gen(function* () {
       const keys = yield* ApiKeys
       const uses = yield* KeyUses

@@ -8,7 +8,7 @@ import { People, signedIn, signIn, tagOf } from "../memory/core.ts"
 const week = 7 * 86_400_000
 
 describe("Invitations", () => {
-  it.effect("are pending once per address, however it is spelled, of many at once too", () =>
+  it.effect("an address has one pending invitation, whatever its spelling, also when invited concurrently", () =>
     Effect.gen(function* () {
       const invitations = yield* Invitations
       const ada = yield* signedIn("ada")
@@ -23,7 +23,7 @@ describe("Invitations", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("that were accepted, revoked or expired do not block a new one", () =>
+  it.effect("an accepted, revoked or expired invitation does not block a new one", () =>
     Effect.gen(function* () {
       const invitations = yield* Invitations
       const ada = yield* signedIn("ada")
@@ -43,7 +43,7 @@ describe("Invitations", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("sent anew wait seven days more", () =>
+  it.effect("an invitation that is resent expires seven days after the resend", () =>
     Effect.gen(function* () {
       const invitations = yield* Invitations
       const ada = yield* signedIn("ada")
@@ -60,7 +60,7 @@ describe("Invitations", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of another organization are not there", () =>
+  it.effect("an invitation of another organization is not found", () =>
     Effect.gen(function* () {
       const invitations = yield* Invitations
       const [ada, eve] = [yield* signedIn("ada"), yield* signedIn("eve")]
@@ -72,7 +72,7 @@ describe("Invitations", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("name an address and a role that there is", () =>
+  it.effect("an invitation with a malformed address or an unknown role is refused", () =>
     Effect.gen(function* () {
       const invitations = yield* Invitations
       const ada = yield* signedIn("ada")
@@ -85,13 +85,13 @@ describe("Invitations", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("into a role above one's own are refused, made, sent anew or withdrawn", () =>
+  it.effect("an invitation to a role above the caller's own cannot be created, resent or revoked", () =>
     Effect.gen(function* () {
       const invitations = yield* Invitations
       const ada = yield* signedIn("ada")
       const { id } = yield* invitations.create(ada, { email: "bob@example.com", role: "owner" })
       yield* invitations.create(ada, { email: "cy@example.com", role: "admin" })
-      const admin = yield* signedIn("cy") // lands where the invitation leads
+      const admin = yield* signedIn("cy") // signs in to the inviting organization
       assert.strictEqual(admin.org_id, ada.org_id)
       assert.strictEqual(yield* tagOf(invitations.create(admin, { email: "d@example.com", role: "owner" })), "Refused")
       assert.strictEqual(yield* tagOf(invitations.resend(admin, id)), "Refused")

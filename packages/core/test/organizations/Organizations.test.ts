@@ -23,7 +23,7 @@ import {
   tagOf
 } from "../memory/core.ts"
 
-/** Somebody acting in this organization. */
+/** A caller whose session has this organization active. */
 const actingIn = (name: string, org: OrgId) =>
   Effect.gen(function* () {
     const sessions = yield* Sessions
@@ -32,7 +32,7 @@ const actingIn = (name: string, org: OrgId) =>
     return yield* sessionCallerOf(moved.access_token)
   })
 
-/** A team of an owner and members with these roles, each a sign-in by the name of the role. */
+/** A team with an owner and one member per role; each signs in as `<role>-<index>`. */
 const team = (...roles: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const organizations = yield* Organizations
@@ -51,7 +51,7 @@ const team = (...roles: ReadonlyArray<string>) =>
   })
 
 describe("The members of an organization", () => {
-  it.effect("are changed by those who may, to roles that those may grant", () =>
+  it.effect("members are changed only by callers with the permission, to roles that the caller may grant", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const { founder, others } = yield* team("admin", "member", "owner")
@@ -71,7 +71,7 @@ describe("The members of an organization", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("are answered as changed when another change removes them right after the commit", () =>
+  it.effect("a role change returns the changed member, even if the member is removed right after the commit", () =>
     Effect.gen(function* () {
       const { changeRole } = yield* Organizations
       const { removeMembership } = yield* AccountStore
@@ -89,7 +89,7 @@ describe("The members of an organization", () => {
     }).pipe(Effect.provide(MortalCore))
   )
 
-  it.effect("are changed by nobody who was demoted or removed since the request was let in", () =>
+  it.effect("a caller demoted or removed after the request was admitted cannot change members", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const { changeRole, remove, removeMember, rename } = organizations
@@ -117,26 +117,26 @@ describe("The members of an organization", () => {
       )
       assert.strictEqual(yield* refusal(rename(removed, "Mine")), "not_a_member")
       assert.strictEqual(yield* refusal(removeMember(removed, removed.user.id, true)), "not_a_member")
-      // An admin is still an admin.
+      // The demoted caller keeps the rights of an admin.
       yield* rename(demoted, "Ours")
       yield* removeMember(demoted, member.user.id, false)
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("keep a last owner, who can be neither demoted nor removed, by two at once neither", () =>
+  it.effect("an organization keeps its last owner, also when two owners demote each other concurrently", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const { founder, others } = yield* team("owner")
       const [second] = others
       if (second === undefined) throw new Error("no second owner")
-      const fates = yield* Effect.all(
+      const exits = yield* Effect.all(
         [
           Effect.exit(organizations.changeRole(founder, second.user.id, "member", false)),
           Effect.exit(organizations.changeRole(second, founder.user.id, "member", false))
         ],
         { concurrency: "unbounded" }
       )
-      assert.deepStrictEqual(fates.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
+      assert.deepStrictEqual(exits.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
       const members = yield* organizations.members(founder.org_id)
       const left = members.filter(({ role }) => role === "owner")
       assert.strictEqual(left.length, 1)
@@ -146,7 +146,7 @@ describe("The members of an organization", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("leave or demote themselves only when they say that they mean it", () =>
+  it.effect("members leave or demote themselves only with an explicit confirmation", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const { others } = yield* team("admin", "viewer")
@@ -160,7 +160,7 @@ describe("The members of an organization", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("cannot leave their personal organization, not even when it has another owner", () =>
+  it.effect("members cannot leave their personal organization, even if it has another owner", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const invitations = yield* Invitations
@@ -176,7 +176,7 @@ describe("The members of an organization", () => {
 })
 
 describe("A removal from an organization", () => {
-  it.effect("ends the person's keys there for good: coming back revives none", () =>
+  it.effect("removal from an organization ends the person's keys there; rejoining restores none", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const invitations = yield* Invitations
@@ -185,39 +185,41 @@ describe("A removal from an organization", () => {
       if (member === undefined) throw new Error("no member")
       yield* keyCallerOf(member, "read_write")
       yield* organizations.removeMember(founder, member.user.id, false)
-      const told = yield* logged
-      assert.isTrue(told.some(({ data }) => data["api_key_id"] !== undefined))
-      assert.isTrue(told.some(({ data }) => data["user_id"] === member.user.id && data["org_id"] === founder.org_id))
+      const events = yield* logged
+      assert.isTrue(events.some(({ data }) => data["api_key_id"] !== undefined))
+      assert.isTrue(events.some(({ data }) => data["user_id"] === member.user.id && data["org_id"] === founder.org_id))
       yield* invitations.create(founder, { email: "member-0@example.com", role: "owner" })
       yield* signIn("member-0")
       const accounts = yield* AccountStore
       assert.isTrue(Option.isSome(yield* accounts.findMembership(founder.org_id, member.user.id)))
-      // The key is asked about in Authentication.test.ts, by its secret.
+      // Authentication.test.ts covers the key's secret after the return.
     }).pipe(Effect.provide(People))
   )
 })
 
 describe("Deleting an organization", () => {
-  it.effect("ends its keys and invitations, and sessions in it go home at their next refresh", () =>
-    Effect.gen(function* () {
-      const organizations = yield* Organizations
-      const invitations = yield* Invitations
-      const sessions = yield* Sessions
-      const { id } = yield* team()
-      const home = yield* signIn("founder")
-      const there = yield* sessions.switchOrg(yield* sessionCallerOf(home.access_token), id)
-      const acting = yield* sessionCallerOf(there.access_token)
-      yield* invitations.create(acting, { email: "late@example.com", role: "member" })
-      yield* organizations.remove(acting)
-      assert.isNull((yield* callerOf(there.access_token)).organization.role)
-      const back = yield* sessions.refresh(there.access_token)
-      assert.strictEqual(back.organization.id, home.organization.id)
-      assert.isTrue((yield* signIn("late")).organization.personal)
-      assert.strictEqual(yield* tagOf(organizations.read(acting)), "NotFound")
-    }).pipe(Effect.provide(People))
+  it.effect(
+    "deleting an organization ends its keys and invitations, and its sessions fall back at their next refresh",
+    () =>
+      Effect.gen(function* () {
+        const organizations = yield* Organizations
+        const invitations = yield* Invitations
+        const sessions = yield* Sessions
+        const { id } = yield* team()
+        const home = yield* signIn("founder")
+        const there = yield* sessions.switchOrg(yield* sessionCallerOf(home.access_token), id)
+        const acting = yield* sessionCallerOf(there.access_token)
+        yield* invitations.create(acting, { email: "late@example.com", role: "member" })
+        yield* organizations.remove(acting)
+        assert.isNull((yield* callerOf(there.access_token)).organization.role)
+        const back = yield* sessions.refresh(there.access_token)
+        assert.strictEqual(back.organization.id, home.organization.id)
+        assert.isTrue((yield* signIn("late")).organization.personal)
+        assert.strictEqual(yield* tagOf(organizations.read(acting)), "NotFound")
+      }).pipe(Effect.provide(People))
   )
 
-  it.effect("is refused while it has projects, and always for a personal one", () =>
+  it.effect("deleting an organization is refused while it has projects, and always for a personal one", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const projects = yield* ProjectStore
@@ -231,7 +233,7 @@ describe("Deleting an organization", () => {
 })
 
 describe("The organizations of a caller", () => {
-  it.effect("are all memberships for a session, and its own for a key", () =>
+  it.effect("a session lists all its user's organizations, a key only its own", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const { founder } = yield* team()
@@ -244,7 +246,7 @@ describe("The organizations of a caller", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("are renamed with their name trimmed", () =>
+  it.effect("renaming an organization trims its name", () =>
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const { founder } = yield* team()
@@ -255,7 +257,7 @@ describe("The organizations of a caller", () => {
 })
 
 describe("OperatorAccounts", () => {
-  it.effect("keeps enabled and disabled as two facts", () =>
+  it.effect("an account records enabling and disabling independently", () =>
     Effect.gen(function* () {
       const operator = yield* OperatorAccounts
       const { user } = yield* signIn("ada")

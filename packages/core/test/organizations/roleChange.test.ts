@@ -6,14 +6,14 @@ describe("mayChangeRole", () => {
   const may = (caller: string, from: string | null, to: string | null) =>
     mayChangeRole(caller, permissionsOf(caller).has("manage_owners"), { from, to })
 
-  it("lets nobody grant a role above their own", () => {
+  it("a caller cannot grant a role above their own", () => {
     for (const caller of knownRoles)
       for (const from of [null, ...knownRoles])
         for (const to of knownRoles)
           if (may(caller, from, to)) assert.isTrue(coversRole(caller, to), `${caller}: ${to}`)
   })
 
-  it("leaves owners to owners, made, changed and removed", () => {
+  it("only owners create, change and remove owners", () => {
     for (const caller of ["viewer", "member", "admin"]) {
       assert.isFalse(may(caller, "owner", "viewer"))
       assert.isFalse(may(caller, "owner", null))
@@ -24,13 +24,13 @@ describe("mayChangeRole", () => {
     assert.isTrue(may("owner", null, "owner"))
   })
 
-  it("lets an admin change what is below an owner", () => {
+  it("an admin changes and removes every role below owner", () => {
     assert.isTrue(may("admin", "viewer", "admin"))
     assert.isTrue(may("admin", "admin", "viewer"))
     assert.isTrue(may("admin", "member", null))
   })
 
-  it("grants no role that it does not know", () => {
+  it("an unknown role is neither granted nor able to grant", () => {
     assert.isFalse(may("owner", "member", "future"))
     assert.isFalse(may("future", "member", "viewer"))
   })
