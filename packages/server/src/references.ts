@@ -32,17 +32,17 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
     Layer.succeed(EmittingRegion, RegionId.make(settings.region)),
     Layer.succeed(EventSettings, {
       ...defaultEventSettings,
-      ringEvents: events.ring,
+      ring_events: events.ring,
       retention: events.retention,
       heartbeat: events.heartbeat,
-      maxAge: events.stream_max_age,
+      max_age: events.stream_max_age,
       limits:
         limits === null
           ? null
           : {
               streams: limits.streams,
-              orgStreams: limits.org_streams,
-              instanceStreams: limits.instance_streams,
+              org_streams: limits.org_streams,
+              instance_streams: limits.instance_streams,
               opens: limits.stream_opens_per_second
             }
     }),

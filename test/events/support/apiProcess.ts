@@ -60,7 +60,7 @@ const Believer = Layer.succeed(IdentityProvider, {
 
 const events = {
   ...defaultEventSettings,
-  ringEvents: options.ring ?? defaultEventSettings.ringEvents,
+  ring_events: options.ring ?? defaultEventSettings.ring_events,
   heartbeat: Duration.millis(options.heartbeat_ms ?? 15_000),
   limits: null
 }

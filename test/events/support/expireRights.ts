@@ -23,7 +23,7 @@ import { anyOf, type Key, makeKey, makeTeam, type Team } from "./rights.ts"
 import { issuer, masterKey } from "./secrets.ts"
 
 const eachWay = times(3, 24)
-const margin = Duration.toMillis(defaultEventSettings.expiryMargin)
+const margin = Duration.toMillis(defaultEventSettings.expiry_margin)
 /** From the beginning to the credentials' expiry. It takes no real time, because the clocks are set. */
 const lifetime = margin + 10_000
 

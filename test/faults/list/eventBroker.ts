@@ -122,7 +122,7 @@ export const eventBroker: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "broker-memory-enough",
-        find: "if (memory <= settings.ringsBytes) break",
+        find: "if (memory <= settings.rings_bytes) break",
         put: "",
         why: "No more rings are given up than the memory needs."
       },

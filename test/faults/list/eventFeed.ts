@@ -49,7 +49,7 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "feed-batches",
-        find: "if (batch.length < settings.tailBatch) break",
+        find: "if (batch.length < settings.tail_batch) break",
         put: "break",
         why: "A pass reads to the end of the log."
       },
@@ -61,8 +61,8 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "feed-trim",
-        find: "yield* log.trim(DateTime.subtractDuration(now, settings.retention), settings.ringEvents)",
-        put: "yield* log.trim(now, settings.ringEvents)",
+        find: "yield* log.trim(DateTime.subtractDuration(now, settings.retention), settings.ring_events)",
+        put: "yield* log.trim(now, settings.ring_events)",
         why: "Events stay for the retention time."
       }
     ]

@@ -134,14 +134,14 @@ export const eventFrames: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "streams-org",
-        find: "(this.#orgs.get(org) ?? 0) >= limits.orgStreams",
-        put: "(this.#orgs.get(org) ?? 0) > limits.orgStreams",
+        find: "(this.#orgs.get(org) ?? 0) >= limits.org_streams",
+        put: "(this.#orgs.get(org) ?? 0) > limits.org_streams",
         why: "An organization has at most as many streams as the limit says."
       },
       {
         id: "streams-instance",
-        find: "if (this.#all >= limits.instanceStreams)",
-        put: "if (this.#all > limits.instanceStreams)",
+        find: "if (this.#all >= limits.instance_streams)",
+        put: "if (this.#all > limits.instance_streams)",
         why: "An instance has at most as many streams as the limit says."
       },
       {

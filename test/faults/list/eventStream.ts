@@ -15,13 +15,13 @@ export const eventStream: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "stream-expiry",
-        find: "expiry - millis.expiryMargin < age",
-        put: "expiry - millis.expiryMargin > age",
+        find: "expiry - millis.expiry_margin < age",
+        put: "expiry - millis.expiry_margin > age",
         why: "A stream ends at the earlier of its credential's end and its greatest age."
       },
       {
         id: "stream-expiry-margin",
-        find: "{ at: expiry - millis.expiryMargin, reason",
+        find: "{ at: expiry - millis.expiry_margin, reason",
         put: "{ at: expiry, reason",
         why: "A stream ends a little before its credential."
       },
@@ -75,7 +75,7 @@ export const eventStream: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "stream-patience",
-        find: "blocked >= this.#host.millis.replayPatience) this.#settle()",
+        find: "blocked >= this.#host.millis.replay_patience) this.#settle()",
         put: "blocked >= this.#host.millis.stall) this.#settle()",
         why: "A blocked replay gives its turn back after a while."
       },
@@ -117,13 +117,13 @@ export const eventStream: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "stream-lag-events",
-        find: "this.#ring.end - this.#cursor > maxLagEvents",
-        put: "this.#ring.end - this.#cursor >= maxLagEvents",
+        find: "this.#ring.end - this.#cursor > max_lag_events",
+        put: "this.#ring.end - this.#cursor >= max_lag_events",
         why: "A blocked reader may be as many events behind as the limit says."
       },
       {
         id: "stream-lag-bytes",
-        find: '(maxLagBytes !== "ring" && this.#ring.bytesFrom(this.#cursor) > maxLagBytes)',
+        find: '(max_lag_bytes !== "ring" && this.#ring.bytesFrom(this.#cursor) > max_lag_bytes)',
         put: "false",
         why: "A blocked reader that is too many bytes behind is dropped."
       },

@@ -33,8 +33,8 @@ const longestWait = 5_000
 const trimInterval = "10 minutes"
 
 /**
- * A synchronous subscriber of the feed: the feed continues when a method has returned. A method that throws is taken for
- * a failure of the log, and the same batch is delivered again after the back-off.
+ * A synchronous subscriber of the feed: the feed continues when a method has returned. A method that throws is taken
+ * for a failure of the log, and the same batch is delivered again after the back-off.
  */
 export interface FeedSubscriber {
   /**
@@ -68,7 +68,7 @@ export class EventFeed extends Context.Service<
       const settings = yield* EventSettings
       const record = makeRecorder(yield* Effect.context<never>())
       record(eventMetrics.sequenceBusy, 0) // shown before it counts: an alert on the first increase needs the zero
-      const learned = yield* PubSub.sliding<LoggedEvent>(settings.waiterBacklog)
+      const learned = yield* PubSub.sliding<LoggedEvent>(settings.waiter_backlog)
       const hints = yield* Queue.sliding<void>(1)
       const ready = yield* Deferred.make<void>()
       const subscribers = new Set<FeedSubscriber>()
@@ -120,12 +120,12 @@ export class EventFeed extends Context.Service<
           yield* sequence
           let pos = from
           for (;;) {
-            const batch = yield* log.tail(pos, settings.tailBatch)
+            const batch = yield* log.tail(pos, settings.tail_batch)
             if (batch.length > 0) {
               pos = offer(batch, pos)
               yield* publish(batch)
             }
-            if (batch.length < settings.tailBatch) break
+            if (batch.length < settings.tail_batch) break
             yield* Effect.yieldNow // lets streams flush between batches
           }
           waiting = waiting.filter((request) => !requests.includes(request))
@@ -153,7 +153,7 @@ export class EventFeed extends Context.Service<
 
       const trim = Effect.gen(function* () {
         const now = yield* DateTime.now
-        yield* log.trim(DateTime.subtractDuration(now, settings.retention), settings.ringEvents)
+        yield* log.trim(DateTime.subtractDuration(now, settings.retention), settings.ring_events)
       })
 
       yield* Stream.runForEach(log.wakeups, () => Queue.offer(hints, undefined)).pipe(Effect.forkScoped)

@@ -43,7 +43,7 @@ describe("a feed", () => {
       yield* TestClock.adjust("1 second")
       assert.isDefined(refreshed.pollUnsafe())
       assert.deepStrictEqual(heard, ["restart 0", 1, 2, 3])
-    }).pipe(Effect.provide(script.layer({ tailBatch: 2 })))
+    }).pipe(Effect.provide(script.layer({ tail_batch: 2 })))
   })
 
   it.effect("a feed publishes each event once", () => {
@@ -152,6 +152,6 @@ describe("a feed", () => {
         before: DateTime.subtractDuration(now, Duration.minutes(5)),
         keep: 7
       })
-    }).pipe(Effect.provide(script.layer({ retention: Duration.minutes(5), ringEvents: 7 })))
+    }).pipe(Effect.provide(script.layer({ retention: Duration.minutes(5), ring_events: 7 })))
   })
 })

@@ -39,8 +39,8 @@ interface HistoryQuery {
 const announceLimit = Effect.fnUntraced(function* ({ limit, retry_after_seconds }: TooManyStreams) {
   const { limits } = yield* EventSettings
   if (limits === null) return
-  const { instanceStreams, opens, orgStreams, streams } = limits
-  const quota = { principal: streams, organization: orgStreams, instance: instanceStreams, opens }[limit]
+  const { instance_streams, opens, org_streams, streams } = limits
+  const quota = { principal: streams, organization: org_streams, instance: instance_streams, opens }[limit]
   yield* announce({
     "ratelimit-policy": `"streams";q=${quota}${limit === "opens" ? ";w=1" : ""}`,
     ratelimit: `"streams";r=0;t=${retry_after_seconds}`

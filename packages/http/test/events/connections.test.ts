@@ -12,7 +12,7 @@ const heartbeat = 200
 /** What a heartbeat's time may differ by: a fifth, and a tenth for the wheel that reminds of it. */
 const surely = Duration.millis(1.3 * heartbeat)
 
-layer(stillApi({ heartbeat: Duration.millis(heartbeat), eventBytes: 64 * 1024 }), { excludeTestServices: true })(
+layer(stillApi({ heartbeat: Duration.millis(heartbeat), event_bytes: 64 * 1024 }), { excludeTestServices: true })(
   "a stream's connection",
   (it) => {
     it.effect("a stream is open at once, before there is any event", () =>

@@ -1,4 +1,6 @@
-/** Event streams over HTTP/2: the same bytes, many streams on one connection, and none of them in the way of another. */
+/**
+ * Event streams over HTTP/2: the same bytes, many streams on one connection, and none of them in the way of another.
+ */
 import { constants, createServer } from "node:http2"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { EventBroker, EventLog, type EventLimits, OrgId } from "@narthex/core"
@@ -41,7 +43,7 @@ const heartbeat = 200
 /** What a heartbeat's time may differ by: a fifth, and a tenth for the wheel that reminds of it. */
 const surely = Duration.millis(1.3 * heartbeat)
 
-layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeTestServices: true })(
+layer(api({ heartbeat: Duration.millis(heartbeat), ring_events: 64 }), { excludeTestServices: true })(
   "a stream over HTTP/2",
   (it) => {
     it.effect("a stream over HTTP/2 is open at once, with headers that HTTP/2 allows", () =>
@@ -135,7 +137,7 @@ layer(api({ heartbeat: Duration.millis(heartbeat), ringEvents: 64 }), { excludeT
   }
 )
 
-layer(api({ ringEvents: 64, linger: Duration.seconds(30) }), { excludeTestServices: true })(
+layer(api({ ring_events: 64, linger: Duration.seconds(30) }), { excludeTestServices: true })(
   "a stalled stream of an HTTP/2 connection",
   (it) => {
     it.effect("a stalled reader over HTTP/2 delays no other, and learns exactly what it missed", () =>
@@ -171,7 +173,7 @@ layer(api({ ringEvents: 64, linger: Duration.seconds(30) }), { excludeTestServic
   }
 )
 
-const limits: EventLimits = { streams: 3, orgStreams: 100, instanceStreams: 100, opens: 10_000 }
+const limits: EventLimits = { streams: 3, org_streams: 100, instance_streams: 100, opens: 10_000 }
 
 layer(api({ limits }), { excludeTestServices: true })("the end of a stream over HTTP/2", (it) => {
   const codes = [

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { opened } from "./support/RawStream.ts"
 import { counting, signedIn, state, streamApi } from "./support/streamApi.ts"
 
-const api = streamApi({ ringEvents: 16 })
+const api = streamApi({ ring_events: 16 })
 
 const following = (token: string, id: string) => opened({ token, headers: [`Last-Event-ID: ${id}`] })
 

@@ -1,6 +1,6 @@
 /**
- * Clients that read too slowly, never, or hang up in the middle: the server holds little for them, they lose with an exact
- * count, and other clients notice nothing.
+ * Clients that read too slowly, never, or hang up in the middle: the server holds little for them, they lose with an
+ * exact count, and other clients notice nothing.
  */
 import { createServer, type Server } from "node:http"
 import type { Socket } from "node:net"
@@ -25,16 +25,16 @@ const resets = times(40, 600)
 const events = times(0, 36_000)
 /** In the short form few and large ones, which fill the kernel's buffers sooner. */
 const size = times(20_000, 200)
-const ringEvents = times(32, 1_024)
-const batch = ringEvents / 4
+const ring_events = times(32, 1_024)
+const batch = ring_events / 4
 /** Far more than the sockets and the ring hold. */
 const mostEvents = 10_000
 
 /** A write is begun while the socket holds less than it likes to, and is one slice, its framing, or a last frame. */
-const mostHeld = getDefaultHighWaterMark(false) + defaultEventSettings.sliceBytes + 4_096
+const mostHeld = getDefaultHighWaterMark(false) + defaultEventSettings.slice_bytes + 4_096
 
 /** Twice what its events take: the ring gives up memory in pieces of several events. */
-const mostRing = 2 * ringEvents * (size + 2_048)
+const mostRing = 2 * ring_events * (size + 2_048)
 
 /** The server's side of every connection. */
 const watched = () => {
@@ -147,13 +147,13 @@ describe("readers that stall, dawdle and hang up", () => {
         )
       }).pipe(
         Effect.scoped,
-        Effect.provide(streamApi({ ringEvents, linger: Duration.hours(1) }, { createServer: make }))
+        Effect.provide(streamApi({ ring_events, linger: Duration.hours(1) }, { createServer: make }))
       ),
     times(120_000, 900_000)
   )
 })
 
-layer(streamApi({ ringEvents: 32, linger: Duration.hours(1) }), { excludeTestServices: true })(
+layer(streamApi({ ring_events: 32, linger: Duration.hours(1) }), { excludeTestServices: true })(
   "a reader that was too slow",
   (it) => {
     it.effect("a slow reader learns exactly how much it missed, and its next connection confirms it", () =>

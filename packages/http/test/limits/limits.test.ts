@@ -194,7 +194,7 @@ layer(memoryApi({ limits: null }), { excludeTestServices: true })("without limit
   )
 })
 
-const none = { streams: 0, orgStreams: 10, instanceStreams: 10, opens: 10 }
+const none = { streams: 0, org_streams: 10, instance_streams: 10, opens: 10 }
 const noStreams = Layer.succeed(EventSettings, { ...defaultEventSettings, limits: none })
 layer(memoryApi().pipe(Layer.provide(noStreams)), { excludeTestServices: true })("a limit on open streams", (it) => {
   it.effect("too many open streams are 429, with the headers of every other limit", () =>

@@ -22,7 +22,7 @@ const laterSegment = 64 * 1024
 export interface RingLimits {
   readonly events: number
   readonly bytes: number
-  readonly eventBytes: number
+  readonly event_bytes: number
 }
 
 export class EventRing {
@@ -78,10 +78,12 @@ export class EventRing {
     return this.#memory
   }
 
-  /** Appends the next event, and evicts what exceeds the limits. `false`: it is not newer than the last, and is ignored. */
+  /**
+   * Appends the next event, and evicts what exceeds the limits. `false`: it is not newer than the last, and is ignored.
+   */
   append(event: LoggedEvent): boolean {
     if (event.id <= this.#lastId) return false
-    const encoded = encodeEvent(event, this.#limits.eventBytes)
+    const encoded = encodeEvent(event, this.#limits.event_bytes)
     const project = event.project_id === null ? noProject : this.#projectNumber(event.project_id)
     const type =
       encoded._tag === "Hidden" ? hidden : this.#typeNumber(encoded._tag === "Poison" ? brokerType : event.type)
@@ -153,7 +155,10 @@ export class EventRing {
     return evicted !== undefined && evicted > position
   }
 
-  /** Is `lostAfter` the whole truth? Not for events up to the floor, which never were in the ring: only the log has them. */
+  /**
+   * Is `lostAfter` the whole truth? Not for events up to the floor, which never were in the ring: only the log has
+   * them.
+   */
   knowsLossAfter(project: ProjectId | null, position: string): boolean {
     return position >= this.floor || this.lostAfter(project, position)
   }

@@ -30,7 +30,9 @@ import { StreamScheduler } from "./StreamScheduler.ts"
 import type { StreamSink } from "./StreamSink.ts"
 import { TimerWheel } from "./TimerWheel.ts"
 
-/** A client whose stream is being opened. It holds its place, and its organization's ring, until attached or cancelled. */
+/**
+ * A client whose stream is being opened. It holds its place, and its organization's ring, until attached or cancelled.
+ */
 export interface Admission {
   readonly access: StreamAccess
   /** The client's right has ended: its stream will end as soon as it is attached, and show nothing. */
@@ -108,13 +110,13 @@ export class EventBroker extends Context.Service<
       const fitMemory = () => {
         let memory = 0
         for (const fanout of fanouts.values()) memory += fanout.ring?.memory ?? 0
-        if (memory > settings.ringsBytes) {
+        if (memory > settings.rings_bytes) {
           const wanted = new Set(Array.from(admissions, ({ access }) => access.org_id))
           const idle = [...fanouts.values()]
             .filter((it) => it.ring !== undefined && it.streams.size === 0 && !wanted.has(it.org))
             .sort((a, b) => a.usedAt - b.usedAt)
           for (const fanout of idle) {
-            if (memory <= settings.ringsBytes) break
+            if (memory <= settings.rings_bytes) break
             memory -= fanout.ring?.memory ?? 0
             fanouts.delete(fanout.org)
             record(streamMetrics.ringEvictions, 1)

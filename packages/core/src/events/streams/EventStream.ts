@@ -1,8 +1,8 @@
 /**
  * One stream: a cursor into its organization's ring, and a connection (docs/design/events.md E24 step 6 to E33).
  *
- * It has no queue. While its socket is full the cursor waits and costs no memory. When the cursor falls off the ring, lags
- * too far behind or is blocked for too long, the stream ends with the exact number of missed events.
+ * It has no queue. While its socket is full the cursor waits and costs no memory. When the cursor falls off the ring,
+ * lags too far behind or is blocked for too long, the stream ends with the exact number of missed events.
  *
  * Pitfall: stopping before the stream has caught up or its socket is full. The rest would wait for the next event,
  * which may never come.
@@ -69,11 +69,11 @@ export class EventStream {
     this.access = options.access
     this.#bookmarks = options.bookmarks
     this.#filter = ring.filter(options.access.project_id, options.types)
-    const age = now + millis.maxAge * (0.8 + 0.2 * scheduler.random())
+    const age = now + millis.max_age * (0.8 + 0.2 * scheduler.random())
     const expiry = options.expires_at === null ? Number.POSITIVE_INFINITY : options.expires_at.epochMilliseconds
     this.#deadline =
-      expiry - millis.expiryMargin < age
-        ? { at: expiry - millis.expiryMargin, reason: "token_expired" }
+      expiry - millis.expiry_margin < age
+        ? { at: expiry - millis.expiry_margin, reason: "token_expired" }
         : { at: age, reason: "max_age" }
     this.#lastWrite = now
     this.#beatAt = this.#nextBeat(now)
@@ -96,7 +96,7 @@ export class EventStream {
     return this.#ended === undefined && this.#blockedSince === undefined && this.#cursor < this.#ring.end
   }
 
-  /** Calls back once the replay is over: at the head, ended, or blocked for `replayPatience`. */
+  /** Calls back once the replay is over: at the head, ended, or blocked for `replay_patience`. */
   onSettled(callback: () => void) {
     if (this.#replaying) this.#onSettled = [...this.#onSettled, callback]
     else callback()
@@ -116,7 +116,7 @@ export class EventStream {
     if (this.#ahead) this.#skip()
     if (this.#tooFarBehind()) return this.overflow()
     while (this.ready && !budget.spent) {
-      const slice = this.#ring.read(this.#cursor, this.#filter, this.#host.settings.sliceBytes)
+      const slice = this.#ring.read(this.#cursor, this.#filter, this.#host.settings.slice_bytes)
       this.#cursor = slice.to
       if (slice.bytes === undefined) continue
       this.#passed += slice.events
@@ -139,12 +139,15 @@ export class EventStream {
     const blocked = this.#blockedSince === undefined ? 0 : now - this.#blockedSince
     if (now >= this.#deadline.at) this.end(this.#deadline.reason)
     else if (this.#blockedSince !== undefined && blocked >= this.#host.millis.stall) this.overflow()
-    else if (this.#blockedSince !== undefined && blocked >= this.#host.millis.replayPatience) this.#settle()
+    else if (this.#blockedSince !== undefined && blocked >= this.#host.millis.replay_patience) this.#settle()
     else if (this.#blockedSince === undefined && now >= this.#beatAt) this.#beat(now)
     return this.#due(now)
   }
 
-  /** Ends the stream of a client that reads too slowly. Safe if the frame never arrives: the client resumes after its last id. */
+  /**
+   * Ends the stream of a client that reads too slowly. Safe if the frame never arrives: the client resumes after its
+   * last id.
+   */
   overflow() {
     if (this.#ended !== undefined) return
     const dropped = this.#ring.total(this.#filter) - this.#passed
@@ -177,7 +180,10 @@ export class EventStream {
     return passed > this.#least ? passed : this.#least
   }
 
-  /** A bookmark of the position. Empty if events behind the cursor were evicted: a resume from there would hide their loss. */
+  /**
+   * A bookmark of the position. Empty if events behind the cursor were evicted: a resume from there would hide their
+   * loss.
+   */
   get #mark(): string {
     return this.#cursor < this.#ring.first ? "" : bookmark(this.#position)
   }
@@ -211,10 +217,10 @@ export class EventStream {
   #tooFarBehind(): boolean {
     if (this.#cursor < this.#ring.first) return true
     if (this.#blockedSince === undefined) return false
-    const { maxLagBytes, maxLagEvents } = this.#host.settings
+    const { max_lag_bytes, max_lag_events } = this.#host.settings
     return (
-      (maxLagEvents !== "ring" && this.#ring.end - this.#cursor > maxLagEvents) ||
-      (maxLagBytes !== "ring" && this.#ring.bytesFrom(this.#cursor) > maxLagBytes)
+      (max_lag_events !== "ring" && this.#ring.end - this.#cursor > max_lag_events) ||
+      (max_lag_bytes !== "ring" && this.#ring.bytesFrom(this.#cursor) > max_lag_bytes)
     )
   }
 
@@ -230,9 +236,9 @@ export class EventStream {
   }
 
   #due(now: number): number {
-    const { replayPatience, stall } = this.#host.millis
+    const { replay_patience, stall } = this.#host.millis
     if (this.#ended !== undefined) return this.#destroyAt
-    const patience = this.#replaying ? Math.min(replayPatience, stall) : stall
+    const patience = this.#replaying ? Math.min(replay_patience, stall) : stall
     if (this.#blockedSince !== undefined) return Math.min(this.#deadline.at, this.#blockedSince + patience)
     if (this.#lastWrite + this.#host.millis.heartbeat * 0.8 > this.#beatAt)
       this.#beatAt = this.#nextBeat(this.#lastWrite)

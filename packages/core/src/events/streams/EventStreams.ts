@@ -9,8 +9,8 @@
  * 6. Send the head of the answer, replay, go live.
  * 7. Replays share a budget.
  *
- * Pitfall: doing anything between choosing the start and attaching. Both happen in one synchronous step, so that no event
- * falls between the replay and the live events.
+ * Pitfall: doing anything between choosing the start and attaching. Both happen in one synchronous step, so that no
+ * event falls between the replay and the live events.
  */
 import { Context, type Duration, Effect, Exit, Layer, Option, Result } from "effect"
 import { StorageError } from "../../StorageError.ts"
@@ -63,8 +63,8 @@ export class EventStreams extends Context.Service<
         const settings = yield* EventSettings
         const record = makeRecorder(yield* Effect.context<never>())
         const scope = yield* Effect.scope
-        const ringOf = makeRingLoader(broker, log, settings.ringEvents, record, scope)
-        const budget = new ReplayBudget(settings.replays, settings.replayBytes)
+        const ringOf = makeRingLoader(broker, log, settings.ring_events, record, scope)
+        const budget = new ReplayBudget(settings.replays, settings.replay_bytes)
         const drain = new Drain(broker.streams, settings.linger, scope)
 
         yield* revalidate(broker.streams, feed, authority, settings).pipe(Effect.forkScoped)

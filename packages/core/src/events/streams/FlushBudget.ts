@@ -14,7 +14,7 @@ export class FlushBudget {
     this.#until = this.#now + millis
   }
 
-  static readonly of = (host: StreamHost) => new FlushBudget(host, host.settings.yieldWrites, host.millis.yieldAfter)
+  static readonly of = (host: StreamHost) => new FlushBudget(host, host.settings.yield_writes, host.millis.yield_after)
 
   static readonly unlimited = (host: StreamHost) =>
     new FlushBudget(host, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)

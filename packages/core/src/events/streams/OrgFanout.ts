@@ -50,12 +50,12 @@ export class OrgFanout {
   }
 
   /**
-   * Makes the ring from the log's window and the events delivered since. Rows beyond `delivered` wait for their delivery,
-   * because a revocation before them has to act first.
+   * Makes the ring from the log's window and the events delivered since. Rows beyond `delivered` wait for their
+   * delivery, because a revocation before them has to act first.
    */
   load(window: EventWindow, delivered: number): EventRing {
-    const { eventBytes, ringBytes, ringEvents } = this.#host.settings
-    const limits = { events: ringEvents, bytes: ringBytes, eventBytes }
+    const { event_bytes, ring_bytes, ring_events } = this.#host.settings
+    const limits = { events: ring_events, bytes: ring_bytes, event_bytes }
     const ring = new EventRing(
       limits,
       Option.getOrElse(window.floor, () => noEvent)
@@ -89,10 +89,10 @@ export class OrgFanout {
 
   /** Does half the ring wait for its pass? One more burst must not overrun readers that keep up. */
   #crowded(ring: EventRing): boolean {
-    const { ringBytes, ringEvents } = this.#host.settings
+    const { ring_bytes, ring_events } = this.#host.settings
     return (
-      ring.end - this.#offered >= Math.max(1, Math.floor(ringEvents / 2)) ||
-      ring.bytesFrom(Math.max(this.#offered, ring.first)) > ringBytes / 2
+      ring.end - this.#offered >= Math.max(1, Math.floor(ring_events / 2)) ||
+      ring.bytesFrom(Math.max(this.#offered, ring.first)) > ring_bytes / 2
     )
   }
 

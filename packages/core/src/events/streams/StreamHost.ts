@@ -23,12 +23,12 @@ export interface StreamCounts {
 
 export const streamMillis = (settings: EventSettings) => ({
   heartbeat: Duration.toMillis(settings.heartbeat),
-  maxAge: Duration.toMillis(settings.maxAge),
-  expiryMargin: Duration.toMillis(settings.expiryMargin),
-  stall: Duration.toMillis(settings.stallTimeout),
+  max_age: Duration.toMillis(settings.max_age),
+  expiry_margin: Duration.toMillis(settings.expiry_margin),
+  stall: Duration.toMillis(settings.stall_timeout),
   linger: Duration.toMillis(settings.linger),
-  replayPatience: Duration.toMillis(settings.replayPatience),
-  yieldAfter: Duration.toMillis(settings.yieldAfter)
+  replay_patience: Duration.toMillis(settings.replay_patience),
+  yield_after: Duration.toMillis(settings.yield_after)
 })
 export type StreamMillis = ReturnType<typeof streamMillis>
 

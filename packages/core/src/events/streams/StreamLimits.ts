@@ -64,9 +64,9 @@ export class StreamLimits {
       return new TooManyStreams({ limit: "opens", retry_after_seconds: 1 })
     if ((this.#principals.get(principal) ?? 0) >= limits.streams)
       return new TooManyStreams({ limit: "principal", retry_after_seconds: 15 })
-    if ((this.#orgs.get(org) ?? 0) >= limits.orgStreams)
+    if ((this.#orgs.get(org) ?? 0) >= limits.org_streams)
       return new TooManyStreams({ limit: "organization", retry_after_seconds: 15 })
-    if (this.#all >= limits.instanceStreams) return new TooManyStreams({ limit: "instance", retry_after_seconds: 15 })
+    if (this.#all >= limits.instance_streams) return new TooManyStreams({ limit: "instance", retry_after_seconds: 15 })
     return undefined
   }
 }

@@ -3,7 +3,7 @@ import { noEvent } from "../../../src/events/EventId.ts"
 import { EventRing, type RingLimits } from "../../../src/events/ring/EventRing.ts"
 import { idAt, logged, project } from "../fixtures.ts"
 
-const limits: RingLimits = { events: 1_024, bytes: 1_000_000, eventBytes: 65_536 }
+const limits: RingLimits = { events: 1_024, bytes: 1_000_000, event_bytes: 65_536 }
 
 const ringOf = (count: number, more: Partial<RingLimits> = {}) => {
   const ring = new EventRing({ ...limits, ...more }, noEvent)
@@ -70,7 +70,7 @@ describe("the bounds of a ring", () => {
   })
 
   it("a project's streams get error.v1 with their project_id for an event that is too large", () => {
-    const ring = new EventRing({ ...limits, eventBytes: 200 }, noEvent)
+    const ring = new EventRing({ ...limits, event_bytes: 200 }, noEvent)
     ring.append(logged(1, { data: { text: "x".repeat(500) } }))
     const whole = text(ring.read(0, ring.filter(null, []), 65_536).bytes?.payload)
     const narrow = text(ring.read(0, ring.filter(project, []), 65_536).bytes?.payload)

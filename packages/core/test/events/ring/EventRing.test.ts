@@ -7,7 +7,7 @@ import type { RingFilter } from "../../../src/events/ring/RingFilter.ts"
 import { ProjectId } from "../../../src/Ids.ts"
 import { idAt, logged, otherProject, project } from "../fixtures.ts"
 
-const limits: RingLimits = { events: 1_024, bytes: 1_000_000, eventBytes: 65_536 }
+const limits: RingLimits = { events: 1_024, bytes: 1_000_000, event_bytes: 65_536 }
 const types = ["a.v1", "b.v1", "c.v1"]
 
 /** One event: which project (0: none), which type (3: internal), how long, and how far after the one before. */

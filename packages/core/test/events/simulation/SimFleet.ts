@@ -86,7 +86,7 @@ export class SimFleet {
         expires_at: expiresAt === Number.POSITIVE_INFINITY ? null : DateTime.makeUnsafe(expiresAt),
         last_event_id: loop.once(8) ? last?.toLowerCase() : last,
         open: () => {
-          const sink = new SimSink(loop, expiresAt, this.#settings.yieldWrites === roomy, client)
+          const sink = new SimSink(loop, expiresAt, this.#settings.yield_writes === roomy, client)
           connection.sink = sink
           client.opens(sink.chunked)
           return sink
@@ -179,14 +179,14 @@ export class SimFleet {
   }
 
   #watch(sink: SimSink, over: number) {
-    const { heartbeat, linger, maxAge, stallTimeout } = this.#settings
+    const { heartbeat, linger, max_age, stall_timeout } = this.#settings
     const { now } = this.#loop
     const late = lateness(this.#settings)
     if (now - sink.endedAt > Duration.toMillis(linger) + late) throw new Error("An ended stream stays connected.")
     if (!sink.open) return
     if (now > over) throw new Error("A stream outlived its right.")
-    if (now - sink.openedAt > Duration.toMillis(maxAge) + late) throw new Error("A stream is too old.")
-    const stall = Duration.toMillis(stallTimeout)
+    if (now - sink.openedAt > Duration.toMillis(max_age) + late) throw new Error("A stream is too old.")
+    const stall = Duration.toMillis(stall_timeout)
     const quiet = now - sink.movedAt
     if (quiet > (sink.full ? stall : Math.max(stall, 1.2 * Duration.toMillis(heartbeat))) + late)
       throw new Error(sink.full ? "A stalled stream goes on." : "A stream fell silent.")

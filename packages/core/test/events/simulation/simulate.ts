@@ -55,7 +55,7 @@ export const simulate = (seed: number): Story => {
   const log = new SimLog(loop)
   const population = 2 + loop.pick([0, 0, 1, 2])
   const settings = simSettings(loop, population)
-  const { ringEvents } = settings
+  const { ring_events } = settings
 
   const clients = Array.from({ length: population }, (_, index) => {
     const project_id = loop.pick([null, ...projects])
@@ -74,7 +74,7 @@ export const simulate = (seed: number): Story => {
     }
     const options = { access, types: loop.once(3) ? types.slice(0, 1) : [], bookmarks: loop.once(2) }
     const from = loop.once(4) ? undefined : noEvent
-    return new SimClient(options, from, log, settings.ringBytes > 10_000 ? ringEvents : undefined)
+    return new SimClient(options, from, log, settings.ring_bytes > 10_000 ? ring_events : undefined)
   })
 
   const authority = StreamAuthority.of({
@@ -145,14 +145,14 @@ export const simulate = (seed: number): Story => {
 
   const acts: Record<(typeof agenda)[number], () => void> = {
     some: () => commit(1 + loop.below(3)),
-    burst: () => commit(ringEvents + loop.below(ringEvents)),
+    burst: () => commit(ring_events + loop.below(ring_events)),
     block: () => toggle(blocked, loop.pick(clients)),
     cut: () => fleet.disconnect(loop.pick(clients)),
     stop: () => (loop.once(2) ? fleet.crash() : fleet.drain()),
     revoke: () => revoke(loop.pick(clients)),
     disturb: () => fleet.disturb(),
     herd,
-    forget: () => log.forget(loop.below(1_000), ringEvents)
+    forget: () => log.forget(loop.below(1_000), ring_events)
   }
 
   const steps = 3 + loop.below(7)

@@ -90,7 +90,7 @@ describe("the end of a stream", () => {
   })
 
   it("the end of a stream does not move a client past events that its ring has lost", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 2 })
+    const { connect, feed, load, loop } = makeTestBroker({ ring_events: 2 })
     load()
     const { sink, stream } = connect({ bookmarks: true })
     sink.full = true
@@ -104,7 +104,7 @@ describe("the end of a stream", () => {
   })
 
   it("a stream ends at 80 to 100 % of the maximum age", () => {
-    const { connect, load, loop } = makeTestBroker({ maxAge: Duration.minutes(10) })
+    const { connect, load, loop } = makeTestBroker({ max_age: Duration.minutes(10) })
     load()
     const sinks = range(1, 20).map(() => connect().sink)
     loop.advance(479_000)
@@ -129,7 +129,7 @@ describe("the end of a stream", () => {
 })
 
 describe("limits", () => {
-  const limits = { streams: 2, orgStreams: 3, instanceStreams: 4, opens: 3 }
+  const limits = { streams: 2, org_streams: 3, instance_streams: 4, opens: 3 }
   const refusal = (broker: ReturnType<typeof makeTestBroker>["broker"], user: string, of = org) => {
     const access = { org_id: of, project_id: null, principal: principal({ user_id: UserId.make(user) }) }
     return Result.match(broker.admit(streamOptions({ access })), {
@@ -157,7 +157,7 @@ describe("limits", () => {
 
   it("openings of one principal are limited per second", () => {
     const { broker, loop } = makeTestBroker({
-      limits: { ...limits, streams: 100, orgStreams: 100, instanceStreams: 100 }
+      limits: { ...limits, streams: 100, org_streams: 100, instance_streams: 100 }
     })
     assert.deepStrictEqual(
       range(1, 4).map(() => refusal(broker, "a")),
@@ -178,7 +178,7 @@ describe("limits", () => {
 
 describe("memory", () => {
   it("rings without readers are evicted for memory, least recently used first", () => {
-    const { broker, connect, feed, load, loop } = makeTestBroker({ ringsBytes: 60_000 })
+    const { broker, connect, feed, load, loop } = makeTestBroker({ rings_bytes: 60_000 })
     const orgs = ["a", "b", "c", "d"].map((name) => OrgId.make(name))
     const reader = principal()
     for (const of of orgs) {
@@ -202,7 +202,7 @@ describe("metrics", () => {
   const gauge = Schema.decodeUnknownSync(Schema.Struct({ value: Schema.Finite }))
 
   it("metrics count open streams, delivered and dropped events", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 2 })
+    const { connect, feed, load, loop } = makeTestBroker({ ring_events: 2 })
     const before = count(value(streamMetrics.dropped)).count
     const delivered = count(value(streamMetrics.delivered)).count
     load()

@@ -67,7 +67,7 @@ describe("a broker", () => {
 
   it("a cancelled admission gives its place back once", () => {
     const { admit, broker, load } = makeTestBroker({
-      limits: { streams: 2, orgStreams: 9, instanceStreams: 9, opens: 99 }
+      limits: { streams: 2, org_streams: 9, instance_streams: 9, opens: 99 }
     })
     load()
     const [first] = [admit(), admit()]
@@ -78,7 +78,7 @@ describe("a broker", () => {
   })
 
   it("a ring is not evicted while a client is being admitted to it", () => {
-    const { admit, broker, feed, load, loop } = makeTestBroker({ ringsBytes: 1 })
+    const { admit, broker, feed, load, loop } = makeTestBroker({ rings_bytes: 1 })
     feed.restart(1)
     load([logged(1)])
     const admission = admit()

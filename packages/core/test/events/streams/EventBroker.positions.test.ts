@@ -43,7 +43,7 @@ describe("a client that was told of a gap", () => {
 
 describe("a replay", () => {
   const replay = (sink: TestSink) => {
-    const made = atThree({ replayPatience: Duration.seconds(5), stallTimeout: Duration.seconds(30) })
+    const made = atThree({ replay_patience: Duration.seconds(5), stall_timeout: Duration.seconds(30) })
     const connected = made.connect({}, { _tag: "After", position: idAt(0) }, sink)
     let settled = false
     connected.stream.onSettled(() => {
@@ -101,8 +101,8 @@ describe("a stream that has ended", () => {
 })
 
 describe("a reader that takes nothing", () => {
-  const behind = (maxLagBytes: number) => {
-    const { connect, feed, loop } = atThree({ maxLagBytes })
+  const behind = (max_lag_bytes: number) => {
+    const { connect, feed, loop } = atThree({ max_lag_bytes })
     const sink = new TestSink()
     const { stream } = connect({}, { _tag: "Live" }, sink)
     sink.full = true

@@ -68,7 +68,7 @@ describe("a stream", () => {
   })
 
   it("a stream replays everything after an id, in slices, until it has caught up", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ sliceBytes: 700, yieldWrites: 2 })
+    const { connect, feed, load, loop } = makeTestBroker({ slice_bytes: 700, yield_writes: 2 })
     feed.restart(9)
     load(events(1, 9))
     const { sink } = connect({}, { _tag: "After", position: idAt(2) })
@@ -79,7 +79,7 @@ describe("a stream", () => {
   })
 
   it("a flush yields after its budget of writes", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 3 })
+    const { connect, feed, load, loop } = makeTestBroker({ yield_writes: 3 })
     load()
     const sinks = range(1, 8).map(() => connect().sink)
     feed.deliver([logged(1)])
@@ -95,7 +95,7 @@ describe("a stream", () => {
   })
 
   it("a stream that drains during a pass over the others gets its remaining events", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 1, sliceBytes: 1 })
+    const { connect, feed, load, loop } = makeTestBroker({ yield_writes: 1, slice_bytes: 1 })
     load()
     const [slow] = [connect(), connect(), connect()]
     slow.sink.full = true
@@ -110,7 +110,7 @@ describe("a stream", () => {
   })
 
   it("organizations are flushed in turns within one budget", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ yieldWrites: 2 })
+    const { connect, feed, load, loop } = makeTestBroker({ yield_writes: 2 })
     const orgs = range(1, 9).map((n) => OrgId.make(`org-${n}`))
     const sinks = orgs.map((of) => {
       load([], undefined, of)
@@ -129,7 +129,7 @@ describe("a stream", () => {
   })
 
   it("a burst larger than the ring does not drop a reader that keeps up", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 8 })
+    const { connect, feed, load, loop } = makeTestBroker({ ring_events: 8 })
     load()
     const { sink, stream } = connect()
     feed.deliver(events(1, 50))
@@ -155,7 +155,7 @@ describe("a stream", () => {
 
 describe("a reader that is too slow", () => {
   it("a reader that falls off the ring gets the number of lost events", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ ringEvents: 4 })
+    const { connect, feed, load, loop } = makeTestBroker({ ring_events: 4 })
     load()
     const access = { org_id: org, project_id: project, principal: principal() }
     const { sink, stream } = connect({ access })
@@ -192,7 +192,7 @@ describe("a reader that is too slow", () => {
   })
 
   it("a reader that lags more events than allowed is dropped", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ maxLagEvents: 3 })
+    const { connect, feed, load, loop } = makeTestBroker({ max_lag_events: 3 })
     load()
     const { sink, stream } = connect()
     sink.full = true
@@ -209,7 +209,7 @@ describe("a reader that is too slow", () => {
 
 describe("an event that cannot be sent", () => {
   it("an event that cannot be sent becomes error.v1 in its place, whatever types were requested", () => {
-    const { connect, feed, load, loop } = makeTestBroker({ eventBytes: 2_000 })
+    const { connect, feed, load, loop } = makeTestBroker({ event_bytes: 2_000 })
     load()
     const org_wide = connect({ types: ["nothing.v1"] })
     const narrow = connect({ access: { org_id: org, project_id: project, principal: principal() } })

@@ -127,7 +127,7 @@ describe("event streams", () => {
       const access = { org_id: org, project_id: project, principal: principal() }
       const narrow = yield* connect({ last_event_id, access })
       assert.strictEqual(narrow.sink.text, ": ok\n")
-    }).pipe(Effect.provide(world({ ringEvents: 3 })))
+    }).pipe(Effect.provide(world({ ring_events: 3 })))
   )
 
   it.effect("a malformed position is a gap, and so is one ahead of the log", () =>
@@ -221,7 +221,7 @@ describe("event streams", () => {
       assert.isTrue(Exit.isSuccess(exit))
       assert.strictEqual((yield* Effect.flip(connect()))._tag, "TooManyStreams")
     }).pipe(
-      Effect.provide(world({ limits: { streams: 1, orgStreams: 10, instanceStreams: 10, opens: 10 } })),
+      Effect.provide(world({ limits: { streams: 1, org_streams: 10, instance_streams: 10, opens: 10 } })),
       withAuthority(() => Effect.never)
     )
   )
@@ -249,7 +249,7 @@ describe("the feed", () => {
       yield* commit(1, 2, 3)
       yield* feed.refresh
       assert.deepStrictEqual(delivered, [1, 2, 3])
-    }).pipe(Effect.provide(world({ tailBatch: 1, poll: Duration.hours(1) })))
+    }).pipe(Effect.provide(world({ tail_batch: 1, poll: Duration.hours(1) })))
   )
 
   it.effect("the feed trims events older than the retention, except the newest of an organization", () =>
@@ -260,7 +260,7 @@ describe("the feed", () => {
       assert.lengthOf(yield* log.tail(0, 10), 4)
       yield* TestClock.adjust("2 minutes")
       assert.lengthOf(yield* log.tail(0, 10), 2)
-    }).pipe(Effect.provide(world({ ringEvents: 2, retention: Duration.minutes(5) })))
+    }).pipe(Effect.provide(world({ ring_events: 2, retention: Duration.minutes(5) })))
   )
 })
 

@@ -6,7 +6,7 @@ import { StreamLimits } from "../../../src/events/streams/StreamLimits.ts"
 import { ApiKeyId, UserId } from "../../../src/Ids.ts"
 import { org, principal } from "../fixtures.ts"
 
-const many: EventLimits = { streams: 9, orgStreams: 9, instanceStreams: 9, opens: 99 }
+const many: EventLimits = { streams: 9, org_streams: 9, instance_streams: 9, opens: 99 }
 
 const by = (more: Parameters<typeof principal>[0]): StreamAccess => ({
   org_id: org,
@@ -32,8 +32,8 @@ describe("the limits of streams", () => {
 
   it.each([
     ["principal", { ...many, streams: 2 }, [ada, ada, ada]],
-    ["organization", { ...many, orgStreams: 2 }, [ada, bob, key]],
-    ["instance", { ...many, instanceStreams: 2 }, [ada, bob, key]]
+    ["organization", { ...many, org_streams: 2 }, [ada, bob, key]],
+    ["instance", { ...many, instance_streams: 2 }, [ada, bob, key]]
   ] as const)("give the %s a place back when a stream ends", (name, settings, [first, second, third]) => {
     const limits = new StreamLimits(settings)
     assert.deepStrictEqual(

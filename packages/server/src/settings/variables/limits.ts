@@ -63,13 +63,13 @@ export const limits = {
     org_streams: variable(
       "NARTHEX_LIMIT_ORG_STREAMS",
       forms.count,
-      defaultEventLimits.orgStreams,
+      defaultEventLimits.org_streams,
       "Open event streams per organization."
     ),
     instance_streams: variable(
       "NARTHEX_LIMIT_INSTANCE_STREAMS",
       forms.count,
-      defaultEventLimits.instanceStreams,
+      defaultEventLimits.instance_streams,
       "Open event streams per instance."
     ),
     stream_opens_per_second: variable(

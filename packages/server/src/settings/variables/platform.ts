@@ -53,7 +53,7 @@ export const platform = {
     ring: variable(
       "NARTHEX_EVENT_RING",
       forms.count,
-      defaultEventSettings.ringEvents,
+      defaultEventSettings.ring_events,
       "How many events of each organization are kept in memory for clients that resume."
     ),
     retention: variable(
@@ -71,7 +71,7 @@ export const platform = {
     stream_max_age: variable(
       "NARTHEX_STREAM_MAX_AGE",
       forms.duration,
-      defaultEventSettings.maxAge,
+      defaultEventSettings.max_age,
       "The longest life of an event stream. A stream also ends when its session token expires."
     )
   }
