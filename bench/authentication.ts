@@ -12,7 +12,7 @@
 import { readFileSync } from "node:fs"
 import { Database, migrate } from "@narthex/postgres"
 import { Effect, Layer, Redacted, References } from "effect"
-import { load, type Server, startServer, type Store } from "./authenticationLoad.ts"
+import { load, type Server, type Store, startServer } from "./authenticationLoad.ts"
 import { fill, keyStatement, sessionStatement } from "./authenticationStore.ts"
 import { binaries, startCluster } from "./proxyCluster.ts"
 

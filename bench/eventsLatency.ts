@@ -1,6 +1,6 @@
 /** Latency from the return of a commit to the arrival at a client, for each of two API processes on one Postgres. */
 import { once } from "node:events"
-import { type IncomingMessage, get } from "node:http"
+import { get, type IncomingMessage } from "node:http"
 import { Effect, Layer } from "effect"
 import { PostgresServer } from "../packages/postgres/test/support/PostgresServer.ts"
 import { signIn } from "../test/events/support/ApiProcesses.ts"

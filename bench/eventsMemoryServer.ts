@@ -4,8 +4,8 @@
  */
 import { EventBroker, EventLog } from "@narthex/core"
 import { DateTime, Duration, Effect, type Layer, References } from "effect"
-import { TestApi } from "../packages/http/test/support/wire.ts"
 import { counting, signedIn, state, streamApi } from "../packages/http/test/events/support/streamApi.ts"
+import { TestApi } from "../packages/http/test/support/wire.ts"
 
 export type Command =
   /** Commits events at a rate, for a duration. */

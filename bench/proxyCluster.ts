@@ -1,11 +1,11 @@
 /** The environment of the relay benchmark: a Postgres on a Unix socket, and a control plane that resolves to it. */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chownSync, existsSync, mkdirSync, mkdtempSync, chmodSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ControlPlane } from "@narthex/proxy"
 import { BranchId, EndpointId, ProjectId, RegionId } from "@narthex/core"
+import { ControlPlane } from "@narthex/proxy"
 import { DateTime, Effect, Layer, Stream } from "effect"
 
 export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")

@@ -5,8 +5,8 @@ import { Clock, Deferred, Effect, Fiber } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
 import { eventually, within } from "../harness/eventually.ts"
 import { signIn } from "./support/ApiProcesses.ts"
-import { apis, commit, freshDatabase, stores } from "./support/platform.ts"
 import { MovableClock } from "./support/MovableClock.ts"
+import { apis, commit, freshDatabase, stores } from "./support/platform.ts"
 import { StreamClient } from "./support/StreamClient.ts"
 
 /** A histogram has several names; one of them represents it. */

@@ -22,8 +22,8 @@ import { proxyAdmission } from "./list/proxyAdmission.ts"
 import { proxyConnections } from "./list/proxyConnections.ts"
 import { proxyNetworks } from "./list/proxyNetworks.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
-import { sessions } from "./list/sessions.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
+import { sessions } from "./list/sessions.ts"
 import { type Fault, faultsOf } from "./runner/Fault.ts"
 
 export const faults: ReadonlyArray<Fault> = faultsOf([

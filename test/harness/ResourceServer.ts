@@ -5,11 +5,12 @@
  * Workers send requests over a Unix socket: `GET /postgres` returns JSON once the resource is ready, or 500 with the
  * reason why it cannot be made. `resource.ts` is the client.
  */
-import { createServer, type Server } from "node:http"
+
+import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
+import { createServer, type Server } from "node:http"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { once } from "node:events"
 
 /** Makes a resource: its description for workers, and its cleanup. */
 export type MakeResource = () => Promise<{ readonly description: unknown; readonly end: () => Promise<void> }>

@@ -2,12 +2,12 @@
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { resolve } from "node:path"
-import type { TestProject } from "vitest/node"
 import { chromium } from "playwright-core"
+import type { TestProject } from "vitest/node"
 import { ServerProcess } from "../../packages/postgres/test/support/ServerProcess.ts"
 import { chromiumLaunch } from "./chromiumLaunch.ts"
-import { missingInCi } from "./requirements.ts"
 import { type MakeResource, ResourceServer } from "./ResourceServer.ts"
+import { missingInCi } from "./requirements.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 

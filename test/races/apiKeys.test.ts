@@ -2,8 +2,8 @@
 import { assert, layer } from "@effect/vitest"
 import {
   AccountStore,
-  ApiKeys,
   ApiKeyStore,
+  ApiKeys,
   Branches,
   changes,
   Membership,
@@ -13,8 +13,8 @@ import {
   Projects,
   type Scope,
   type SessionCaller,
-  Sessions,
-  SessionStore
+  SessionStore,
+  Sessions
 } from "@narthex/core"
 import { DateTime, Effect, Layer, Option, Random, Result } from "effect"
 import { inOrder } from "./support/inOrder.ts"

@@ -1,8 +1,8 @@
 /** Parallel wakes, starts, suspends and changes of endpoints, while a runner performs operations. */
 import { assert, layer } from "@effect/vitest"
 import {
-  Branches,
   type Branch,
+  Branches,
   bySystem,
   changes,
   type Endpoint,

@@ -4,8 +4,8 @@ import {
   Branches,
   BranchRoleStore,
   BranchStore,
-  changes,
   Credentials,
+  changes,
   OperationRunner,
   Projects,
   type SessionCaller

@@ -5,8 +5,8 @@
 import { assert, layer } from "@effect/vitest"
 import {
   Branches,
-  changes,
   Credentials,
+  changes,
   layerRunner,
   type MintedCredential,
   Projects,

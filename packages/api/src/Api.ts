@@ -13,16 +13,16 @@ import { EndpointsApi } from "./groups/EndpointsApi.ts"
 import { EventsApi } from "./groups/EventsApi.ts"
 import { InvitationsApi } from "./groups/InvitationsApi.ts"
 import { IpAllowlistApi } from "./groups/IpAllowlistApi.ts"
-import { allowUnknownMembers } from "./rules/allowUnknownMembers.ts"
 import { OperationsApi } from "./groups/OperationsApi.ts"
 import { OrganizationsApi } from "./groups/OrganizationsApi.ts"
 import { ProjectsApi } from "./groups/ProjectsApi.ts"
 import { ProxyApi } from "./groups/ProxyApi.ts"
 import { RegionsApi } from "./groups/RegionsApi.ts"
 import { SandboxesApi } from "./groups/SandboxesApi.ts"
+import { ServiceApi } from "./groups/ServiceApi.ts"
+import { allowUnknownMembers } from "./rules/allowUnknownMembers.ts"
 import { RateLimiting, ResponseHeaders } from "./rules/endpointRules.ts"
 import { SchemaErrors } from "./rules/SchemaErrors.ts"
-import { ServiceApi } from "./groups/ServiceApi.ts"
 
 export class Api extends HttpApi.make("narthex")
   .add(AuthApi)

@@ -1,4 +1,45 @@
 /** The public surface of the package: re-exports only. */
+
+export {
+  ActiveOrganization,
+  AllowlistChange,
+  ApiKeyId,
+  BranchId,
+  Capability,
+  type Cidr,
+  contains,
+  coversRole,
+  defaultPageSize,
+  EndpointId,
+  Envelope,
+  EventData,
+  InvitationId,
+  IpRule,
+  isFinal,
+  isKeySecret,
+  isLoopbackRedirect,
+  knownRoles,
+  MalformedCidr,
+  Member,
+  maxPageSize,
+  normalizeEmail,
+  OperationId,
+  OrganizationView,
+  OrgId,
+  Permission,
+  ProjectId,
+  ProviderView,
+  parseCidr,
+  parseCidrOrAddress,
+  Region,
+  RegionId,
+  RulesInForce,
+  Scope,
+  SessionId,
+  UserId,
+  UserProfile,
+  UserRef
+} from "@narthex/core"
 export * from "./Api.ts"
 export * from "./client/ClientCredential.ts"
 export * from "./client/NarthexClient.ts"
@@ -20,8 +61,8 @@ export * from "./groups/RegionsApi.ts"
 export * from "./groups/SandboxesApi.ts"
 export * from "./groups/ServiceApi.ts"
 export * from "./problems/OtherProblem.ts"
-export * from "./problems/problemCatalog.ts"
 export * from "./problems/Problems.ts"
+export * from "./problems/problemCatalog.ts"
 export * from "./rules/Authentication.ts"
 export * from "./rules/endpointRules.ts"
 export * from "./rules/PolicyCheck.ts"
@@ -32,43 +73,3 @@ export * from "./schemas/members.ts"
 export * from "./schemas/Paging.ts"
 export * from "./schemas/ScopeInput.ts"
 export * from "./schemas/Shapes.ts"
-export {
-  ActiveOrganization,
-  AllowlistChange,
-  ApiKeyId,
-  BranchId,
-  Capability,
-  type Cidr,
-  coversRole,
-  contains,
-  defaultPageSize,
-  EndpointId,
-  Envelope,
-  EventData,
-  InvitationId,
-  IpRule,
-  isFinal,
-  isKeySecret,
-  isLoopbackRedirect,
-  knownRoles,
-  MalformedCidr,
-  maxPageSize,
-  Member,
-  normalizeEmail,
-  OperationId,
-  OrganizationView,
-  OrgId,
-  Permission,
-  ProjectId,
-  ProviderView,
-  parseCidr,
-  parseCidrOrAddress,
-  Region,
-  RegionId,
-  RulesInForce,
-  Scope,
-  SessionId,
-  UserId,
-  UserProfile,
-  UserRef
-} from "@narthex/core"

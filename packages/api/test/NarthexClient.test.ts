@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { ClientCredential, ClientHeaders, type ClientSettings, NarthexClient, ProjectId } from "@narthex/api"
 import { Effect, Redacted } from "effect"
-import { type ClientSettings, ClientCredential, ClientHeaders, NarthexClient, ProjectId } from "@narthex/api"
 import { refuses, type SseServer, type Step, sseServer } from "./sseServer.ts"
 
 const answers =

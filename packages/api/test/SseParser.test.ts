@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { createParser } from "eventsource-parser"
 import { SseBlockTooLarge, type SseItem, SseParser } from "@narthex/api"
+import { createParser } from "eventsource-parser"
 
 const encode = (text: string) => new TextEncoder().encode(text)
 

@@ -1,8 +1,8 @@
 /** Which endpoints carry which rules. The server applies a rule wherever its annotation stands, and nowhere else. */
 import { assert, describe, it } from "@effect/vitest"
+import { Api, NotReplayed, policyOf, RateLimitedBy, rateLimits, StreamsEvents, TargetSelf } from "@narthex/api"
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
-import { Api, NotReplayed, policyOf, RateLimitedBy, rateLimits, StreamsEvents, TargetSelf } from "@narthex/api"
 import { endpointsOf } from "./endpointsOf.ts"
 
 const listed = endpointsOf(Api).map(({ endpoint, group }) => ({ endpoint, name: `${group}.${endpoint.identifier}` }))

@@ -1,7 +1,5 @@
 /** The whole contract with handlers that answer what they were given, behind the real router. */
-import { Effect, Layer, Redacted } from "effect"
-import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
-import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
+
 import {
   Api,
   Authentication,
@@ -18,6 +16,9 @@ import {
   UnauthenticatedProblem
 } from "@narthex/api"
 import { AppliedPolicy, Principal, Target } from "@narthex/core"
+import { Effect, Layer, Redacted } from "effect"
+import { HttpRouter, HttpServer, HttpServerResponse } from "effect/http"
+import { HttpApiBuilder, HttpApiMiddleware } from "effect/http-api"
 import { endpointsOf } from "./endpointsOf.ts"
 
 interface Decoded {

@@ -1,6 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option, Result, Schema } from "effect"
-import { HttpApiError } from "effect/http-api"
 import {
   confirmsLockout,
   locationOf,
@@ -10,7 +8,9 @@ import {
   parseProjectId,
   problemOfSchemaError
 } from "@narthex/api"
-import { encodeCursor, makeApiKeyId, makeOrgId, makeProjectId, Entropy, type EntropySource } from "@narthex/core"
+import { Entropy, type EntropySource, encodeCursor, makeApiKeyId, makeOrgId, makeProjectId } from "@narthex/core"
+import { Effect, Option, Result, Schema } from "effect"
+import { HttpApiError } from "effect/http-api"
 
 const make = <A, E>(id: Effect.Effect<A, E>) => Effect.provideService(id, Entropy, zeros)
 const zeros: EntropySource = { bytes: (length) => Effect.succeed(new Uint8Array(length)) }

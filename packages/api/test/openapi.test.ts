@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { OpenApi } from "effect/http-api"
 import { Api } from "@narthex/api"
+import { OpenApi } from "effect/http-api"
 import { endpointsOf } from "./endpointsOf.ts"
 
 describe("the OpenAPI document", () => {

@@ -1,7 +1,5 @@
 /** Holds the policies to the matrix of docs/design/authorization.md, as far as the path alone decides. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime } from "effect"
-import type { HttpApiEndpoint } from "effect/http-api"
 import { Api, Authentication, OwnToken, PolicyCheck, ProxyAuthentication, policyOf } from "@narthex/api"
 import {
   ActiveOrganization,
@@ -21,6 +19,8 @@ import {
   User,
   UserId
 } from "@narthex/core"
+import { DateTime } from "effect"
+import type { HttpApiEndpoint } from "effect/http-api"
 import { endpointsOf } from "./endpointsOf.ts"
 
 const org_id = OrgId.make("o-1")

@@ -1,6 +1,4 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Schema } from "effect"
-import { HttpServerRespondable, HttpServerResponse } from "effect/http"
 import {
   ConflictProblem,
   isProblemCode,
@@ -9,6 +7,8 @@ import {
   problems,
   ResourceBusyProblem
 } from "@narthex/api"
+import { Effect, Schema } from "effect"
+import { HttpServerRespondable, HttpServerResponse } from "effect/http"
 
 const codes = Object.keys(problemCatalog).filter(isProblemCode)
 

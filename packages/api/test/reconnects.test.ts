@@ -1,11 +1,10 @@
 /** The times of a subscription, on a clock that the test moves. */
 import { assert, describe, it } from "@effect/vitest"
+import { nextDelay, type StreamItem } from "@narthex/api"
 import { type Duration, Effect, Fiber, Queue, Stream } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { nextDelay, type StreamItem } from "@narthex/api"
-import { eventStream } from "../src/client/eventStream.ts"
-import { retryAfterMillis } from "../src/client/eventStream.ts"
+import { eventStream, retryAfterMillis } from "../src/client/eventStream.ts"
 import { frame } from "./sseServer.ts"
 
 interface Connection {

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
+import { NarthexClient, type StreamItem, type StreamPath, type SubscriptionOptions, subscribeAsync } from "@narthex/api"
 import { Effect, Redacted, Stream } from "effect"
-import { type StreamItem, type StreamPath, subscribeAsync, NarthexClient, type SubscriptionOptions } from "@narthex/api"
 import { bookmark, drops, ends, frame, idOf, refuses, type SseServer, sseServer, stays } from "./sseServer.ts"
 
 const path: StreamPath = "/v1/events"

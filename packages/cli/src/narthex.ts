@@ -1,7 +1,6 @@
 /** The tree of commands, and the flags that every command accepts. */
 import { Command } from "effect/cli"
 import { apiKey } from "./commands/apiKeys.ts"
-import { NoInput } from "./input/confirm.ts"
 import { context } from "./commands/contexts.ts"
 import { events } from "./commands/events.ts"
 import { help } from "./commands/help.ts"
@@ -14,6 +13,7 @@ import { rawApi } from "./commands/rawApi.ts"
 import { region } from "./commands/regions.ts"
 import { whoami } from "./commands/whoami.ts"
 import { ContextFlag } from "./contexts/ContextFlag.ts"
+import { NoInput } from "./input/confirm.ts"
 import { OutputFormat } from "./output/OutputFormat.ts"
 
 export const narthex = Command.make("narthex").pipe(

@@ -4,12 +4,12 @@ import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
 import { Connection } from "./connection/Connection.ts"
 import { LatestVersion } from "./connection/LatestVersion.ts"
 import { ContextFile } from "./contexts/ContextFile.ts"
+import { version } from "./environment/version.ts"
 import { exitCodes } from "./failures/exitCodes.ts"
 import type { Reported } from "./failures/LocalFailure.ts"
 import { narthex } from "./narthex.ts"
 import { Output } from "./output/Output.ts"
 import { presenter } from "./output/presenter.ts"
-import { version } from "./environment/version.ts"
 
 const execute = Command.runWith(narthex, { version })
 

@@ -4,13 +4,16 @@
  * It is a client of the API like any other. The session is in the browser's cookie, so instances share only the cookie
  * key.
  */
-import { Layer } from "effect"
+
 import { NarthexClient } from "@narthex/api"
+import { Layer } from "effect"
 import { type ConsoleConfig, ConsoleSettings } from "./ConsoleConfig.ts"
+import { type ConsoleRoute, layerRoutes } from "./requests/ConsoleRoute.ts"
+import { layerMiddleware } from "./requests/middleware.tsx"
+import { apiKeyRoutes } from "./routes/apiKeyRoutes.tsx"
 import { assetRoutes } from "./routes/assetRoutes.ts"
 import { cliRoutes } from "./routes/cliRoutes.tsx"
 import { eventRoutes } from "./routes/eventRoutes.ts"
-import { apiKeyRoutes } from "./routes/apiKeyRoutes.tsx"
 import { organizationRoutes } from "./routes/organizationRoutes.ts"
 import { projectListRoutes } from "./routes/projectListRoutes.tsx"
 import { projectRoutes } from "./routes/projectRoutes.tsx"
@@ -18,8 +21,6 @@ import { signInRoutes } from "./routes/signInRoutes.tsx"
 import { SealedCookies } from "./sessions/SealedCookies.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import { SignIn } from "./sessions/SignIn.ts"
-import { layerMiddleware } from "./requests/middleware.tsx"
-import { type ConsoleRoute, layerRoutes } from "./requests/ConsoleRoute.ts"
 
 const routes: ReadonlyArray<ConsoleRoute> = [
   ...assetRoutes,

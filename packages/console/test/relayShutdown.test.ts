@@ -3,7 +3,7 @@ import { get } from "node:http"
 import { assert, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { within } from "../../../test/harness/eventually.ts"
-import { layerTestConsole, consoleUrl } from "./support/Console.ts"
+import { consoleUrl, layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
 
 it.live("shutdown of the console ends open relays and does not wait for the grace period", () =>

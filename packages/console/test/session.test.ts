@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { Browser } from "./support/Browser.ts"
-import { layerTestConsole, consoleUrl } from "./support/Console.ts"
+import { consoleUrl, layerTestConsole } from "./support/Console.ts"
 import { sealed, signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { Browser } from "./support/Browser.ts"
-import { layerTestConsole, consoleUrl } from "./support/Console.ts"
+import { consoleUrl, layerTestConsole } from "./support/Console.ts"
 
 const visitor = Effect.map(consoleUrl, (url) => new Browser(url))
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)

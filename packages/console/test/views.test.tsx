@@ -1,7 +1,7 @@
 /** Pages as functions from data to markup: their texts in each state, and that data is escaped. */
 import { assert, describe, it } from "@effect/vitest"
-import { Schema } from "effect"
 import { EndpointRecord, OperationRecord, RulesInForce } from "@narthex/api"
+import { Schema } from "effect"
 import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
 import { Activity } from "../src/views/Activity.tsx"
@@ -9,8 +9,8 @@ import { AllowlistEditor } from "../src/views/Allowlist.tsx"
 import { ApiKeysPage } from "../src/views/ApiKeys.tsx"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../src/views/Landing.tsx"
 import type { Frame } from "../src/views/Layout.tsx"
-import { Field } from "../src/views/parts.tsx"
 import { NewProjectPage, ProjectsPage } from "../src/views/Projects.tsx"
+import { Field } from "../src/views/parts.tsx"
 import { branchState, endpointState, operationTone, regionLabel, words } from "../src/views/records.ts"
 import { SecretPage } from "../src/views/Secret.tsx"
 

@@ -8,9 +8,9 @@
  * Pitfall: expecting an inner `run` to commit. It joins the outer one; only the outermost commits.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import { EmittingRegion } from "./events/EventSettings.ts"
 import type { EmittedEvent, NewEvent } from "./events/Envelope.ts"
 import { EventLog } from "./events/EventLog.ts"
+import { EmittingRegion } from "./events/EventSettings.ts"
 import { MemoryStorage } from "./memory/MemoryStorage.ts"
 import type { StorageError } from "./StorageError.ts"
 

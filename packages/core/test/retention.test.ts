@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { forget } from "../src/retention.ts"
 import { IdempotencyStore } from "../src/idempotency/IdempotencyStore.ts"
 import { layerMemoryPorts } from "../src/memoryPorts.ts"
+import { forget } from "../src/retention.ts"
 import { SessionStore } from "../src/sessions/SessionStore.ts"
 
 const call = { owner: "ada", key: "once", fingerprint: "POST /v1/projects" }

@@ -8,10 +8,10 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Option, Result, Schema, SchemaIssue } from "effect"
 import type Provider from "oidc-provider"
-import { decodeAccount, DevAccount, nameFor, type RecentAccounts } from "./DevAccount.ts"
+import { DevAccount, decodeAccount, nameFor, type RecentAccounts } from "./DevAccount.ts"
 import { signInPath } from "./issuerConfiguration.ts"
-import { sendPage, signInPage, errorPage } from "./pages.ts"
-import { readBody, Refusal } from "./problem.ts"
+import { errorPage, sendPage, signInPage } from "./pages.ts"
+import { Refusal, readBody } from "./problem.ts"
 
 export interface SignInContext {
   readonly id: string

@@ -9,7 +9,7 @@ import { Redacted } from "effect"
 import { type ClientMetadata, type Configuration, interactionPolicy } from "oidc-provider"
 import type { RecentAccounts } from "./DevAccount.ts"
 import { memoryAdapter } from "./MemoryAdapter.ts"
-import { sendPage, errorPage } from "./pages.ts"
+import { errorPage, sendPage } from "./pages.ts"
 import type { SigningKey } from "./SigningKey.ts"
 
 export interface DevClient {

@@ -1,4 +1,25 @@
 /** Turns the errors of the core into the problems of the contract, one by one: an error without a row does not compile. */
+
+import {
+  AddressNotListedProblem,
+  ConflictProblem,
+  EmailNotAllowedProblem,
+  InvalidCodeProblem,
+  InvalidRequestProblem,
+  InvalidTokenProblem,
+  MalformedCidrProblem,
+  MalformedRequestProblem,
+  NotAMemberProblem,
+  NotFoundProblem,
+  problems as problemClasses,
+  RateLimitedProblem,
+  RegionRequiredProblem,
+  RegionUnknownProblem,
+  ResourceBusyProblem,
+  SignInRequiredProblem,
+  TokenExpiredProblem,
+  UnavailableProblem
+} from "@narthex/api"
 import type {
   AddressNotListed,
   Conflict,
@@ -25,26 +46,6 @@ import type {
   TokenExpired,
   TooManyStreams
 } from "@narthex/core"
-import {
-  AddressNotListedProblem,
-  ConflictProblem,
-  EmailNotAllowedProblem,
-  InvalidCodeProblem,
-  InvalidRequestProblem,
-  InvalidTokenProblem,
-  MalformedCidrProblem,
-  MalformedRequestProblem,
-  NotAMemberProblem,
-  NotFoundProblem,
-  RateLimitedProblem,
-  RegionRequiredProblem,
-  RegionUnknownProblem,
-  ResourceBusyProblem,
-  SignInRequiredProblem,
-  TokenExpiredProblem,
-  problems as problemClasses,
-  UnavailableProblem
-} from "@narthex/api"
 import { Effect } from "effect"
 
 const retrySoon = 1000

@@ -2,6 +2,8 @@
  * Behind a pooler in transaction mode (docs/operating/serving.md): everything works through it except LISTEN, which
  * uses a direct URL or is off.
  */
+
+import { assert, describe, layer } from "@effect/vitest"
 import { defaultEventSettings, EventFeed, EventLog, EventSettings, type NewEvent, Transaction } from "@narthex/core"
 import {
   anOrgId,
@@ -10,13 +12,12 @@ import {
   idempotencyStoreContract,
   operationStoreContract
 } from "@narthex/core/testing"
-import { assert, describe, layer } from "@effect/vitest"
 import { Deferred, Duration, Effect, Fiber, Layer, Option, Queue, type Redacted, Stream } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { Database, migrate, type Notice, PostgresStorage } from "../src/index.ts"
+import { shows } from "./support/observe.ts"
 import { PgBouncer, sessions } from "./support/PgBouncer.ts"
 import { PostgresServer } from "./support/PostgresServer.ts"
-import { shows } from "./support/observe.ts"
 import { silent } from "./support/silent.ts"
 import { soon } from "./support/soon.ts"
 

@@ -2,9 +2,10 @@
  * The addresses of all listeners, decided before any part starts: the parts reach each other by address, and the API's
  * URL is in every session token.
  */
-import { type Listener, type Settings, urlOf } from "./settings/Settings.ts"
+
 import { Effect } from "effect"
 import { freePort } from "./freePort.ts"
+import { type Listener, type Settings, urlOf } from "./settings/Settings.ts"
 
 export interface Addresses {
   readonly api: Listener & { readonly url: string }

@@ -1,10 +1,10 @@
 /** What runs Postgres for branches (`NARTHEX_COMPUTE`), on instances with the role `runner`. */
 import { ComputeDriver, ComputeFailed, type EndpointStore, layerMemoryComputes, type StorageError } from "@narthex/core"
-import type { Settings } from "./settings/Settings.ts"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
 import type { Database } from "@narthex/postgres"
 import { Effect, Layer } from "effect"
 import { layerStaticComputes } from "./adapters/staticComputes.ts"
+import type { Settings } from "./settings/Settings.ts"
 
 type Computes = Layer.Layer<ComputeDriver, LocalPostgresFailure | StorageError, Database | EndpointStore>
 

@@ -1,6 +1,7 @@
 /** The log goes to stderr; stdout is reserved for the announcement of the addresses. */
-import type { Settings } from "./settings/Settings.ts"
+
 import { Layer, Logger, References } from "effect"
+import type { Settings } from "./settings/Settings.ts"
 
 export const layerLogging = ({ log }: Settings) =>
   Layer.mergeAll(

@@ -6,13 +6,13 @@
  */
 import { NotFound, OperatorAccounts, type User, UserId } from "@narthex/core"
 import { rotateSigningKeys } from "@narthex/http"
-import type { Settings } from "./settings/Settings.ts"
-import { settingsText } from "./settings/settingsTable.ts"
 import { migrate } from "@narthex/postgres"
 import { Console, DateTime, Effect, Layer, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { layerMasterSecret } from "./identity.ts"
 import { regionCommands } from "./regionCommands.ts"
+import type { Settings } from "./settings/Settings.ts"
+import { settingsText } from "./settings/settingsTable.ts"
 import { layerDatabase, layerStorage } from "./store.ts"
 
 const instant = (at: DateTime.Utc | null) => (at === null ? "-" : DateTime.formatIso(at))

@@ -10,9 +10,9 @@ import {
   SessionPolicy
 } from "@narthex/core"
 import { RateLimits, ServerIdentity } from "@narthex/http"
-import type { Settings } from "./settings/Settings.ts"
 import { Layer, type Redacted } from "effect"
 import type { Addresses } from "./addresses.ts"
+import type { Settings } from "./settings/Settings.ts"
 import { version } from "./version.ts"
 
 export interface Tokens {

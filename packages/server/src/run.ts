@@ -1,6 +1,5 @@
 /** Runs a composition as a process: settings, start, announcement (docs/design/settings.md S6), orderly end (S7). */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
 import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
 import { CliError } from "effect/cli"
 import { type Addresses, settleAddresses } from "./addresses.ts"
@@ -8,6 +7,7 @@ import { readyLine, readyText } from "./announce.ts"
 import { startProviders } from "./identity.ts"
 import { layerLogging } from "./logging.ts"
 import { layerPlatform, type Role, rolesOf } from "./platform.ts"
+import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
 import { layerTelemetry } from "./telemetry.ts"
 
 const terminal = process.stdout.isTTY === true

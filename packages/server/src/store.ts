@@ -2,10 +2,10 @@
  * The store of a process: the embedded Postgres, or the one of `DATABASE_URL`; migrated, with its regions.
  */
 import { RegionCatalog, RegionId } from "@narthex/core"
-import type { Settings } from "./settings/Settings.ts"
 import { EmbeddedPostgres, type StoreConnection } from "@narthex/local-postgres"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer, Option, Redacted, Schema } from "effect"
+import type { Settings } from "./settings/Settings.ts"
 
 /** The catalog does not have the region of `NARTHEX_REGION`. */
 export class RegionMissing extends Schema.TaggedError<RegionMissing>()("RegionMissing", {

@@ -1,8 +1,9 @@
 /** Traces and metrics to an OpenTelemetry collector, if `OTEL_EXPORTER_OTLP_ENDPOINT` names one. */
-import type { Settings } from "./settings/Settings.ts"
+
 import { Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
+import type { Settings } from "./settings/Settings.ts"
 import { version } from "./version.ts"
 
 const pairs = (text: string): Record<string, string> =>

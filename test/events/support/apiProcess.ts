@@ -10,7 +10,6 @@ import { tracingChannel } from "node:diagnostics_channel"
 import type { Server } from "node:net"
 import { createInterface } from "node:readline"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import { HttpServer } from "effect/http"
 import {
   AccessPolicy,
   defaultEventSettings,
@@ -29,6 +28,7 @@ import {
 import { Draining, JoseTokenSigner, layerApiServer, MasterSecret, RateLimits, ServerIdentity } from "@narthex/http"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Clock, DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
+import { HttpServer } from "effect/http"
 import { layerAdmin } from "../../../packages/server/src/admin.ts"
 import type { ApiOptions, Command } from "./ApiProcesses.ts"
 import { MovableClock } from "./MovableClock.ts"

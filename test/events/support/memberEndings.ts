@@ -1,7 +1,7 @@
 /** Ways to end a person's rights in an organization, by session and by key: removal, demotion, disabling. */
 import { OperatorAccounts, UserId } from "@narthex/core"
 import { Effect } from "effect"
-import { type Ending, enterTeam, makeKey, type Mark, type Team, toBoth } from "./rights.ts"
+import { type Ending, enterTeam, type Mark, makeKey, type Team, toBoth } from "./rights.ts"
 
 interface Way {
   readonly name: string

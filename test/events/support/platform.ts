@@ -3,7 +3,7 @@ import { OrgId, ProjectId, Transaction } from "@narthex/core"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer, Redacted, References, type Scope } from "effect"
 import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
-import { ApiProcess, type ApiOptions } from "./ApiProcesses.ts"
+import { type ApiOptions, ApiProcess } from "./ApiProcesses.ts"
 
 const silent = Layer.succeed(References.MinimumLogLevel, "None")
 

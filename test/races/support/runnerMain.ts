@@ -14,8 +14,8 @@ import {
   EventFeed,
   layerMemoryComputes,
   OperationRunner,
-  Operations,
   OperationStore,
+  Operations,
   RunnerPolicy
 } from "@narthex/core"
 import { Database, PostgresStorage } from "@narthex/postgres"

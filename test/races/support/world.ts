@@ -7,9 +7,9 @@
  */
 import { randomBytes } from "node:crypto"
 import {
+  ApiKeys,
   Authentication,
   type Capability,
-  ApiKeys,
   type ComputeDriver,
   IdentityProvider,
   KeyDigester,

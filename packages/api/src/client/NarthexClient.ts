@@ -10,10 +10,10 @@ import { Context, Effect, Layer, type Redacted, Stream } from "effect"
 import { FetchHttpClient, HttpClient, HttpClientRequest } from "effect/http"
 import { HttpApiClient, HttpApiMiddleware } from "effect/http-api"
 import { Api } from "../Api.ts"
+import { failOnOtherProblem, type OtherProblem } from "../problems/OtherProblem.ts"
 import { Authentication, OwnToken, ProxyAuthentication } from "../rules/Authentication.ts"
 import { ClientCredential, ClientHeaders } from "./ClientCredential.ts"
 import { eventStream } from "./eventStream.ts"
-import { failOnOtherProblem, type OtherProblem } from "../problems/OtherProblem.ts"
 import type { StreamItem, StreamRefused, SubscriptionOptions } from "./Subscription.ts"
 
 export interface ClientSettings {

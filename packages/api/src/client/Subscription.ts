@@ -4,8 +4,9 @@
  * A subscription never ends by itself: it reconnects until the server refuses it. Consumers see connections as items, and
  * must read the state that they keep again on `Gap` and `Overflow`.
  */
-import { type Duration, Schema } from "effect"
+
 import type { Envelope } from "@narthex/core"
+import { type Duration, Schema } from "effect"
 
 export type StreamPath = "/v1/events" | `/v1/projects/${string}/events`
 

@@ -9,9 +9,10 @@
  * Pitfall: dropping events at or below the last id. After the database is restored from a backup, the stream is behind
  * the position that a client kept, and starts with a gap.
  */
+
+import { Envelope } from "@narthex/core"
 import { Clock, Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { Envelope } from "@narthex/core"
 import { readProblem } from "../problems/OtherProblem.ts"
 import { type SseItem, SseParser } from "./SseParser.ts"
 import {

@@ -1,13 +1,14 @@
 /** The endpoints of API keys. The path of the collection has two forms, with and without the trailing slash. */
+
+import { ApiKeyId, anonymous, Capability, type CredentialPolicy, reads, self, session } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ApiKeyId, anonymous, Capability, type CredentialPolicy, reads, self, session } from "@narthex/core"
+import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
-import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, optionalNullable, optionalBody } from "../schemas/members.ts"
-import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { ConflictProblem, RateLimitedProblem, UnavailableProblem } from "../problems/Problems.ts"
+import { AnySecret, ExpiresInDays, GraceSeconds, KeyName, optionalBody, optionalNullable } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { ScopeInput } from "../schemas/ScopeInput.ts"
 import { ApiKeyRecord, created, ShownSecret } from "../schemas/Shapes.ts"
 

@@ -1,10 +1,9 @@
 /** The endpoints of sign-in, sessions and whoami (docs/design/identity.md I15–I29). */
-import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+
 import {
   ActiveOrganization,
-  anonymous,
   ApiKeyId,
+  anonymous,
   KeySet,
   ownToken,
   ProviderView,
@@ -14,16 +13,18 @@ import {
   session,
   UserProfile
 } from "@narthex/core"
-import { Authentication, OwnToken } from "../rules/Authentication.ts"
-import { endpointRules } from "../rules/endpointRules.ts"
-import { AnyOrgId, optionalNullable, Secret } from "../schemas/members.ts"
-import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
   EmailNotAllowedProblem,
   InvalidTokenProblem,
   RateLimitedProblem,
   UnavailableProblem
 } from "../problems/Problems.ts"
+import { Authentication, OwnToken } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { AnyOrgId, optionalNullable, Secret } from "../schemas/members.ts"
 import { OpenAccountState, OpenCapability } from "../schemas/Shapes.ts"
 
 const at = Schema.DateTimeUtcFromString

@@ -5,15 +5,16 @@
  * credential needs `mint_read_write` and, for agent keys, a branch that is not main (docs/design/authorization.md, rows
  * 22b to 25).
  */
+
+import { Access, BranchId, changes, ProjectId, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Access, BranchId, changes, ProjectId, reads } from "@narthex/core"
+import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
-import { AnyBranchId, BranchName, optionalNullable, optionalBody, TtlSeconds } from "../schemas/members.ts"
-import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
+import { AnyBranchId, BranchName, optionalBody, optionalNullable, TtlSeconds } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, BranchRecord, created, EndpointRecord, Operations, ShownSecret } from "../schemas/Shapes.ts"
 
 export const CreateBranch = Schema.Struct({

@@ -1,22 +1,23 @@
 /** The login of the command line (docs/design/identity.md I36–I41): the console authorizes, the client exchanges. */
+
+import { anonymous, Capability, CliState, CodeChallenge, isLoopbackRedirect, session } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { anonymous, Capability, CliState, CodeChallenge, isLoopbackRedirect, session } from "@narthex/core"
-import { CreatedApiKey } from "./ApiKeysApi.ts"
-import { Authentication } from "../rules/Authentication.ts"
-import { endpointRules } from "../rules/endpointRules.ts"
-import { AnySecret, AnyText, ExpiresInDays, KeyName, optionalNullable, Secret } from "../schemas/members.ts"
-import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import {
-  ConflictProblem,
   AlphaPendingProblem,
+  ConflictProblem,
   InvalidCodeProblem,
   NotAMemberProblem,
   RateLimitedProblem,
   UnavailableProblem
 } from "../problems/Problems.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { AnySecret, AnyText, ExpiresInDays, KeyName, optionalNullable, Secret } from "../schemas/members.ts"
 import { ScopeInput } from "../schemas/ScopeInput.ts"
 import { created } from "../schemas/Shapes.ts"
+import { CreatedApiKey } from "./ApiKeysApi.ts"
 
 /** Checked as raw text, before a URL parser normalizes it. */
 const LoopbackRedirect = Schema.String.check(

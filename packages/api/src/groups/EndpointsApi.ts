@@ -2,15 +2,16 @@
  * The endpoints of a project's Postgres endpoints. The branch of a new one is in the body, so the service refuses an agent
  * key that names a main branch (docs/design/authorization.md, row 22b).
  */
+
+import { changes, EndpointId, EndpointType, ProjectId, reads, SuspendTimeout } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { changes, EndpointId, EndpointType, ProjectId, reads, SuspendTimeout } from "@narthex/core"
+import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { AnyBranchId, optionalNullable } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
-import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { accepted, created, EndpointRecord, Operations } from "../schemas/Shapes.ts"
 
 export const CreateEndpoint = Schema.Struct({

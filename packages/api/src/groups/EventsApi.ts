@@ -2,14 +2,15 @@
  * The endpoints of event streams and of the event history. Frames are specified in docs/design/events.md; `subscribe`
  * reads them.
  */
+
+import { Envelope, ProjectId, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { Envelope, ProjectId, reads } from "@narthex/core"
+import { NotAcceptableProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
-import { Limit, Pagination } from "../schemas/Paging.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { NotAcceptableProblem } from "../problems/Problems.ts"
+import { Limit, Pagination } from "../schemas/Paging.ts"
 
 export const EventStream = HttpApiSchema.StreamUint8Array({ contentType: "text/event-stream" })
 

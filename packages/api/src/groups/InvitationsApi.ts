@@ -1,15 +1,16 @@
 /** The endpoints of invitations into an organization. No mail is sent: signing in with the invited address accepts it. */
+
+import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
+import { ConflictProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
-import { optionalNullable, trimmed } from "../schemas/members.ts"
-import { GrantedRole } from "./OrganizationsApi.ts"
-import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { ConflictProblem } from "../problems/Problems.ts"
+import { optionalNullable, trimmed } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { created, InvitationRecord } from "../schemas/Shapes.ts"
+import { GrantedRole } from "./OrganizationsApi.ts"
 
 export const Invite = Schema.Struct({
   email: trimmed(1, 320).check(

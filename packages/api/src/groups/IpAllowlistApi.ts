@@ -6,14 +6,15 @@
  * Pitfall: a router with `ignoreTrailingSlash`. `DELETE …/ip-allow/` must stay `remove` with an empty network, which is
  * 404; it would become a reset.
  */
+
+import { changes, IpRule, ProjectId, RulesInForce, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { changes, IpRule, ProjectId, RulesInForce, reads } from "@narthex/core"
+import { ConflictProblem, MalformedCidrProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
-import { Label, optionalNullable, TtlSeconds } from "../schemas/members.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { ConflictProblem, MalformedCidrProblem } from "../problems/Problems.ts"
+import { Label, optionalNullable, TtlSeconds } from "../schemas/members.ts"
 import { created } from "../schemas/Shapes.ts"
 
 export const AddIpRule = Schema.Struct({

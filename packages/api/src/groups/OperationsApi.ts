@@ -1,11 +1,12 @@
 /** The endpoints of operations: work that takes time, and a long poll for its end. */
+
+import { OperationId, ProjectId, reads } from "@narthex/core"
 import { Duration, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { OperationId, ProjectId, reads } from "@narthex/core"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
-import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { OperationRecord, Operations } from "../schemas/Shapes.ts"
 
 /** How long a read waits for a final status: `1s` to `60s`, whole seconds. */

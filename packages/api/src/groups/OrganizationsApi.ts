@@ -3,15 +3,16 @@
  *
  * The policies hold what every call needs. Rules that depend on the member and on the roles are the service's.
  */
+
+import { changes, knownRoles, Member, OrganizationView, OrgId, reads, session, UserId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { changes, knownRoles, Member, OrganizationView, OrgId, reads, session, UserId } from "@narthex/core"
+import { ConflictProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { Name } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
-import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { ConflictProblem } from "../problems/Problems.ts"
 import { created } from "../schemas/Shapes.ts"
 
 /** A role that can be granted. In answers, a role is open text. */

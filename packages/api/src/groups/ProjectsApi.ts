@@ -1,18 +1,19 @@
 /** The endpoints of projects. Creating a project also creates its default branch and that branch's endpoint. */
+
+import { changes, ProjectId, reads } from "@narthex/core"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { changes, ProjectId, reads } from "@narthex/core"
-import { Authentication } from "../rules/Authentication.ts"
-import { endpointRules } from "../rules/endpointRules.ts"
-import { optionalNullable, Name } from "../schemas/members.ts"
-import { Pagination, pageQuery } from "../schemas/Paging.ts"
-import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import {
   ConflictProblem,
   RegionImmutableProblem,
   RegionRequiredProblem,
   RegionUnknownProblem
 } from "../problems/Problems.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { Name, optionalNullable } from "../schemas/members.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { accepted, BranchRecord, created, EndpointRecord, Operations, ProjectRecord } from "../schemas/Shapes.ts"
 
 const sent = { name: Name, region: optionalNullable(Schema.String), region_id: optionalNullable(Schema.String) }

@@ -3,13 +3,14 @@
  *
  * The stream of changes has frames with the event `change`, whose data is the core's `AllowlistChange`.
  */
+
+import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
+import { AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem } from "../problems/Problems.ts"
 import { ProxyAuthentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { EventStream } from "./EventsApi.ts"
-import { AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem } from "../problems/Problems.ts"
 
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
 

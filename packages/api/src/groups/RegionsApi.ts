@@ -1,7 +1,8 @@
 /** The endpoint of regions in which projects can be created. The list is never paged. */
+
+import { Region, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Region, reads } from "@narthex/core"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"

@@ -1,14 +1,15 @@
 /** The endpoint of sandboxes: a child branch with an endpoint and a read-write credential, deleted when it expires. */
+
+import { changes, ProjectId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { changes, ProjectId } from "@narthex/core"
-import { Authentication } from "../rules/Authentication.ts"
-import { MintedCredential } from "./BranchesApi.ts"
-import { endpointRules } from "../rules/endpointRules.ts"
-import { AnyBranchId, BranchName, optionalNullable, optionalBody, SandboxTtlSeconds } from "../schemas/members.ts"
-import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { ConflictProblem } from "../problems/Problems.ts"
+import { Authentication } from "../rules/Authentication.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
+import { PolicyCheck } from "../rules/PolicyCheck.ts"
+import { AnyBranchId, BranchName, optionalBody, optionalNullable, SandboxTtlSeconds } from "../schemas/members.ts"
 import { BranchRecord, created, EndpointRecord, Operations } from "../schemas/Shapes.ts"
+import { MintedCredential } from "./BranchesApi.ts"
 
 export const CreateSandbox = Schema.Struct({
   parent_id: optionalNullable(AnyBranchId),

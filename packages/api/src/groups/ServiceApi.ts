@@ -1,9 +1,10 @@
 /** The endpoints of liveness and readiness. */
+
+import { anonymous } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { anonymous } from "@narthex/core"
-import { endpointRules } from "../rules/endpointRules.ts"
 import { UnavailableProblem } from "../problems/Problems.ts"
+import { endpointRules } from "../rules/endpointRules.ts"
 
 const Status = Schema.Struct({ status: Schema.String })
 

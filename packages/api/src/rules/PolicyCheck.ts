@@ -5,8 +5,9 @@
  *
  * A group adds it before `Authentication`, because the middleware that is added last runs first.
  */
-import { HttpApiMiddleware } from "effect/http-api"
+
 import type { AppliedPolicy, Principal, Target } from "@narthex/core"
+import { HttpApiMiddleware } from "effect/http-api"
 import {
   AlphaPendingProblem,
   CapabilityInsufficientProblem,

@@ -2,7 +2,7 @@
  * Parsers of ids for clients, which put an id into a path only after its parser accepted it. The server does not use
  * them: a malformed id answers like an unknown one.
  */
-import { Option, Schema } from "effect"
+
 import {
   ApiKeyId,
   BranchId,
@@ -15,6 +15,7 @@ import {
   SessionId,
   UserId
 } from "@narthex/core"
+import { Option, Schema } from "effect"
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 const ulid = (prefix: string) => new RegExp(`^${prefix}-[0-7][0-9a-hjkmnp-tv-z]{25}$`)

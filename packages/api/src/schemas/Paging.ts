@@ -1,6 +1,7 @@
 /** Pages of lists, newest first. A cursor is opaque; one that the API did not issue is 400. */
-import { Result, Schema } from "effect"
+
 import { decodeCursor, defaultPageSize, type MalformedCursor, maxPageSize, type PageRequest } from "@narthex/core"
+import { Result, Schema } from "effect"
 
 export const Limit = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxPageSize }))
 

@@ -2,8 +2,7 @@
  * Records as answers hold them: the core's fields without the internal ones. Enumerations are open, because a client must
  * accept values of a newer server.
  */
-import { Schema } from "effect"
-import { HttpApiSchema } from "effect/http-api"
+
 import {
   AccountState,
   ApiKey,
@@ -21,6 +20,8 @@ import {
   OperationStatus,
   ProjectView
 } from "@narthex/core"
+import { Schema } from "effect"
+import { HttpApiSchema } from "effect/http-api"
 
 /** An answer with status 201. */
 export const created = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApiSchema.status(201))

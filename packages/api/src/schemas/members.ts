@@ -5,8 +5,9 @@
  * Ids in bodies are not checked here. Malformed, foreign and unknown ids must get the same answer, so all of them reach
  * the look-up.
  */
-import { Option, Predicate, Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
+
 import type { BranchId, OrgId, ProjectId } from "@narthex/core"
+import { Option, Predicate, Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
 
 /** An optional member for which `null` means the same as leaving it out. */
 export const optionalNullable = <S extends Schema.Top>(schema: S) =>

@@ -4,7 +4,7 @@
  * Pitfall: reading the list, changing it and writing it back. That loses concurrent changes; each change is one call.
  * Pitfall: removing the last rule without a warning. An empty list allows every address.
  */
-import { type Cidr, type NarthexClient, parseCidrOrAddress, type ProjectId } from "@narthex/api"
+import { type Cidr, type NarthexClient, type ProjectId, parseCidrOrAddress } from "@narthex/api"
 import { DateTime, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, withBody } from "../connection/answers.ts"

@@ -9,8 +9,8 @@ import { join } from "node:path"
 import { Clock, Context, Duration, Effect, Layer, Schema, Stdio } from "effect"
 import { readPrivate, writePrivate } from "../contexts/privateFiles.ts"
 import { Environment } from "../environment/Environment.ts"
-import { Output } from "../output/Output.ts"
 import { version } from "../environment/version.ts"
+import { Output } from "../output/Output.ts"
 
 export class LatestVersion extends Context.Service<
   LatestVersion,

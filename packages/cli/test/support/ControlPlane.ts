@@ -21,7 +21,7 @@ import {
   user,
   whoami
 } from "./records.ts"
-import { type ReceivedRequest, problem, type Reply } from "./replies.ts"
+import { problem, type ReceivedRequest, type Reply } from "./replies.ts"
 
 interface Grant {
   readonly challenge: string

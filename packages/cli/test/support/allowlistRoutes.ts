@@ -2,7 +2,7 @@
 import { contains, parseCidr, parseCidrOrAddress } from "@narthex/api"
 import { Result } from "effect"
 import { shop } from "./records.ts"
-import { type ReceivedRequest, problem, type Reply } from "./replies.ts"
+import { problem, type ReceivedRequest, type Reply } from "./replies.ts"
 
 interface Rule {
   readonly cidr: string

@@ -1,5 +1,5 @@
 /** The requests and replies of the test's control plane. */
-import { problemCatalog, type ProblemCode } from "@narthex/api"
+import { type ProblemCode, problemCatalog } from "@narthex/api"
 
 export interface ReceivedRequest {
   readonly method: string

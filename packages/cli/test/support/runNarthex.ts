@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
+import { Browser, cliLayer, Environment, readEnvironment, runCli } from "@narthex/cli"
 import { Console, Effect, Layer, Sink, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { TestConsole } from "effect/testing"
-import { Browser, cliLayer, Environment, readEnvironment, runCli } from "@narthex/cli"
 
 export interface Run {
   readonly code: number

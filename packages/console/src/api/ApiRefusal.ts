@@ -4,8 +4,9 @@
  * The typed client fails with one class for each problem code. Pages compare codes, so all of them become one class
  * here.
  */
-import { Effect, type Option, Schema } from "effect"
+
 import { NarthexClient } from "@narthex/api"
+import { Effect, type Option, Schema } from "effect"
 
 const Issue = Schema.Struct({
   path: Schema.Array(Schema.Union([Schema.String, Schema.Finite])),

@@ -4,8 +4,8 @@
  * Each rendering of a form contains a token, which the console forwards as `Idempotency-Key`.
  */
 import { randomUUID } from "node:crypto"
-import { Effect } from "effect"
 import { ClientHeaders } from "@narthex/api"
+import { Effect } from "effect"
 import type { Form } from "../web/Form.ts"
 
 /** A token for one rendering of a form. */

@@ -1,7 +1,8 @@
 /** Routes as data, and the layer that adds them to the router. */
+
+import type { NarthexClient } from "@narthex/api"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"
-import type { NarthexClient } from "@narthex/api"
 import type { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { Relays } from "../relay/Relays.ts"
 import type { SealedCookies } from "../sessions/SealedCookies.ts"

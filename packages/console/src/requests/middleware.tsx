@@ -2,18 +2,19 @@
  * The middleware around every route: refuses cross-origin mutations, reports the client to the API, sets the security
  * headers, and answers missing routes and failures with a page, or with a problem for API clients.
  */
+
+import { ClientHeaders, clientAddress } from "@narthex/api"
 import { Cause, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { ClientHeaders, clientAddress } from "@narthex/api"
+import { callerHeaders } from "../api/callerHeaders.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import { cookieName } from "../sessions/cookies.ts"
 import { MessagePage } from "../views/Landing.tsx"
 import { page, problem } from "../web/answer.tsx"
-import { callerHeaders } from "../api/callerHeaders.ts"
 import { sendsJson } from "../web/Form.ts"
-import { notFoundPage } from "./refusals.tsx"
 import { isSameOrigin } from "../web/sameOrigin.ts"
 import { securityHeaders } from "../web/securityHeaders.ts"
+import { notFoundPage } from "./refusals.tsx"
 
 type Request = HttpServerRequest.HttpServerRequest
 

@@ -1,16 +1,17 @@
 /** The page of API keys: list, create, revoke. */
-import { Effect, Redacted } from "effect"
+
 import { CreateApiKey, parseApiKeyId } from "@narthex/api"
+import { Effect, Redacted } from "effect"
 import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
-import { noticeIn, withNotice } from "../requests/notices.ts"
-import { inOrganization, type Visit } from "../requests/Visit.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
+import { noticeIn, withNotice } from "../requests/notices.ts"
+import { inOrganization, type Visit } from "../requests/Visit.ts"
 import { ApiKeysPage, type ApiKeysPageProps, type KeyDraft } from "../views/ApiKeys.tsx"
 import { SecretPage } from "../views/Secret.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
-import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 const emptyDraft: KeyDraft = { name: "", capability: "read_write", scope: "organization", expires_in_days: "" }
 

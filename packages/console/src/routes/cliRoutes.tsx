@@ -11,18 +11,19 @@
  * the page's policy names the validated origin. A policy cannot name an IPv6 literal; for those a page with a link
  * replaces the redirect.
  */
+
+import { AuthorizeCli } from "@narthex/api"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { AuthorizeCli } from "@narthex/api"
 import { calling, refusedWith } from "../api/ApiRefusal.ts"
-import { inActiveOrganization, type Visit } from "../requests/Visit.ts"
 import { payload } from "../api/payload.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
+import { inActiveOrganization, type Visit } from "../requests/Visit.ts"
 import { CliAuthorizePage, lifetimes } from "../views/CliAuthorize.tsx"
 import { MessagePage } from "../views/Landing.tsx"
 import { PlainPage } from "../views/Layout.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
-import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 /** The query of the request, with the contract's rules. */
 const { capability, code_challenge, code_challenge_method, name, redirect_uri, scope, state } = AuthorizeCli.fields

@@ -1,12 +1,13 @@
 /** The relays of the two event streams, for live activity on pages. */
+
+import { parseProjectId } from "@narthex/api"
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
-import { parseProjectId } from "@narthex/api"
 import { idOrNotFound } from "../api/ApiRefusal.ts"
 import { relayEvents } from "../relay/relayEvents.ts"
-import { signedIn } from "../sessions/signedIn.ts"
-import { problemRefusals } from "../requests/refusals.tsx"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
+import { problemRefusals } from "../requests/refusals.tsx"
+import { signedIn } from "../sessions/signedIn.ts"
 
 const organizationEvents = signedIn(problemRefusals)((session) => relayEvents("/v1/events", session))
 

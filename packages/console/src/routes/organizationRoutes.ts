@@ -1,17 +1,18 @@
 /** Switches the session's organization, and redirects addresses without an organization to the active one. */
+
+import { AnyOrgId, SessionAnswer } from "@narthex/api"
 import { Clock, Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"
-import { AnyOrgId, SessionAnswer } from "@narthex/api"
 import { calling } from "../api/ApiRefusal.ts"
 import { payload } from "../api/payload.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
+import { pageRefusals, problemRefusals } from "../requests/refusals.tsx"
 import { type ConsoleSession, sessionOf } from "../sessions/ConsoleSession.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { signedIn, withSession } from "../sessions/signedIn.ts"
 import { json, seeOther } from "../web/answer.tsx"
-import { Form, UnreadableBody, readJson, sendsJson } from "../web/Form.ts"
-import { pageRefusals, problemRefusals } from "../requests/refusals.tsx"
+import { Form, readJson, sendsJson, UnreadableBody } from "../web/Form.ts"
 import { returnPath } from "../web/returnTo.ts"
-import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 const SwitchOrganization = Schema.Struct({ org_id: AnyOrgId })
 

@@ -1,6 +1,7 @@
 /** The projects of an organization: list and create. */
-import { Effect } from "effect"
+
 import { CreateProject } from "@narthex/api"
+import { Effect } from "effect"
 import { type ApiRefused, calling, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload } from "../api/payload.ts"

@@ -1,5 +1,5 @@
 /** The page of one project, and its forms: start and suspend, connection strings, the IP allowlist. */
-import { Effect, Redacted, Result } from "effect"
+
 import {
   AddIpRule,
   MintCredential,
@@ -8,6 +8,7 @@ import {
   parseEndpointId,
   parseProjectId
 } from "@narthex/api"
+import { Effect, Redacted, Result } from "effect"
 import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"

@@ -1,10 +1,13 @@
 /** The landing page, sign-in at a provider, the page of pending accounts, and sign-out. */
+
+import { ClientCredential } from "@narthex/api"
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { ClientCredential } from "@narthex/api"
 import { type ApiRefused, calling } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import { Relays } from "../relay/Relays.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
+import { emailNotAllowedPage, notFoundPage, pageRefusals } from "../requests/refusals.tsx"
 import { sessionOf } from "../sessions/ConsoleSession.ts"
 import { presentedCookie, withCookie, withoutCookie } from "../sessions/cookies.ts"
 import { SealedCookies } from "../sessions/SealedCookies.ts"
@@ -12,9 +15,7 @@ import { attemptLifetimeMillis, SignIn, SignInAttempt, type SignInFailed } from 
 import { currentSession, signedIn, withoutSession, withSession } from "../sessions/signedIn.ts"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../views/Landing.tsx"
 import { page, seeOther } from "../web/answer.tsx"
-import { emailNotAllowedPage, notFoundPage, pageRefusals } from "../requests/refusals.tsx"
 import { returnPath, withReturn } from "../web/returnTo.ts"
-import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 
 const queryOf = (url: string) => url.slice(url.indexOf("?") + 1 || url.length)
 

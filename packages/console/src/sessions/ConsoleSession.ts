@@ -2,8 +2,9 @@
  * The session of a browser: the API's token, and the times that decide when to refresh it. It is stored in the cookie
  * only, so every instance of the console can serve it.
  */
-import { DateTime, Redacted, Schema } from "effect"
+
 import type { SessionAnswer } from "@narthex/api"
+import { DateTime, Redacted, Schema } from "effect"
 
 export const ConsoleSession = Schema.Struct({
   /** Made by the console at sign-in; it does not change when the token is refreshed. */

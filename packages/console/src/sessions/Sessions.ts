@@ -8,8 +8,9 @@
  * Pitfall: keeping the remembered token across a switch of organization. It would bring back the organization that the
  * person has just left, so a switch replaces the token remembered here.
  */
-import { Cache, Clock, Context, Effect, Fiber, Layer, Semaphore } from "effect"
+
 import { ClientCredential, type NarthexClient } from "@narthex/api"
+import { Cache, Clock, Context, Effect, Fiber, Layer, Semaphore } from "effect"
 import { type ApiFailure, calling } from "../api/ApiRefusal.ts"
 import { type ConsoleSession, needsRefresh, sessionOf } from "./ConsoleSession.ts"
 

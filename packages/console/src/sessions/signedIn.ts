@@ -8,9 +8,10 @@
  *    the old one has expired by the API's clock, or its organization was lost. A stale GET is redirected to itself
  *    once.
  */
+
+import { ClientCredential, type NarthexClient } from "@narthex/api"
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
-import { ClientCredential, type NarthexClient } from "@narthex/api"
 import { type ApiFailure, type ApiRefused, ApiUnreachable, refusedWith } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { UnreadableBody } from "../web/Form.ts"

@@ -5,7 +5,7 @@
  * project, and the page warns before either (docs/design/console.md W14).
  */
 import { Option } from "effect"
-import { Confirm, Empty, Command, Field, Notice, Time } from "./parts.tsx"
+import { Command, Confirm, Empty, Field, Notice, Time } from "./parts.tsx"
 import type { AllowlistShown, RuleShown } from "./records.ts"
 
 export interface AllowlistDraft {

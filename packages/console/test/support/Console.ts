@@ -2,9 +2,9 @@
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ConfigProvider, Duration, Effect, Layer, Redacted, References } from "effect"
-import { callbackUrl, type ConsoleConfig, ConsoleListener, layerConsoleServer } from "../../src/index.ts"
 import { DevProviders } from "@narthex/dev-providers"
+import { ConfigProvider, Duration, Effect, Layer, Redacted, References } from "effect"
+import { type ConsoleConfig, ConsoleListener, callbackUrl, layerConsoleServer } from "../../src/index.ts"
 import { ApiDouble } from "./ApiDouble.ts"
 
 export const cookieKey = Redacted.make(new Uint8Array(32).fill(7))

@@ -1,7 +1,7 @@
 /** The endpoints of the API double, as far as the console can observe them. */
 import { randomUUID } from "node:crypto"
 import type { IncomingHttpHeaders, ServerResponse } from "node:http"
-import { isLoopbackRedirect, parseCidr, problemCatalog, type ProblemCode } from "@narthex/api"
+import { isLoopbackRedirect, type ProblemCode, parseCidr, problemCatalog } from "@narthex/api"
 import { Result } from "effect"
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose"
 import type { Answered } from "./ApiDouble.ts"

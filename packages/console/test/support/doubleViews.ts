@@ -1,5 +1,5 @@
 /** Records of the double, encoded with the schemas of the contract. One that does not fit the contract fails the test. */
-import { Schema } from "effect"
+
 import {
   ApiKeyRecord,
   BranchRecord,
@@ -9,6 +9,7 @@ import {
   RulesInForce,
   SessionAnswer
 } from "@narthex/api"
+import { Schema } from "effect"
 import type { DoubleState, Held, Person, StoredKey, StoredProject, StoredRule } from "./DoubleState.ts"
 
 /** Checks a record by decoding and encoding it. */

@@ -6,12 +6,12 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import type { UserRef } from "../accounts/UserRef.ts"
-import { allowlistChanged } from "./AllowlistChange.ts"
 import type { ProjectId } from "../Ids.ts"
 import type { Project } from "../projects/Project.ts"
 import { Conflict } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+import { allowlistChanged } from "./AllowlistChange.ts"
 import { contains, type MalformedCidr, parseCidrOrAddress } from "./Cidr.ts"
 import { IpAllowlistStore } from "./IpAllowlistStore.ts"
 import {

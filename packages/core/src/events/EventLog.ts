@@ -10,8 +10,8 @@
  */
 import { Chunk, Clock, Context, DateTime, Effect, HashMap, Layer, Option, PubSub, Random, Stream } from "effect"
 import type { OrgId, ProjectId } from "../Ids.ts"
-import type { StorageError } from "../StorageError.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import type { StorageError } from "../StorageError.ts"
 import type { EmittedEvent, LoggedEvent } from "./Envelope.ts"
 import { makeEventId, noEvent } from "./EventId.ts"
 

@@ -7,17 +7,17 @@
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import { ActiveOrganization } from "../accounts/Organization.ts"
+import { coversRole, permissionsOf } from "../authorization/Permission.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
 import type { OrgId } from "../Ids.ts"
 import { KeyDigester } from "../keys/KeyDigester.ts"
 import { isKeySecret } from "../keys/KeySecret.ts"
 import { KeyUses } from "../keys/KeyUses.ts"
-import { SessionPolicy } from "../sessions/Session.ts"
-import { TokenSigner } from "../sessions/TokenSigner.ts"
 import { InvalidCredential, SignInRequired, TokenExpired } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
+import { SessionPolicy } from "../sessions/Session.ts"
+import { TokenSigner } from "../sessions/TokenSigner.ts"
 import { CredentialStore, type Standing } from "./CredentialStore.ts"
-import { coversRole, permissionsOf } from "../authorization/Permission.ts"
-import type { AnyCaller } from "../authorization/Principal.ts"
 
 export class Authentication extends Context.Service<
   Authentication,

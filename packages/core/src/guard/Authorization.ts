@@ -14,8 +14,11 @@
  * anything else by an id of the path.
  */
 import { Context, Effect, Layer, Option } from "effect"
-import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, requestedId, UserId } from "../Ids.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
+import { decide, decideTarget, type PathIds, type Refusal } from "../authorization/decide.ts"
+import type { CredentialPolicy } from "../authorization/Policy.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, requestedId, UserId } from "../Ids.ts"
 import type { StoredApiKey } from "../keys/ApiKey.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
@@ -28,9 +31,6 @@ import type { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { NotFound, orNotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
-import { decide, decideTarget, type PathIds, type Refusal } from "../authorization/decide.ts"
-import type { CredentialPolicy } from "../authorization/Policy.ts"
-import type { AnyCaller } from "../authorization/Principal.ts"
 
 /** The objects that the path names. */
 export interface Found {

@@ -9,9 +9,9 @@ import type { User } from "../accounts/User.ts"
 import type { OrgId, SessionId } from "../Ids.ts"
 import type { StoredApiKey } from "../keys/ApiKey.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import type { StorageError } from "../StorageError.ts"
 import type { Session } from "../sessions/Session.ts"
 import { SessionStore } from "../sessions/SessionStore.ts"
-import type { StorageError } from "../StorageError.ts"
 
 export interface Standing {
   readonly user: User

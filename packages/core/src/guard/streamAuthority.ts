@@ -9,6 +9,8 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
+import { permissionsOf } from "../authorization/Permission.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
 import type { StreamAccess } from "../events/streams/StreamAccess.ts"
 import { StreamAuthority } from "../events/streams/StreamAuthority.ts"
 import type { ProjectId } from "../Ids.ts"
@@ -16,8 +18,6 @@ import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { SessionPolicy } from "../sessions/Session.ts"
 import { SessionStore } from "../sessions/SessionStore.ts"
-import { permissionsOf } from "../authorization/Permission.ts"
-import type { AnyCaller } from "../authorization/Principal.ts"
 
 export interface StreamRight {
   readonly access: StreamAccess

@@ -10,11 +10,16 @@
  * so a secret is made only under locks that exclude that.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted } from "effect"
-import { AccountStore } from "../accounts/AccountStore.ts"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
+import { AccountStore } from "../accounts/AccountStore.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { apiKeyRevoked } from "../events/InternalEvents.ts"
 import { BranchId, makeApiKeyId, type OrgId, ProjectId, requestedId, type SessionId, type UserId } from "../Ids.ts"
+import { ApiKey, type Capability, type KeyEnd, type Scope, type StoredApiKey } from "../keys/ApiKey.ts"
+import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import { KeyDigester } from "../keys/KeyDigester.ts"
+import { hintOf, makeKeySecret } from "../keys/KeySecret.ts"
+import { KeyUses } from "../keys/KeyUses.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import {
@@ -26,15 +31,10 @@ import {
   Refused,
   type SignInRequired
 } from "../Refusals.ts"
-import { activeSession } from "../sign-in/activeSession.ts"
-import { SessionStore } from "../sessions/SessionStore.ts"
 import type { StorageError } from "../StorageError.ts"
+import { SessionStore } from "../sessions/SessionStore.ts"
+import { activeSession } from "../sign-in/activeSession.ts"
 import { Transaction } from "../Transaction.ts"
-import { ApiKey, type Capability, type KeyEnd, type Scope, type StoredApiKey } from "../keys/ApiKey.ts"
-import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
-import { KeyDigester } from "../keys/KeyDigester.ts"
-import { hintOf, makeKeySecret } from "../keys/KeySecret.ts"
-import { KeyUses } from "../keys/KeyUses.ts"
 
 /** How many valid keys a user may have in one organization (`NARTHEX_LIMIT_KEYS`). */
 export const KeyLimit = Context.Reference<number>("@narthex/core/key-issuing/KeyLimit", { defaultValue: () => 1000 })

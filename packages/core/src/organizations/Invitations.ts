@@ -2,15 +2,15 @@
  * Invitations into an organization: created, resent, revoked. `SignIn` accepts them when the invited person signs in.
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
-import type { AnyCaller } from "../authorization/Principal.ts"
+import { normalizeEmail } from "../accounts/EmailAddress.ts"
+import { Invitation, invitationDays, StoredInvitation } from "../accounts/Invitation.ts"
+import { InvitationStore } from "../accounts/InvitationStore.ts"
 import { isKnownRole } from "../authorization/Permission.ts"
+import type { AnyCaller } from "../authorization/Principal.ts"
 import { type InvitationId, makeInvitationId, type OrgId } from "../Ids.ts"
 import { Conflict, InvalidMember, type NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-import { normalizeEmail } from "../accounts/EmailAddress.ts"
-import { Invitation, invitationDays, StoredInvitation } from "../accounts/Invitation.ts"
-import { InvitationStore } from "../accounts/InvitationStore.ts"
 import { checkRoleChange } from "./roleChange.ts"
 
 export class Invitations extends Context.Service<

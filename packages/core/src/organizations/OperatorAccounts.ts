@@ -1,12 +1,12 @@
 /** The operator's commands on accounts: list, enable, disable (`narthex-server accounts …`). */
 import { Context, DateTime, Effect, Layer } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { User } from "../accounts/User.ts"
 import { userRevoked } from "../events/InternalEvents.ts"
 import type { UserId } from "../Ids.ts"
 import { type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
-import { User } from "../accounts/User.ts"
 
 export class OperatorAccounts extends Context.Service<
   OperatorAccounts,

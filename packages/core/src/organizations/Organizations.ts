@@ -7,6 +7,9 @@
  * Pitfall: removing a member without their keys. The same transaction revokes their keys in the organization, for good.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
+import { Member, Membership } from "../accounts/Membership.ts"
+import { Organization, OrganizationView, personalOrgId } from "../accounts/Organization.ts"
 import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
 import { coversRole, type Permission } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
@@ -17,9 +20,6 @@ import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Conflict, NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-import { AccountStore } from "../accounts/AccountStore.ts"
-import { Member, Membership } from "../accounts/Membership.ts"
-import { Organization, OrganizationView, personalOrgId } from "../accounts/Organization.ts"
 import { checkRoleChange } from "./roleChange.ts"
 
 export class Organizations extends Context.Service<

@@ -1,6 +1,7 @@
 /** Port: branches. A name is unique among a project's branches that are not deleted; only those are found. */
-import { Context, Effect, Layer, Option } from "effect"
+
 import type { DateTime } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { BranchId, ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"

@@ -1,6 +1,7 @@
 /** Port: endpoints. A branch has at most one read-write endpoint. Deleted endpoints are not found. */
-import { Context, Effect, Layer, Option } from "effect"
+
 import type { DateTime } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { BranchId, EndpointId, ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"

@@ -1,8 +1,9 @@
 /**
  * Port: projects. A deleted project is not found, but its row is retained.
  */
-import { Context, Effect, Layer, Option } from "effect"
+
 import type { DateTime } from "effect"
+import { Context, Effect, Layer, Option } from "effect"
 import type { OrgId, ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"

@@ -11,12 +11,9 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
+import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
-import { Conflict, type NotFound, orNotFound, Refused } from "../Refusals.ts"
-import type { StorageError } from "../StorageError.ts"
-import { Transaction } from "../Transaction.ts"
 import type { Branch } from "../projects/Branch.ts"
 import { type Access, BranchRole } from "../projects/BranchRole.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
@@ -25,6 +22,9 @@ import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
 import { connectionUri, ProxyAddress } from "../projects/ProxyAddress.ts"
 import { makeRoleSecret } from "../projects/RoleSecret.ts"
+import { Conflict, type NotFound, orNotFound, Refused } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
 
 export interface MintedCredential {
   readonly credential: { readonly role: string; readonly access: Access; readonly expires_at: DateTime.Utc | null }

@@ -6,12 +6,12 @@
  */
 import { Context, Effect, Layer } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import type { Endpoint } from "../projects/Endpoint.ts"
+import type { Project } from "../projects/Project.ts"
 import type { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Branches, type BranchWork } from "./Branches.ts"
 import { Credentials, type MintedCredential } from "./Credentials.ts"
-import type { Endpoint } from "../projects/Endpoint.ts"
-import type { Project } from "../projects/Project.ts"
 
 /** Lifetime of a sandbox in seconds when the request names none: an hour. */
 export const defaultSandboxSeconds = 3600

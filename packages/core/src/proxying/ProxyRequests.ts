@@ -8,20 +8,20 @@
  * Pitfall: relying on the proxy's own check. Its copy of the rules may be half a minute old.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
-import { permits } from "../allowlist/IpRule.ts"
 import { IpAllowlistStore } from "../allowlist/IpAllowlistStore.ts"
-import type { EndpointId, ProjectId } from "../Ids.ts"
+import { permits } from "../allowlist/IpRule.ts"
 import { ComputeDriver } from "../computes/ComputeDriver.ts"
+import type { EndpointId, ProjectId } from "../Ids.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
+import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
+import { type ActivityReport, EndpointStore } from "../projects/EndpointStore.ts"
+import { ProjectStore } from "../projects/ProjectStore.ts"
+import { Endpoints } from "../provisioning/Endpoints.ts"
 import { type Conflict, type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
-import { type ActivityReport, EndpointStore } from "../projects/EndpointStore.ts"
-import { Endpoints } from "../provisioning/Endpoints.ts"
-import { ProjectStore } from "../projects/ProjectStore.ts"
 
 /** The project's allowlist has no rule in force for the client's address. */
 export class AddressNotListed extends Schema.TaggedError<AddressNotListed>()("AddressNotListed", {

@@ -6,17 +6,17 @@
  * expired another worker runs it again. A retry stays inside `running`; after the last one the operation is `failed`.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
+import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
+import { EventFeed } from "../events/EventFeed.ts"
+import { makeOperationId } from "../Ids.ts"
+import { isFinal, StoredOperation } from "../operations/Operation.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import { Operations } from "../operations/Operations.ts"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { BranchStore } from "../projects/BranchStore.ts"
 import type { EndpointStore } from "../projects/EndpointStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
-import { EventFeed } from "../events/EventFeed.ts"
-import { makeOperationId } from "../Ids.ts"
-import { isFinal, StoredOperation } from "../operations/Operation.ts"
-import { Operations } from "../operations/Operations.ts"
-import { OperationStore } from "../operations/OperationStore.ts"
 import { actions } from "./actions.ts"
 
 export interface RunnerSettings {

@@ -6,11 +6,6 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
-import { coversRole } from "../authorization/Permission.ts"
-import { makeUserId, type OrgId } from "../Ids.ts"
-import type { VerifiedIdentity } from "./IdentityProvider.ts"
-import { InvalidIdToken } from "./IdentityProvider.ts"
-import type { StorageError } from "../StorageError.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { normalizeEmail } from "../accounts/EmailAddress.ts"
 import { StoredInvitation } from "../accounts/Invitation.ts"
@@ -18,6 +13,11 @@ import { InvitationStore } from "../accounts/InvitationStore.ts"
 import { Membership } from "../accounts/Membership.ts"
 import { Organization, personalOrgId } from "../accounts/Organization.ts"
 import { User } from "../accounts/User.ts"
+import { coversRole } from "../authorization/Permission.ts"
+import { makeUserId, type OrgId } from "../Ids.ts"
+import type { StorageError } from "../StorageError.ts"
+import type { VerifiedIdentity } from "./IdentityProvider.ts"
+import { InvalidIdToken } from "./IdentityProvider.ts"
 
 /** A sign-in allowlist is configured, and the account is not on it. */
 export class EmailNotAllowed extends Schema.TaggedError<EmailNotAllowed>()("EmailNotAllowed", {}) {

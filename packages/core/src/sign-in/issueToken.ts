@@ -5,10 +5,10 @@ import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import type { AccountStore } from "../accounts/AccountStore.ts"
 import { ActiveOrganization } from "../accounts/Organization.ts"
 import { type AccountState, type User, UserProfile } from "../accounts/User.ts"
+import { Entropy } from "../Entropy.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type Session, SessionPolicy } from "../sessions/Session.ts"
 import type { TokenSigner } from "../sessions/TokenSigner.ts"
-import { Entropy } from "../Entropy.ts"
 
 export interface IssuedSession {
   readonly access_token: Redacted.Redacted

@@ -1,9 +1,9 @@
 /** What a change of an allowlist tells the proxies, and that it is told exactly when something changed. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { allowlistChangeOf } from "../../src/allowlist/AllowlistChange.ts"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
-import { allowlistChangeOf } from "../../src/allowlist/AllowlistChange.ts"
 import { aProject, aUser } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
 

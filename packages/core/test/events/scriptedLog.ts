@@ -1,11 +1,11 @@
 /** A log whose rows and answers a test states, with a feed and streams over it that poll once a minute. */
 import { type DateTime, Duration, Effect, Layer, Option, Stream } from "effect"
 import type { LoggedEvent } from "../../src/events/Envelope.ts"
-import { EventBroker } from "../../src/events/streams/EventBroker.ts"
 import { EventFeed } from "../../src/events/EventFeed.ts"
 import { noEvent } from "../../src/events/EventId.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
 import { defaultEventSettings, EventSettings } from "../../src/events/EventSettings.ts"
+import { EventBroker } from "../../src/events/streams/EventBroker.ts"
 import { EventStreams } from "../../src/events/streams/EventStreams.ts"
 import { StreamAuthority } from "../../src/events/streams/StreamAuthority.ts"
 import { StreamScheduler } from "../../src/events/streams/StreamScheduler.ts"

@@ -4,9 +4,9 @@ import { TestClock } from "effect/testing"
 import type { KeyCaller } from "../../src/authorization/Principal.ts"
 import type { StreamAccess } from "../../src/events/streams/StreamAccess.ts"
 import { StreamAuthority } from "../../src/events/streams/StreamAuthority.ts"
-import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
 import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
-import { callerOf, Core, keyCallerOf, signedIn } from "../memory/core.ts"
+import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
+import { Core, callerOf, keyCallerOf, signedIn } from "../memory/core.ts"
 
 const accessOf = ({ api_key_id, org_id, secret, user }: KeyCaller): StreamAccess => ({
   org_id,

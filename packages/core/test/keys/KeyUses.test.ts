@@ -1,14 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
 import { ApiKey } from "../../src/keys/ApiKey.ts"
 import { ApiKeyStore, type KeyUse } from "../../src/keys/ApiKeyStore.ts"
-import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
 import { KeyUses } from "../../src/keys/KeyUses.ts"
 import { StorageError } from "../../src/StorageError.ts"
 import { aStoredKey } from "../../testing/records.ts"
-import { onMemory } from "../onMemory.ts"
 import { People } from "../memory/core.ts"
+import { onMemory } from "../onMemory.ts"
 
 /** A store that records its writes, and fails while `broken.now` is set. */
 const counting = Effect.gen(function* () {

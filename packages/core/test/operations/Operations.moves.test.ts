@@ -2,11 +2,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { BranchId, EndpointId } from "../../src/Ids.ts"
-import { type OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
 import { desiredState } from "../../src/operations/desiredState.ts"
+import { type OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
 import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import { Transaction } from "../../src/Transaction.ts"
-import { aProject, aProjectId, anOperation } from "../../testing/records.ts"
+import { anOperation, aProject, aProjectId } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
 
 const project = aProject()

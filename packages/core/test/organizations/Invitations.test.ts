@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { Invitations } from "../../src/organizations/Invitations.ts"
 import { InvitationId } from "../../src/Ids.ts"
+import { Invitations } from "../../src/organizations/Invitations.ts"
 import { People, signedIn, signIn, tagOf } from "../memory/core.ts"
 
 const week = 7 * 86_400_000

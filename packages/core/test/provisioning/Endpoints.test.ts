@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { bySystem, initiatorOf } from "../../src/operations/Operations.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
-import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Core, keyCallerOf, Machines, settle, signedIn, tagOf } from "../memory/core.ts"
 
 const made = Effect.gen(function* () {

@@ -2,13 +2,13 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { EndpointId, OperationId } from "../../src/Ids.ts"
 import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
+import { EndpointId, OperationId } from "../../src/Ids.ts"
 import { OperationWaits } from "../../src/operations/OperationWaits.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { ProxyRequests } from "../../src/proxying/ProxyRequests.ts"
 import { Core, settle } from "../memory/core.ts"
-import { endpointNow, setDesiredState, readyProject } from "../runner/story.ts"
+import { endpointNow, readyProject, setDesiredState } from "../runner/story.ts"
 
 /** A project whose endpoint runs in its first generation. */
 const running = Effect.gen(function* () {

@@ -3,18 +3,18 @@ import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { StoredOperation } from "../../src/operations/Operation.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { anotherRunner, Core, logged, Machines, settle } from "../memory/core.ts"
 import {
   aTeamsProject,
-  readyProject,
-  operation,
-  endpointNow,
   branchNow,
+  endpointNow,
+  only,
+  operation,
+  readyProject,
   setDesiredState,
-  statusesOf,
-  only
+  statusesOf
 } from "./story.ts"
 
 describe("A driver that fails", () => {

@@ -3,12 +3,12 @@ import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { StorageError } from "../../src/StorageError.ts"
 import { Core, Machines, until } from "../memory/core.ts"
-import { aTeamsProject, endpointNow, setDesiredState, only, operation, readyProject, statusesOf } from "./story.ts"
+import { aTeamsProject, endpointNow, only, operation, readyProject, setDesiredState, statusesOf } from "./story.ts"
 
 const down = new StorageError({ operation: "OperationStore", cause: "outage" })
 

@@ -2,11 +2,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import type { OperationId } from "../../src/Ids.ts"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import type { OperationId } from "../../src/Ids.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Core, Machines, signedIn, until } from "../memory/core.ts"
 
 const newProject = Effect.gen(function* () {

@@ -1,23 +1,23 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { initiatorOf } from "../../src/operations/Operations.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
-import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Core, Machines, settle } from "../memory/core.ts"
 import {
   aTeamsProject,
-  readyProject,
-  operation,
-  endpointNow,
   branchNow,
-  setDesiredState,
-  statusesOf,
+  endpointNow,
   only,
-  readyChild
+  operation,
+  readyChild,
+  readyProject,
+  setDesiredState,
+  statusesOf
 } from "./story.ts"
 
 describe("The operations of a branch", () => {

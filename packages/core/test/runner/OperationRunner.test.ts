@@ -1,11 +1,11 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
-import type { OperationId } from "../../src/Ids.ts"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
+import type { OperationId } from "../../src/Ids.ts"
 import type { OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
-import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Credentials } from "../../src/provisioning/Credentials.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
@@ -13,15 +13,15 @@ import { Projects } from "../../src/provisioning/Projects.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { Core, logged, Machines, settle, until } from "../memory/core.ts"
 import {
-  onBranch,
   aTeamsProject,
-  readyProject,
-  operation,
-  endpointNow,
   branchNow,
+  endpointNow,
+  onBranch,
+  only,
+  operation,
+  readyProject,
   setDesiredState,
-  statusesOf,
-  only
+  statusesOf
 } from "./story.ts"
 
 describe("Every action", () => {

@@ -3,20 +3,20 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
-import { Branches } from "../../src/provisioning/Branches.ts"
-import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Endpoint } from "../../src/projects/Endpoint.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Core, Machines, settle } from "../memory/core.ts"
 import {
   branchNow,
   endpointNow,
-  setDesiredState,
   onBranch,
   only,
   operation,
   readyChild,
-  readyProject
+  readyProject,
+  setDesiredState
 } from "./story.ts"
 
 const runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)

@@ -1,18 +1,18 @@
 /** A project with a suspended endpoint, and what tests read of its operations. */
 import { Effect, Option } from "effect"
+import { changes } from "../../src/authorization/Policy.ts"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import type { BranchId, EndpointId, OperationId } from "../../src/Ids.ts"
 import type { StoredOperation } from "../../src/operations/Operation.ts"
-import { bySystem } from "../../src/operations/Operations.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { Branches } from "../../src/provisioning/Branches.ts"
+import { bySystem } from "../../src/operations/Operations.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import type { Endpoint } from "../../src/projects/Endpoint.ts"
-import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import type { Project } from "../../src/projects/Project.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
-import { changes } from "../../src/authorization/Policy.ts"
 import { logged, settle, signedIn } from "../memory/core.ts"
 
 export const onBranch = changes("write", "change_projects", "branch")

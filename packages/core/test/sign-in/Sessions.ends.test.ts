@@ -3,11 +3,11 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
-import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { SessionStore } from "../../src/sessions/SessionStore.ts"
 import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
+import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { callerOf, device, idTokenOf, logged, sessionCallerOf, signIn, tagOf } from "../memory/core.ts"
-import { under, claimsOf, team, inTest } from "./inTest.ts"
+import { claimsOf, inTest, team, under } from "./inTest.ts"
 
 describe("Switching organizations", () => {
   it.effect("keeps the session and its sign-in time", () =>

@@ -3,13 +3,13 @@ import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { Membership } from "../../src/accounts/Membership.ts"
-import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
-import { Organizations } from "../../src/organizations/Organizations.ts"
 import { decide } from "../../src/authorization/decide.ts"
 import { reads, self } from "../../src/authorization/Policy.ts"
+import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
+import { Organizations } from "../../src/organizations/Organizations.ts"
 import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { callerOf, logged, sessionCallerOf, signedIn, signIn, tagOf } from "../memory/core.ts"
-import { under, access, claimsOf, team, inTest } from "./inTest.ts"
+import { access, claimsOf, inTest, team, under } from "./inTest.ts"
 
 describe("The JWT of a session", () => {
   it.effect("lasts fifteen minutes, and never past the window", () =>

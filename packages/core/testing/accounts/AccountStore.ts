@@ -6,7 +6,7 @@ import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { Organization } from "../../src/accounts/Organization.ts"
 import { User } from "../../src/accounts/User.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { aMembership, aText, anInvitation, anOrganization, at, aUser } from "../records.ts"
+import { aMembership, anInvitation, anOrganization, aText, at, aUser } from "../records.ts"
 import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 export const accountStoreContract = <E>(

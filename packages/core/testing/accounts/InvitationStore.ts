@@ -4,7 +4,7 @@ import { Effect, type Layer, Option } from "effect"
 import { StoredInvitation } from "../../src/accounts/Invitation.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { anInvitation, anOrgId, at, aText } from "../records.ts"
+import { anInvitation, anOrgId, aText, at } from "../records.ts"
 import { inTransactionsAtOnce } from "../together.ts"
 
 const anAddress = () => `${aText("bob").replace(" ", ".")}@example.com`

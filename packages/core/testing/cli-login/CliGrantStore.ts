@@ -4,7 +4,7 @@ import { Effect, type Layer, Option } from "effect"
 import { CliGrant, maxWrongVerifiers } from "../../src/cli-login/CliGrant.ts"
 import { CliGrantStore } from "../../src/cli-login/CliGrantStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { aBranchId, aGrant, aProjectId, at, aText } from "../records.ts"
+import { aBranchId, aGrant, aProjectId, aText, at } from "../records.ts"
 import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 export const cliGrantStoreContract = <E>(name: string, adapter: Layer.Layer<CliGrantStore | Transaction, E>) =>

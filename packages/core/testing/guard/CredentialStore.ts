@@ -7,7 +7,7 @@ import { CredentialStore } from "../../src/guard/CredentialStore.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
 import { SessionStore } from "../../src/sessions/SessionStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { aMembership, anOrganization, aSession, aStoredKey, at, aText, aUser } from "../records.ts"
+import { aMembership, anOrganization, aSession, aStoredKey, aText, at, aUser } from "../records.ts"
 import { undone } from "../together.ts"
 
 /** A member with a key and a session. */

@@ -1,9 +1,9 @@
 /** The contract of `IdempotencyStore`. Run it against every adapter. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
-import { type IdempotentCall, IdempotencyStore } from "../../src/idempotency/IdempotencyStore.ts"
+import { IdempotencyStore, type IdempotentCall } from "../../src/idempotency/IdempotencyStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { at, aText } from "../records.ts"
+import { aText, at } from "../records.ts"
 import { atOnce, undone } from "../together.ts"
 
 const day = 86_400

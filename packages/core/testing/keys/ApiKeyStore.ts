@@ -4,7 +4,7 @@ import { Effect, type Layer, Option } from "effect"
 import type { ApiKey, StoredApiKey } from "../../src/keys/ApiKey.ts"
 import { ApiKeyStore, type KeysToEnd } from "../../src/keys/ApiKeyStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { aBranchId, anOrgId, aProjectId, aStoredKey, at, aText, aUser } from "../records.ts"
+import { aBranchId, anOrgId, aProjectId, aStoredKey, aText, at, aUser } from "../records.ts"
 import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 /** Reads a key from the store. */

@@ -5,7 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer } from "effect"
 import { type SigningKey, SigningKeyStore } from "../../src/sessions/SigningKeyStore.ts"
-import { at, aText } from "../records.ts"
+import { aText, at } from "../records.ts"
 import { atOnce } from "../together.ts"
 
 const aKey = (rest: Partial<SigningKey> = {}): SigningKey => ({

@@ -1,6 +1,6 @@
 /** Serves `ApiKeysApi` and the report of leaked keys from the core. */
 import { Api, type CreateApiKey, type PageQuery } from "@narthex/api"
-import { ApiKeys, pageOfAll, Principal, Target } from "@narthex/core"
+import { ApiKeys, Principal, pageOfAll, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"

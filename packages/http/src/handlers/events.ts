@@ -2,6 +2,8 @@
  * Serves `EventsApi`. A stream takes over the raw response: the broker writes frames to the socket, and no Effect fiber
  * runs per event (docs/design/events.md E25).
  */
+
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api, NotAcceptableProblem, pageRequest } from "@narthex/api"
 import {
   defaultPageSize,
@@ -15,7 +17,6 @@ import {
   Target,
   type TooManyStreams
 } from "@narthex/core"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

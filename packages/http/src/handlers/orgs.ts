@@ -1,6 +1,6 @@
 /** Serves `OrganizationsApi` and `InvitationsApi` from the core. */
 import { Api, confirmsLockout } from "@narthex/api"
-import { Invitations, Organizations, pageOfAll, Principal } from "@narthex/core"
+import { Invitations, Organizations, Principal, pageOfAll } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"

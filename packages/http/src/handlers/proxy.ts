@@ -1,7 +1,8 @@
 /** Serves `ProxyApi` from the core: the calls of proxies. */
-import { canonicalAddress, Api } from "@narthex/api"
-import { EventFeed, InvalidMember, ProjectId, ProxyRequests } from "@narthex/core"
+
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Api, canonicalAddress } from "@narthex/api"
+import { EventFeed, InvalidMember, ProjectId, ProxyRequests } from "@narthex/core"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"

@@ -1,5 +1,5 @@
 /** Records and pages of the core as answers hold them. */
-import { pageRequest, type PageQuery } from "@narthex/api"
+import { type PageQuery, pageRequest } from "@narthex/api"
 import { type Endpoint, ProxyAddress, type StoredOperation, viewEndpoint } from "@narthex/core"
 import { Effect } from "effect"
 import { problems } from "../toProblem.ts"

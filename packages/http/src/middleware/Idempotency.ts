@@ -11,9 +11,9 @@ import {
   problemOfSchemaError,
   ShowsSecret
 } from "@narthex/api"
-import { type AnyCaller, type IdempotencyStore, sha256, type StoredAnswer } from "@narthex/core"
+import { type AnyCaller, type IdempotencyStore, type StoredAnswer, sha256 } from "@narthex/core"
 import { Context, DateTime, Duration, Effect, Option } from "effect"
-import { HttpServerRespondable, type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
 import { problems } from "../toProblem.ts"
 

@@ -9,7 +9,7 @@
  */
 import { randomUUID } from "node:crypto"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { problemCatalog, type ProblemCode } from "@narthex/api"
+import { type ProblemCode, problemCatalog } from "@narthex/api"
 import { Cause, Effect } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerIdentity } from "../ServerIdentity.ts"

@@ -7,6 +7,7 @@
 import {
   type AgentRule,
   type AnyCaller,
+  BranchId,
   type CallEffect,
   type Capability,
   type CredentialPolicy,
@@ -14,9 +15,8 @@ import {
   decideTarget,
   type PathIds,
   type Permission,
-  permissionsOf,
   ProjectId,
-  BranchId,
+  permissionsOf,
   type Reach,
   type Scope
 } from "@narthex/core"

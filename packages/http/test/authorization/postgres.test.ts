@@ -6,9 +6,9 @@ import { layer } from "@effect/vitest"
 import { PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer } from "effect"
 import { afterAll } from "vitest"
-import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
 import { long } from "../../../../test/harness/long.ts"
 import { note } from "../../../../test/harness/note.ts"
+import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
 import { authorizationApi, authorizationTests } from "./authorizationSuite.ts"
 
 const api = authorizationApi(PostgresStorage.layer.pipe(Layer.provide(testDatabase)))

@@ -5,7 +5,7 @@
 import { Api } from "@narthex/api"
 import { Context, Effect, Layer } from "effect"
 import { type Answer, bytes, call as send } from "../support/wire.ts"
-import { callerOf, type Caller, idsOf } from "./caller.ts"
+import { type Caller, callerOf, idsOf } from "./caller.ts"
 import { expected, type Side } from "./expectation.ts"
 import { narrowOf, type Principal } from "./principals.ts"
 import type { Call, Ids, Row } from "./rows/cells.ts"

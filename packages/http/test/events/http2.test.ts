@@ -3,7 +3,7 @@
  */
 import { constants, createServer } from "node:http2"
 import { assert, describe, it, layer } from "@effect/vitest"
-import { EventBroker, EventLog, type EventLimits, OrgId } from "@narthex/core"
+import { EventBroker, type EventLimits, EventLog, OrgId } from "@narthex/core"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { eventually, within } from "../../../../test/harness/eventually.ts"
 import { Ahead } from "../support/apiOver.ts"

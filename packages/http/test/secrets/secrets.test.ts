@@ -9,7 +9,7 @@ import { makeKeySecret } from "@narthex/core"
 import { Cause, Context, Effect, Exit, Layer, Logger, Redacted, References, Tracer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { idToken, memoryApi } from "../support/apiOver.ts"
-import { address, arrive, founder, project, settled, type Someone, withToken } from "../support/story.ts"
+import { address, arrive, founder, project, type Someone, settled, withToken } from "../support/story.ts"
 import { type Answer, call, type Sent } from "../support/wire.ts"
 
 class Heard extends Context.Service<

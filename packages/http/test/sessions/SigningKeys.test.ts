@@ -5,7 +5,7 @@ import { TestClock } from "effect/testing"
 import { rotateSigningKeys } from "../../src/sessions/rotateSigningKeys.ts"
 import { signingKeysExist } from "../../src/sessions/SigningKeyRing.ts"
 import { makeSigningKey } from "../../src/sessions/WrappedKey.ts"
-import { eddsa, ed25519Pair, jws } from "./jws.ts"
+import { ed25519Pair, eddsa, jws } from "./jws.ts"
 import { claims, instance, issuer, masterOf, now, startOfTests, storage, stored, watched } from "./signing.ts"
 
 const kidOf = (token: Redacted.Redacted) =>

@@ -1,8 +1,8 @@
 /** Id tokens as our hostile provider signs them, and the identity provider that is to judge them. */
 import { IdentityProvider, type IdTokenToVerify } from "@narthex/core"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { OpenIdProviders } from "../../src/sessions/OpenIdProviders.ts"
 import type { OpenIdProvider } from "../../src/sessions/OpenIdProvider.ts"
+import { OpenIdProviders } from "../../src/sessions/OpenIdProviders.ts"
 import type { HostileProvider } from "./HostileProvider.ts"
 import { keys } from "./HostileProvider.ts"
 import { type Json, jws, rs256 } from "./jws.ts"

@@ -1,7 +1,6 @@
 /** The whole API on a free port: over memory here, over any other storage where a layer of it is given. */
 import { randomBytes } from "node:crypto"
 import { createServer as createHttp1Server } from "node:http"
-import { HttpServer } from "effect/http"
 import {
   AccessPolicy,
   type AccessSettings,
@@ -20,12 +19,13 @@ import {
   TokenSigner
 } from "@narthex/core"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted } from "effect"
+import { HttpServer } from "effect/http"
 import {
   Draining,
-  layerApiServer,
   type ListenOptions,
-  RateLimits,
+  layerApiServer,
   type RateLimitSettings,
+  RateLimits,
   ServerIdentity
 } from "../../src/index.ts"
 import { call, TestApi } from "./wire.ts"

@@ -3,7 +3,7 @@
  *
  * Answers are read whole, except event streams, which are left after their head.
  */
-import { Agent, request, type OutgoingHttpHeaders } from "node:http"
+import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 import { Context, Effect } from "effect"
 
 /** Where the API under test listens. */

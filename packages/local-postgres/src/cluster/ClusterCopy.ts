@@ -13,11 +13,11 @@ import { constants } from "node:fs"
 import { chown, copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect } from "effect"
-import { asSupervisor } from "./asSupervisor.ts"
-import type { Cluster } from "./Cluster.ts"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { ownerOf, type PostgresUser } from "../machine/PostgresUser.ts"
 import { runProgram } from "../machine/runProgram.ts"
+import { asSupervisor } from "./asSupervisor.ts"
+import type { Cluster } from "./Cluster.ts"
 
 /** Copies a data directory that no server uses. */
 export const copyStopped = Effect.fn("copyStopped")(function* (data: string, copy: string) {

@@ -8,9 +8,9 @@
 import { lstat, open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
-import { type Cluster, majorOf, makeClusterDirectory } from "./Cluster.ts"
-import { runProgram } from "../machine/runProgram.ts"
 import { attempt } from "../machine/LocalPostgresError.ts"
+import { runProgram } from "../machine/runProgram.ts"
+import { type Cluster, majorOf, makeClusterDirectory } from "./Cluster.ts"
 
 const makingOf = (cluster: Cluster) => join(cluster.directory, "making")
 const formerOf = (cluster: Cluster) => join(cluster.directory, "former")

@@ -8,11 +8,11 @@ import { constants } from "node:fs"
 import { chown, mkdir, open, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Schedule } from "effect"
-import { majorOf, superuser } from "./Cluster.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
+import { attempt } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import { runProgram } from "../machine/runProgram.ts"
-import { attempt } from "../machine/LocalPostgresError.ts"
+import { majorOf, superuser } from "./Cluster.ts"
 
 /** The data directory of the template, created on the first call. */
 export const clusterTemplate = Effect.fn("clusterTemplate")(function* (dataDir: string, machine: Machine) {

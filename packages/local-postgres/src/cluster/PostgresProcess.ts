@@ -16,12 +16,12 @@ import { closeSync, constants, openSync } from "node:fs"
 import { open, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
-import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import { ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
 import { environment } from "../machine/runProgram.ts"
+import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
 
 const readyWithin = "60 seconds"
 /** Bytes. */

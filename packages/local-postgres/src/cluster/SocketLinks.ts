@@ -11,8 +11,8 @@ import { lstat, mkdir, readdir, readlink, rename, rm, symlink } from "node:fs/pr
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { Effect } from "effect"
-import { type Cluster, socketName } from "./Cluster.ts"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
+import { type Cluster, socketName } from "./Cluster.ts"
 
 /** The bytes of `sun_path` without its terminating zero. */
 const maxPathLength = 107

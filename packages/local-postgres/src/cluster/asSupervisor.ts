@@ -11,8 +11,8 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import type { SqlError } from "effect/sql"
-import { type Cluster, socketName, superuser } from "./Cluster.ts"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
+import { type Cluster, socketName, superuser } from "./Cluster.ts"
 
 export const asSupervisor = <A, E, R>(
   cluster: Cluster,

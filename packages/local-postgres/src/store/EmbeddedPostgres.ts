@@ -13,11 +13,11 @@ import { type Cluster, clusterAt, majorOf, makeClusterDirectory, port, superuser
 import { copyStopped } from "../cluster/ClusterCopy.ts"
 import { hasData, putData } from "../cluster/ClusterData.ts"
 import { clusterTemplate } from "../cluster/ClusterTemplate.ts"
+import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
+import { fits, openSocketLinks, socketPathIn } from "../cluster/SocketLinks.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
-import { findPostmaster, startPostgres, stopPostgres } from "../cluster/PostgresProcess.ts"
-import { fits, openSocketLinks, socketPathIn } from "../cluster/SocketLinks.ts"
 
 /** How to connect to the store: over a Unix socket, without a password. */
 export interface StoreConnection {

@@ -7,9 +7,9 @@
  */
 import {
   EventData,
+  EventLog,
   eventIdFromUuid,
   eventIdToUuid,
-  EventLog,
   type LoggedEvent,
   noEvent,
   OrgId,

@@ -8,8 +8,8 @@
 import { CredentialStore, Organization, Session, User } from "@narthex/core"
 import { Effect, Layer, Option, Schema } from "effect"
 import { Database } from "../database/Database.ts"
-import { keyColumns, keyRowFields, storedKeyOf } from "../keys/storedApiKey.ts"
 import { reading } from "../database/tableOf.ts"
+import { keyColumns, keyRowFields, storedKeyOf } from "../keys/storedApiKey.ts"
 
 const standing = {
   standing_user: User,

@@ -2,7 +2,7 @@
  * `RateLimiter` on Postgres: one statement for each `take`. It weighs the windows in whole numbers, by the same formula
  * as the core, and the core computes the result from the counters that the statement returns.
  */
-import { countsNow, RateLimiter, restOfWindow, takenFrom, windowOf, type WindowCounts } from "@narthex/core"
+import { countsNow, RateLimiter, restOfWindow, takenFrom, type WindowCounts, windowOf } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 

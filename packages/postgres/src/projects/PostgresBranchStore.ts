@@ -1,5 +1,5 @@
 /** `BranchStore` on Postgres. */
-import { Branch, type BranchId, BranchStore, pageOf, type ProjectId } from "@narthex/core"
+import { Branch, type BranchId, BranchStore, type ProjectId, pageOf } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"

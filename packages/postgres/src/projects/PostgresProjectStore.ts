@@ -1,5 +1,5 @@
 /** `ProjectStore` on Postgres. */
-import { type OrgId, pageOf, Project, type ProjectId, ProjectStore } from "@narthex/core"
+import { type OrgId, Project, type ProjectId, ProjectStore, pageOf } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { tableOf } from "../database/tableOf.ts"

@@ -10,8 +10,8 @@
 import { writeSync } from "node:fs"
 import { EventLog, type NewEvent, OrgId, Transaction } from "@narthex/core"
 import { Effect, Layer, Random, Redacted } from "effect"
-import { Database, PostgresEventLog, PostgresTransaction } from "../../src/index.ts"
 import { randomFrom } from "../../../../test/harness/seed.ts"
+import { Database, PostgresEventLog, PostgresTransaction } from "../../src/index.ts"
 import { silent } from "../support/silent.ts"
 import { operations, orgOf, type Seen } from "./chaosModel.ts"
 

@@ -1,6 +1,7 @@
 /** The gauge `events_listen_up`: 1 while notifications arrive, 0 from the loss of the subscription until it is back. */
-import { EventLog, eventMetrics } from "@narthex/core"
+
 import { assert, describe, layer } from "@effect/vitest"
+import { EventLog, eventMetrics } from "@narthex/core"
 import { Context, Effect, Layer, Metric, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { eventually } from "../../../../test/harness/eventually.ts"

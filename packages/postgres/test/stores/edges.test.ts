@@ -1,10 +1,10 @@
 /** The stores on Postgres at the limits of ranges and under locks. */
 import { assert, layer } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Fiber, Option, Result } from "effect"
 import { EventLog, IpAllowlistStore, IpRule, OperationStore, parseCidr } from "@narthex/core"
 import { aBranchId, anOperation, aProjectId, at, aUser } from "@narthex/core/testing"
-import { commit, event, farAhead, fresh, longAgo, settle } from "../../../core/testing/events/logFixtures.ts"
+import { DateTime, Deferred, Effect, Fiber, Option, Result } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
+import { commit, event, farAhead, fresh, longAgo, settle } from "../../../core/testing/events/logFixtures.ts"
 import { Database } from "../../src/index.ts"
 import { onPostgres } from "./onPostgres.ts"
 

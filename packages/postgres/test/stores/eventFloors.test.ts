@@ -1,10 +1,11 @@
 /** Floors: of one organization after trimming, and of all organizations after a change of the timeline. */
+
+import { assert, layer } from "@effect/vitest"
 import { EventLog, noEvent, type OrgId, RegionId, Transaction } from "@narthex/core"
 import { anOrgId, at } from "@narthex/core/testing"
-import { assert, layer } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
-import { Database } from "../../src/index.ts"
 import { eventually } from "../../../../test/harness/eventually.ts"
+import { Database } from "../../src/index.ts"
 import { onPostgres } from "./onPostgres.ts"
 
 const emit = (org_id: OrgId, count: number) =>

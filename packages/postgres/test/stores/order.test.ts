@@ -1,7 +1,8 @@
 /** Contracts that only several connections can test: which transactions wait for which, and which do not. */
+
+import { assert, layer } from "@effect/vitest"
 import { OperationStore, Transaction } from "@narthex/core"
 import { aBranchId, anOperation, aProjectId, at } from "@narthex/core/testing"
-import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { shows } from "../support/observe.ts"

@@ -6,10 +6,25 @@
  * statement on it here is the bounded count of the gauges. eventSequence.test.ts holds the statement that takes events
  * from it to the key, because that one must not slow down with a backlog.
  */
-import { BranchId, CredentialStore, OperationStore, OrgId, ProjectId, SessionId, UserId } from "@narthex/core"
-import { ApiKeyStore, BranchStore, EventLog, InvitationStore, noEvent, ProjectStore, SessionStore } from "@narthex/core"
-import { at } from "@narthex/core/testing"
+
 import { assert, layer } from "@effect/vitest"
+import {
+  ApiKeyStore,
+  BranchId,
+  BranchStore,
+  CredentialStore,
+  EventLog,
+  InvitationStore,
+  noEvent,
+  OperationStore,
+  OrgId,
+  ProjectId,
+  ProjectStore,
+  SessionId,
+  SessionStore,
+  UserId
+} from "@narthex/core"
+import { at } from "@narthex/core/testing"
 import { Context, Effect, Layer } from "effect"
 import { Database, PostgresStorage } from "../../src/index.ts"
 import { testDatabase } from "../support/TestDatabase.ts"

@@ -8,9 +8,10 @@
  * no client: an expiry that the proxy observes may only deny, and only a fresh snapshot may open a project. Rules that
  * had expired by the snapshot's own clock do not count, because that is the server's decision.
  */
-import { DateTime, Option } from "effect"
+
 import type { AllowlistSnapshot } from "@narthex/api"
 import type { ProjectId } from "@narthex/core"
+import { DateTime, Option } from "effect"
 import { type Address, parseNetwork } from "../networks/Address.ts"
 import { NetworkTrie } from "../networks/NetworkTrie.ts"
 

@@ -4,8 +4,9 @@
  * A cancel request is a connection of its own, without a user name or password. It must pass the allowlist like any
  * other. It wakes no compute, because a compute that does not run has no query to cancel.
  */
-import { Effect } from "effect"
+
 import type { EndpointId, ProjectId } from "@narthex/core"
+import { Effect } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import { openSocket } from "./dial.ts"
 

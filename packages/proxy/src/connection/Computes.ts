@@ -7,9 +7,10 @@
  * 3. ALLOW again, because the rules may have changed during the wait. Then DIAL.
  * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms.
  */
-import { Clock, Effect, type Scope } from "effect"
+
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
+import { Clock, Effect, type Scope } from "effect"
 import type { Admitted, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"
 import type { AllowlistCache, RulesUnknown } from "../control-plane/AllowlistCache.ts"
 import {
@@ -20,9 +21,9 @@ import {
   type EndpointUnknown,
   WakeTimedOut
 } from "../control-plane/ControlPlane.ts"
-import { type ComputeGone, type Dialled, dial } from "./dial.ts"
-import { count } from "../outcomes/AuditTrail.ts"
 import { makeSingleFlight } from "../control-plane/SingleFlight.ts"
+import { count } from "../outcomes/AuditTrail.ts"
+import { type ComputeGone, type Dialled, dial } from "./dial.ts"
 
 type WakeError = EndpointUnknown | EndpointDisabled | AddressNotListed | WakeTimedOut | ControlPlaneUnreachable
 

@@ -10,16 +10,12 @@
  */
 import type { Socket } from "node:net"
 import { Clock, Deferred, Effect, Metric, Result } from "effect"
-import type { ActivityReports } from "../control-plane/ActivityReports.ts"
-import { type Address, parsePeer } from "../networks/Address.ts"
 import type { Admitted, Candidate } from "../allowlist/checkAllowlist.ts"
+import type { ActivityReports } from "../control-plane/ActivityReports.ts"
 import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
-import type { AuditTrail } from "../outcomes/AuditTrail.ts"
-import { type CancelKeys, type CancelTarget, forwardCancel } from "./CancelKeys.ts"
-import type { Computes } from "./Computes.ts"
 import type { EndpointCache } from "../control-plane/EndpointCache.ts"
-import { handshake, type Client, servernameOf } from "./handshake.ts"
-import type { ConnectionLimiter, Release } from "./ConnectionLimiter.ts"
+import { type Address, parsePeer } from "../networks/Address.ts"
+import type { AuditTrail } from "../outcomes/AuditTrail.ts"
 import { count, relayed } from "../outcomes/AuditTrail.ts"
 import {
   contradictoryEndpoints,
@@ -36,13 +32,17 @@ import {
   unknownEndpoint,
   wakeTimedOut
 } from "../outcomes/Refusal.ts"
+import { encodeFatal } from "../wire/ErrorResponse.ts"
+import { takeProxyHeader } from "../wire/ProxyHeader.ts"
+import { encodeStartup, type Startup } from "../wire/startup.ts"
+import { type CancelKeys, type CancelTarget, forwardCancel } from "./CancelKeys.ts"
+import type { Computes } from "./Computes.ts"
+import type { ConnectionLimiter, Release } from "./ConnectionLimiter.ts"
+import { type Client, handshake, servernameOf } from "./handshake.ts"
 import { Relay } from "./Relay.ts"
 import { type NoRoute, route } from "./route.ts"
 import { SocketReader } from "./SocketReader.ts"
 import type { Tls } from "./Tls.ts"
-import { encodeFatal } from "../wire/ErrorResponse.ts"
-import { takeProxyHeader } from "../wire/ProxyHeader.ts"
-import { encodeStartup, type Startup } from "../wire/startup.ts"
 
 /**
  * What all connections of a proxy share. `runProxy` makes it once and passes it to each connection.

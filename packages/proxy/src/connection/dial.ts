@@ -7,9 +7,9 @@
 import { connect, type Socket } from "node:net"
 import { Data, Effect, type Scope } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
-import { SocketReader } from "./SocketReader.ts"
 import type { ByteQueue } from "../wire/ByteQueue.ts"
 import { sqlstateOf } from "../wire/ErrorResponse.ts"
+import { SocketReader } from "./SocketReader.ts"
 
 /** No compute answers at the address. */
 export class ComputeGone extends Data.TaggedError("ComputeGone")<{ readonly reason: string }> {}

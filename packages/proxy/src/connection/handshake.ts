@@ -10,9 +10,9 @@ import type { Socket } from "node:net"
 import { TLSSocket } from "node:tls"
 import { Effect } from "effect"
 import { badPacket, Hangup, type Refusal, tlsRequired, unsupportedProtocol } from "../outcomes/Refusal.ts"
+import { type FirstPacket, type Startup, takeFirstPacket } from "../wire/startup.ts"
 import { SocketReader } from "./SocketReader.ts"
 import { type Tls, upgrade } from "./Tls.ts"
-import { type FirstPacket, type Startup, takeFirstPacket } from "../wire/startup.ts"
 
 /** The connection of a client. The socket and its reader are replaced when TLS begins. */
 export interface Client {

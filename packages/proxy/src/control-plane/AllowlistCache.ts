@@ -5,20 +5,21 @@
  * Pitfall: treating a change notification as the new state. It is a hint: only a snapshot holds the rules, and after a
  * reconnect all snapshots are loaded again, because notifications may have been missed.
  */
-import { Clock, Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"
+
 import { type AllowlistChange, maxAllowlists } from "@narthex/api"
 import type { ProjectId } from "@narthex/core"
-import { ControlPlane, type ControlPlaneUnreachable } from "./ControlPlane.ts"
-import { count } from "../outcomes/AuditTrail.ts"
-import { jittered, makeSingleFlight } from "./SingleFlight.ts"
+import { Clock, Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"
+import { type Allowlist, compile, covers, expiredSince, newer } from "../allowlist/Allowlist.ts"
 import {
   type Admitted,
-  checkAllowlist,
   type Candidate,
+  checkAllowlist,
   type NotListed,
   type RulesTooOld
 } from "../allowlist/checkAllowlist.ts"
-import { type Allowlist, compile, covers, expiredSince, newer } from "../allowlist/Allowlist.ts"
+import { count } from "../outcomes/AuditTrail.ts"
+import { ControlPlane, type ControlPlaneUnreachable } from "./ControlPlane.ts"
+import { jittered, makeSingleFlight } from "./SingleFlight.ts"
 
 export interface AllowlistCacheSettings {
   /** The interval between refreshes. */

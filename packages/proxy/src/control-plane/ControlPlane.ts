@@ -5,7 +5,7 @@
  * Pitfall: letting `wake` take an address. It takes an `Admitted`, which only the allowlist check makes, so that no code
  * path can wake a compute for a client that is not listed.
  */
-import { Context, Data, type Effect, type Scope, type Stream } from "effect"
+
 import type {
   AllowlistChange,
   AllowlistSnapshot,
@@ -14,6 +14,7 @@ import type {
   RunningCompute
 } from "@narthex/api"
 import type { EndpointId, ProjectId } from "@narthex/core"
+import { Context, Data, type Effect, type Scope, type Stream } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 
 /** The endpoint does not exist. */

@@ -6,9 +6,10 @@
  * Pitfall: resolving only when a client connects. Disabling an endpoint also ends its established connections, so
  * endpoints with connections are resolved again at every refresh.
  */
-import { type Duration, Effect, type Scope } from "effect"
+
 import type { ResolvedEndpoint } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
+import { type Duration, Effect, type Scope } from "effect"
 import { ControlPlane, type ControlPlaneUnreachable, type EndpointUnknown } from "./ControlPlane.ts"
 import { jittered, makeSingleFlight } from "./SingleFlight.ts"
 

@@ -2,8 +2,9 @@
  * What operators see of connections: a counter with an `event` label, the number of relayed connections, and an audit
  * line for each client that the allowlist refused.
  */
-import { Clock, Effect, Metric } from "effect"
+
 import type { EndpointId, ProjectId } from "@narthex/core"
+import { Clock, Effect, Metric } from "effect"
 
 const events = Metric.counter("narthex_proxy_events_total", {
   description: "Connections, by the stage they passed or the reason why they ended",

@@ -5,7 +5,7 @@
  * Drivers may retry 57P03, so no refusal that a retry cannot change uses it.
  */
 import { Data } from "effect"
-import { echo, type ErrorFields } from "../wire/ErrorResponse.ts"
+import { type ErrorFields, echo } from "../wire/ErrorResponse.ts"
 
 /** Ends the connection with an ErrorResponse. `event` is the label under which it is counted. */
 export class Refusal extends Data.TaggedError("Refusal")<ErrorFields & { readonly event: string }> {}

@@ -1,10 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Result } from "effect"
 import type { AllowlistSnapshot } from "@narthex/api"
 import { EndpointId, ProjectId } from "@narthex/core"
-import { parsePeer } from "../../src/networks/Address.ts"
-import { type Admitted, checkAllowlist } from "../../src/allowlist/checkAllowlist.ts"
+import { Result } from "effect"
 import { type Allowlist, compile, newer } from "../../src/allowlist/Allowlist.ts"
+import { type Admitted, checkAllowlist } from "../../src/allowlist/checkAllowlist.ts"
+import { parsePeer } from "../../src/networks/Address.ts"
 
 const project_id = ProjectId.make("prj-a")
 const noon = Date.parse("2026-01-01T12:00:00Z")

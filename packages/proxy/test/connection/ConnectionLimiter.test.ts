@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { EndpointId } from "@narthex/core"
-import { parsePeer } from "../../src/networks/Address.ts"
 import { ConnectionLimiter, defaultConnectionLimits } from "../../src/connection/ConnectionLimiter.ts"
+import { parsePeer } from "../../src/networks/Address.ts"
 
 const peer = (text: string) => {
   const parsed = parsePeer(text)

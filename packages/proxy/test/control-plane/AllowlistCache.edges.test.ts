@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { parsePeer } from "../../src/networks/Address.ts"
 import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
+import { parsePeer } from "../../src/networks/Address.ts"
 import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
 
 const neverStarted = { generation: 0, running: false, address: "", start: () => Promise.reject(new Error("started")) }

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { parsePeer } from "../../src/networks/Address.ts"
 import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
+import { parsePeer } from "../../src/networks/Address.ts"
 import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
 
 const settings = { refresh: Duration.seconds(30), max_stale: Duration.minutes(10) }

@@ -1,14 +1,14 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http"
 import type { AddressInfo } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Redacted, Result, Stream } from "effect"
 import { EndpointId, ProjectId } from "@narthex/core"
+import { DateTime, Effect, Fiber, Redacted, Result, Stream } from "effect"
 import { within } from "../../../../test/harness/eventually.ts"
-import { parsePeer } from "../../src/networks/Address.ts"
-import { checkAllowlist } from "../../src/allowlist/checkAllowlist.ts"
 import { compile } from "../../src/allowlist/Allowlist.ts"
+import { checkAllowlist } from "../../src/allowlist/checkAllowlist.ts"
 import { ControlPlane } from "../../src/control-plane/ControlPlane.ts"
 import { HttpControlPlane } from "../../src/control-plane/HttpControlPlane.ts"
+import { parsePeer } from "../../src/networks/Address.ts"
 
 const endpoint_id = EndpointId.make("ep-a")
 const project_id = ProjectId.make("prj-a")

@@ -3,6 +3,7 @@ import { Effect, Fiber, Schema } from "effect"
 import { TestClock } from "effect/testing"
 import { eventually, until, within } from "../../../../test/harness/eventually.ts"
 import { bytes } from "../../../../test/harness/seed.ts"
+import { Cluster } from "../support/Cluster.ts"
 import {
   once,
   open,
@@ -14,7 +15,6 @@ import {
   untilClosed,
   usual
 } from "../support/clients.ts"
-import { Cluster } from "../support/Cluster.ts"
 import { certificate, harness, writeCertificate } from "../support/harness.ts"
 import { endpoint_id } from "../support/MemoryControlPlane.ts"
 import { conninfo, run } from "../support/programs.ts"

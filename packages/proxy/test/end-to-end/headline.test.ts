@@ -2,6 +2,7 @@ import type { Socket } from "node:net"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
+import { Cluster } from "../support/Cluster.ts"
 import {
   once,
   open,
@@ -13,7 +14,6 @@ import {
   untilClosed,
   usual
 } from "../support/clients.ts"
-import { Cluster } from "../support/Cluster.ts"
 import { certificate, harness, refusingCompute } from "../support/harness.ts"
 import { endpoint_id, type Startable } from "../support/MemoryControlPlane.ts"
 import { beginPsql, psql } from "../support/programs.ts"

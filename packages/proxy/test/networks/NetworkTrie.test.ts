@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result, Schema } from "effect"
 import { type Cidr, contains, parseCidr } from "@narthex/core"
+import { Effect, Result, Schema } from "effect"
 import { neighbourhood, parseNetwork, parsePeer } from "../../src/networks/Address.ts"
 import { NetworkTrie } from "../../src/networks/NetworkTrie.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { EndpointId, ProjectId } from "@narthex/core"
 import { Effect, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { EndpointId, ProjectId } from "@narthex/core"
 import { AuditTrail } from "../../src/outcomes/AuditTrail.ts"
 
 const client = {

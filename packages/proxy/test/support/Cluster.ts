@@ -7,18 +7,18 @@ import { once } from "node:events"
 import {
   chmodSync,
   chownSync,
+  closeSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
-  closeSync,
   readFileSync,
   rmSync
 } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { postgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
 import { until, within } from "../../../../test/harness/eventually.ts"
+import { postgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
 import { copyTemplate } from "./clusterTemplate.ts"
 
 const programs = await postgresPrograms()

@@ -3,10 +3,10 @@
  * the contract (rules are checked again in the wake, versions rise, changes are streamed from the subscription on) and
  * records the calls.
  */
-import { DateTime, Effect, Layer, PubSub, Stream } from "effect"
+
 import type { AllowlistChange, EndpointActivity } from "@narthex/api"
-import { BranchId, EndpointId, IpRule, parseCidr, permits, ProjectId, RegionId, UserId, UserRef } from "@narthex/core"
-import { Option, Result } from "effect"
+import { BranchId, EndpointId, IpRule, ProjectId, parseCidr, permits, RegionId, UserId, UserRef } from "@narthex/core"
+import { DateTime, Effect, Layer, Option, PubSub, Result, Stream } from "effect"
 import {
   AddressNotListed,
   ControlPlane,

@@ -10,11 +10,11 @@
  */
 import type { ProjectId } from "../../Ids.ts"
 import type { LoggedEvent } from "../Envelope.ts"
-import { encodeEvent } from "./SseFrame.ts"
 import { eventIdToBytes } from "../EventId.ts"
 import { anyProject, brokerType, RingFilter, type RingSlice } from "./RingFilter.ts"
 import { hidden, noProject, RingSegment } from "./RingSegment.ts"
 import { SseBytes } from "./SseBytes.ts"
+import { encodeEvent } from "./SseFrame.ts"
 
 const firstSegment = 16 * 1024
 const laterSegment = 64 * 1024

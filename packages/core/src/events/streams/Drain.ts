@@ -1,7 +1,7 @@
 /** Stops the streams of an instance (docs/design/events.md E32): refuses new ones, and ends the open ones gradually. */
 import { Deferred, Duration, Effect, Exit, Fiber, Random, Schema, type Scope } from "effect"
-import { comment, retry } from "../ring/SseFrame.ts"
 import { SseBytes } from "../ring/SseBytes.ts"
+import { comment, retry } from "../ring/SseFrame.ts"
 import type { EventStream } from "./EventStream.ts"
 import type { OpenStream } from "./OpenStream.ts"
 import type { EndReason } from "./StreamMetrics.ts"

@@ -7,16 +7,17 @@
  * Pitfall: stopping before the stream has caught up or its socket is full. The rest would wait for the next event,
  * which may never come.
  */
-import { bookmark, comment, overflowFrame, resumeGapFrame, retry } from "../ring/SseFrame.ts"
+
 import { resumeGapId } from "../EventId.ts"
-import { type EndReason, streamMetrics } from "./StreamMetrics.ts"
 import type { EventRing } from "../ring/EventRing.ts"
-import type { Start } from "./Resume.ts"
-import type { StreamAccess, StreamOptions } from "./StreamAccess.ts"
 import type { RingFilter } from "../ring/RingFilter.ts"
 import { SseBytes } from "../ring/SseBytes.ts"
+import { bookmark, comment, overflowFrame, resumeGapFrame, retry } from "../ring/SseFrame.ts"
 import type { FlushBudget } from "./FlushBudget.ts"
+import type { Start } from "./Resume.ts"
+import type { StreamAccess, StreamOptions } from "./StreamAccess.ts"
 import { instant, type StreamHost } from "./StreamHost.ts"
+import { type EndReason, streamMetrics } from "./StreamMetrics.ts"
 import type { StreamSink } from "./StreamSink.ts"
 
 /** The broker, as its streams see it. */

@@ -10,11 +10,11 @@ import type { OrgId } from "../../Ids.ts"
 import type { LoggedEvent } from "../Envelope.ts"
 import { noEvent } from "../EventId.ts"
 import type { EventWindow } from "../EventLog.ts"
-import { streamMetrics } from "./StreamMetrics.ts"
 import { EventRing } from "../ring/EventRing.ts"
+import type { EventStream } from "./EventStream.ts"
 import { FlushBudget } from "./FlushBudget.ts"
 import type { StreamHost } from "./StreamHost.ts"
-import type { EventStream } from "./EventStream.ts"
+import { streamMetrics } from "./StreamMetrics.ts"
 
 /** The broker, as its fan-outs see it. */
 export interface FanoutOwner extends StreamHost {

@@ -2,11 +2,11 @@
 import { Clock, Deferred, Effect, Exit, type Scope } from "effect"
 import type { OrgId } from "../../Ids.ts"
 import type { StorageError } from "../../StorageError.ts"
-import type { EventBroker } from "./EventBroker.ts"
 import type { EventLog } from "../EventLog.ts"
 import type { Recorder } from "../EventMetrics.ts"
-import { streamMetrics } from "./StreamMetrics.ts"
 import type { EventRing } from "../ring/EventRing.ts"
+import type { EventBroker } from "./EventBroker.ts"
+import { streamMetrics } from "./StreamMetrics.ts"
 
 export const makeRingLoader = (
   broker: EventBroker["Service"],

@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Schema } from "effect"
 import { Envelope, EventData, type LoggedEvent, toEnvelope } from "../../../src/events/Envelope.ts"
-import { encodeEvent, overflowFrame, resumeGapFrame } from "../../../src/events/ring/SseFrame.ts"
 import { SseBytes } from "../../../src/events/ring/SseBytes.ts"
+import { encodeEvent, overflowFrame, resumeGapFrame } from "../../../src/events/ring/SseFrame.ts"
 import { RegionId } from "../../../src/Ids.ts"
 import { idAt, logged, org, project } from "../fixtures.ts"
 

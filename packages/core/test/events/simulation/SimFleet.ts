@@ -6,10 +6,10 @@
  * observed from outside, by `inspect` and by the clients.
  */
 import { Cause, Context, DateTime, Duration, Effect, Exit, type Fiber, Layer, Scope } from "effect"
-import { EventBroker } from "../../../src/events/streams/EventBroker.ts"
 import { EventFeed } from "../../../src/events/EventFeed.ts"
 import { EventLog } from "../../../src/events/EventLog.ts"
 import { EventSettings } from "../../../src/events/EventSettings.ts"
+import { EventBroker } from "../../../src/events/streams/EventBroker.ts"
 import { EventStreams } from "../../../src/events/streams/EventStreams.ts"
 import type { OpenStream } from "../../../src/events/streams/OpenStream.ts"
 import { StreamAuthority } from "../../../src/events/streams/StreamAuthority.ts"

@@ -4,9 +4,9 @@
  * Ends calmly, and then every client must have all there is.
  */
 import { Effect } from "effect"
+import { allowlistChanged } from "../../../src/allowlist/AllowlistChange.ts"
 import type { NewEvent } from "../../../src/events/Envelope.ts"
 import { noEvent } from "../../../src/events/EventId.ts"
-import { allowlistChanged } from "../../../src/allowlist/AllowlistChange.ts"
 import {
   apiKeyRevoked,
   membershipRevoked,

@@ -8,7 +8,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { times } from "../../../../../test/harness/long.ts"
 import { note } from "../../../../../test/harness/note.ts"
-import { simulate, type Story } from "./simulate.ts"
+import { type Story, simulate } from "./simulate.ts"
 
 const { NARTHEX_TEST_SEEDS: wanted, NARTHEX_TEST_WORLD: only } = process.env
 const count = Number(wanted ?? times(2_000, 100_000))

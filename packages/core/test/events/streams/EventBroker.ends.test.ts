@@ -1,8 +1,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Metric, Result, Schema } from "effect"
 import { noEvent } from "../../../src/events/EventId.ts"
-import { streamMetrics } from "../../../src/events/streams/StreamMetrics.ts"
 import { apiKeyRevoked, membershipRevoked } from "../../../src/events/InternalEvents.ts"
+import { streamMetrics } from "../../../src/events/streams/StreamMetrics.ts"
 import { ApiKeyId, OrgId, UserId } from "../../../src/Ids.ts"
 import { ada, idAt, logged, makeTestBroker, org, principal, streamOptions } from "../fixtures.ts"
 

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { allowlistChanged } from "../../../src/allowlist/AllowlistChange.ts"
 import type { LoggedEvent } from "../../../src/events/Envelope.ts"
 import { noEvent, overflowId, resumeGapId } from "../../../src/events/EventId.ts"
-import { allowlistChanged } from "../../../src/allowlist/AllowlistChange.ts"
 import { OrgId } from "../../../src/Ids.ts"
 import { idAt, logged, makeTestBroker, org, otherProject, principal, project } from "../fixtures.ts"
 

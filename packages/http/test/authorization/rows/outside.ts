@@ -1,5 +1,5 @@
 /** Rows 1 and 26 of the matrix: calls for which a person's credential does not matter. */
-import { text, type Row } from "./cells.ts"
+import { type Row, text } from "./cells.ts"
 
 export const outside: ReadonlyArray<Row> = [
   {

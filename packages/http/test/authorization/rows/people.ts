@@ -1,5 +1,5 @@
 /** Rows 2 to 16 of the matrix: sessions, keys, organizations. */
-import { name, email, authorization, type Row } from "./cells.ts"
+import { authorization, email, name, type Row } from "./cells.ts"
 
 export const people: ReadonlyArray<Row> = [
   {
