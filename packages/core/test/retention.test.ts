@@ -8,8 +8,8 @@ import { SessionStore } from "../src/sessions/SessionStore.ts"
 
 const call = { owner: "ada", key: "once", fingerprint: "POST /v1/projects" }
 
-describe("forgetting", () => {
-  it.effect("a record is forgotten after its time, and not before", () =>
+describe("forget", () => {
+  it.effect("an idempotency record is purged at its expiry and not before", () =>
     Effect.gen(function* () {
       const store = yield* IdempotencyStore
       const begin = Effect.gen(function* () {
@@ -27,7 +27,7 @@ describe("forgetting", () => {
     }).pipe(Effect.provide(layerMemoryPorts))
   )
 
-  it.effect("a spent id token is remembered until it expires", () =>
+  it.effect("a spent id token is retained until it expires", () =>
     Effect.gen(function* () {
       const store = yield* SessionStore
       yield* store.spend("digest", DateTime.add(yield* DateTime.now, { hours: 1 }))

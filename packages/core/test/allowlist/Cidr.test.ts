@@ -10,7 +10,7 @@ describe("parseCidr", () => {
     ["::ffff:10.0.0.0/104", "10.0.0.0/8"],
     ["::ffff:203.0.113.7/128", "203.0.113.7/32"],
     ["0.0.0.0/0", "0.0.0.0/0"]
-  ])("spells %s as %s", (given, canonical) => {
+  ])("parseCidr normalizes %s to %s", (given, canonical) => {
     assert.deepStrictEqual(parseCidr(given), Result.succeed(canonical as never))
   })
 
@@ -33,7 +33,7 @@ describe("parseCidr", () => {
     "10.0.0.0-10.0.0.9",
     "10.0.0.1",
     "::1"
-  ])("refuses %j", (given) => {
+  ])("parseCidr refuses %j", (given) => {
     assert.isTrue(Result.isFailure(parseCidr(given)), JSON.stringify(parseCidr(given)))
   })
 
@@ -42,7 +42,7 @@ describe("parseCidr", () => {
     ["203.0.113.7", "203.0.113.7/32"],
     ["2001:DB8::1", "2001:db8::1/128"],
     ["::ffff:203.0.113.7", "203.0.113.7/32"]
-  ])("refuses %s and names what was meant: %s", (given, meant) => {
+  ])("parseCidr refuses %s and suggests %s", (given, meant) => {
     const refused = parseCidr(given)
     assert.isTrue(Result.isFailure(refused))
     if (Result.isFailure(refused)) assert.include(refused.failure.message, `did you mean ${meant}`)
@@ -55,11 +55,11 @@ describe("parseCidrOrAddress", () => {
     ["::1", "::1/128"],
     ["::ffff:203.0.113.7", "203.0.113.7/32"],
     ["10.0.0.0/8", "10.0.0.0/8"]
-  ])("spells %s as %s", (given, canonical) => {
+  ])("parseCidrOrAddress normalizes %s to %s", (given, canonical) => {
     assert.deepStrictEqual(parseCidrOrAddress(given), Result.succeed(canonical as never))
   })
 
-  it.each(["", ".", "..", "10.0.0.1/", "10.0.0.5/24", "localhost"])("refuses %j", (given) => {
+  it.each(["", ".", "..", "10.0.0.1/", "10.0.0.5/24", "localhost"])("parseCidrOrAddress refuses %j", (given) => {
     assert.isTrue(Result.isFailure(parseCidrOrAddress(given)))
   })
 })

@@ -1,4 +1,4 @@
-/** What a change of an allowlist tells the proxies, and that it is told exactly when something changed. */
+/** Changes of an allowlist and the internal events that notify the proxies: exactly one for each change. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { allowlistChangeOf } from "../../src/allowlist/AllowlistChange.ts"
@@ -10,8 +10,8 @@ import { Core, logged } from "../memory/core.ts"
 const ada = aUser().ref
 const rule = (cidr: string) => ({ cidr, label: "  office " })
 
-/** The versions that were told of a project, in order. */
-const told = (project: string) =>
+/** The allowlist versions in a project's change events, in order. */
+const emittedVersions = (project: string) =>
   Effect.map(logged, (events) =>
     events
       .flatMap((event) => Option.toArray(allowlistChangeOf(event)))
@@ -20,7 +20,7 @@ const told = (project: string) =>
   )
 
 describe("A change of an allowlist", () => {
-  it.effect("is told once, with the version that the list then has", () =>
+  it.effect("a change of an allowlist emits one event with the list's new version", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const store = yield* IpAllowlistStore
@@ -34,11 +34,11 @@ describe("A change of an allowlist", () => {
       ]
       for (const [index, step] of steps.entries()) {
         yield* step
-        const versions = yield* told(project.id)
+        const versions = yield* emittedVersions(project.id)
         assert.strictEqual(versions.length, index + 1)
         assert.strictEqual(versions.at(-1), yield* store.version(project.id))
       }
-      const versions = yield* told(project.id)
+      const versions = yield* emittedVersions(project.id)
       assert.deepStrictEqual(
         versions,
         versions.toSorted((a, b) => a - b)
@@ -47,7 +47,7 @@ describe("A change of an allowlist", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("that was refused is not told, and changes no version", () =>
+  it.effect("a refused change of an allowlist emits no event and keeps the version", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const store = yield* IpAllowlistStore
@@ -64,12 +64,12 @@ describe("A change of an allowlist", () => {
         allowlist.remove(project, "")
       ])
         assert.strictEqual((yield* Effect.exit<unknown, unknown, never>(refused))._tag, "Failure")
-      assert.deepStrictEqual(yield* told(project.id), [version])
+      assert.deepStrictEqual(yield* emittedVersions(project.id), [version])
       assert.strictEqual(yield* store.version(project.id), version)
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("does not reach another project, and an IPv4-mapped network is the IPv4 one", () =>
+  it.effect("a change applies to its project only, and an IPv4-mapped network equals the IPv4 one", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const [project, other] = [aProject(), aProject()]
@@ -77,21 +77,21 @@ describe("A change of an allowlist", () => {
       assert.deepStrictEqual([String(made.cidr), made.label], ["198.51.100.0/24", "office"])
       assert.isTrue((yield* allowlist.add(project, rule("198.51.100.0/24"), ada)).replaced)
       assert.isFalse((yield* allowlist.list(other.id)).restricted)
-      assert.deepStrictEqual(yield* told(other.id), [])
+      assert.deepStrictEqual(yield* emittedVersions(other.id), [])
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("keeps to the limit when many come at once", () =>
+  it.effect("simultaneous additions to an allowlist do not exceed the limit", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const project = aProject()
       for (let n = 0; n < maxRules - 3; n++) yield* allowlist.add(project, rule(`10.${n >> 8}.${n & 255}.0/24`), ada)
-      const tries = yield* Effect.forEach(
+      const attempts = yield* Effect.forEach(
         Array.from({ length: 20 }, (_, n) => `192.0.2.${n}/32`),
         (cidr) => Effect.exit(allowlist.add(project, rule(cidr), ada)),
         { concurrency: "unbounded" }
       )
-      assert.strictEqual(tries.filter(({ _tag }) => _tag === "Success").length, 3)
+      assert.strictEqual(attempts.filter(({ _tag }) => _tag === "Success").length, 3)
       assert.strictEqual((yield* allowlist.list(project.id)).rules.length, maxRules)
     }).pipe(Effect.provide(Core))
   )

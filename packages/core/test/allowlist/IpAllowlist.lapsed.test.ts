@@ -1,4 +1,4 @@
-/** What a lapsed rule still does, which is nothing; and what the edges of networks are. */
+/** Expired rules have no effect; and the edge cases of networks. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -10,8 +10,8 @@ import { Core, logged } from "../memory/core.ts"
 const ada = aUser().ref
 const rule = (cidr: string, ttl_seconds: number | null = null) => ({ cidr, ttl_seconds })
 
-describe("A lapsed rule", () => {
-  it.effect("matches nothing in a check, beside one that is in force", () =>
+describe("An expired rule", () => {
+  it.effect("an expired rule matches nothing while another rule is in force", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const project = aProject()
@@ -24,7 +24,7 @@ describe("A lapsed rule", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("takes no place in a full list", () =>
+  it.effect("an expired rule does not count toward the limit", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const project = aProject()
@@ -39,7 +39,7 @@ describe("A lapsed rule", () => {
 })
 
 describe("A list of several networks", () => {
-  it.effect("lets in an address that any of them holds", () =>
+  it.effect("a list of several networks admits an address that any of them contains", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const project = aProject()
@@ -51,7 +51,7 @@ describe("A list of several networks", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("tells of its change in its project's organization", () =>
+  it.effect("a change event names the project and its organization", () =>
     Effect.gen(function* () {
       const project = aProject()
       yield* (yield* IpAllowlist).add(project, rule("203.0.113.0/24"), ada)
@@ -62,16 +62,16 @@ describe("A list of several networks", () => {
 })
 
 describe("A network", () => {
-  it("of all mapped addresses is that of all IPv4 addresses, and a wider one is refused", () => {
+  it("the network of all IPv4-mapped addresses becomes 0.0.0.0/0, and a wider one is refused", () => {
     assert.strictEqual(Result.getOrThrow(parseCidr("::ffff:0.0.0.0/96")), "0.0.0.0/0")
     assert.isTrue(Result.isFailure(parseCidr("::ffff:0.0.0.0/95")))
   })
 
-  it.each(["10.0.0.0/8/8", "10.0.0.0/8/", "fe80::1%eth0/64", "fe80::1%eth0"])("is not spelled %j", (text) => {
+  it.each(["10.0.0.0/8/8", "10.0.0.0/8/", "fe80::1%eth0/64", "fe80::1%eth0"])("%j is not a network", (text) => {
     assert.isTrue(Result.isFailure(parseCidrOrAddress(text)))
   })
 
-  it("holds no address with a zone", () => {
+  it("a network contains no address with a zone", () => {
     assert.isFalse(contains(Result.getOrThrow(parseCidr("fe80::/64")), "fe80::1%eth0"))
   })
 })

@@ -26,7 +26,7 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("one rule shuts out every unlisted address, and says which rule lets one in", () =>
+  it.effect("one rule refuses every unlisted address, and a check names the matching rule", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       yield* allowlist.add(project, office, ada)
@@ -38,7 +38,7 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("a lapsed last rule opens the project, at the instant it was due", () =>
+  it.effect("the project opens at the instant at which its last rule expires", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const { rule } = yield* allowlist.add(project, { ...office, ttl_seconds: 60 }, ada)
@@ -52,7 +52,7 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("the project opens when the last of its rules lapses, not the first", () =>
+  it.effect("opens_at is the latest expiry of the rules, and absent when a rule does not expire", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       yield* allowlist.add(project, { ...office, ttl_seconds: 60 }, ada)
@@ -64,7 +64,7 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("listing a network again replaces its rule while that is in force", () =>
+  it.effect("adding a network again replaces its rule while that is in force", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const add = Effect.map(allowlist.add(project, { ...office, ttl_seconds: 60 }, ada), (added) => added.replaced)
@@ -75,7 +75,7 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("an address is no network when listing, and itself alone when removing", () =>
+  it.effect("adding an address without a prefix is refused, removing one removes its single-address network", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const error = yield* Effect.flip(allowlist.add(project, { cidr: "203.0.113.7" }, ada))
@@ -86,7 +86,7 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("removing what is not there, or no longer in force, is an error and not a silence", () =>
+  it.effect("removing an absent or expired rule is an error", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const absent = yield* Effect.flip(allowlist.remove(project, "10.0.0.0/8"))
@@ -108,7 +108,7 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("a project lists so many networks and no more; a listed one can still be replaced", () =>
+  it.effect("a full list refuses another network, and a listed one can still be replaced", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const nth = (n: number) => ({ cidr: `10.${n >> 8}.${n & 255}.0/24` })
@@ -118,7 +118,7 @@ describe("IpAllowlist", () => {
     }).pipe(Effect.provide(TestLayer))
   )
 
-  it.effect("a rule crosses the wire as plain JSON", () =>
+  it.effect("a rule is encoded as plain JSON", () =>
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlist
       const { rule } = yield* allowlist.add(project, office, ada)

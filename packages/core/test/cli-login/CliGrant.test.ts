@@ -11,7 +11,7 @@ describe("isLoopbackRedirect", () => {
     "http://[::1]:43210/callback",
     "http://127.0.0.1:43210/a/b-c_d.e~f",
     "http://127.0.0.1:43210/..."
-  ])("takes %s", (redirect) => {
+  ])("isLoopbackRedirect accepts %s", (redirect) => {
     assert.isTrue(isLoopbackRedirect(redirect))
   })
 
@@ -45,18 +45,18 @@ describe("isLoopbackRedirect", () => {
     "http://127.0.0.1:43210/call back",
     "http://127.0.0.1:４３２１０/",
     "javascript:alert(1)"
-  ])("refuses %j", (redirect) => {
+  ])("isLoopbackRedirect refuses %j", (redirect) => {
     assert.isFalse(isLoopbackRedirect(redirect))
   })
 })
 
 describe("CliGrant", () => {
-  it("is open for its sixty seconds, and its end is outside", () => {
+  it("a grant is open for 60 seconds, exclusive", () => {
     assert.isTrue(aGrant().openAt(at(59.999)))
     assert.isFalse(aGrant().openAt(at(60)))
   })
 
-  it("is not open once used, nor after five wrong verifiers", () => {
+  it("a grant is not open once used or after five wrong verifiers", () => {
     assert.isFalse(aGrant({ consumed_at: at(1) }).openAt(at(2)))
     assert.isTrue(aGrant({ wrong_verifiers: 4 }).openAt(at(2)))
     assert.isFalse(aGrant({ wrong_verifiers: 5 }).openAt(at(2)))

@@ -35,7 +35,7 @@ const keyCount = (of: SessionCaller) =>
   Effect.flatMap(ApiKeys, (keys) => Effect.map(keys.list(of), (list) => list.length))
 
 describe("A login of the command line", () => {
-  it.effect("makes the key that was authorized, for who authorized it", () =>
+  it.effect("an exchange creates the authorized key for the user who authorized it", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { code, expires_at } = yield* authorize(ada)
@@ -48,19 +48,19 @@ describe("A login of the command line", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of two hundred exchanges at once makes one key", () =>
+  it.effect("two hundred simultaneous exchanges of a code create one key", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { code } = yield* authorize(ada)
-      const tries = yield* Effect.forEach(Array.from({ length: 200 }), () => Effect.exit(exchange(code)), {
+      const attempts = yield* Effect.forEach(Array.from({ length: 200 }), () => Effect.exit(exchange(code)), {
         concurrency: "unbounded"
       })
-      assert.strictEqual(tries.filter(({ _tag }) => _tag === "Success").length, 1)
+      assert.strictEqual(attempts.filter(({ _tag }) => _tag === "Success").length, 1)
       assert.strictEqual(yield* keyCount(ada), 1)
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("refuses a second use, and leaves the key of the first alone", () =>
+  it.effect("a second exchange of a code is refused and keeps the key of the first", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { code } = yield* authorize(ada)
@@ -72,7 +72,7 @@ describe("A login of the command line", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("survives four wrong verifiers and is burned by the fifth", () =>
+  it.effect("a code is valid after four wrong verifiers and void after the fifth", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       for (const wrong of [4, 5]) {
@@ -88,7 +88,7 @@ describe("A login of the command line", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is burned by five at once as well", () =>
+  it.effect("five simultaneous wrong verifiers void a code", () =>
     Effect.gen(function* () {
       const { code } = yield* authorize(yield* signedIn("ada"))
       const wrong = Redacted.make("wrong")
@@ -99,7 +99,7 @@ describe("A login of the command line", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is bound to its redirect, to the letter", () =>
+  it.effect("a code is bound to its exact redirect URI", () =>
     Effect.gen(function* () {
       const { code } = yield* authorize(yield* signedIn("ada"))
       for (const other of ["http://127.0.0.1:43211/callback", `${redirect_uri}/`, "http://[::1]:43210/callback", ""])
@@ -108,7 +108,7 @@ describe("A login of the command line", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("works for sixty seconds, its end outside", () =>
+  it.effect("a code is valid for 60 seconds, exclusive", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const { code } = yield* authorize(ada)
@@ -120,7 +120,7 @@ describe("A login of the command line", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("answers missing, unknown and wrong codes alike", () =>
+  it.effect("missing, unknown and mismatched codes fail alike", () =>
     Effect.gen(function* () {
       const { code } = yield* authorize(yield* signedIn("ada"))
       const errors = yield* Effect.forEach(
@@ -131,16 +131,16 @@ describe("A login of the command line", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is authorized once with a state, of two at once too, and keeps neither state nor code", () =>
+  it.effect("a state is authorized once, also simultaneously, and neither state nor code is stored in plain text", () =>
     Effect.gen(function* () {
       const ada = yield* signedIn("ada")
       const state = "a state that is used twice"
-      const tries = yield* Effect.forEach([1, 2], () => Effect.result(authorize(ada, state)), {
+      const attempts = yield* Effect.forEach([1, 2], () => Effect.result(authorize(ada, state)), {
         concurrency: "unbounded"
       })
-      assert.deepStrictEqual(tries.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
+      assert.deepStrictEqual(attempts.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
       assert.strictEqual(yield* tagOf(authorize(ada, state)), "Conflict")
-      for (const made of tries) {
+      for (const made of attempts) {
         if (made._tag === "Failure") continue
         const code = Redacted.value(made.success.code)
         const grants = yield* CliGrantStore
@@ -151,7 +151,7 @@ describe("A login of the command line", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("sends no code anywhere but to this machine", () =>
+  it.effect("a redirect URI that is not a loopback address is refused", () =>
     Effect.gen(function* () {
       const login = yield* CliLogin
       const refused = login.authorize(yield* signedIn("ada"), {
@@ -171,28 +171,28 @@ describe("A login of the command line", () => {
 describe("Between Authorize and the exchange", () => {
   const closed = { open_signup: false, sign_in_allowlist: [], invitations_bypass_gate: false }
 
-  it.effect("a person who lost the right to a key gets none", () =>
+  it.effect("an exchange is refused if the user lost the right to a key since authorizing it", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const operator = yield* OperatorAccounts
       const sessions = yield* Sessions
-      const fates = {
+      const changes = {
         "signed out": (_: SessionCaller, token: Redacted.Redacted) => sessions.logout(token),
         disabled: ({ user }: SessionCaller) => operator.disable(user.id),
         removed: ({ org_id, user }: SessionCaller) => accounts.removeMembership(org_id, user.id)
       }
-      for (const [fate, happens] of Object.entries(fates)) {
-        const { access_token } = yield* signIn(fate)
+      for (const [change, apply] of Object.entries(changes)) {
+        const { access_token } = yield* signIn(change)
         const caller = yield* sessionCallerOf(access_token)
-        const { code } = yield* authorize(caller, fate.padEnd(22, "x"))
-        yield* happens(caller, access_token)
-        assert.strictEqual(yield* tagOf(exchange(code)), "InvalidCode", fate)
-        assert.strictEqual(yield* keyCount(caller), 0, fate)
+        const { code } = yield* authorize(caller, change.padEnd(22, "x"))
+        yield* apply(caller, access_token)
+        assert.strictEqual(yield* tagOf(exchange(code)), "InvalidCode", change)
+        assert.strictEqual(yield* keyCount(caller), 0, change)
       }
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("an account that became pending gets none, and may try again once it is enabled", () =>
+  it.effect("an exchange is refused while the account is pending, and succeeds once it is enabled", () =>
     Effect.gen(function* () {
       const operator = yield* OperatorAccounts
       const ada = yield* signedIn("ada").pipe(Effect.provideService(AccessPolicy, closed))
@@ -204,7 +204,7 @@ describe("Between Authorize and the exchange", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("the limit of keys counts, and does not use the code up", () =>
+  it.effect("an exchange over the key limit is refused and does not consume the code", () =>
     Effect.gen(function* () {
       const { code } = yield* authorize(yield* signedIn("ada"))
       assert.strictEqual(yield* tagOf(exchange(code).pipe(Effect.provideService(KeyLimit, 0))), "Conflict")

@@ -4,9 +4,12 @@ import { Base64Url } from "effect/encoding"
 import { decodeCursor, encodeCursor, pageOfAll } from "../../src/Page.ts"
 
 describe("A cursor", () => {
-  it.each(["prj-01k3z6v9e8q0x5m4c2b7n1r0sd", "0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10"])("gives %s back", (id) => {
-    assert.deepStrictEqual(decodeCursor(encodeCursor(id)), Result.succeed(id))
-  })
+  it.each(["prj-01k3z6v9e8q0x5m4c2b7n1r0sd", "0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10"])(
+    "a cursor decodes to %s",
+    (id) => {
+      assert.deepStrictEqual(decodeCursor(encodeCursor(id)), Result.succeed(id))
+    }
+  )
 
   it.each([
     "",
@@ -18,14 +21,14 @@ describe("A cursor", () => {
     Base64Url.encode("v1 prj 1"),
     Base64Url.encode("v1 ' or 1=1"),
     Base64Url.encode(`v1 ${"a".repeat(65)}`)
-  ])("%j is none of ours", (text) => {
+  ])("%j is not a valid cursor", (text) => {
     assert.isTrue(Result.isFailure(decodeCursor(text)))
   })
 })
 
 describe("pageOfAll", () => {
   const rows = Array.from({ length: 7 }, (_, n) => ({ id: `id-${n}` }))
-  it.each([1, 2, 3, 6, 7, 8])("shows everything once, newest first, in pages of %i", (limit) => {
+  it.each([1, 2, 3, 6, 7, 8])("pages of %i list every row once, newest first", (limit) => {
     const seen: Array<string> = []
     let after: string | null = null
     let pages = 0
@@ -41,7 +44,7 @@ describe("pageOfAll", () => {
     assert.strictEqual(pages, Math.ceil(rows.length / limit))
   })
 
-  it("has no next page when the last one is full", () => {
+  it("a full last page has no next page", () => {
     assert.isNull(pageOfAll(rows, { limit: 7, after: null }).next_cursor)
     assert.deepStrictEqual(pageOfAll([], { limit: 7, after: null }), { items: [], next_cursor: null })
   })

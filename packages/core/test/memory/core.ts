@@ -1,7 +1,7 @@
 /**
- * The core over memory ports for service tests: people who sign in, and machines that do what a test tells them.
+ * The core over memory ports for service tests: users who sign in, and a compute driver that a test controls.
  *
- * Nothing works in the background here: operations run when a test calls `settle` or `OperationRunner.runOne`.
+ * No operation runs in the background: operations run when a test calls `settle` or `OperationRunner.runOne`.
  */
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
@@ -29,7 +29,7 @@ import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { SignIn } from "../../src/sign-in/SignIn.ts"
 import { Transaction } from "../../src/Transaction.ts"
 
-/** The id tokens that the provider of these tests vouches for, by their text. */
+/** The id tokens that the test provider verifies, by their text. */
 export class IdTokens extends Context.Service<IdTokens, Map<string, VerifiedIdentity>>()("test/IdTokens") {}
 
 const Provider = Layer.effect(
@@ -48,7 +48,7 @@ const pepper = { id: "p1", key: Redacted.make(new Uint8Array(32).fill(7)) }
 
 const Ports = Layer.mergeAll(layerMemoryPorts, Provider, KeyDigester.layer(pepper), TokenSigner.layerMemory)
 
-/** Accounts, sessions, keys and what proves them. */
+/** Accounts, sessions, keys and authentication. */
 export const People = Layer.mergeAll(
   Invitations.layer,
   OperatorAccounts.layer,
@@ -62,16 +62,16 @@ export const People = Layer.mergeAll(
   Layer.provideMerge(Ports)
 )
 
-/** What the machines were asked to do, and what a test makes of it. */
+/** The calls that the compute driver received, and the hooks with which a test controls them. */
 export interface Machinery {
   /** `start ep-… 1`, in the order of the calls. */
   readonly calls: Array<string>
   readonly starts: Array<ComputeStart>
-  /** The roles that each call brought to a branch. */
+  /** The roles that the latest call applied to a branch. */
   readonly roles: Map<string, ReadonlyArray<string>>
-  /** Runs before a call does anything: may fail it, or never end. */
+  /** Runs before a call has an effect; it may fail the call or never complete. */
   before: (call: string) => Effect.Effect<void, ComputeFailed>
-  /** Runs once a call has done everything. */
+  /** Runs after a call has taken effect. */
   after: (call: string) => Effect.Effect<void, ComputeFailed>
 }
 
@@ -137,10 +137,10 @@ const Rest = Layer.merge(
   Layer.effectDiscard(Effect.flatMap(RegionCatalog, ({ seed }) => seed([region])))
 ).pipe(Layer.provideMerge(layerServices))
 
-/** Everything: people, projects and machines, with one region. */
+/** The whole core over memory ports, with one region. */
 export const Core = Rest.pipe(Layer.provideMerge(Driver), Layer.provideMerge(Ports))
 
-/** Where a worker may die: called before and after every transaction. */
+/** The points at which a worker may crash: `cross` runs before and after every transaction. */
 export class Boundary extends Context.Service<Boundary, { cross: Effect.Effect<void> }>()("test/Boundary") {}
 
 const Mortal = Layer.effect(
@@ -153,7 +153,7 @@ const Mortal = Layer.effect(
   })
 ).pipe(Layer.provideMerge(Layer.sync(Boundary, () => ({ cross: Effect.void }))))
 
-/** `Core` whose workers may die at every boundary. */
+/** `Core` whose workers may crash at every boundary. */
 export const MortalCore = Rest.pipe(Layer.provideMerge(Driver), Layer.provideMerge(Layer.provideMerge(Mortal, Ports)))
 
 /** Another worker on the same storage and machines, as on another instance. */
@@ -201,11 +201,11 @@ export const signIn = (person: Person | string) =>
     return yield* sessions.exchange(yield* idTokenOf(typeof person === "string" ? { subject: person } : person), device)
   })
 
-/** Who presents this token. */
+/** Authenticates this token. */
 export const callerOf = (token: Redacted.Redacted) =>
   Effect.flatMap(Authentication, (it) => it.authenticate(token, null))
 
-/** The person of a fresh session. */
+/** Authenticates the access token of a session. */
 export const sessionCallerOf = Effect.fnUntraced(function* (token: Redacted.Redacted) {
   const caller = yield* callerOf(token)
   return caller.kind === "session" ? caller : yield* Effect.die(new Error("A key is no session."))
@@ -214,7 +214,7 @@ export const sessionCallerOf = Effect.fnUntraced(function* (token: Redacted.Reda
 export const signedIn = (person: Person | string) =>
   Effect.flatMap(signIn(person), ({ access_token }) => sessionCallerOf(access_token))
 
-/** A key of this person, and who presents it. */
+/** Creates a key for this user and authenticates its secret. */
 export const keyCallerOf = (
   creator: SessionCaller,
   capability: Capability,
@@ -233,7 +233,7 @@ export const keyCallerOf = (
     return caller.kind === "api_key" ? caller : yield* Effect.die(new Error("A session is no key."))
   })
 
-/** Runs every operation that is due; answers how many turns that took. */
+/** Runs every operation that is due; returns the number of turns. */
 export const settle = Effect.gen(function* () {
   const { runOne } = yield* OperationRunner
   let turns = 0
@@ -250,10 +250,10 @@ export const logged: Effect.Effect<ReadonlyArray<LoggedEvent>, unknown, EventLog
 
 const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
-/** Milliseconds, by the machine's clock: a wait that takes so long hangs. */
+/** Milliseconds of real time after which a wait fails. */
 const patience = 45_000
 
-/** Waits, without the test's clock, for other fibers and the platform's cryptography to make this true. */
+/** Waits in real time until other fibers or the platform's cryptography make the condition true. */
 export const until = <E, R>(what: Effect.Effect<boolean, E, R>): Effect.Effect<void, E, R> =>
   Effect.gen(function* () {
     const deadline = performance.now() + patience
@@ -264,6 +264,6 @@ export const until = <E, R>(what: Effect.Effect<boolean, E, R>): Effect.Effect<v
     }
   })
 
-/** Which error this fails with. */
+/** The tag of the error with which the effect fails. */
 export const tagOf = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.map(Effect.flip(effect), ({ _tag }) => _tag)

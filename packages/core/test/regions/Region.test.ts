@@ -12,32 +12,32 @@ const [eu, us] = [region("eu-1", true), region("us-1")]
 
 describe("chooseRegion", () => {
   it.each([
-    ["the one asked for, if it is active", [eu, us], "us-1", "us-1"],
-    ["the only active one without a wish", [us], null, "us-1"],
-    ["the only active one, whether or not it is the default", [eu], null, "eu-1"]
-  ])("takes %s", (_what, active, wish, expected) => {
-    assert.deepStrictEqual(chooseRegion(active, wish), Result.succeed(RegionId.make(expected)))
+    ["the requested region, if it is active", [eu, us], "us-1", "us-1"],
+    ["the only active region if none is requested", [us], null, "us-1"],
+    ["the only active region if none is requested and it is the default", [eu], null, "eu-1"]
+  ])("chooseRegion returns %s", (_what, active, requested, expected) => {
+    assert.deepStrictEqual(chooseRegion(active, requested), Result.succeed(RegionId.make(expected)))
   })
 
-  it("requires a wish among several: the default decides nothing", () => {
+  it("chooseRegion requires a request among several active regions, even with a default", () => {
     assert.deepStrictEqual(
       chooseRegion([eu, us], null),
       Result.fail(new RegionRequired({ active: [eu.region_id, us.region_id] }))
     )
   })
 
-  it("requires a wish when none is active", () => {
+  it("chooseRegion fails without a request when no region is active", () => {
     assert.deepStrictEqual(chooseRegion([], null), Result.fail(new RegionRequired({ active: [] })))
   })
 
-  it.each(["EU-1", "", "eu-1 ", "nowhere"])("does not know %j", (wish) => {
-    assert.deepStrictEqual(chooseRegion([eu, us], wish), Result.fail(new RegionUnknown({ region_id: wish })))
-    assert.isTrue(Result.isFailure(chooseRegion([eu], wish)))
+  it.each(["EU-1", "", "eu-1 ", "nowhere"])("chooseRegion fails for the unknown region %j", (requested) => {
+    assert.deepStrictEqual(chooseRegion([eu, us], requested), Result.fail(new RegionUnknown({ region_id: requested })))
+    assert.isTrue(Result.isFailure(chooseRegion([eu], requested)))
   })
 })
 
 describe("Regions", () => {
-  it.effect("chooses again by itself once all but one region are retired", () =>
+  it.effect("a region is chosen without a request once all others are retired", () =>
     Effect.gen(function* () {
       const catalog = yield* RegionCatalog
       const regions = yield* Regions

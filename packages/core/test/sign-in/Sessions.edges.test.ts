@@ -5,7 +5,7 @@ import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { idTokenOf, People, signedIn, tagOf } from "../memory/core.ts"
 
 describe("A session", () => {
-  it.effect("that was ended switches to no organization", () =>
+  it.effect("a revoked session cannot switch organizations", () =>
     Effect.gen(function* () {
       const sessions = yield* Sessions
       const ada = yield* signedIn("ada")
@@ -16,7 +16,7 @@ describe("A session", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("keeps no more of a user agent than a list can show", () =>
+  it.effect("a session stores at most 256 characters of the user agent", () =>
     Effect.gen(function* () {
       const sessions = yield* Sessions
       yield* sessions.exchange(yield* idTokenOf({ subject: "ada" }), { user_agent: "x".repeat(1_000), address: null })

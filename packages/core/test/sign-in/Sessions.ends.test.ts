@@ -1,4 +1,4 @@
-/** Switching organizations, the end of sessions, and the tokens that are worth nothing. */
+/** Switching organizations, revoking sessions, and tokens that are refused. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"
@@ -10,7 +10,7 @@ import { callerOf, device, idTokenOf, logged, sessionCallerOf, signIn, tagOf } f
 import { claimsOf, inTest, team, under } from "./inTest.ts"
 
 describe("Switching organizations", () => {
-  it.effect("keeps the session and its sign-in time", () =>
+  it.effect("switching organizations keeps the session and its sign-in time", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -29,7 +29,7 @@ describe("Switching organizations", () => {
     )
   )
 
-  it.effect("refuses foreign, unknown and malformed organizations alike, and changes nothing", () =>
+  it.effect("switching to a foreign, unknown or malformed organization fails alike and changes nothing", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -45,7 +45,7 @@ describe("Switching organizations", () => {
 })
 
 describe("The end of a session", () => {
-  it.effect("logging out ends it for every token of it, and takes an expired one", () =>
+  it.effect("logging out ends the session for all its tokens, and accepts an expired token", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -62,7 +62,7 @@ describe("The end of a session", () => {
     )
   )
 
-  it.effect("leaves other sessions of the person alone", () =>
+  it.effect("ending a session keeps the person's other sessions", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -74,7 +74,7 @@ describe("The end of a session", () => {
     )
   )
 
-  it.effect("lists the living ones, newest first, and lets their person end one", () =>
+  it.effect("active sessions are listed newest first, and their owner may end one", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -104,23 +104,23 @@ describe("The end of a session", () => {
     )
   )
 
-  it.effect("is told to the streams in the transaction that makes it", () =>
+  it.effect("the end of a session is published to the streams in the same transaction", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
         const { access_token } = yield* signIn("ada")
         yield* sessions.logout(access_token)
         const { sid } = yield* claimsOf(access_token)
-        const told = (yield* logged).filter((event) => event.data["session_id"] === sid)
-        assert.strictEqual(told.length, 1)
-        assert.isTrue(told[0]?.internal)
+        const published = (yield* logged).filter((event) => event.data["session_id"] === sid)
+        assert.strictEqual(published.length, 1)
+        assert.isTrue(published[0]?.internal)
       })
     )
   )
 })
 
 describe("A disabled account", () => {
-  it.effect("is refused everywhere like a token that is not valid, and comes back when it is enabled", () =>
+  it.effect("tokens of a disabled account are refused like invalid ones, and work again once it is enabled", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -139,7 +139,7 @@ describe("A disabled account", () => {
 })
 
 describe("An id token", () => {
-  it.effect("may be exchanged again while its sessions live", () =>
+  it.effect("an id token may be exchanged again while its sessions are active", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -151,23 +151,23 @@ describe("An id token", () => {
     )
   )
 
-  it.effect("begins one session when replay is rejected, of many exchanges at once too", () =>
+  it.effect("an id token starts one session when replay is rejected, also with simultaneous exchanges", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
         const token = yield* idTokenOf({ subject: "ada" })
-        const tries = yield* Effect.forEach(
+        const attempts = yield* Effect.forEach(
           Array.from({ length: 20 }),
           () => Effect.option(sessions.exchange(token, device)),
           { concurrency: "unbounded" }
         )
-        assert.strictEqual(tries.filter(Option.isSome).length, 1)
+        assert.strictEqual(attempts.filter(Option.isSome).length, 1)
         assert.strictEqual(yield* tagOf(sessions.exchange(token, device)), "InvalidIdToken")
       }).pipe(under({ id_token_replay: "reject" }))
     )
   )
 
-  it.effect("of a session that was signed out or ended begins none, whatever the replay policy", () =>
+  it.effect("the id token of an ended session starts no other, even when replay is allowed", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -182,7 +182,7 @@ describe("An id token", () => {
     )
   )
 
-  it.effect("that is refused leaves no session behind", () =>
+  it.effect("a refused id token creates no session", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -197,8 +197,8 @@ describe("An id token", () => {
   )
 })
 
-describe("A token that is none of ours", () => {
-  it.effect("is refused everywhere", () =>
+describe("A token that was not issued here", () => {
+  it.effect("a token that was not issued here is refused by every call", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -210,7 +210,7 @@ describe("A token that is none of ours", () => {
     )
   )
 
-  it.effect("nor does a genuine one help whose claims are not the row's", () =>
+  it.effect("a signed token whose claims differ from the stored session is refused", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions

@@ -1,9 +1,9 @@
 /**
- * Sessions against a model: random commands in any order, at any time, and after each one every token ever issued must
- * be worth exactly what the model says.
+ * Sessions against a model: random commands in any order, at any time. After each command, every token ever issued must
+ * give exactly the result that the model predicts.
  *
  * The model is the specification's state machine, written without a store: a session is its sign-in time, its active
- * organization, a generation and whether it ended. Sequences are numbered and a number makes always the same one; a
+ * organization, a generation and whether it ended. Sequences are numbered and a number always yields the same one; a
  * failure names it.
  */
 import { assert, describe, it } from "@effect/vitest"
@@ -67,7 +67,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
   const service = yield* Sessions
   const signer = yield* TokenSigner
 
-  // What the world looks like to the model.
+  // The model's state.
   const tokens: Array<ModelToken> = []
   const sessions = new Map<SessionId, ModelSession>()
   const spent = new Set<string>()
@@ -113,7 +113,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
   const member = (org: string) => org === personal || teamRole !== null
   const roleIn = (org: string) => (org === personal ? "owner" : (teamRole ?? ""))
 
-  /** A token just issued: of the session as the model has it. */
+  /** Records a token just issued for a session of the model. */
   const issued = Effect.fnUntraced(function* (text: Redacted.Redacted, session: ModelSession) {
     const claims = yield* signer.verify(text)
     assert.strictEqual(claims.org_id as string, session.org)
@@ -215,7 +215,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
       return token === undefined ? Effect.void : command(token)
     })
 
-  /** Every token is worth what the model says, no more and no less. */
+  /** Asserts that every token gives the result that the model predicts. */
   const judge = Effect.gen(function* () {
     for (const { claims, session, text } of tokens) {
       const { tag, value } = yield* tagOf(callerOf(text))
@@ -265,7 +265,7 @@ const run = Effect.fnUntraced(function* (seed: number) {
 
 describe("Sessions, in any order of commands", () => {
   it.effect(
-    `behave as their model in ${sequences} random sequences`,
+    `sessions behave as the model in ${sequences} random sequences`,
     () =>
       Effect.gen(function* () {
         let issued = 0
@@ -277,7 +277,7 @@ describe("Sessions, in any order of commands", () => {
               Effect.die(new Error(`Sequence ${sequence}: ${Cause.pretty(cause)}`, { cause: Cause.squash(cause) }))
             )
           )
-        assert.isAbove(issued, sequences * 3, "the sequences got somewhere")
+        assert.isAbove(issued, sequences * 3, "the sequences issue tokens")
       }),
     3_600_000
   )

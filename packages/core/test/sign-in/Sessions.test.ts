@@ -12,7 +12,7 @@ import { callerOf, logged, sessionCallerOf, signedIn, signIn, tagOf } from "../m
 import { access, claimsOf, inTest, team, under } from "./inTest.ts"
 
 describe("The JWT of a session", () => {
-  it.effect("lasts fifteen minutes, and never past the window", () =>
+  it.effect("an access token lasts 15 minutes, and never past the session's window", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -31,7 +31,7 @@ describe("The JWT of a session", () => {
     )
   )
 
-  it.effect("expires at its exp: refreshing helps until the window ends, then only signing in", () =>
+  it.effect("an access token expires at its exp, and past the window a new sign-in is required", () =>
     inTest(
       Effect.gen(function* () {
         const { access_token, expires_at } = yield* signIn("ada")
@@ -45,7 +45,7 @@ describe("The JWT of a session", () => {
     )
   )
 
-  it.effect("is answered with when to refresh and until when", () =>
+  it.effect("a sign-in returns the token's expiry and the end of the refresh window", () =>
     inTest(
       Effect.gen(function* () {
         const answer = yield* signIn({ subject: "ada", name: "Ada" })
@@ -61,7 +61,7 @@ describe("The JWT of a session", () => {
 })
 
 describe("Refreshing", () => {
-  it.effect("takes an expired token within twelve hours of the sign-in, and not at twelve hours", () =>
+  it.effect("an expired token can be refreshed until 12 hours after the sign-in, exclusive", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -74,7 +74,7 @@ describe("Refreshing", () => {
     )
   )
 
-  it.effect("does not move the window on", () =>
+  it.effect("refreshing does not extend the window", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -91,7 +91,7 @@ describe("Refreshing", () => {
     )
   )
 
-  it.effect("gives a late tab the session's present organization", () =>
+  it.effect("refreshing a superseded token returns the session's current organization", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -105,7 +105,7 @@ describe("Refreshing", () => {
     )
   )
 
-  it.effect("falls back to the person's own organization when the active one is lost, whoever else's they are in", () =>
+  it.effect("a refresh after losing the active organization selects the user's personal one", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -130,7 +130,7 @@ describe("Refreshing", () => {
     )
   )
 
-  it.effect("reads the role again: a promotion counts from there, a demotion at once", () =>
+  it.effect("a promotion takes effect at the next refresh, a demotion at once", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -154,7 +154,7 @@ describe("Refreshing", () => {
     )
   )
 
-  it.effect("ends the session of somebody who is no longer on the sign-in allowlist, in the same step", () =>
+  it.effect("a refresh by a user no longer on the sign-in allowlist ends the session at once", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -169,7 +169,7 @@ describe("Refreshing", () => {
     )
   )
 
-  it.effect("works for a pending account, and enabling acts on the token already held", () =>
+  it.effect("a pending account can refresh, and enabling it applies to its current token", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -190,7 +190,7 @@ describe("Refreshing", () => {
 })
 
 describe("A superseded token", () => {
-  it.effect("still refreshes, however old, while it is only observed", () =>
+  it.effect("a superseded token of any age refreshes when reuse is only observed", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -202,7 +202,7 @@ describe("A superseded token", () => {
     )
   )
 
-  it.effect("refreshes for a minute under grace60, and ends the session after it", () =>
+  it.effect("a superseded token refreshes for a minute under grace60, and later ends the session", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -219,7 +219,7 @@ describe("A superseded token", () => {
     )
   )
 
-  it.effect("ends the session at once under revoke, for the present token too", () =>
+  it.effect("a superseded token ends the session at once under revoke, for the current token too", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions
@@ -231,7 +231,7 @@ describe("A superseded token", () => {
     )
   )
 
-  it.effect("of sixty refreshes at once each gets a generation of its own", () =>
+  it.effect("sixty simultaneous refreshes return tokens of distinct generations", () =>
     inTest(
       Effect.gen(function* () {
         const sessions = yield* Sessions

@@ -14,7 +14,7 @@ import { callerOf, device, idTokenOf, People, sessionCallerOf, signedIn, signIn 
 const open: AccessSettings = { open_signup: true, sign_in_allowlist: [], invitations_bypass_gate: false }
 const access = (rest: Partial<AccessSettings>) => Effect.provideService(AccessPolicy, { ...open, ...rest })
 
-/** Somebody who owns a team organization, acting in it. */
+/** Signs a user in, creates a team organization and switches to it; returns the session's caller. */
 const founder = (name: string) =>
   Effect.gen(function* () {
     const organizations = yield* Organizations
@@ -36,7 +36,7 @@ const setRole = (by: SessionCaller, role: string) =>
   )
 
 describe("The first sign-in", () => {
-  it.effect("makes the user and a personal organization that they own", () =>
+  it.effect("the first sign-in creates the user and a personal organization that they own", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const { account_state, organization, user } = yield* signIn({ subject: "ada", name: "Ada Lovelace" })
@@ -50,7 +50,7 @@ describe("The first sign-in", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("makes one account, however often it happens at once and afterwards", () =>
+  it.effect("simultaneous sign-ins of one person create one account", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const answers = yield* Effect.forEach(Array.from({ length: 40 }), () => signIn("ada"), {
@@ -62,7 +62,7 @@ describe("The first sign-in", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("makes the personal organization of a pending account too", () =>
+  it.effect("a pending account has a personal organization too", () =>
     Effect.gen(function* () {
       const { account_state, organization } = yield* signIn("ada").pipe(access({ open_signup: false }))
       assert.strictEqual(account_state, "pending")
@@ -70,7 +70,7 @@ describe("The first sign-in", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("names an organization without a name or address, and cuts a long one between characters", () =>
+  it.effect("a personal organization has a default name, and a long name is cut between characters", () =>
     Effect.gen(function* () {
       assert.strictEqual((yield* signIn({ subject: "a", email: null })).organization.name, "Personal")
       assert.strictEqual((yield* signIn({ subject: "b", email: null, name: "\u0007 " })).organization.name, "Personal")
@@ -79,7 +79,7 @@ describe("The first sign-in", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("takes a person for issuer and subject, never for an address", () =>
+  it.effect("a user is identified by issuer and subject, never by address", () =>
     Effect.gen(function* () {
       const a = yield* signIn({ subject: "a", email: "same@example.com" })
       const b = yield* signIn({ subject: "b", email: "same@example.com" })
@@ -93,7 +93,7 @@ describe("The first sign-in", () => {
 describe("The sign-in allowlist", () => {
   const listed = access({ sign_in_allowlist: ["@example.com"] })
 
-  it.effect("writes no row for somebody who is not on it, and spends no id token", () =>
+  it.effect("a sign-in that the allowlist refuses writes no row and spends no id token", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const sessions = yield* Sessions
@@ -111,7 +111,7 @@ describe("The sign-in allowlist", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("refuses somebody who signed in before it was set", () =>
+  it.effect("the allowlist refuses a user who signed in before it was set", () =>
     Effect.gen(function* () {
       yield* signIn({ subject: "eve", email: "eve@elsewhere.example" })
       const again = listed(signIn({ subject: "eve", email: "eve@elsewhere.example" }))
@@ -121,7 +121,7 @@ describe("The sign-in allowlist", () => {
 })
 
 describe("An invitation", () => {
-  it.effect("lands the invited in the team organization on their first sign-in, beside the personal one", () =>
+  it.effect("an invited user starts in the team organization, and has a personal one too", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const invitations = yield* Invitations
@@ -135,7 +135,7 @@ describe("An invitation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of several lands them in the newest", () =>
+  it.effect("a user with several invitations starts in the organization of the newest", () =>
     Effect.gen(function* () {
       const [ada, eve] = [yield* founder("ada"), yield* founder("eve")]
       yield* invite(eve, "bob@example.com")
@@ -148,7 +148,7 @@ describe("An invitation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("of somebody with an account counts at the next refresh, and does not move them", () =>
+  it.effect("a refresh accepts an existing user's invitation and keeps the active organization", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const sessions = yield* Sessions
@@ -163,7 +163,7 @@ describe("An invitation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("is for a verified address alone", () =>
+  it.effect("an invitation is accepted with a verified address only", () =>
     Effect.gen(function* () {
       const ada = yield* founder("ada")
       yield* invite(ada, "bob@example.com")
@@ -174,7 +174,7 @@ describe("An invitation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("lapses after seven days, to the millisecond", () =>
+  it.effect("an invitation expires after seven days, to the millisecond", () =>
     Effect.gen(function* () {
       const ada = yield* founder("ada")
       for (const email of ["bob@example.com", "cy@example.com"]) yield* invite(ada, email)
@@ -185,34 +185,34 @@ describe("An invitation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("lapses when its inviter could no longer make it", () =>
+  it.effect("an invitation is void when its inviter may no longer create it", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const invitations = yield* Invitations
       const operator = yield* OperatorAccounts
-      const fates = {
+      const changes = {
         demoted: (by: SessionCaller) => setRole(by, "member"),
         "below the role": (by: SessionCaller) => setRole(by, "admin"),
         gone: (by: SessionCaller) => accounts.removeMembership(by.org_id, by.user.id),
         disabled: (by: SessionCaller) => operator.disable(by.user.id)
       }
-      for (const [fate, happens] of Object.entries(fates)) {
-        const ada = yield* founder(`ada ${fate}`)
+      for (const [change, apply] of Object.entries(changes)) {
+        const ada = yield* founder(`ada ${change}`)
         yield* invite(
           ada,
-          `bob-${fate.replaceAll(" ", "-")}@example.com`,
-          fate === "below the role" ? "owner" : "member"
+          `bob-${change.replaceAll(" ", "-")}@example.com`,
+          change === "below the role" ? "owner" : "member"
         )
-        yield* happens(ada)
-        const bob = yield* signIn(`bob-${fate.replaceAll(" ", "-")}`)
-        assert.isTrue(bob.organization.personal, fate)
-        assert.isTrue(Option.isNone(yield* accounts.findMembership(ada.org_id, bob.user.id)), fate)
-        assert.notStrictEqual((yield* invitations.list(ada.org_id))[0]?.status, "pending", fate)
+        yield* apply(ada)
+        const bob = yield* signIn(`bob-${change.replaceAll(" ", "-")}`)
+        assert.isTrue(bob.organization.personal, change)
+        assert.isTrue(Option.isNone(yield* accounts.findMembership(ada.org_id, bob.user.id)), change)
+        assert.notStrictEqual((yield* invitations.list(ada.org_id))[0]?.status, "pending", change)
       }
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("holds while its inviter, now an admin, could still make it", () =>
+  it.effect("an invitation stays valid while its inviter, now an admin, may still create it", () =>
     Effect.gen(function* () {
       const ada = yield* founder("ada")
       yield* invite(ada, "bob@example.com", "admin")
@@ -221,7 +221,7 @@ describe("An invitation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("opens the gate at a first sign-in only where the operator says so, and then at once", () =>
+  it.effect("an invitation bypasses the sign-up gate at once, and only if the operator allows it", () =>
     Effect.gen(function* () {
       const ada = yield* founder("ada")
       for (const email of ["bob@example.com", "cy@example.com"]) yield* invite(ada, email)
@@ -235,7 +235,7 @@ describe("An invitation", () => {
     }).pipe(Effect.provide(People))
   )
 
-  it.effect("does not change the role of somebody who is a member already", () =>
+  it.effect("an invitation does not change the role of an existing member", () =>
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const ada = yield* founder("ada")

@@ -1,4 +1,4 @@
-/** Sessions under a test clock that starts within a second, and the settings that tests change. */
+/** Sessions under a test clock that starts at a fraction of a second, and the settings that tests override. */
 import { Duration, Effect, type Layer, type Redacted } from "effect"
 import { TestClock } from "effect/testing"
 import { AccessPolicy, type AccessSettings } from "../../src/accounts/AccessPolicy.ts"
@@ -24,6 +24,6 @@ export const team = (token: Redacted.Redacted, name = "Team") =>
     return yield* organizations.create(yield* sessionCallerOf(token), name)
   })
 
-// The clock is set before the layers are built: what repeats in them must not run for years.
+// The clock is set before the layers are built; otherwise their periodic work would run for 56 years of test time.
 export const inTest = <A, E>(effect: Effect.Effect<A, E, Layer.Success<typeof People>>) =>
   Effect.andThen(TestClock.setTime(Date.parse("2026-01-01T00:00:00.750Z")), Effect.provide(effect, People))

@@ -63,7 +63,7 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
         assert.deepStrictEqual(yield* begin(other, 60), { _tag: "conflict" })
         yield* store.complete(call, attempt, answer)
         assert.deepStrictEqual(yield* begin(other), { _tag: "conflict" })
-        yield* fresh({ ...other, owner: "somebody else" })
+        yield* fresh({ ...other, owner: "another owner" })
       })
     )
 
