@@ -50,7 +50,7 @@ describe("problems", () => {
     })
   })
 
-  it("problems with the same status are told apart by code", () => {
+  it("problems with the same status are distinguished by code", () => {
     const either = Schema.Union([ConflictProblem, problems.idempotency_conflict])
     const body = Schema.encodeSync(problems.idempotency_conflict)(new problems.idempotency_conflict({}))
     assert.instanceOf(Schema.decodeSync(either)(body), problems.idempotency_conflict)

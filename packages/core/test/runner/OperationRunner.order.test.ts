@@ -102,7 +102,7 @@ describe("The operations of a branch", () => {
   )
 
   it.effect(
-    "of the system are skipped when somebody used the compute meanwhile; a start after that is skipped too",
+    "a system suspend is skipped when the compute was used after its creation, and so is a start after it",
     () =>
       Effect.gen(function* () {
         const machines = yield* Machines

@@ -55,7 +55,7 @@ describe("the identity", () => {
     })
   )
 
-  it.effect("tokens are told apart by jti, or by content, but never by the encoding of a signature", () =>
+  it.effect("tokens are distinguished by jti, or by content, but never by the encoding of a signature", () =>
     Effect.gen(function* () {
       yield* startOfTests
       const hostile = yield* hostileProvider

@@ -133,9 +133,9 @@ describe("HttpControlPlane", () => {
       const silly = yield* answering(json(200, { allowlists: "all" }))
       assert.strictEqual(yield* tagOf(silly.control.allowlists([project_id])), "ControlPlaneUnreachable")
       const layer = HttpControlPlane.layer({ api_url: "http://127.0.0.1:1", token: Redacted.make("t") })
-      const nobody = yield* Effect.provide(ControlPlane, layer)
-      assert.strictEqual(yield* tagOf(nobody.resolve(endpoint_id)), "ControlPlaneUnreachable")
-      assert.strictEqual(yield* tagOf(Effect.scoped(nobody.changes)), "ControlPlaneUnreachable")
+      const unreachable = yield* Effect.provide(ControlPlane, layer)
+      assert.strictEqual(yield* tagOf(unreachable.resolve(endpoint_id)), "ControlPlaneUnreachable")
+      assert.strictEqual(yield* tagOf(Effect.scoped(unreachable.changes)), "ControlPlaneUnreachable")
     })
   )
 

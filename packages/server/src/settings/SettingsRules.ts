@@ -77,7 +77,7 @@ const devProviderRules = (values: Read, { production, standalone }: Circumstance
 
 const providerRules = (providers: ReadonlyArray<OpenIdProvider>) => {
   const ids = providers.map(({ id }) => id)
-  // Two providers of one issuer are told apart by the audience of the id token.
+  // Two providers of one issuer are distinguished by the audience of the id token.
   const audiences = providers.flatMap(({ client_ids, issuer }) => client_ids.map((client) => `${issuer} ${client}`))
   return [
     ...repeated(ids).map((id) => `NARTHEX_PROVIDERS names the provider "${id}" twice.`),

@@ -108,7 +108,7 @@ export class SimFleet {
     this.#replace(this.#loop.pick(this.#instances))
   }
 
-  /** In good order: streams are told, new ones are turned away, and then another takes its place. */
+  /** Graceful shutdown: streams are notified, new ones are refused, and then another instance takes its place. */
   drain() {
     const instance = this.#loop.pick(this.#instances)
     if (instance.stopping !== undefined) return

@@ -144,7 +144,7 @@ export class SimLog {
           "scopeHasBetween",
           () => after < this.forgotten(org) || this.visible(org, project, after, upTo).next().done !== true
         ),
-      history: () => Effect.die("Nobody asks for history here."),
+      history: () => Effect.die("The simulation reads no history."),
       wakeups: Stream.unwrap(
         Effect.map(Queue.sliding<void>(1), (hints) => {
           this.#listeners.push(hints)

@@ -122,7 +122,7 @@ export const simulate = (seed: number): Story => {
     if (loop.once(2)) log.sequence() // another instance was quicker than all of these
   }
 
-  /** Everybody comes back at once. */
+  /** All clients reconnect at once. */
   const herd = () => {
     for (const client of clients) {
       fleet.disconnect(client)
