@@ -5,7 +5,6 @@
  * Workers send requests over a Unix socket: `GET /postgres` returns JSON once the resource is ready, or 500 with the
  * reason why it cannot be made. `resource.ts` is the client.
  */
-
 import { once } from "node:events"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer, type Server } from "node:http"

@@ -1,5 +1,4 @@
 /** The whole contract with handlers that answer what they were given, behind the real router. */
-
 import {
   Api,
   Authentication,

@@ -4,7 +4,6 @@
  * It is a client of the API like any other. The session is in the browser's cookie, so instances share only the cookie
  * key.
  */
-
 import { NarthexClient } from "@narthex/api"
 import { Layer } from "effect"
 import { type ConsoleConfig, ConsoleSettings } from "./ConsoleConfig.ts"

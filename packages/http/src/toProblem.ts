@@ -1,5 +1,4 @@
 /** Turns the errors of the core into the problems of the contract, one by one: an error without a row does not compile. */
-
 import {
   AddressNotListedProblem,
   ConflictProblem,

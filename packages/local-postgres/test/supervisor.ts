@@ -2,7 +2,6 @@
  * A process that supervises Postgres, for tests that kill it. It prints one line of JSON and runs until SIGTERM, or
  * until the test closes its stdin.
  */
-
 import { PgClient } from "@effect/sql-pg"
 import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"

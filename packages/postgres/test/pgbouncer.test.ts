@@ -2,7 +2,6 @@
  * Behind a pooler in transaction mode (docs/operating/serving.md): everything works through it except LISTEN, which
  * uses a direct URL or is off.
  */
-
 import { assert, describe, layer } from "@effect/vitest"
 import { defaultEventSettings, EventFeed, EventLog, EventSettings, type NewEvent, Transaction } from "@narthex/core"
 import {

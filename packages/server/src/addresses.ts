@@ -2,7 +2,6 @@
  * The addresses of all listeners, decided before any part starts: the parts reach each other by address, and the API's
  * URL is in every session token.
  */
-
 import { Effect } from "effect"
 import { freePort } from "./freePort.ts"
 import { type Listener, type Settings, urlOf } from "./settings/Settings.ts"

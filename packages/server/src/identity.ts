@@ -1,5 +1,4 @@
 /** Identity in one process: the master secret, signing keys, peppers of API keys, and identity providers. */
-
 import type { SignInProvider } from "@narthex/console"
 import { KeyDigester } from "@narthex/core"
 import { JoseTokenSigner, MasterSecret, type OpenIdProvider, OpenIdProviders, signingKeysExist } from "@narthex/http"

@@ -1,5 +1,4 @@
 /** The log goes to stderr; stdout is reserved for the announcement of the addresses. */
-
 import { Layer, Logger, References } from "effect"
 import type { Settings } from "./settings/Settings.ts"
 

@@ -1,5 +1,4 @@
 /** Traces and metrics to an OpenTelemetry collector, if `OTEL_EXPORTER_OTLP_ENDPOINT` names one. */
-
 import { Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"

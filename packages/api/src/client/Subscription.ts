@@ -4,7 +4,6 @@
  * A subscription never ends by itself: it reconnects until the server refuses it. Consumers see connections as items, and
  * must read the state that they keep again on `Gap` and `Overflow`.
  */
-
 import type { Envelope } from "@narthex/core"
 import { type Duration, Schema } from "effect"
 

@@ -9,7 +9,6 @@
  * Pitfall: dropping events at or below the last id. After the database is restored from a backup, the stream is behind
  * the position that a client kept, and starts with a gap.
  */
-
 import { Envelope } from "@narthex/core"
 import { Clock, Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"

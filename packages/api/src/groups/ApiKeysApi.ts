@@ -1,5 +1,4 @@
 /** The endpoints of API keys. The path of the collection has two forms, with and without the trailing slash. */
-
 import { ApiKeyId, anonymous, Capability, type CredentialPolicy, reads, self, session } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

@@ -1,5 +1,4 @@
 /** The endpoints of sign-in, sessions and whoami (docs/design/identity.md I15–I29). */
-
 import {
   ActiveOrganization,
   ApiKeyId,

@@ -5,7 +5,6 @@
  * credential needs `mint_read_write` and, for agent keys, a branch that is not main (docs/design/authorization.md, rows
  * 22b to 25).
  */
-
 import { Access, BranchId, changes, ProjectId, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

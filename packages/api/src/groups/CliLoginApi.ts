@@ -1,5 +1,4 @@
 /** The login of the command line (docs/design/identity.md I36–I41): the console authorizes, the client exchanges. */
-
 import { anonymous, Capability, CliState, CodeChallenge, isLoopbackRedirect, session } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

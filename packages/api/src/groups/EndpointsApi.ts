@@ -2,7 +2,6 @@
  * The endpoints of a project's Postgres endpoints. The branch of a new one is in the body, so the service refuses an agent
  * key that names a main branch (docs/design/authorization.md, row 22b).
  */
-
 import { changes, EndpointId, EndpointType, ProjectId, reads, SuspendTimeout } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -2,7 +2,6 @@
  * The endpoints of event streams and of the event history. Frames are specified in docs/design/events.md; `subscribe`
  * reads them.
  */
-
 import { Envelope, ProjectId, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

@@ -1,5 +1,4 @@
 /** The endpoints of invitations into an organization. No mail is sent: signing in with the invited address accepts it. */
-
 import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

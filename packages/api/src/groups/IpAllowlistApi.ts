@@ -6,7 +6,6 @@
  * Pitfall: a router with `ignoreTrailingSlash`. `DELETE …/ip-allow/` must stay `remove` with an empty network, which is
  * 404; it would become a reset.
  */
-
 import { changes, IpRule, ProjectId, RulesInForce, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

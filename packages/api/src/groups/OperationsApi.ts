@@ -1,5 +1,4 @@
 /** The endpoints of operations: work that takes time, and a long poll for its end. */
-
 import { OperationId, ProjectId, reads } from "@narthex/core"
 import { Duration, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

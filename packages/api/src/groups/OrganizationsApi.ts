@@ -3,7 +3,6 @@
  *
  * The policies hold what every call needs. Rules that depend on the member and on the roles are the service's.
  */
-
 import { changes, knownRoles, Member, OrganizationView, OrgId, reads, session, UserId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

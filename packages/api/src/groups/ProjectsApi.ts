@@ -1,5 +1,4 @@
 /** The endpoints of projects. Creating a project also creates its default branch and that branch's endpoint. */
-
 import { changes, ProjectId, reads } from "@narthex/core"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -3,7 +3,6 @@
  *
  * The stream of changes has frames with the event `change`, whose data is the core's `AllowlistChange`.
  */
-
 import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

@@ -1,5 +1,4 @@
 /** The endpoint of regions in which projects can be created. The list is never paged. */
-
 import { Region, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,5 +1,4 @@
 /** The endpoint of sandboxes: a child branch with an endpoint and a read-write credential, deleted when it expires. */
-
 import { changes, ProjectId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

@@ -1,5 +1,4 @@
 /** The endpoints of liveness and readiness. */
-
 import { anonymous } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"

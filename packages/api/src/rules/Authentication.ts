@@ -4,7 +4,6 @@
  * There are three, one per kind of credential: a session token or an API key; a session token that may have expired; a
  * proxy token. All run before the request is decoded, so a missing credential is answered before an invalid body.
  */
-
 import type { Principal } from "@narthex/core"
 import { Context, type Redacted } from "effect"
 import { HttpApiMiddleware, HttpApiSecurity } from "effect/http-api"

@@ -5,7 +5,6 @@
  *
  * A group adds it before `Authentication`, because the middleware that is added last runs first.
  */
-
 import type { AppliedPolicy, Principal, Target } from "@narthex/core"
 import { HttpApiMiddleware } from "effect/http-api"
 import {

@@ -4,7 +4,6 @@
  *
  * The server never compares paths; it reads these annotations.
  */
-
 import { type CredentialPolicy, EndpointPolicy, type Policy } from "@narthex/core"
 import { Context } from "effect"
 import { HttpApi, type HttpApiEndpoint, HttpApiMiddleware, OpenApi } from "effect/http-api"

@@ -2,7 +2,6 @@
  * Parsers of ids for clients, which put an id into a path only after its parser accepted it. The server does not use
  * them: a malformed id answers like an unknown one.
  */
-
 import {
   ApiKeyId,
   BranchId,

@@ -1,5 +1,4 @@
 /** Pages of lists, newest first. A cursor is opaque; one that the API did not issue is 400. */
-
 import { decodeCursor, defaultPageSize, type MalformedCursor, maxPageSize, type PageRequest } from "@narthex/core"
 import { Result, Schema } from "effect"
 

@@ -2,7 +2,6 @@
  * Records as answers hold them: the core's fields without the internal ones. Enumerations are open, because a client must
  * accept values of a newer server.
  */
-
 import {
   AccountState,
   ApiKey,

@@ -5,7 +5,6 @@
  * Ids in bodies are not checked here. Malformed, foreign and unknown ids must get the same answer, so all of them reach
  * the look-up.
  */
-
 import type { BranchId, OrgId, ProjectId } from "@narthex/core"
 import { Option, Predicate, Redacted, Schema, SchemaGetter, SchemaTransformation } from "effect"
 

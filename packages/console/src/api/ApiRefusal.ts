@@ -4,7 +4,6 @@
  * The typed client fails with one class for each problem code. Pages compare codes, so all of them become one class
  * here.
  */
-
 import { NarthexClient } from "@narthex/api"
 import { Effect, type Option, Schema } from "effect"
 

@@ -6,7 +6,6 @@
  * query and no other header. Back-pressure of a slow reader reaches the API, which handles it. When either side closes,
  * the other is closed too. A stream ends with its token; the browser then reconnects, and its cookie is checked again.
  */
-
 import { ClientHeaders } from "@narthex/api"
 import { Clock, Duration, Effect, Option, Redacted, Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -1,5 +1,4 @@
 /** Routes as data, and the layer that adds them to the router. */
-
 import type { NarthexClient } from "@narthex/api"
 import { Context, Effect, Layer, type Scope } from "effect"
 import { HttpRouter, type HttpServerRequest, type HttpServerResponse } from "effect/http"

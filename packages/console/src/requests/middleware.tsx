@@ -2,7 +2,6 @@
  * The middleware around every route: refuses cross-origin mutations, reports the client to the API, sets the security
  * headers, and answers missing routes and failures with a page, or with a problem for API clients.
  */
-
 import { ClientHeaders, clientAddress } from "@narthex/api"
 import { Cause, Effect, Option, Redacted } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"

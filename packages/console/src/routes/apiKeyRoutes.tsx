@@ -1,5 +1,4 @@
 /** The page of API keys: list, create, revoke. */
-
 import { CreateApiKey, parseApiKeyId } from "@narthex/api"
 import { Effect, Redacted } from "effect"
 import { type ApiRefused, calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"

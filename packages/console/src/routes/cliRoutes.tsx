@@ -11,7 +11,6 @@
  * the page's policy names the validated origin. A policy cannot name an IPv6 literal; for those a page with a link
  * replaces the redirect.
  */
-
 import { AuthorizeCli } from "@narthex/api"
 import { Effect, Option, Redacted, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"

@@ -1,5 +1,4 @@
 /** The relays of the two event streams, for live activity on pages. */
-
 import { parseProjectId } from "@narthex/api"
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"

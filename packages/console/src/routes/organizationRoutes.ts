@@ -1,5 +1,4 @@
 /** Switches the session's organization, and redirects addresses without an organization to the active one. */
-
 import { AnyOrgId, SessionAnswer } from "@narthex/api"
 import { Clock, Effect, Schema } from "effect"
 import { HttpServerRequest } from "effect/http"

@@ -1,5 +1,4 @@
 /** The projects of an organization: list and create. */
-
 import { CreateProject } from "@narthex/api"
 import { Effect } from "effect"
 import { type ApiRefused, calling, refusedWith } from "../api/ApiRefusal.ts"

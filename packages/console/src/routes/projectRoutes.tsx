@@ -1,5 +1,4 @@
 /** The page of one project, and its forms: start and suspend, connection strings, the IP allowlist. */
-
 import {
   AddIpRule,
   MintCredential,

@@ -1,5 +1,4 @@
 /** The landing page, sign-in at a provider, the page of pending accounts, and sign-out. */
-
 import { ClientCredential } from "@narthex/api"
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"

@@ -2,7 +2,6 @@
  * The session of a browser: the API's token, and the times that decide when to refresh it. It is stored in the cookie
  * only, so every instance of the console can serve it.
  */
-
 import type { SessionAnswer } from "@narthex/api"
 import { DateTime, Redacted, Schema } from "effect"
 

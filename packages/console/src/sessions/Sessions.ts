@@ -8,7 +8,6 @@
  * Pitfall: keeping the remembered token across a switch of organization. It would bring back the organization that the
  * person has just left, so a switch replaces the token remembered here.
  */
-
 import { ClientCredential, type NarthexClient } from "@narthex/api"
 import { Cache, Clock, Context, Effect, Fiber, Layer, Semaphore } from "effect"
 import { type ApiFailure, calling } from "../api/ApiRefusal.ts"

@@ -8,7 +8,6 @@
  *    the old one has expired by the API's clock, or its organization was lost. A stale GET is redirected to itself
  *    once.
  */
-
 import { ClientCredential, type NarthexClient } from "@narthex/api"
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"

@@ -1,5 +1,4 @@
 /** Records of the double, encoded with the schemas of the contract. One that does not fit the contract fails the test. */
-
 import {
   ApiKeyRecord,
   BranchRecord,

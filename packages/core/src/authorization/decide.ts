@@ -4,7 +4,6 @@
  * Two pure questions: `decide` before anything is looked up, from the credential and the ids in the path alone, and
  * `decideTarget` once the object is known. Between them the object is looked up, which may answer `not_found`.
  */
-
 import type { Capability } from "../keys/ApiKey.ts"
 import type { Branch } from "../projects/Branch.ts"
 import type { RefusalCode } from "../Refusals.ts"

@@ -1,5 +1,4 @@
 /** Port: branches. A name is unique among a project's branches that are not deleted; only those are found. */
-
 import type { DateTime } from "effect"
 import { Context, Effect, Layer, Option } from "effect"
 import type { BranchId, ProjectId } from "../Ids.ts"

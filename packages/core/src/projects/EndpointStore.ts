@@ -1,5 +1,4 @@
 /** Port: endpoints. A branch has at most one read-write endpoint. Deleted endpoints are not found. */
-
 import type { DateTime } from "effect"
 import { Context, Effect, Layer, Option } from "effect"
 import type { BranchId, EndpointId, ProjectId } from "../Ids.ts"

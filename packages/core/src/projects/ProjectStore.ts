@@ -1,7 +1,6 @@
 /**
  * Port: projects. A deleted project is not found, but its row is retained.
  */
-
 import type { DateTime } from "effect"
 import { Context, Effect, Layer, Option } from "effect"
 import type { OrgId, ProjectId } from "../Ids.ts"

@@ -2,7 +2,6 @@
  * Serves `EventsApi`. A stream takes over the raw response: the broker writes frames to the socket, and no Effect fiber
  * runs per event (docs/design/events.md E25).
  */
-
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api, NotAcceptableProblem, pageRequest } from "@narthex/api"
 import {

@@ -1,5 +1,4 @@
 /** Serves `ProxyApi` from the core: the calls of proxies. */
-
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api, canonicalAddress } from "@narthex/api"
 import { EventFeed, InvalidMember, ProjectId, ProxyRequests } from "@narthex/core"

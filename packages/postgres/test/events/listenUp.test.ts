@@ -1,5 +1,4 @@
 /** The gauge `events_listen_up`: 1 while notifications arrive, 0 from the loss of the subscription until it is back. */
-
 import { assert, describe, layer } from "@effect/vitest"
 import { EventLog, eventMetrics } from "@narthex/core"
 import { Context, Effect, Layer, Metric, Stream } from "effect"

@@ -1,5 +1,4 @@
 /** Floors: of one organization after trimming, and of all organizations after a change of the timeline. */
-
 import { assert, layer } from "@effect/vitest"
 import { EventLog, noEvent, type OrgId, RegionId, Transaction } from "@narthex/core"
 import { anOrgId, at } from "@narthex/core/testing"

@@ -1,5 +1,4 @@
 /** Contracts that only several connections can test: which transactions wait for which, and which do not. */
-
 import { assert, layer } from "@effect/vitest"
 import { OperationStore, Transaction } from "@narthex/core"
 import { aBranchId, anOperation, aProjectId, at } from "@narthex/core/testing"

@@ -6,7 +6,6 @@
  * statement on it here is the bounded count of the gauges. eventSequence.test.ts holds the statement that takes events
  * from it to the key, because that one must not slow down with a backlog.
  */
-
 import { assert, layer } from "@effect/vitest"
 import {
   ApiKeyStore,

@@ -8,7 +8,6 @@
  * no client: an expiry that the proxy observes may only deny, and only a fresh snapshot may open a project. Rules that
  * had expired by the snapshot's own clock do not count, because that is the server's decision.
  */
-
 import type { AllowlistSnapshot } from "@narthex/api"
 import type { ProjectId } from "@narthex/core"
 import { DateTime, Option } from "effect"

@@ -4,7 +4,6 @@
  * Waking, dialling and forwarding a cancel request take an `Admitted`. Its class is private to this module, so the
  * compiler rejects every path to them that does not pass the check.
  */
-
 import type { EndpointId, ProjectId } from "@narthex/core"
 import { Data, Result } from "effect"
 import type { Address } from "../networks/Address.ts"

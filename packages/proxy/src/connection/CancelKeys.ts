@@ -4,7 +4,6 @@
  * A cancel request is a connection of its own, without a user name or password. It must pass the allowlist like any
  * other. It wakes no compute, because a compute that does not run has no query to cancel.
  */
-
 import type { EndpointId, ProjectId } from "@narthex/core"
 import { Effect } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"

@@ -7,7 +7,6 @@
  * 3. ALLOW again, because the rules may have changed during the wait. Then DIAL.
  * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms.
  */
-
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
 import { Clock, Effect, type Scope } from "effect"

@@ -7,7 +7,6 @@
  * Pitfall: removing the suffix from the user name only. If no database is given libpq sends the user name as the
  * database, so the suffix is removed from both.
  */
-
 import { EndpointId } from "@narthex/core"
 import { Data, Result } from "effect"
 import { parameter, type Startup } from "../wire/startup.ts"

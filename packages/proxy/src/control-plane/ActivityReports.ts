@@ -5,7 +5,6 @@
  * A session in a transaction or a query is active at the time of the report, even if no bytes pass. An idle session was
  * last active when its last byte passed. A compute without connections is reported until a report has succeeded.
  */
-
 import type { EndpointActivity } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
 import { Clock, DateTime, Effect, Queue, type Scope } from "effect"

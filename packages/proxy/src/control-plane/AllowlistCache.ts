@@ -5,7 +5,6 @@
  * Pitfall: treating a change notification as the new state. It is a hint: only a snapshot holds the rules, and after a
  * reconnect all snapshots are loaded again, because notifications may have been missed.
  */
-
 import { type AllowlistChange, maxAllowlists } from "@narthex/api"
 import type { ProjectId } from "@narthex/core"
 import { Clock, Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"

@@ -5,7 +5,6 @@
  * Pitfall: letting `wake` take an address. It takes an `Admitted`, which only the allowlist check makes, so that no code
  * path can wake a compute for a client that is not listed.
  */
-
 import type {
   AllowlistChange,
   AllowlistSnapshot,

@@ -6,7 +6,6 @@
  * Pitfall: resolving only when a client connects. Disabling an endpoint also ends its established connections, so
  * endpoints with connections are resolved again at every refresh.
  */
-
 import type { ResolvedEndpoint } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
 import { type Duration, Effect, type Scope } from "effect"

@@ -7,7 +7,6 @@
  * Pitfall: relying on the end of the event stream to detect a dead connection. A dead connection is silent. Heartbeats
  * arrive every 15 s, so the stream fails after 40 s without bytes.
  */
-
 import { AllowlistChange, ClientHeaders, NarthexClient } from "@narthex/api"
 import { Effect, Layer, type Redacted, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"

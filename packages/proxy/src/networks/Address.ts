@@ -6,7 +6,6 @@
  * Pitfall: matching a peer as the socket reports it. A dual-stack socket reports IPv4 peers as `::ffff:a.b.c.d`, which
  * no IPv4 rule covers; `parsePeer` makes the address canonical.
  */
-
 import { parseCidrOrAddress } from "@narthex/core"
 import { Result } from "effect"
 

@@ -2,7 +2,6 @@
  * What operators see of connections: a counter with an `event` label, the number of relayed connections, and an audit
  * line for each client that the allowlist refused.
  */
-
 import type { EndpointId, ProjectId } from "@narthex/core"
 import { Clock, Effect, Metric } from "effect"
 

@@ -3,7 +3,6 @@
  * the contract (rules are checked again in the wake, versions rise, changes are streamed from the subscription on) and
  * records the calls.
  */
-
 import type { AllowlistChange, EndpointActivity } from "@narthex/api"
 import { BranchId, EndpointId, IpRule, ProjectId, parseCidr, permits, RegionId, UserId, UserRef } from "@narthex/core"
 import { DateTime, Effect, Layer, Option, PubSub, Result, Stream } from "effect"

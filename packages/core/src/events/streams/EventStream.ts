@@ -7,7 +7,6 @@
  * Pitfall: stopping before the stream has caught up or its socket is full. The rest would wait for the next event,
  * which may never come.
  */
-
 import { resumeGapId } from "../EventId.ts"
 import type { EventRing } from "../ring/EventRing.ts"
 import type { RingFilter } from "../ring/RingFilter.ts"
@@ -145,10 +144,7 @@ export class EventStream {
     return this.#due(now)
   }
 
-  /**
-   * Ends the stream of a client that reads too slowly. Safe if the frame never arrives: the client resumes after its
-   * last id.
-   */
+  /** Ends the stream of a slow client. Safe if the frame never arrives: the client resumes after its last id. */
   overflow() {
     if (this.#ended !== undefined) return
     const dropped = this.#ring.total(this.#filter) - this.#passed
@@ -181,10 +177,7 @@ export class EventStream {
     return passed > this.#least ? passed : this.#least
   }
 
-  /**
-   * A bookmark of the position. Empty if events behind the cursor were evicted: a resume from there would hide their
-   * loss.
-   */
+  /** A bookmark of the position. Empty if events behind it were evicted: a resume from there would hide their loss. */
   get #mark(): string {
     return this.#cursor < this.#ring.first ? "" : bookmark(this.#position)
   }

@@ -2,7 +2,6 @@
  * Organizations whose streams have something to send (docs/design/events.md E25). One turn of the event loop serves them
  * one after the other until its budget is spent, so that neither a large one nor many small ones delay everything else.
  */
-
 import { FlushBudget } from "./FlushBudget.ts"
 import type { OrgFanout } from "./OrgFanout.ts"
 import type { StreamHost } from "./StreamHost.ts"
