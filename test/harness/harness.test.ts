@@ -1,10 +1,11 @@
 /** The tools for writing tests. */
 import { spawnSync } from "node:child_process"
-import { existsSync } from "node:fs"
+import { existsSync, globSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Random } from "effect"
 import { eventually, until, within } from "./eventually.ts"
+import { rank, slowest } from "./LongestFirst.ts"
 import { ResourceServer } from "./ResourceServer.ts"
 import { missingInCi, requirements } from "./requirements.ts"
 import { bytes, randomFrom } from "./seed.ts"
@@ -89,6 +90,37 @@ describe("waiting", () => {
   it("a wait for a promise passes on its value and its failure", async () => {
     assert.strictEqual(await within("a value", Promise.resolve(7)), 7)
     assert.strictEqual(await failureOf(within("a failure", Promise.reject(new Error("gone")))), "gone")
+  })
+})
+
+describe("the order of files", () => {
+  const rankOf = (path: string) => rank(join(import.meta.dirname, "../..", path))
+
+  it("a test file of a package is ranked by its own folder", () => {
+    const paths = [
+      "test/journey.test.ts",
+      "packages/http/test/authorization/postgres.test.ts",
+      "test/structure.test.ts",
+      "packages/http/test/events/connections.test.ts",
+      "packages/proxy/test/end-to-end/proxy.test.ts",
+      "packages/core/test/retention.test.ts"
+    ]
+    const ranks = paths.map(rankOf)
+    assert.deepStrictEqual(
+      ranks,
+      ranks.toSorted((a, b) => a - b)
+    )
+    assert.strictEqual(new Set(ranks).size, paths.length)
+    assert.strictEqual(rankOf("packages/core/test/retention.test.ts"), slowest.length)
+  })
+
+  it("every beginning in the order fits a path that exists, and no earlier one hides it", () => {
+    const paths = globSync("{packages/*/,}test/**/*.test.{ts,tsx}", { cwd: join(import.meta.dirname, "../..") })
+    const ranks = new Set(paths.map(rankOf))
+    assert.deepStrictEqual(
+      slowest.filter((_, at) => !ranks.has(at)),
+      []
+    )
   })
 })
 

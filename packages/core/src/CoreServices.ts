@@ -27,7 +27,7 @@ import { Projects } from "./provisioning/Projects.ts"
 import { Sandboxes } from "./provisioning/Sandboxes.ts"
 import { ProxyRequests } from "./proxying/ProxyRequests.ts"
 import { Regions } from "./regions/Regions.ts"
-import { layerForgetting } from "./retention.ts"
+import { layerPurging } from "./retention.ts"
 import { OperationRunner } from "./runner/OperationRunner.ts"
 import { Reconciler } from "./runner/Reconciler.ts"
 import { Sessions } from "./sign-in/Sessions.ts"
@@ -69,4 +69,4 @@ export const layerWithoutStreams = Layer.mergeAll(People, Work, Access).pipe(
 export const layerServices = layerStreams.pipe(Layer.provideMerge(layerWithoutStreams))
 
 /** The background work: the role `runner`. */
-export const layerRunner = Layer.mergeAll(OperationRunner.layerNudged, Reconciler.layerLoop, layerForgetting)
+export const layerRunner = Layer.mergeAll(OperationRunner.layerNudged, Reconciler.layerLoop, layerPurging)

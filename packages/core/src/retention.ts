@@ -16,7 +16,7 @@ const grantsKept = Duration.days(1)
 /** How long the row of a session is kept after its window, for investigations. */
 const sessionsKept = Duration.days(7)
 
-export const forget = Effect.gen(function* () {
+export const purgeExpired = Effect.gen(function* () {
   const now = yield* DateTime.now
   const { window } = yield* SessionPolicy
   const before = (age: Duration.Duration) => DateTime.subtractDuration(now, age)
@@ -27,9 +27,9 @@ export const forget = Effect.gen(function* () {
 })
 
 /** Every ten minutes, as long as its scope lives. After a failure the next run tries again. */
-export const layerForgetting: Layer.Layer<never, never, CliGrantStore | IdempotencyStore | RateLimiter | SessionStore> =
+export const layerPurging: Layer.Layer<never, never, CliGrantStore | IdempotencyStore | RateLimiter | SessionStore> =
   Layer.effectDiscard(
-    forget.pipe(
+    purgeExpired.pipe(
       Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.", cause)),
       Effect.repeat(Schedule.spaced("10 minutes")),
       Effect.forkScoped

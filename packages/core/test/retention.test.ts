@@ -3,12 +3,12 @@ import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { IdempotencyStore } from "../src/idempotency/IdempotencyStore.ts"
 import { layerMemoryPorts } from "../src/memoryPorts.ts"
-import { forget } from "../src/retention.ts"
+import { purgeExpired } from "../src/retention.ts"
 import { SessionStore } from "../src/sessions/SessionStore.ts"
 
 const call = { owner: "ada", key: "once", fingerprint: "POST /v1/projects" }
 
-describe("forget", () => {
+describe("purgeExpired", () => {
   it.effect("an idempotency record is purged at its expiry and not before", () =>
     Effect.gen(function* () {
       const store = yield* IdempotencyStore
@@ -19,10 +19,10 @@ describe("forget", () => {
       })
       assert.strictEqual((yield* begin)._tag, "fresh")
       yield* TestClock.adjust("23 hours")
-      yield* forget
+      yield* purgeExpired
       assert.strictEqual((yield* begin)._tag, "in_progress")
       yield* TestClock.adjust("1 hour")
-      yield* forget
+      yield* purgeExpired
       assert.strictEqual((yield* begin)._tag, "fresh")
     }).pipe(Effect.provide(layerMemoryPorts))
   )
@@ -31,10 +31,10 @@ describe("forget", () => {
     Effect.gen(function* () {
       const store = yield* SessionStore
       yield* store.spend("digest", DateTime.add(yield* DateTime.now, { hours: 1 }))
-      yield* forget
+      yield* purgeExpired
       assert.isTrue(yield* store.isSpent("digest"))
       yield* TestClock.adjust("61 minutes")
-      yield* forget
+      yield* purgeExpired
       assert.isFalse(yield* store.isSpent("digest"))
     }).pipe(Effect.provide(layerMemoryPorts))
   )

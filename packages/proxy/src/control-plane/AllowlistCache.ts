@@ -172,7 +172,7 @@ export const makeAllowlistCache = (
       }
     }
 
-    const forget = () => {
+    const dropUnused = () => {
       for (const [project, entry] of entries)
         if (reachable && entry.watched.size === 0 && monotonic() - entry.seen_at > keepFresh) entries.delete(project)
     }
@@ -189,7 +189,7 @@ export const makeAllowlistCache = (
 
     const scope = yield* Effect.scope
     yield* Effect.suspend(() => {
-      forget()
+      dropUnused()
       return Effect.ignore(refresh([...entries.keys()]))
     }).pipe(Effect.schedule(jittered(settings.refresh)), Effect.forkScoped)
     yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced("1 second")))
