@@ -118,7 +118,7 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     const events = await followEvents(`${api}/v1/events`, key, "00000000000000000000000000")
     await events.until(finished("create_timeline", 1), "create_timeline")
 
-    // Restricted to an address that is not ours: refused, and nothing woke.
+    // Restricted to another address: the connection is refused, and no compute starts.
     const restricted = await narthex("ip-allow", "add", "203.0.113.0/24", "--project", project)
     assert.strictEqual(restricted.status, 0, restricted.stderr)
     const before = await operations()
@@ -171,7 +171,7 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     await resumed.until((frames) => frames.length >= seen.length - 3, "the replay after the restart")
     assert.deepStrictEqual(resumed.frames.slice(0, seen.length - 3), seen.slice(3))
 
-    // It suspends, and wakes again for the next connection; the stream tells of both.
+    // It suspends, and wakes again for the next connection; the stream has both events.
     const suspended = await call("POST", `${api}/v1/projects/${project}/endpoints/${endpoint}/suspend`, key)
     assert.strictEqual(member(suspended["endpoint"], "id"), endpoint)
     await resumed.until(finished("suspend_compute", 1), "suspend_compute")

@@ -75,7 +75,7 @@ const scenario = (ring: number) =>
       })
       let killing = true
 
-      /** So many connections, and more while a server waits for streams to be killed under. */
+      /** At least so many connections; more while a server that is to be killed has too few streams. */
       const hop = ({ client }: (typeof followers)[number]) =>
         Effect.gen(function* () {
           for (let done = 0; done < hops || killing; ) {

@@ -33,12 +33,12 @@ const ran = async (...args: ReadonlyArray<string>) => {
 const runLimit = times(110_000, 1_800_000)
 
 describe("the planted faults", () => {
-  it("are at least two hundred, each with a name of its own", () => {
+  it("there are at least two hundred planted faults, and their names are unique", () => {
     assert.isAtLeast(faults.length, 200)
     assert.lengthOf(new Set(faults.map(({ id }) => id)), faults.length)
   })
 
-  it("each change one piece of text that is there exactly once", () => {
+  it("each planted fault changes one piece of text that is in its file exactly once", () => {
     const text = new Map<string, string>()
     const unusable = faults.filter((fault) => {
       const source = text.get(fault.file) ?? readFileSync(join(root, fault.file), "utf8")
@@ -51,7 +51,7 @@ describe("the planted faults", () => {
     )
   })
 
-  it("are no two the same", () => {
+  it("no two planted faults are the same", () => {
     const changes = faults.map(({ file, find, put }) => JSON.stringify([file, find, put]))
     assert.deepStrictEqual(
       changes.filter((change, at) => changes.indexOf(change) !== at),
@@ -59,7 +59,7 @@ describe("the planted faults", () => {
     )
   })
 
-  it("each name tests that are there, and a sentence about what breaks", () => {
+  it("each planted fault names existing tests and has a sentence about what breaks", () => {
     for (const { id, tests, why } of faults) {
       assert.isAbove(tests.length, 0, id)
       for (const test of tests) assert.isTrue(existsSync(join(root, test)), `${id}: ${test}`)
@@ -67,7 +67,7 @@ describe("the planted faults", () => {
     }
   })
 
-  it("are noticed: some of the pure ones, chosen by the seed of the run", async () => {
+  it("the planted faults of pure modules that the seed of the run chooses are noticed by their tests", async () => {
     const pure = ["core/src/events", "core/src/allowlist/Cidr", "authorization/decide"].flatMap((it) => ["--only", it])
     const { code, said } = await ran("scripts/faults.ts", "--sample", String(times(4, 60)), ...pure)
     assert.strictEqual(code, 0, said)
@@ -76,7 +76,7 @@ describe("the planted faults", () => {
 })
 
 describe("the runner of faults", () => {
-  it("tells a fault that is noticed from one that survives, and from one that cannot be tried", async () => {
+  it("the runner of faults distinguishes faults that are noticed, that survive, and that cannot be tried", async () => {
     const { said } = await ran("test/faults/fixture/run.ts")
     const { "no-clean-run": noCleanRun, "no-module": noModule, "no-text": noText, ...others } = JSON.parse(said)
     assert.deepStrictEqual(others, {

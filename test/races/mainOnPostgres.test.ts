@@ -123,7 +123,7 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
           ways[name].become
         ])
         assert.isTrue(others.every(Result.isSuccess), "the branch becomes main")
-        // It is minted also where the compute was not told in time.
+        // It is minted also when `applyRoles` has not reached the compute in time.
         const minted = Result.isSuccess(first) ? [{ minted: first.success, opened: Option.none() }] : []
         assert.deepStrictEqual(yield* judged(minted), [])
         yield* ways[name].cease
@@ -160,7 +160,7 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
         const outcomes = { minted: 0, "came in": 0, refused: 0 }
         const round = Effect.gen(function* () {
           const { become, cease } = ways[(yield* Random.nextBoolean) ? "default" : "protected"]
-          // Minting takes its time to get to the branch: half of the rounds let it come first, or nearly.
+          // Half of the rounds delay the change, because minting takes longer to reach the branch.
           const late = Math.max(0, yield* Random.nextIntBetween(-50, 50))
           const [became, tries] = yield* Effect.all(
             [Effect.result(Effect.delay(become, late)), race([mintAndEnter, mintAndEnter, mintAndEnter])],

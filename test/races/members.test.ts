@@ -23,7 +23,7 @@ const against = (actor: SessionCaller, other: SessionCaller, way: (typeof ways)[
     return Effect.asVoid(changeRole(actor, actor.user.id, "viewer", true))
   })
 
-/** What is wrong after two owners did so to each other. */
+/** What is wrong after two owners demoted or removed each other. */
 const oneOwner = <E extends { readonly _tag: string }>(
   { org }: Team,
   outcomes: ReadonlyArray<Result.Result<unknown, E>>

@@ -59,9 +59,9 @@ const judged = (project: { readonly id: string }, killed: ReadonlySet<number>) =
       "select id, action, status from operation where project_id = $1",
       [project.id]
     )
-    const told = yield* query<{ readonly id: string; readonly told: string }>(
+    const statuses = yield* query<{ readonly id: string; readonly statuses: string }>(
       "test",
-      `select it.data->>'operation_id' as id, string_agg(it.data->>'status', ' ' order by it.n) as told
+      `select it.data->>'operation_id' as id, string_agg(it.data->>'status', ' ' order by it.n) as statuses
        from (select data, pos as n from event_log where project_id = $1 and type = 'operation.updated.v1'
              union all select data, 9223372036854775807 from event_outbox
              where project_id = $1 and type = 'operation.updated.v1') it
@@ -75,7 +75,7 @@ const judged = (project: { readonly id: string }, killed: ReadonlySet<number>) =
        from work a group by a.step`
     )
     yield* query("test", "truncate work")
-    const story = new Map(told.map((it) => [it.id, it.told]))
+    const story = new Map(statuses.map((it) => [it.id, it.statuses]))
     const repeated = steps.filter(({ pids, step }) => !step.startsWith("stop ") && pids.length > 1)
     return {
       operations: operations.length,
@@ -83,10 +83,12 @@ const judged = (project: { readonly id: string }, killed: ReadonlySet<number>) =
       wrong: [
         ...operations.flatMap((it) => (it.status === "finished" ? [] : [`${it.action} is ${it.status}`])),
         ...operations.flatMap((it) =>
-          story.get(it.id) === "scheduling running finished" ? [] : [`${it.action} was told as ${story.get(it.id)}`]
+          story.get(it.id) === "scheduling running finished"
+            ? []
+            : [`the events of ${it.action} are ${story.get(it.id)}`]
         ),
         ...steps.flatMap(({ both, step }) => (both ? [`${step} was done by two at once`] : [])),
-        // The process that did it before the last one did not live to record it.
+        // Each process but the last was killed before it recorded the step.
         ...repeated.flatMap(({ pids, step }) =>
           pids.slice(0, -1).every((pid) => killed.has(pid)) ? [] : [`${step} was done ${pids.length} times`]
         )
@@ -172,7 +174,7 @@ layer(Runners.layer, { excludeTestServices: true })("two runners on one store", 
             repeats += repeated
           }
           note(`runners killed ${where}: ${kills} times, ${repeats} steps repeated`)
-          // Only a death between two steps, where chance may put it, repeats none.
+          // A runner that is killed between two steps, as may happen with `anywhere`, repeats none.
           assert.isTrue(where === "anywhere" || repeats > 0, "steps are repeated")
         }),
       patience

@@ -23,7 +23,7 @@ describe("the origin of a request", () => {
   })
 
   it.each([[undefined], [""], ["console-token "], ["console-tokem"], ["console-token, console-token"]])(
-    "is the socket's with the token %j",
+    "the origin of a request is the socket's with the token %j",
     (presented) => {
       assert.deepStrictEqual(origin({ "narthex-console": presented }), { address: "10.0.0.1", user_agent: "console/1" })
     }

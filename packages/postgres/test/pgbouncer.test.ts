@@ -167,7 +167,7 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
           const { events, ready } = yield* EventFeed
           yield* ready
           const learned = yield* Effect.forkChild(Stream.runHead(events))
-          // It learns of what comes after it asked: one of several is enough.
+          // It receives only events committed after it subscribed; one of several is enough.
           yield* eventually(
             "the instance to learn of an event",
             Effect.map(emits(pooled), () => learned.pollUnsafe() !== undefined)

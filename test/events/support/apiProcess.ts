@@ -44,7 +44,7 @@ const Believer = Layer.succeed(IdentityProvider, {
   providers: [new ProviderView({ id: "test", name: "Test", issuer: "https://issuer.test" })],
   verify: ({ id_token }) => {
     const [kind, email, salt = ""] = Redacted.value(id_token).split(":")
-    if (kind !== "email" || email === undefined) return Effect.fail(new InvalidIdToken({ cause: "not believed" }))
+    if (kind !== "email" || email === undefined) return Effect.fail(new InvalidIdToken({ cause: "unknown token" }))
     return Effect.succeed({
       provider: "test",
       issuer: "https://issuer.test",

@@ -23,9 +23,9 @@ const makeTraffic = ({ id, project }: Team) => {
   const one = Effect.suspend(() => commit(id, ++n % 2 === 0 ? project : null, [n]))
   return {
     steady: Effect.forever(Effect.delay(one, 15)),
-    /** Their commits stand as close to that of an end as can be, on either side of it. */
+    /** Commits at most a few milliseconds before or after an end. */
     volley: Effect.forEach([0, 1, 2, 4], (millis) => Effect.delay(one, millis), { concurrency: "unbounded" }),
-    /** One that is found again by its number. */
+    /** An event whose number the test looks for. */
     numbered: Effect.suspend(() => {
       n += 1
       return Effect.as(commit(id, null, [n]), n)
@@ -81,7 +81,7 @@ const endOne = (
   racing: Racing
 ) =>
   Effect.gen(function* () {
-    // A holder that may come back is never refused, and may open a stream afterwards: a race would prove nothing.
+    // A holder that may reconnect is never refused and may open a stream later, so a race has no verdict.
     const comesBack = rights.some(({ afterwards }) => afterwards === 200)
     const race = !comesBack && (yield* Random.next) < chance[racing]
     const streams: Array<Stream> = []

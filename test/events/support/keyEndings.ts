@@ -28,7 +28,7 @@ export const keyEndings = (team: Team): ReadonlyArray<Effect.Effect<Ending>> => 
       api("POST", "/v1/credentials/report", { body: { secret } })
     ),
     keyEnding(team, "key rotated at once", 401, rotate(0)),
-    // The old secret may come back, for as long as it has.
+    // The old secret may reconnect until its grace ends.
     keyEnding(team, "key rotated with grace", 200, rotate(600))
   ]
 }

@@ -49,7 +49,7 @@ export class KeptThread {
       },
       off: (event, callback) => this.#thread?.off(event, callback),
       send: (message) => {
-        // Vitest stops a worker with each run. The thread is not told: it may be gone already, or serve the next run.
+        // Vitest stops a worker with each run. The thread gets no stop message: it may be gone, or serve the next run.
         if (message.type === "stop") answer(listeners, { type: "stopped", __vitest_worker_response__: true })
         else this.#thread?.postMessage(message)
       },

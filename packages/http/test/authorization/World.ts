@@ -63,7 +63,7 @@ export const listed = "10.0.0.0/8"
 
 const region_id = RegionId.make("local")
 
-/** Runs once; later askers get the same. */
+/** Runs once; later calls return the first result. */
 const once = <A>(make: Effect.Effect<A>): Effect.Effect<A> => Effect.runSync(Effect.cached(make))
 
 const many = <Key extends string, A>(make: (key: Key) => Effect.Effect<A>) => {
@@ -158,7 +158,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     return { id: stored.key.id as string, secret: Redacted.value(secret) }
   }, Effect.orDie)
 
-  /** The same for the same purpose: one to call with, another to be called about. */
+  /** Memoized by purpose: the key that calls and the key that is named in the path are different. */
   const keysMade = new Map<string, ReturnType<typeof makeKey>>()
   const key = (purpose: string, ...which: Parameters<typeof makeKey>): ReturnType<typeof makeKey> => {
     const [user, home, capability, scope] = which

@@ -1,4 +1,4 @@
-/** Whether a world is still as it was made: for what was refused must have changed nothing. */
+/** Whether a world is unchanged. A refused call changes nothing. */
 import {
   ApiKeyStore,
   BranchStore,

@@ -1,4 +1,4 @@
-/** The connection itself: first bytes, heartbeats, what is accepted, and what a mere question leaves behind. */
+/** The connection itself: first bytes, heartbeats, what is accepted, and that a HEAD request opens no stream. */
 import { assert, layer } from "@effect/vitest"
 import { EventBroker, EventLog } from "@narthex/core"
 import { Duration, Effect } from "effect"

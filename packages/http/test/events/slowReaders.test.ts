@@ -21,7 +21,7 @@ const stalledReaders = times(10, 100)
 const slowReaders = times(3, 10)
 /** Connections that are reset once they have begun. */
 const resets = times(40, 600)
-/** So many at least: whatever the kernel takes for those who do not read has to be filled too. */
+/** At least so many, because they must also fill the kernel's buffers of readers that do not read. */
 const events = times(0, 36_000)
 /** In the short form few and large ones, which fill the kernel's buffers sooner. */
 const size = times(20_000, 200)
@@ -30,7 +30,7 @@ const batch = ring_events / 4
 /** Far more than the sockets and the ring hold. */
 const mostEvents = 10_000
 
-/** A write is begun while the socket holds less than it likes to, and is one slice, its framing, or a last frame. */
+/** A write begins while the socket is below its high-water mark, and is one slice, its framing, or a last frame. */
 const mostHeld = getDefaultHighWaterMark(false) + defaultEventSettings.slice_bytes + 4_096
 
 /** Twice what its events take: the ring gives up memory in pieces of several events. */
@@ -64,7 +64,7 @@ describe("readers that stall, dawdle and hang up", () => {
   const held = () => Array.from(sockets, ({ writableLength }) => writableLength)
 
   it.live(
-    "are held little for, lose with an exact count, and others get everything",
+    "a reader that stalls takes bounded memory, gets an exact count of its losses, and delays no other reader",
     () =>
       Effect.gen(function* () {
         const { port } = yield* TestApi
@@ -82,7 +82,7 @@ describe("readers that stall, dawdle and hang up", () => {
         yield* streamsAre("healthy readers", healthy.length)
 
         let published = 0
-        /** Commits, and waits for the readers that keep up, so that only those who do not want to fall behind. */
+        /** Commits, and waits for the readers that keep up, so that only the stalled and slow readers fall behind. */
         const publish = Effect.gen(function* () {
           yield* state(org, counting(published + 1, batch, size))
           published += batch
@@ -136,7 +136,7 @@ describe("readers that stall, dawdle and hang up", () => {
           })
         for (const reader of [...stalled, ...slow]) {
           assert.deepInclude(reader, { first: before + 1, broken: undefined })
-          if (reader.overflow === undefined) return assert.fail(`It ended at ${reader.last}, and was not told.`)
+          if (reader.overflow === undefined) return assert.fail(`It ended at ${reader.last}, without an overflow.`)
           assert.strictEqual(reader.last + reader.overflow.dropped, numbers.get(reader.overflow.latest_id))
         }
         for (const { socket } of healthy) socket.destroy()
@@ -203,7 +203,7 @@ layer(streamApi({ ring_events: 32, linger: Duration.hours(1) }), { excludeTestSe
         yield* state(org, counting(published + 1, 1))
         yield* back.until("the next", ({ events }) => events.length > 0)
         assert.strictEqual(JSON.parse(back.events[0]?.data ?? "null").data.n, latest + 1)
-        // A client that never got the frame comes back with the last event that it has, and learns it then.
+        // A client that never got the frame comes back with the last event that it has, and is sent the gap.
         const lost = yield* opened({ token, headers: [`Last-Event-ID: ${rest[0]?.id}`] })
         yield* lost.until("a gap", ({ events }) => events.length > 0)
         assert.strictEqual(lost.events[0]?.event, "resume.gap.v1")

@@ -3,14 +3,14 @@ import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ahead, memoryApi } from "../support/apiOver.ts"
-import { founder, joined, project, refused, type Someone } from "../support/story.ts"
+import { type Caller, founder, joined, project, refused } from "../support/story.ts"
 import { bytes, call } from "../support/wire.ts"
 
 const redirect_uri = "http://127.0.0.1:43210/callback"
 const text = () => randomBytes(32).toString("base64url")
 const challenge = (verifier: string) => createHash("sha256").update(verifier).digest("base64url")
 
-const authorize = (who: Someone, verifier: string, rest: Record<string, unknown> = {}) =>
+const authorize = (who: Caller, verifier: string, rest: Record<string, unknown> = {}) =>
   who.call("POST", "/v1/cli/authorizations", {
     body: { redirect_uri, state: text(), code_challenge: challenge(verifier), name: "laptop", ...rest }
   })

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { idToken, memoryApi } from "../support/apiOver.ts"
-import { arrive, finish, founder, joined, key, project, refused, type Someone } from "../support/story.ts"
+import { arrive, type Caller, finish, founder, joined, key, project, refused } from "../support/story.ts"
 import { call } from "../support/wire.ts"
 
 const once = (value: string, body?: unknown) => ({
@@ -11,7 +11,7 @@ const once = (value: string, body?: unknown) => ({
   ...(body === undefined ? {} : { body })
 })
 
-const projectsOf = (who: Someone) =>
+const projectsOf = (who: Caller) =>
   Effect.map(who.call("GET", "/v1/projects"), ({ body }): number => body.projects.length)
 
 layer(memoryApi(), { excludeTestServices: true })("an idempotency key", (it) => {

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Api } from "@narthex/api"
 import { Effect } from "effect"
 import { memoryApi } from "../support/apiOver.ts"
-import { arrive, branch, founder, key, named, project, refused, type Someone } from "../support/story.ts"
+import { arrive, branch, type Caller, founder, key, named, project, refused } from "../support/story.ts"
 import { bytes } from "../support/wire.ts"
 
 const malformed = ["not-an-id", "%00", "%F0%9F%A6%86", "%zz", "a%2Fb", "%2e%2e", "'--", "x".repeat(300), "PRJ-1"]
@@ -100,7 +100,7 @@ layer(memoryApi(), { excludeTestServices: true })("ids", (it) => {
   )
 })
 
-const pages = Effect.fnUntraced(function* (who: Someone, path: string, list: string) {
+const pages = Effect.fnUntraced(function* (who: Caller, path: string, list: string) {
   const found: Array<string> = []
   let next: string | null = null
   do {

@@ -2,20 +2,20 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { Ahead, idToken, memoryApi } from "../support/apiOver.ts"
-import { address, arrive, founder, joined, refused, type Someone, withToken } from "../support/story.ts"
+import { address, arrive, type Caller, founder, joined, refused, withToken } from "../support/story.ts"
 import { call } from "../support/wire.ts"
 
-const invite = (who: Someone, body: Record<string, unknown>) =>
+const invite = (who: Caller, body: Record<string, unknown>) =>
   who.call("POST", `/v1/orgs/${who.org_id}/invitations`, { body })
 
-const statuses = (who: Someone) =>
+const statuses = (who: Caller) =>
   Effect.map(
     who.call("GET", `/v1/orgs/${who.org_id}/invitations`),
     ({ body }): ReadonlyArray<string> => body.invitations.map((it: { status: string }) => it.status)
   )
 
 /** The session's next token, in its present organization. */
-const refreshed = (who: Someone) =>
+const refreshed = (who: Caller) =>
   Effect.map(who.call("POST", "/v1/auth/refresh"), ({ body }) => withToken(who, body.access_token))
 
 layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {

@@ -3,10 +3,10 @@ import { assert, layer } from "@effect/vitest"
 import { IpAllowlistStore, makeRule, maxRules, ProjectId, UserId, UserRef } from "@narthex/core"
 import { DateTime, Effect } from "effect"
 import { Ahead, memoryApi } from "../support/apiOver.ts"
-import { arrive, founder, type Place, project, refused, type Someone, withToken } from "../support/story.ts"
+import { arrive, type Caller, founder, type Place, project, refused, withToken } from "../support/story.ts"
 
-const add = (who: Someone, { path }: Place, body: unknown) => who.call("POST", `${path}/ip-allow`, { body })
-const listed = (who: Someone, { path }: Place) =>
+const add = (who: Caller, { path }: Place, body: unknown) => who.call("POST", `${path}/ip-allow`, { body })
+const listed = (who: Caller, { path }: Place) =>
   Effect.map(
     who.call("GET", `${path}/ip-allow`),
     ({ body }): ReadonlyArray<string> => body.rules.map((it: { cidr: string }) => it.cidr)

@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { defaultEventSettings, EventSettings, makeKeySecret } from "@narthex/core"
 import { Effect, Layer, Redacted } from "effect"
 import { Ahead, idToken, memoryApi } from "../support/apiOver.ts"
-import { address, arrive, founder, key, refused, type Someone, withToken } from "../support/story.ts"
+import { address, arrive, type Caller, founder, key, refused, withToken } from "../support/story.ts"
 import { type Answer, call } from "../support/wire.ts"
 
 const limits = {
@@ -34,7 +34,7 @@ const newcomer = Effect.fnUntraced(function* () {
   const headers = client()
   const email = address()
   const { body } = yield* call("POST", "/v1/auth/exchange", { headers, body: { id_token: idToken(email) } })
-  const who: Someone = withToken(
+  const who: Caller = withToken(
     { token: "", email, user_id: body.user.id, org_id: body.organization.id, call },
     body.access_token
   )

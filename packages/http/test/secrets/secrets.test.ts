@@ -9,7 +9,7 @@ import { makeKeySecret } from "@narthex/core"
 import { Cause, Context, Effect, Exit, Layer, Logger, Redacted, References, Tracer } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { idToken, memoryApi } from "../support/apiOver.ts"
-import { address, arrive, founder, project, type Someone, settled, withToken } from "../support/story.ts"
+import { address, arrive, type Caller, founder, project, settled, withToken } from "../support/story.ts"
 import { type Answer, call, type Sent } from "../support/wire.ts"
 
 class Heard extends Context.Service<
@@ -62,7 +62,7 @@ const recorder = () => {
       const rest = own.reduce((text, secret) => text.replace(secret, ""), answer.text)
       told.push({ what, text: `${rest} ${JSON.stringify(answer.headers)}` })
     })
-  const say = (who: Someone | undefined, method: string, path: string, sent: Sent = {}) =>
+  const say = (who: Caller | undefined, method: string, path: string, sent: Sent = {}) =>
     (who === undefined ? call(method, path, sent) : who.call(method, path, sent)).pipe(
       Effect.tap(keep(`${method} ${path}`))
     )

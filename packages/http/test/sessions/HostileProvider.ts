@@ -1,5 +1,5 @@
 /**
- * An OpenID Connect issuer of our own over real HTTP, that does whatever a test wants of it.
+ * An OpenID Connect issuer over real HTTP whose behaviour each test sets.
  *
  * It counts its requests, and a second server records every request that it gets: nothing may ever be
  * fetched from there.

@@ -152,7 +152,7 @@ describe("a provider that does not answer", () => {
   )
 })
 
-describe("a provider is unavailable when", () => {
+describe("a provider that answers wrongly", () => {
   const wrongs: ReadonlyArray<readonly [name: string, turn: (hostile: HostileProvider) => void]> = [
     [
       "its discovery redirects to elsewhere",
@@ -246,7 +246,7 @@ describe("a provider is unavailable when", () => {
     ]
   ]
 
-  it.effect.each(wrongs)("%s", ([, turn]) =>
+  it.effect.each(wrongs)("a provider is unavailable when %s", ([, turn]) =>
     Effect.gen(function* () {
       const { hostile, presenting, token } = yield* started
       turn(hostile)
@@ -256,7 +256,7 @@ describe("a provider is unavailable when", () => {
   )
 })
 
-describe("a key set is not believed when", () => {
+describe("a key set that is refused", () => {
   const tricks: ReadonlyArray<readonly [name: string, keys: ReadonlyArray<object>, header: Json]> = [
     ["it holds a symmetric key under the kid", [{ kty: "oct", kid: "rsa-1", k: "c2VjcmV0" }], {}],
     ["its key is for encryption", [jwkOf(keys.rsa, { kid: "rsa-1", use: "enc" })], {}],
@@ -265,7 +265,7 @@ describe("a key set is not believed when", () => {
     ["it holds private keys", [{ ...keys.rsa.privateKey.export({ format: "jwk" }), kid: "rsa-1" }], {}]
   ]
 
-  it.effect.each(tricks)("%s", ([, published, header]) =>
+  it.effect.each(tricks)("a key set is refused when %s", ([, published, header]) =>
     Effect.gen(function* () {
       const { hostile, presenting } = yield* started
       hostile.answers.jwks = json({ keys: published })

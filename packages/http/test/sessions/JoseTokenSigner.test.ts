@@ -21,7 +21,7 @@ import { claims, instance, issuer, now, privateKeyOf, startOfTests, storage, sto
 interface Kit {
   readonly header: Json
   readonly payload: Json
-  /** Our own key: most forgeries here are signed by it, so that only the one twist can be the reason. */
+  /** The server's key. It signs most forgeries, so that one change alone is the reason of the refusal. */
   readonly key: KeyObject
   readonly token: string
 }

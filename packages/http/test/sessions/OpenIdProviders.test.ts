@@ -145,8 +145,8 @@ const good: ReadonlyArray<readonly [name: string, forge: Forge]> = [
   ["no kid, where one key alone fits", ({ issuer }) => jws(without(idHeader, "kid"), idClaims(issuer), byRsa)]
 ]
 
-describe("an id token is taken with", () => {
-  it.effect.each(good)("%s", ([, forge]) =>
+describe("a valid id token", () => {
+  it.effect.each(good)("an id token is accepted with %s", ([, forge]) =>
     Effect.gen(function* () {
       yield* startOfTests
       const hostile = yield* hostileProvider
@@ -160,8 +160,8 @@ describe("an id token is taken with", () => {
   )
 })
 
-describe("an id token is refused with", () => {
-  it.effect.each(attacks)("%s", ([, forge]) =>
+describe("a forged id token", () => {
+  it.effect.each(attacks)("an id token is refused with %s", ([, forge]) =>
     Effect.gen(function* () {
       yield* startOfTests
       const hostile = yield* hostileProvider

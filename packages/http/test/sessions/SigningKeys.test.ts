@@ -112,7 +112,7 @@ describe("rotation", () => {
   )
 
   it.effect(
-    "publishes the new key at once, signs with it ten minutes later, and keeps the old one for 12 h 15 min more",
+    "a rotation publishes the new key at once, signs with it ten minutes later, and keeps the old one for 12 h 15 min more",
     () =>
       Effect.gen(function* () {
         yield* startOfTests

@@ -27,7 +27,7 @@ describe("the identity", () => {
   )
 
   it.effect.each([["true"], [1], [null], [undefined], [false]] as const)(
-    "does not count an address with email_verified %j",
+    "an address is not verified with email_verified %j",
     ([email_verified]) =>
       Effect.gen(function* () {
         const found = yield* identity({ email_verified })

@@ -36,7 +36,7 @@ const Believer = Layer.succeed(IdentityProvider, {
   verify: ({ id_token }) => {
     const [kind, email, salt = ""] = Redacted.value(id_token).split(":")
     if ((kind !== "email" && kind !== "unverified") || email === undefined)
-      return Effect.fail(new InvalidIdToken({ cause: "not believed" }))
+      return Effect.fail(new InvalidIdToken({ cause: "unknown token" }))
     return Effect.succeed({
       provider: "test",
       issuer: "https://issuer.test",
@@ -142,13 +142,10 @@ const outside = Layer.mergeAll(
   KeyDigester.layer({ id: "test", key: Redacted.make(new Uint8Array(randomBytes(32))) })
 )
 
-/** What storage brings, whatever it is made of. */
+/** The ports that a storage provides. */
 export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
 
-/**
- * Closes no connection because it was idle. The client may write its next request at that very moment, which fails it:
- * on a slow machine a test would.
- */
+/** Never closes an idle connection: a request that the client sends at that moment would fail. */
 const patient = () => createHttp1Server({ requestTimeout: 60_000, keepAliveTimeout: 3_600_000 })
 
 const listen = ({ createServer = patient, grace = Duration.millis(200) }: ApiOptions): ListenOptions => ({
@@ -173,7 +170,7 @@ export const apiOver = <E, R>(storage: Layer.Layer<StoragePorts, E, R>, options:
 
 export const memoryApi = (options: ApiOptions = {}) => apiOver(layerMemoryPorts, options)
 
-/** An id token that is believed, and no other one like it. */
+/** A new id token that the test provider accepts. */
 export const idToken = (email: string) => `email:${email}:${randomBytes(8).toString("hex")}`
 
 /** Signs a person in and returns the session token. */

@@ -9,7 +9,7 @@ let count = 0
 /** A unique email address. */
 export const address = () => `person${++count}@example.com`
 
-export interface Someone {
+export interface Caller {
   readonly token: string
   readonly email: string
   readonly user_id: string
@@ -26,11 +26,11 @@ export const arrive = Effect.fnUntraced(function* (email: string = address()) {
     user_id: body.user.id,
     org_id: body.organization.id,
     call: (method, path, sent = {}) => call(method, path, { token, ...sent })
-  } satisfies Someone as Someone
+  } satisfies Caller as Caller
 })
 
 /** The same caller with another credential. */
-export const withToken = (who: Someone, token: string): Someone => ({
+export const withToken = (who: Caller, token: string): Caller => ({
   ...who,
   token,
   call: (method, path, sent = {}) => call(method, path, { token, ...sent })
@@ -46,7 +46,7 @@ export const founder = Effect.fnUntraced(function* () {
 })
 
 /** A person who joined the organization by invitation. */
-export const joined = Effect.fnUntraced(function* (owner: Someone, role: string) {
+export const joined = Effect.fnUntraced(function* (owner: Caller, role: string) {
   const email = address()
   const invited = yield* owner.call("POST", `/v1/orgs/${owner.org_id}/invitations`, { body: { email, role } })
   assert.strictEqual(invited.status, 201, invited.text)
@@ -55,14 +55,14 @@ export const joined = Effect.fnUntraced(function* (owner: Someone, role: string)
   return who
 })
 
-export const key = Effect.fnUntraced(function* (who: Someone, body: Record<string, unknown> = {}) {
+export const key = Effect.fnUntraced(function* (who: Caller, body: Record<string, unknown> = {}) {
   const made = yield* who.call("POST", "/v1/api-keys", { body: { name: "key", ...body } })
   assert.strictEqual(made.status, 201, made.text)
   return { id: made.body.api_key.id as string, ...withToken(who, made.body.secret) }
 })
 
 /** Waits for every operation of an answer. */
-export const settled = Effect.fnUntraced(function* (who: Someone, answer: Answer) {
+export const settled = Effect.fnUntraced(function* (who: Caller, answer: Answer) {
   for (const { id, project_id } of answer.body.operations) {
     const { body } = yield* who.call("GET", `/v1/projects/${project_id}/operations/${id}?wait=10s`)
     assert.strictEqual(body.operation.status, "finished", JSON.stringify(body))
@@ -87,7 +87,7 @@ export interface Place {
 }
 
 /** A project that is ready. */
-export const project = Effect.fnUntraced(function* (who: Someone, name = "shop") {
+export const project = Effect.fnUntraced(function* (who: Caller, name = "shop") {
   const made = yield* settled(who, yield* who.call("POST", "/v1/projects", { body: { name } }))
   const { branch, endpoint, project: record } = made.body
   const place: Place = { id: record.id, path: `/v1/projects/${record.id}`, main: branch.id, endpoint: endpoint.id }
@@ -95,12 +95,12 @@ export const project = Effect.fnUntraced(function* (who: Someone, name = "shop")
 })
 
 /** A branch that is ready. */
-export const branch = Effect.fnUntraced(function* (who: Someone, { path }: Place, body: Record<string, unknown> = {}) {
+export const branch = Effect.fnUntraced(function* (who: Caller, { path }: Place, body: Record<string, unknown> = {}) {
   const made = yield* settled(who, yield* who.call("POST", `${path}/branches`, { body }))
   return made.body as { branch: { id: string; name: string }; endpoint: { id: string } | null }
 })
 
-/** A refusal: its status and code, as a problem of RFC 9457, and nothing of our insides. */
+/** A refusal: its status and code, as a problem of RFC 9457, and no internal detail. */
 export const refused = ({ body, headers, status, text }: Answer, wanted: number, code: string) => {
   assert.deepStrictEqual([status, body?.code], [wanted, code], text)
   assert.strictEqual(headers["content-type"], "application/problem+json")

@@ -9,7 +9,7 @@ import { Config, Effect, Option, Result } from "effect"
 import { isVariable, type Table, type Values, type Variable } from "./Variable.ts"
 
 export interface Reading<T extends Table> {
-  /** A variable that is not given has its default; one that is malformed too, and a mistake besides. */
+  /** A variable that is not given has its default. A malformed one also has it, and adds a mistake. */
   readonly values: Values<T>
   /** The names of the variables that were given, well-formed or not. */
   readonly given: ReadonlySet<string>

@@ -58,7 +58,7 @@ export class Drain {
     return Effect.map(this.#retryMillis, (millis) => stream.end("draining", millis))
   }
 
-  /** Refuses a client. One that asks for bookmarks understands `retry:`; all others get the status. */
+  /** Refuses a client. A client that requests bookmarks supports `retry:`; all others get the status. */
   refuse(request: {
     readonly bookmarks: boolean
     readonly open: () => StreamSink

@@ -167,7 +167,7 @@ export class EventBroker extends Context.Service<
             fanouts.get(event.org_id)?.append(event)
             const revocation = revocationOf(event)
             if (Option.isNone(revocation)) continue
-            // One of an unknown form ends all streams that it might mean.
+            // A revocation of an unknown form ends every stream.
             revokeWhere((access) =>
               Option.match(revocation.value, { onNone: () => true, onSome: (it) => revokes(it, access) })
             )

@@ -24,7 +24,7 @@ describe("bytes of a stream", () => {
   )
 
   it.each([15, 16, 255, 256, 4_095, 4_096, 21_841, 21_842, 65_535, 65_536, 1_048_576])(
-    "are so at %i characters, whatever these take",
+    "the bytes of %i characters are the text itself in both forms, at each width of a character",
     (length) => {
       for (const character of ["a", "é", "€"]) check(character.repeat(length))
     }

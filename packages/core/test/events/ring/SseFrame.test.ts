@@ -26,13 +26,19 @@ describe("a frame", () => {
     assert.deepStrictEqual(Schema.encodeSync(Schema.fromJsonString(Envelope))(envelope), sent)
   })
 
-  it.each(["a\nb\r\nc", "\u2028", "\ud800", "\u0000", "id: 0\n\n"])("is not broken by %j", (text) => {
-    assert.lengthOf(written(logged(1, { data: { text } })).split(/\r\n|\r|\n/), 5)
-  })
+  it.each(["a\nb\r\nc", "\u2028", "\ud800", "\u0000", "id: 0\n\n"])(
+    "the frame of an event is not broken by %j",
+    (text) => {
+      assert.lengthOf(written(logged(1, { data: { text } })).split(/\r\n|\r|\n/), 5)
+    }
+  )
 
-  it.each(["x", "x.v1\ndata: {}", "X.v1", ".v1", "a..v1", "", "a b.v1"])("has no type like %j", (type) => {
-    assert.strictEqual(written(logged(1, { type })), "Poison")
-  })
+  it.each(["x", "x.v1\ndata: {}", "X.v1", ".v1", "a..v1", "", "a b.v1"])(
+    "an event of a type like %j has no frame",
+    (type) => {
+      assert.strictEqual(written(logged(1, { type })), "Poison")
+    }
+  )
 
   it("the frame of an event has no more bytes than allowed, chunk framing included", () => {
     const size = SseBytes.ofText(written(logged(1))).chunked.length

@@ -163,9 +163,9 @@ export class SimClient {
     this.#expect(envelope.id === id && envelope.type === type, "an envelope that matches its block")
     this.#expect(id > this.#lastOnStream, `ids that rise, not ${id} after ${this.#lastOnStream}`)
     this.#lastOnStream = id
-    this.#expect(envelope.org_id === org_id, "events of one's organization")
+    this.#expect(envelope.org_id === org_id, "events of its organization")
     if (type === "resume.gap.v1" || type === "overflow.v1") {
-      this.#expect((envelope.project_id ?? null) === project_id, "to be told about one's own stream")
+      this.#expect((envelope.project_id ?? null) === project_id, "a gap or an overflow of its own scope")
       this.#expect(id > envelope.data.latest_id && eventPosition(id) === envelope.data.latest_id, "a mark at the head")
       if (type === "resume.gap.v1") this.#gap(envelope.data)
       else this.#overflow(envelope.data)

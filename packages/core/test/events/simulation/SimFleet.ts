@@ -1,6 +1,6 @@
 /**
- * The instances of a simulated world and the connections of its clients: instances start, crash, and stop in good
- * order, and clients come to any of them.
+ * The instances of a simulated world and the connections of its clients: instances start, crash, and stop gracefully,
+ * and clients connect to any of them.
  *
  * Pitfall: expecting an exception in an instance's fiber to fail the test. It does not arrive here; what must hold is
  * observed from outside, by `inspect` and by the clients.
@@ -102,7 +102,7 @@ export class SimFleet {
     connection?.fiber?.interruptUnsafe()
   }
 
-  /** Without a word to anyone. */
+  /** Stops without notifying its clients. */
   crash() {
     this.crashes += 1
     this.#replace(this.#loop.pick(this.#instances))

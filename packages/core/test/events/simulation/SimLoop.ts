@@ -1,6 +1,6 @@
 /**
  * A world of its own: event loop, clock and chance, all driven by one seed. Nothing in it runs by itself, so a seed
- * always tells the same story, and a simulated hour takes as long as what happens in it.
+ * always gives the same run, and a simulated hour takes as long as what happens in it.
  */
 import { Clock, Context, Duration, Effect, Random, References, Scheduler } from "effect"
 

@@ -199,7 +199,7 @@ export const simulate = (seed: number): Story => {
   }
 }
 
-/** How a right can end, whom that concerns besides, and what the log says about it: nothing, if need be. */
+/** The ways in which a right can end, the streams that each ends, and its event in the log; `undefined`: none. */
 const revocations = ({ org_id, principal, project_id }: StreamAccess) => {
   const { api_key_id, session_id, user_id } = principal
   const forms: Array<{ readonly event: NewEvent | undefined; readonly hits: (access: StreamAccess) => boolean }> = [

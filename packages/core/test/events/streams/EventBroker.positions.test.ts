@@ -32,7 +32,7 @@ describe("a client that is ahead of this instance", () => {
   })
 })
 
-describe("a client that was told of a gap", () => {
+describe("a client that was sent a gap", () => {
   it("a client that was sent a gap resumes at the gap's id", () => {
     const { connect } = atThree()
     const { sink, stream } = connect({ bookmarks: true }, { _tag: "Gap", reason: "malformed", last_event_id: null })

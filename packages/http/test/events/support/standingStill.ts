@@ -1,9 +1,9 @@
-/** A clock that stands still until the test moves it with `Ahead`: what time causes happens when the test says so. */
+/** A clock that stands still until the test moves it with `Ahead`: deadlines pass only when the test moves it. */
 import { Clock, Effect, Layer } from "effect"
 
 /**
- * Provided to the API, whose own clock is ahead of it. Sleeping takes its time as ever, so what looks at the clock now
- * and then goes on looking.
+ * Provided to the API, whose own clock is ahead of it. A sleep takes real time, so code that reads the clock and then
+ * sleeps repeats without progress of the clock.
  */
 export const standingStill = Layer.effect(
   Clock.Clock,
