@@ -10,10 +10,16 @@
 import { Context, type DateTime, type Effect, type Option, Schema } from "effect"
 import type { BranchId, EndpointId } from "../Ids.ts"
 
-/** The wanted state was not reached. `reason` is shown to API users; `retryable` is false when a retry cannot help. */
+/**
+ * The wanted state was not reached. `reason` is a sentence for API users: it names no path and quotes no server output.
+ * What the machine said is in `detail`, for the operator's log. `retryable` is false when a retry cannot help. `busy`:
+ * the machine has no room for the work now, for example no free slot for a copy; the work waits, and that is no failure.
+ */
 export class ComputeFailed extends Schema.TaggedError<ComputeFailed>()("ComputeFailed", {
   reason: Schema.String,
-  retryable: Schema.Boolean
+  detail: Schema.optionalKey(Schema.String),
+  retryable: Schema.Boolean,
+  busy: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message() {
     return this.reason
