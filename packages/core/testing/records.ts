@@ -33,6 +33,7 @@ export const anOrgId = () => OrgId.make(uuid())
 export const aUserId = () => UserId.make(uuid())
 export const aProjectId = () => ProjectId.make(`prj-${rising()}`)
 export const aBranchId = () => BranchId.make(`br-${rising()}`)
+export const anEndpointId = () => EndpointId.make(`ep-${rising()}`)
 /** A text that is unique in the process. */
 export const aText = (what: string) => `${what} ${rising()}`
 

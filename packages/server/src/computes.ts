@@ -25,6 +25,7 @@ const layerElsewhere = Layer.sync(ComputeDriver, () => {
     start: () => elsewhere,
     stop: () => elsewhere,
     applyRoles: () => elsewhere,
+    rolesOf: () => elsewhere,
     running: elsewhere
   })
 })

@@ -114,6 +114,7 @@ const Driver = Layer.effect(
         )
         return noted(`applyRoles ${branch}`, driver.applyRoles(branch, roles))
       },
+      rolesOf: driver.rolesOf,
       running: driver.running
     })
   })

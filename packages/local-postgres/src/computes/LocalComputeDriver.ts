@@ -28,7 +28,7 @@ import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
 import { branchLocks } from "./BranchLocks.ts"
-import { applyRoles, prepareAccess } from "./MintedRoles.ts"
+import { applyRoles, mintedRoles, prepareAccess } from "./MintedRoles.ts"
 
 /** Adopts the computes that an earlier process left running, starts none, and stops all when the scope closes. */
 export const layer = (options: LocalPostgresOptions): Layer.Layer<ComputeDriver, LocalPostgresFailure> =>
@@ -184,6 +184,13 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     )
   })
 
+  const rolesOf = Effect.fn("LocalComputeDriver.rolesOf")(function* (branch: BranchId) {
+    const cluster = yield* clusterOf(branch)
+    if (!(yield* isRunning(cluster))) return Option.none()
+    const roles = yield* asSupervisor(cluster, "postgres", mintedRoles)
+    return Option.some(roles.map(({ name }) => name))
+  })
+
   const running = Effect.gen(function* () {
     const computes: Array<Compute> = []
     for (const link of yield* computeLinks) {
@@ -215,6 +222,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     start: (wanted) => asComputeFailed(start(wanted)),
     stop: (endpoint) => asComputeFailed(stop(endpoint)),
     applyRoles: (branch, roles) => asComputeFailed(applyRolesTo(branch, roles)),
+    rolesOf: (branch) => asComputeFailed(rolesOf(branch)),
     running: asComputeFailed(running)
   })
 })

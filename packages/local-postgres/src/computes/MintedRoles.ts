@@ -48,6 +48,22 @@ export const prepareAccess = Effect.fn("prepareAccess")(function* (sql: PgClient
     END $$`)
 })
 
+interface MintedRole {
+  readonly name: string
+  readonly oid: number
+  /** The roles that it is a member of, and `given to …` for each role that is a member of it. */
+  readonly groups: ReadonlyArray<string>
+}
+
+/** The minted roles that the cluster has, by name. */
+export const mintedRoles = (sql: PgClient.PgClient) => sql<MintedRole>`
+  SELECT rolname AS name, oid::int8::float8 AS oid,
+    ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = pg_roles.oid ORDER BY 1)
+      || ARRAY(SELECT 'given to ' || member FROM pg_auth_members WHERE roleid = pg_roles.oid) AS groups
+  FROM pg_roles
+  WHERE rolname !~ '^pg_' AND rolname NOT IN (${superuser}, ${writers})
+  ORDER BY rolname COLLATE "C"`
+
 /** Creates, updates and drops roles to match the list, and ends the sessions of dropped roles. */
 export const applyRoles = Effect.fn("applyRoles")(function* (
   sql: PgClient.PgClient,
@@ -57,14 +73,8 @@ export const applyRoles = Effect.fn("applyRoles")(function* (
     const reason = refusalOf(role)
     if (reason !== undefined) return yield* new ImpossibleRequest({ reason })
   }
-  const present = yield* sql<{ readonly name: string; readonly oid: number; readonly groups: ReadonlyArray<string> }>`
-    SELECT rolname AS name, oid::int8::float8 AS oid,
-      ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = pg_roles.oid ORDER BY 1)
-        || ARRAY(SELECT 'given to ' || member FROM pg_auth_members WHERE roleid = pg_roles.oid) AS groups
-    FROM pg_roles
-    WHERE rolname !~ '^pg_' AND rolname NOT IN (${superuser}, ${writers})`
   const kept = new Set<string>()
-  for (const { groups, name, oid } of present) {
+  for (const { groups, name, oid } of yield* mintedRoles(sql)) {
     const wanted = roles.find((it) => it.role === name)
     if (wanted !== undefined && groups.length === 1 && groups[0] === groupOf(wanted)) kept.add(name)
     else yield* dropRole(sql, name, oid)

@@ -115,6 +115,7 @@ export const layerStaticComputes = (
         start: ({ branch_id, endpoint_id, generation }) =>
           Effect.map(start(branch_id), (address) => ({ endpoint_id, branch_id, generation, address })),
         stop: () => Effect.void,
+        rolesOf: () => Effect.succeedNone,
         applyRoles: () => cannot("With static computes no roles can be created: the servers have roles of their own."),
         running: Effect.mapError(running, retryable)
       })

@@ -1,0 +1,4 @@
+import { layerMemoryComputes } from "../../src/computes/MemoryComputes.ts"
+import { computeDriverContract } from "../../testing/computes/ComputeDriver.ts"
+
+computeDriverContract("memory", layerMemoryComputes)

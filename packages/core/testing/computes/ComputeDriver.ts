@@ -1,0 +1,51 @@
+/** The contract of `ComputeDriver`. Run it against every adapter that makes data and roles. */
+import { assert, layer } from "@effect/vitest"
+import { Effect, type Layer, Option } from "effect"
+import { ComputeDriver, type ComputeRole } from "../../src/computes/ComputeDriver.ts"
+import { aBranchId, anEndpointId } from "../records.ts"
+
+/** A role whose password is not known: its verifier has the form that a driver requires. */
+const aRole = (role: string): ComputeRole => ({
+  role,
+  access: "read_only",
+  verifier: `SCRAM-SHA-256$4096:${btoa("salt")}$${btoa("x".repeat(32))}:${btoa("y".repeat(32))}`,
+  expires_at: Option.none()
+})
+
+/** Starts an endpoint of a new branch with the given roles. */
+const started = Effect.fnUntraced(function* (...roles: ReadonlyArray<string>) {
+  const driver = yield* ComputeDriver
+  const start = { branch_id: aBranchId(), endpoint_id: anEndpointId(), generation: 1, roles: roles.map(aRole) }
+  yield* driver.createBranch(start.branch_id, Option.none())
+  yield* driver.start(start)
+  return start
+})
+
+export const computeDriverContract = <E>(name: string, adapter: Layer.Layer<ComputeDriver, E>) =>
+  layer(adapter, { excludeTestServices: true })(`ComputeDriver: ${name}`, (it) => {
+    it.effect("the roles of a branch are those that were applied last, sorted by name", () =>
+      Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        const { branch_id } = yield* started("b", "a")
+        assert.deepStrictEqual(yield* driver.rolesOf(branch_id), Option.some(["a", "b"]))
+        yield* driver.applyRoles(branch_id, [aRole("c"), aRole("B"), aRole("a")])
+        assert.deepStrictEqual(yield* driver.rolesOf(branch_id), Option.some(["B", "a", "c"]))
+        yield* driver.applyRoles(branch_id, [])
+        assert.deepStrictEqual(yield* driver.rolesOf(branch_id), Option.some([]))
+      })
+    )
+
+    it.effect("the roles of a branch that does not run are unknown, and a start applies its own list", () =>
+      Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        assert.deepStrictEqual(yield* driver.rolesOf(aBranchId()), Option.none())
+        const start = yield* started("former")
+        yield* driver.stop(start.endpoint_id)
+        assert.deepStrictEqual(yield* driver.rolesOf(start.branch_id), Option.none())
+        yield* driver.applyRoles(start.branch_id, [aRole("lost")])
+        assert.deepStrictEqual(yield* driver.rolesOf(start.branch_id), Option.none())
+        yield* driver.start({ ...start, generation: 2, roles: [aRole("next")] })
+        assert.deepStrictEqual(yield* driver.rolesOf(start.branch_id), Option.some(["next"]))
+      })
+    )
+  })
