@@ -121,7 +121,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
         const { branch, endpoint } = yield* read.during("the runner to read the endpoints", work, (at) =>
           Effect.as(
             Effect.andThen(
-              change(owner, project, at.endpoint, { suspend_timeout_seconds: 4321 }),
+              change(owner, policy, project, at.endpoint, { suspend_timeout_seconds: 4321 }),
               setDesiredState(project, at.endpoint.id, "active", initiatorOf(owner))
             ),
             at
@@ -161,7 +161,7 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
             const outcomes = yield* race<void, unknown, never>([
               Effect.forEach(
                 timeouts,
-                (suspend_timeout_seconds) => change(owner, project, endpoint, { suspend_timeout_seconds }),
+                (suspend_timeout_seconds) => change(owner, policy, project, endpoint, { suspend_timeout_seconds }),
                 { discard: true }
               ),
               Effect.ignore(Effect.delay(reset(owner, policy, branch), yield* Random.nextIntBetween(0, 30))),

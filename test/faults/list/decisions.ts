@@ -57,8 +57,8 @@ export const decisions: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "decide-target-session",
-        find: 'caller.kind === "session" || caller.capability !== "agent" || agentMay',
-        put: 'caller.kind === "session" || agentMay',
+        find: "!isAgent(caller) || agentMay(policy.agent, branch)",
+        put: "agentMay(policy.agent, branch)",
         why: "The rule for agents binds agent keys only."
       },
       {

@@ -107,6 +107,25 @@ export const proxyRequests: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
+    area: "authorization",
+    file: "packages/core/src/provisioning/Endpoints.ts",
+    tests: ["test/races/agentEndpoints.test.ts"],
+    faults: [
+      {
+        id: "endpoint-agent-again",
+        find: "if (isAgent(caller)) {",
+        put: "if (false) {",
+        why: "An agent's change of an endpoint is decided again under the branch's lock."
+      },
+      {
+        id: "endpoint-agent-create",
+        find: 'const refusal = decideTarget({ agent: "not_main" }, caller, branch)',
+        put: "const refusal = undefined",
+        why: "An agent adds no endpoint to main."
+      }
+    ]
+  },
+  {
     area: "operations",
     file: "packages/core/src/provisioning/Endpoints.ts",
     tests: [

@@ -8,7 +8,7 @@ import type { Capability } from "../keys/ApiKey.ts"
 import type { Branch } from "../projects/Branch.ts"
 import type { RefusalCode } from "../Refusals.ts"
 import type { Permission } from "./Permission.ts"
-import type { AgentRule, CallEffect, CredentialPolicy } from "./Policy.ts"
+import type { AgentRule, CallEffect, CredentialPolicy, Reach } from "./Policy.ts"
 import type { AnyCaller, KeyCaller } from "./Principal.ts"
 
 /** A refusal, and what the call would have required. It never reveals what exists elsewhere. */
@@ -65,9 +65,12 @@ export const decideTarget = (
   caller: AnyCaller,
   branch: Pick<Branch, "main" | "made_by_agent"> | undefined
 ): Refusal | undefined =>
-  caller.kind === "session" || caller.capability !== "agent" || agentMay(policy.agent, branch)
+  !isAgent(caller) || agentMay(policy.agent, branch)
     ? undefined
     : refuse("capability_insufficient", "read_write", "agent")
+
+/** Whether the caller is an agent's key: what such a key may do depends on the branch, which may become *main*. */
+export const isAgent = (caller: AnyCaller): boolean => caller.kind === "api_key" && caller.capability === "agent"
 
 const endsKey = (policy: CredentialPolicy) => policy.target === "api_key" && policy.effect === "self"
 
@@ -80,11 +83,14 @@ const passesPending = (policy: CredentialPolicy, caller: AnyCaller, { api_key_id
 const decideKey = (policy: CredentialPolicy, caller: KeyCaller, ids: PathIds): Refusal | undefined => {
   if (endsKey(policy))
     return ids.api_key_id === caller.api_key_id ? undefined : refuse("key_self_only", "session", "api_key")
-  if (!reaches(policy, caller, ids)) return refuse("scope_insufficient", policy.reach, caller.scope.type)
+  if (!reaches(policy, caller, ids)) return refuse("scope_insufficient", sufficientScope(policy), caller.scope.type)
   const allowed =
     effectsOf[caller.capability].has(policy.effect) && !(caller.capability === "agent" && policy.agent === "never")
   return allowed ? undefined : refuse("capability_insufficient", "read_write", caller.capability)
 }
+
+/** The narrowest scope that passes step 7 whatever the branch is: whether it is *main* is not looked up for a refusal. */
+export const sufficientScope = ({ reach, reach_main = reach }: CredentialPolicy): Reach => reach_main
 
 const width = { organization: 2, project: 1, branch: 0 } as const
 

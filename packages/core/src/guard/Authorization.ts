@@ -15,7 +15,7 @@
  */
 import { Context, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
-import { decide, decideTarget, type PathIds, type Refusal } from "../authorization/decide.ts"
+import { decide, decideTarget, type PathIds, type Refusal, sufficientScope } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, requestedId, UserId } from "../Ids.ts"
@@ -135,7 +135,7 @@ export class Authorization extends Context.Service<
       const insideBranch = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
         if (caller.kind === "session" || caller.scope.type !== "branch") return
         const { branch_id, project_id } = caller.scope
-        const outside = new Refused({ code: "scope_insufficient", required: policy.reach, held: "branch" })
+        const outside = new Refused({ code: "scope_insufficient", required: sufficientScope(policy), held: "branch" })
         if (policy.target === "branch" && policy.reach_main === "project") {
           const branch = yield* branches.find(project_id, branch_id)
           if (Option.exists(branch, ({ main }) => main)) return yield* outside

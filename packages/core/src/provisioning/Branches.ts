@@ -82,7 +82,7 @@ export class Branches extends Context.Service<
       policy: CredentialPolicy,
       branch: Branch
     ) => Effect.Effect<ReadonlyArray<StoredOperation>, Blocked>
-    /** Schedules replacing its data by the parent's. `Conflict`: it has no parent or is protected. */
+    /** Schedules replacing its data by the parent's. `Conflict`: it has no parent, or is main. */
     readonly reset: (caller: AnyCaller, policy: CredentialPolicy, branch: Branch) => Effect.Effect<BranchWork, Blocked>
     /** Makes it the project's default branch. It no longer expires. */
     readonly setDefault: (caller: AnyCaller, branch: Branch) => Effect.Effect<BranchWork, Blocked>
@@ -230,6 +230,10 @@ export class Branches extends Context.Service<
           const project = yield* projectOf(caller, given)
           const branch = yield* locked(caller, policy, given)
           if (branch.parent_id === null) return yield* new Conflict({ reason: "The branch has no parent to reset to." })
+          if (branch.default)
+            return yield* new Conflict({
+              reason: "The default branch cannot be reset. Make another one the default first."
+            })
           if (branch.protected) return yield* new Conflict({ reason: "The branch is protected. Unprotect it first." })
           yield* notBusy(branch)
           const resetting = new Branch({

@@ -4,10 +4,15 @@
  *
  * Start and suspend set the desired state. An empty list of operations means that the endpoint is in it already.
  *
+ * What an agent may do depends on the branch being *main*, so it is decided again here, under the branch's lock. The
+ * branch is locked before the endpoint, as everywhere.
+ *
+ * Pitfall: trusting the decision of the request. The branch may have become main since.
  * Pitfall: deciding by the current state. A start during a suspend has to be scheduled, and runs after it.
  */
 import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { decideTarget } from "../authorization/decide.ts"
+import { decideTarget, isAgent } from "../authorization/decide.ts"
+import type { CredentialPolicy } from "../authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { BranchId, makeEndpointId, requestedId } from "../Ids.ts"
 import { desiredState } from "../operations/desiredState.ts"
@@ -41,6 +46,11 @@ export interface EndpointChanges {
 
 type Owner = Pick<Project, "id" | "org_id">
 
+/** What of the policy that admitted a call is decided again under the branch's lock. */
+type Rule = Pick<CredentialPolicy, "agent">
+
+type State = "active" | "idle"
+
 export class Endpoints extends Context.Service<
   Endpoints,
   {
@@ -58,15 +68,25 @@ export class Endpoints extends Context.Service<
     ) => Effect.Effect<EndpointWork, Conflict | InvalidMember | NotFound | Refused | StorageError>
     readonly change: (
       caller: AnyCaller,
+      policy: Rule,
       project: Owner,
       endpoint: Endpoint,
       changes: EndpointChanges
-    ) => Effect.Effect<EndpointWork, NotFound | StorageError>
+    ) => Effect.Effect<EndpointWork, NotFound | Refused | StorageError>
     readonly remove: (
       caller: AnyCaller,
+      policy: Rule,
       project: Owner,
       endpoint: Endpoint
-    ) => Effect.Effect<ReadonlyArray<StoredOperation>, NotFound | StorageError>
+    ) => Effect.Effect<ReadonlyArray<StoredOperation>, NotFound | Refused | StorageError>
+    /** A caller's start (`active`) or suspend (`idle`), as `setDesiredState`. */
+    readonly bring: (
+      caller: AnyCaller,
+      policy: Rule,
+      project: Owner,
+      endpoint: Endpoint,
+      state: State
+    ) => Effect.Effect<EndpointWork, Conflict | NotFound | Refused | StorageError>
     /**
      * Schedules the start or suspend that brings an endpoint into `state`, within a transaction of its own or the
      * running one. Where an unfinished operation leads there already, it returns that one. `Conflict`: it is disabled.
@@ -74,7 +94,7 @@ export class Endpoints extends Context.Service<
     readonly setDesiredState: (
       project: Owner,
       endpoint: Endpoint["id"],
-      state: "active" | "idle",
+      state: State,
       initiator: Initiator
     ) => Effect.Effect<EndpointWork, Conflict | NotFound | StorageError>
   }
@@ -96,9 +116,9 @@ export class Endpoints extends Context.Service<
         store.list(id, branchScopeOf(caller), page)
       )
 
-      /** The branch that a body names, if the caller may add an endpoint to it. */
-      const branchFor = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, id: string) {
-        const branch = Option.getOrUndefined(yield* branches.find(project.id, requestedId(BranchId, id)))
+      /** Locks the branch that a body names, if the caller may add an endpoint to it. */
+      const lockedNamed = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, id: string) {
+        const branch = Option.getOrUndefined(yield* branches.lock(project.id, requestedId(BranchId, id)))
         if (branch === undefined)
           return yield* new InvalidMember({ path: ["branch_id"], reason: "There is no such branch in this project." })
         const refusal = decideTarget({ agent: "not_main" }, caller, branch)
@@ -106,6 +126,15 @@ export class Endpoints extends Context.Service<
       })
 
       const locked = (id: Endpoint["id"]) => orNotFound(store.lock(id))
+
+      /** Locks the endpoint; for an agent, it locks the branch first and decides again whether the agent may do this. */
+      const lockedFor = Effect.fnUntraced(function* (caller: AnyCaller, policy: Rule, project: Owner, given: Endpoint) {
+        if (isAgent(caller)) {
+          const refusal = decideTarget(policy, caller, yield* orNotFound(branches.lock(project.id, given.branch_id)))
+          if (refusal !== undefined) return yield* new Refused(refusal)
+        }
+        return yield* locked(given.id)
+      })
 
       const work = (project: Owner, endpoint: Endpoint, action: StoredOperation["action"], initiator: Initiator) =>
         operations.schedule({ project, branch_id: endpoint.branch_id, endpoint_id: endpoint.id, action, initiator })
@@ -115,9 +144,8 @@ export class Endpoints extends Context.Service<
         project,
         { branch_id, suspend_timeout_seconds, type }
       ) {
-        const given = yield* branchFor(caller, project, branch_id)
         const step = Effect.gen(function* () {
-          const branch = yield* orNotFound(branches.lock(project.id, given.id))
+          const branch = yield* lockedNamed(caller, project, branch_id)
           const id = yield* makeEndpointId
           const now = yield* DateTime.now
           const endpoint = newEndpoint(branch, {
@@ -152,9 +180,9 @@ export class Endpoints extends Context.Service<
       )
 
       const change: Endpoints["Service"]["change"] = Effect.fn("Endpoints.change")(
-        function* (caller, project, given, changes) {
+        function* (caller, policy, project, given, changes) {
           const step = Effect.gen(function* () {
-            const endpoint = yield* locked(given.id)
+            const endpoint = yield* lockedFor(caller, policy, project, given)
             const disabled = changes.disabled ?? endpoint.disabled
             yield* store.put(
               new Endpoint({
@@ -173,16 +201,28 @@ export class Endpoints extends Context.Service<
         }
       )
 
-      const remove: Endpoints["Service"]["remove"] = Effect.fn("Endpoints.remove")(function* (caller, project, given) {
-        const step = Effect.gen(function* () {
-          const endpoint = yield* locked(given.id)
-          yield* store.markDeleted(endpoint.id, yield* DateTime.now)
-          return [yield* work(project, endpoint, "delete_compute", initiatorOf(caller))]
-        })
-        return yield* run(step)
-      })
+      const remove: Endpoints["Service"]["remove"] = Effect.fn("Endpoints.remove")(
+        function* (caller, policy, project, given) {
+          const step = Effect.gen(function* () {
+            const endpoint = yield* lockedFor(caller, policy, project, given)
+            yield* store.markDeleted(endpoint.id, yield* DateTime.now)
+            return [yield* work(project, endpoint, "delete_compute", initiatorOf(caller))]
+          })
+          return yield* run(step)
+        }
+      )
 
-      return Endpoints.of({ list, create, change, remove, setDesiredState })
+      const bring: Endpoints["Service"]["bring"] = Effect.fn("Endpoints.bring")(
+        function* (caller, policy, project, given, state) {
+          const step = Effect.andThen(
+            lockedFor(caller, policy, project, given),
+            setDesiredState(project, given.id, state, initiatorOf(caller))
+          )
+          return yield* run(step)
+        }
+      )
+
+      return Endpoints.of({ list, create, change, remove, bring, setDesiredState })
     })
   )
 }

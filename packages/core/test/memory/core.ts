@@ -4,6 +4,7 @@
  * No operation runs in the background: operations run when a test calls `settle` or `OperationRunner.runOne`.
  */
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
+import { changes } from "../../src/authorization/Policy.ts"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import { layerServices } from "../../src/CoreServices.ts"
 import { CliLogin } from "../../src/cli-login/CliLogin.ts"
@@ -28,6 +29,9 @@ import { IdentityProvider, InvalidIdToken, type VerifiedIdentity } from "../../s
 import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { SignIn } from "../../src/sign-in/SignIn.ts"
 import { Transaction } from "../../src/Transaction.ts"
+
+/** The policy of changes to an endpoint. */
+export const onEndpoint = changes("sandbox", "change_projects", "endpoint", { agent: "made_by_agent" })
 
 /** The id tokens that the test provider verifies, by their text. */
 export class IdTokens extends Context.Service<IdTokens, Map<string, VerifiedIdentity>>()("test/IdTokens") {}

@@ -181,13 +181,17 @@ describe("Refusals", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("a branch without a parent and a protected one cannot be reset", () =>
+  it.effect("a branch without a parent, a protected one and the default branch cannot be reset", () =>
     Effect.gen(function* () {
       const branches = yield* Branches
       const { ada, main, project } = yield* setting
       const branch = yield* child(ada, project)
       yield* branches.change(ada, onBranch, branch, { protected: true })
       for (const it of [main, branch]) assert.strictEqual(yield* tagOf(branches.reset(ada, onBranch, it)), "Conflict")
+      yield* branches.change(ada, onBranch, branch, { protected: false })
+      yield* branches.setDefault(ada, branch)
+      yield* settle
+      assert.strictEqual(yield* tagOf(branches.reset(ada, onBranch, branch)), "Conflict", "the default, with a parent")
     }).pipe(Effect.provide(Core))
   )
 

@@ -5,7 +5,7 @@ import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
-import { Core, keyCallerOf, Machines, settle, signedIn, tagOf } from "../memory/core.ts"
+import { Core, keyCallerOf, Machines, onEndpoint, settle, signedIn, tagOf } from "../memory/core.ts"
 
 const made = Effect.gen(function* () {
   const projects = yield* Projects
@@ -59,7 +59,7 @@ describe("Starting and suspending", () => {
       const start = endpoints.setDesiredState(given.project, given.endpoint.id, "active", bySystem)
       yield* start
       yield* settle
-      const { endpoint, operations } = yield* endpoints.change(given.ada, given.project, given.endpoint, {
+      const { endpoint, operations } = yield* endpoints.change(given.ada, onEndpoint, given.project, given.endpoint, {
         disabled: true
       })
       assert.isTrue(endpoint.disabled)
@@ -70,7 +70,7 @@ describe("Starting and suspending", () => {
       yield* settle
       assert.strictEqual((yield* now(given)).current_state, "idle")
       assert.strictEqual(yield* tagOf(start), "Conflict")
-      yield* endpoints.change(given.ada, given.project, given.endpoint, { disabled: false })
+      yield* endpoints.change(given.ada, onEndpoint, given.project, given.endpoint, { disabled: false })
       assert.strictEqual((yield* start).operations.length, 1)
     }).pipe(Effect.provide(Core))
   )
@@ -112,11 +112,14 @@ describe("Removing an endpoint", () => {
       const endpoints = yield* Endpoints
       const given = yield* setting
       yield* endpoints.setDesiredState(given.project, given.endpoint.id, "active", bySystem)
-      yield* endpoints.remove(given.ada, given.project, given.endpoint)
+      yield* endpoints.remove(given.ada, onEndpoint, given.project, given.endpoint)
       yield* settle
       assert.deepStrictEqual(machines.starts, [])
       assert.include(machines.calls, `stop ${given.endpoint.id}`)
-      assert.strictEqual(yield* tagOf(endpoints.remove(given.ada, given.project, given.endpoint)), "NotFound")
+      assert.strictEqual(
+        yield* tagOf(endpoints.remove(given.ada, onEndpoint, given.project, given.endpoint)),
+        "NotFound"
+      )
     }).pipe(Effect.provide(Core))
   )
 })

@@ -7,7 +7,7 @@ import { EndpointId, OperationId } from "../../src/Ids.ts"
 import { OperationWaits } from "../../src/operations/OperationWaits.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { ProxyRequests } from "../../src/proxying/ProxyRequests.ts"
-import { Core, settle } from "../memory/core.ts"
+import { Core, onEndpoint, settle } from "../memory/core.ts"
 import { endpointNow, readyProject, setDesiredState } from "../runner/story.ts"
 
 /** A project whose endpoint runs in its first generation. */
@@ -74,10 +74,10 @@ describe("A change of an endpoint", () => {
     Effect.gen(function* () {
       const { ada, endpoint, project } = yield* readyProject
       const { change } = yield* Endpoints
-      yield* change(ada, project, endpoint, { disabled: true })
-      yield* change(ada, project, endpoint, { suspend_timeout_seconds: 77 })
+      yield* change(ada, onEndpoint, project, endpoint, { disabled: true })
+      yield* change(ada, onEndpoint, project, endpoint, { suspend_timeout_seconds: 77 })
       assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { disabled: true, suspend_timeout_seconds: 77 })
-      yield* change(ada, project, endpoint, { disabled: false })
+      yield* change(ada, onEndpoint, project, endpoint, { disabled: false })
       assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { disabled: false, suspend_timeout_seconds: 77 })
     }).pipe(Effect.provide(Core))
   )

@@ -10,7 +10,7 @@ import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { ProxyRequests } from "../../src/proxying/ProxyRequests.ts"
-import { Core, logged, Machines, settle, signedIn, tagOf, until } from "../memory/core.ts"
+import { Core, logged, Machines, onEndpoint, settle, signedIn, tagOf, until } from "../memory/core.ts"
 
 const inside = "203.0.113.9"
 const outside = "198.51.100.1"
@@ -204,10 +204,10 @@ describe("Waking an endpoint", () => {
     Effect.gen(function* () {
       const endpoints = yield* Endpoints
       const given = yield* asleep
-      yield* endpoints.change(given.ada, given.project, given.endpoint, { disabled: true })
+      yield* endpoints.change(given.ada, onEndpoint, given.project, given.endpoint, { disabled: true })
       assert.strictEqual(yield* tagOf(wake(given)), "Conflict")
-      yield* endpoints.change(given.ada, given.project, given.endpoint, { disabled: false })
-      yield* endpoints.remove(given.ada, given.project, given.endpoint)
+      yield* endpoints.change(given.ada, onEndpoint, given.project, given.endpoint, { disabled: false })
+      yield* endpoints.remove(given.ada, onEndpoint, given.project, given.endpoint)
       yield* settle
       assert.strictEqual(yield* tagOf(wake(given)), "NotFound")
       const requests = yield* ProxyRequests

@@ -18,7 +18,7 @@ import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Transaction } from "../../src/Transaction.ts"
-import { anotherRunner, Boundary, logged, Machines, MortalCore, settle, signedIn } from "../memory/core.ts"
+import { anotherRunner, Boundary, logged, Machines, MortalCore, onEndpoint, settle, signedIn } from "../memory/core.ts"
 
 const onBranch = changes("write", "change_projects", "branch")
 
@@ -68,7 +68,7 @@ const actions: Record<
   create_compute: {
     begin: Effect.fnUntraced(function* ({ ada, branch, endpoint, project }) {
       const endpoints = yield* Endpoints
-      yield* endpoints.remove(ada, project, endpoint)
+      yield* endpoints.remove(ada, onEndpoint, project, endpoint)
       yield* settle
       const wanted = { branch_id: branch.id, type: "read_write", suspend_timeout_seconds: null } as const
       return (yield* endpoints.create(ada, project, wanted)).operations
@@ -101,7 +101,7 @@ const actions: Record<
     begin: Effect.fnUntraced(function* (setting) {
       yield* start(setting)
       yield* settle
-      return yield* (yield* Endpoints).remove(setting.ada, setting.project, setting.endpoint)
+      return yield* (yield* Endpoints).remove(setting.ada, onEndpoint, setting.project, setting.endpoint)
     }),
     end: { running: 0, branches: 2 }
   },

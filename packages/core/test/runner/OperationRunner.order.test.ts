@@ -7,7 +7,7 @@ import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
-import { Core, Machines, settle } from "../memory/core.ts"
+import { Core, Machines, onEndpoint, settle } from "../memory/core.ts"
 import {
   aTeamsProject,
   branchNow,
@@ -87,7 +87,7 @@ describe("The operations of a branch", () => {
       const { ada, endpoint, project } = yield* readyProject
       const calls = machines.calls.length
       const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
-      yield* endpoints.change(ada, project, endpoint, { disabled: true })
+      yield* endpoints.change(ada, onEndpoint, project, endpoint, { disabled: true })
       yield* settle
       assert.deepStrictEqual(yield* statusesOf(start.id), ["scheduling", "skipped"])
       assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { generation: 0, pending_state: null })

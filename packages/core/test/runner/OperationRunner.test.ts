@@ -11,7 +11,7 @@ import { Credentials } from "../../src/provisioning/Credentials.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { Transaction } from "../../src/Transaction.ts"
-import { Core, logged, Machines, settle, until } from "../memory/core.ts"
+import { Core, logged, Machines, onEndpoint, settle, until } from "../memory/core.ts"
 import {
   aTeamsProject,
   branchNow,
@@ -86,7 +86,7 @@ describe("Every action", () => {
         assert.isNotNull(asleep.suspended_at)
         yield* finish((yield* branches.reset(ada, onBranch, child.branch)).operations)
         assert.strictEqual((yield* branchNow(project, child.branch.id)).current_state, "ready")
-        yield* finish(yield* endpoints.remove(ada, project, made.endpoint))
+        yield* finish(yield* endpoints.remove(ada, onEndpoint, project, made.endpoint))
         yield* finish(yield* branches.remove(ada, onBranch, child.branch))
         yield* projects.remove(ada, project)
         yield* settle

@@ -1,6 +1,6 @@
 /** Serves `EndpointsApi` and `OperationsApi` from the core. */
 import { Api } from "@narthex/api"
-import { Endpoints, initiatorOf, NotFound, Operations, OperationWaits, Principal, Target } from "@narthex/core"
+import { AppliedPolicy, Endpoints, NotFound, Operations, OperationWaits, Principal, Target } from "@narthex/core"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -12,12 +12,10 @@ export const EndpointsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const endpoints = yield* Endpoints
 
-    const setDesiredState = Effect.fnUntraced(function* (state: "active" | "idle") {
-      const endpoint = yield* Target.endpoint
-      const initiator = initiatorOf(yield* Principal)
-      return yield* endpointWork(
-        yield* problems(endpoints.setDesiredState(yield* Target.project, endpoint.id, state, initiator))
-      )
+    const bring = Effect.fnUntraced(function* (state: "active" | "idle") {
+      const policy = yield* AppliedPolicy
+      const work = endpoints.bring(yield* Principal, policy, yield* Target.project, yield* Target.endpoint, state)
+      return yield* endpointWork(yield* problems(work))
     })
 
     return handlers.handleAll({
@@ -36,15 +34,23 @@ export const EndpointsHandlers = HttpApiBuilder.group(
       }),
       get: () => Effect.flatMap(Target.endpoint, (it) => Effect.map(endpointRecord(it), (endpoint) => ({ endpoint }))),
       change: Effect.fnUntraced(function* ({ payload }) {
-        const changed = endpoints.change(yield* Principal, yield* Target.project, yield* Target.endpoint, payload)
+        const policy = yield* AppliedPolicy
+        const changed = endpoints.change(
+          yield* Principal,
+          policy,
+          yield* Target.project,
+          yield* Target.endpoint,
+          payload
+        )
         return yield* endpointWork(yield* problems(changed))
       }),
       delete: Effect.fnUntraced(function* () {
-        const removed = endpoints.remove(yield* Principal, yield* Target.project, yield* Target.endpoint)
+        const policy = yield* AppliedPolicy
+        const removed = endpoints.remove(yield* Principal, policy, yield* Target.project, yield* Target.endpoint)
         return { operations: operationRecords(yield* problems(removed)) }
       }),
-      start: () => setDesiredState("active"),
-      suspend: () => setDesiredState("idle")
+      start: () => bring("active"),
+      suspend: () => bring("idle")
     })
   })
 )

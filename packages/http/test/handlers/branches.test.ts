@@ -51,6 +51,24 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
       })
   )
 
+  it.effect(
+    "a branch key that resets its own branch, 403 while the branch is main: a project's scope is required",
+    () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const place = yield* project(who)
+        const { branch: made } = yield* branch(who, place)
+        const at = `${place.path}/branches/${made.id}`
+        const narrow = yield* key(who, { scope: { type: "branch", project_id: place.id, branch_id: made.id } })
+        yield* who.call("PATCH", at, { body: { protected: true } })
+        const answer = yield* narrow.call("POST", `${at}/reset`)
+        refused(answer, 403, "scope_insufficient")
+        assert.deepStrictEqual([answer.body.required, answer.body.held], ["project", "branch"])
+        yield* who.call("PATCH", at, { body: { protected: false } })
+        assert.strictEqual((yield* narrow.call("POST", `${at}/reset`)).status, 200)
+      })
+  )
+
   it.effect("a branch, 409: delete the default, a protected or a parent branch; reset one without parent", () =>
     Effect.gen(function* () {
       const who = yield* founder()
@@ -64,6 +82,9 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
       refused(yield* who.call("DELETE", `${branches}/${child.id}`), 409, "conflict")
       refused(yield* who.call("POST", `${branches}/${child.id}/reset`), 409, "conflict")
       yield* who.call("PATCH", `${branches}/${child.id}`, { body: { protected: false } })
+      yield* settled(who, yield* who.call("POST", `${branches}/${child.id}/set-default`))
+      refused(yield* who.call("POST", `${branches}/${child.id}/reset`), 409, "conflict")
+      yield* settled(who, yield* who.call("POST", `${branches}/${place.main}/set-default`))
       const gone = yield* who.call("DELETE", `${branches}/${child.id}`)
       assert.deepStrictEqual([gone.status, gone.body.operations[0].action], [202, "delete_timeline"])
       refused(yield* who.call("GET", `${branches}/${child.id}`), 404, "not_found")
