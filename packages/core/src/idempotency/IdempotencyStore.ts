@@ -4,11 +4,14 @@
  *
  * A call begins, runs, and completes with its answer or abandons without one. While it runs it holds a lease, so that
  * an instance that died does not block its key until the record expires: after the lease the same call may begin again,
- * and a late answer of the dead instance is refused.
+ * and a late answer of the former attempt is refused.
  *
- * Pitfall: a lease that is shorter than the longest call.
- * Pitfall: calling `complete` outside the transaction of the effect. Only inside does "never a second effect" hold
- * through a crash.
+ * `complete` belongs into the transaction of the effect, as its last statement, and a refused `complete` rolls that
+ * transaction back. So of all attempts at most one commits, however short the lease is, whatever a clock shows, and
+ * wherever a process dies.
+ *
+ * Pitfall: calling `complete` after the commit of the effect. A process that dies in between leaves an effect that no
+ * record knows, and the repeated call has a second one.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
@@ -32,8 +35,8 @@ export interface StoredAnswer {
 export type Begun =
   /** Run the call; pass `attempt` to `complete` or `abandon`. */
   | { readonly _tag: "fresh"; readonly attempt: number }
-  /** The same call is running. */
-  | { readonly _tag: "in_progress" }
+  /** The same call is running, or its process died. After `lease_until` the call may begin again. */
+  | { readonly _tag: "in_progress"; readonly lease_until: DateTime.Utc }
   /** The key belongs to another call. */
   | { readonly _tag: "conflict" }
   | { readonly _tag: "replay"; readonly answer: StoredAnswer }
@@ -94,7 +97,8 @@ export class IdempotencyStore extends Context.Service<
             if (row !== undefined && DateTime.isLessThan(now, row.expires_at)) {
               if (row.fingerprint !== call.fingerprint) return [{ _tag: "conflict" }, []]
               if (row.answer !== null) return [{ _tag: "replay", answer: row.answer }, []]
-              if (DateTime.isLessThan(now, row.lease_until)) return [{ _tag: "in_progress" }, []]
+              if (DateTime.isLessThan(now, row.lease_until))
+                return [{ _tag: "in_progress", lease_until: row.lease_until }, []]
             }
             const attempt = ++attempts
             return [

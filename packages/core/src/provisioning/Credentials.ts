@@ -78,7 +78,7 @@ export class Credentials extends Context.Service<
       const pending = yield* OperationStore
       const roles = yield* BranchRoleStore
       const waits = yield* OperationWaits
-      const { run } = yield* Transaction
+      const { afterCommit, run } = yield* Transaction
 
       /** Records the role. `awaited` is the operation after which Postgres knows it. */
       const record = Effect.fn("Credentials.record")(function* (
@@ -134,8 +134,11 @@ export class Credentials extends Context.Service<
       const mint: Credentials["Service"]["mint"] = Effect.fn("Credentials.mint")(function* (...asked) {
         const { awaited, minted } = yield* record(...asked)
         if (awaited === undefined) return minted
-        const settled = yield* waits.settled(awaited.id, applyTimeout)
-        return Option.exists(settled, (it) => it.status === "finished") ? minted : yield* new NotApplied({})
+        const applied = Effect.flatMap(waits.settled(awaited.id, applyTimeout), (settled) =>
+          Option.exists(settled, (it) => it.status === "finished") ? Effect.void : new NotApplied({})
+        )
+        yield* afterCommit(applied)
+        return minted
       })
 
       return Credentials.of({

@@ -38,7 +38,7 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
         const store = yield* IdempotencyStore
         const call = aCall()
         const attempt = yield* fresh(call)
-        assert.deepStrictEqual(yield* begin(call, 1), { _tag: "in_progress" })
+        assert.deepStrictEqual(yield* begin(call, 1), { _tag: "in_progress", lease_until: at(60) })
         assert.isTrue(yield* store.complete(call, attempt, answer))
         assert.deepStrictEqual(yield* begin(call, day - 1), { _tag: "replay", answer })
       })
@@ -81,11 +81,11 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
         const store = yield* IdempotencyStore
         const call = aCall()
         const dead = yield* fresh(call)
-        assert.deepStrictEqual(yield* begin(call, 59), { _tag: "in_progress" })
+        assert.deepStrictEqual(yield* begin(call, 59), { _tag: "in_progress", lease_until: at(60) })
         const again = yield* fresh(call, 60)
         assert.isFalse(yield* store.complete(call, dead, { ...answer, status: 500 }))
         yield* store.abandon(call, dead)
-        assert.deepStrictEqual(yield* begin(call, 61), { _tag: "in_progress" })
+        assert.deepStrictEqual(yield* begin(call, 61), { _tag: "in_progress", lease_until: at(120) })
         assert.isTrue(yield* store.complete(call, again, answer))
         assert.isFalse(yield* store.complete(call, again, { ...answer, status: 204 }))
         assert.deepStrictEqual(yield* begin(call, 62), { _tag: "replay", answer })
@@ -113,7 +113,7 @@ export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<I
         const call = aCall()
         const attempt = yield* fresh(call)
         yield* undone(store.complete(call, attempt, answer))
-        assert.deepStrictEqual(yield* begin(call, 1), { _tag: "in_progress" })
+        assert.deepStrictEqual(yield* begin(call, 1), { _tag: "in_progress", lease_until: at(60) })
       })
     )
 

@@ -23,7 +23,8 @@ import {
   IdempotencyStore,
   type PathIds,
   Principal,
-  Target
+  Target,
+  Transaction
 } from "@narthex/core"
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
@@ -43,7 +44,7 @@ export const layerPolicyCheck = Layer.effect(
   PolicyCheck,
   Effect.gen(function* () {
     const authorization = yield* Authorization
-    const idempotency = yield* IdempotencyStore
+    const replays = { store: yield* IdempotencyStore, transaction: yield* Transaction }
     const limits = yield* Limits
     const log = yield* EventLog
 
@@ -62,18 +63,19 @@ export const layerPolicyCheck = Layer.effect(
         const ids = pathIds(self === undefined ? params : { ...params, api_key_id: self })
 
         yield* problems(authorization.admit(policy, caller, ids))
-        const answer = Effect.gen(function* () {
+        const prepare = Effect.gen(function* () {
           const found = yield* problems(authorization.find(policy, caller, ids))
           const limit = Context.get(annotations, RateLimitedBy)
           const refused =
             limit !== undefined && rateLimits[limit] === "user" ? yield* limits.take(limit, caller.user.id) : undefined
-          if (refused !== undefined) return refused
-          return yield* handler.pipe(Effect.provideService(Target, found), Effect.provideService(AppliedPolicy, policy))
+          if (refused !== undefined) return Effect.succeed(refused)
+          return handler.pipe(Effect.provideService(Target, found), Effect.provideService(AppliedPolicy, policy))
         })
+        const answer = Effect.flatten(prepare)
         if (unsafe.has(request.method))
           return Context.get(annotations, NotReplayed)
             ? yield* answer
-            : yield* replayed(idempotency, { caller, endpoint, request }, answer)
+            : yield* replayed(replays, { caller, endpoint, request }, prepare)
         if (policy.effect !== "read" || Context.get(annotations, StreamsEvents)) return yield* answer
         const cursor = yield* Effect.option(log.headOf(caller.org_id))
         const response = yield* answer

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
-import { idToken, memoryApi } from "../support/apiOver.ts"
+import { Ahead, idToken, memoryApi } from "../support/apiOver.ts"
 import { arrive, type Caller, finish, founder, joined, key, project, refused } from "../support/story.ts"
 import { call } from "../support/wire.ts"
 
@@ -176,37 +176,53 @@ layer(memoryApi({ idle: true }), { excludeTestServices: true })("an idempotency 
     })
   )
 
-  it.effect("an idempotency key is 409 while the first call is running; then it replays the answer", () =>
+  /** The mint of a credential that waits for a runner, under one key. */
+  const slowMint = Effect.gen(function* () {
+    const who = yield* founder()
+    const { body } = yield* who.call("POST", "/v1/projects", { body: { name: "p" } })
+    const path = `/v1/projects/${body.project.id}`
+    yield* who.call("POST", `${path}/endpoints/${body.endpoint.id}/start`)
+    const mint = who.call(
+      "POST",
+      `${path}/branches/${body.branch.id}/credentials`,
+      once("slow", { access: "read_only" })
+    )
+    const first = yield* Effect.forkChild(mint)
+    const applying = Effect.map(who.call("GET", `${path}/operations`), (answer): ReadonlyArray<string> => {
+      const all: ReadonlyArray<{ readonly id: string; readonly action: string }> = answer.body.operations
+      return all.filter(({ action }) => action === "apply_config").map(({ id }) => id)
+    })
+    yield* eventually(
+      "the operation that the first call waits for",
+      Effect.map(applying, (ids) => ids.length === 1)
+    )
+    return { first, mint, applying }
+  })
+
+  it.effect("a call that waits after its commit is not run again: the repeated call replays it without secrets", () =>
     Effect.gen(function* () {
-      const who = yield* founder()
-      const { body } = yield* who.call("POST", "/v1/projects", { body: { name: "p" } })
-      const path = `/v1/projects/${body.project.id}`
-      yield* who.call("POST", `${path}/endpoints/${body.endpoint.id}/start`)
-      const mint = who.call(
-        "POST",
-        `${path}/branches/${body.branch.id}/credentials`,
-        once("slow", { access: "read_only" })
-      )
-      const first = yield* Effect.forkChild(mint)
-      const applying = Effect.map(who.call("GET", `${path}/operations`), (answer): string | undefined => {
-        const all: ReadonlyArray<{ readonly id: string; readonly action: string }> = answer.body.operations
-        return all.find(({ action }) => action === "apply_config")?.id
-      })
-      let operation: string | undefined
-      yield* eventually(
-        "the operation that the first call waits for",
-        Effect.map(applying, (id) => {
-          operation = id
-          return id !== undefined
-        })
-      )
-      refused(yield* mint, 409, "idempotency_in_progress")
-      yield* finish(operation ?? "")
+      const { applying, first, mint } = yield* slowMint
+      const early = yield* mint
+      assert.deepStrictEqual([early.status, early.headers["idempotent-replayed"]], [201, "true"])
+      assert.isNull(early.body.password)
+      yield* Effect.forEach(yield* applying, finish)
       const answer = yield* Fiber.join(first)
       assert.deepStrictEqual([answer.status, answer.headers["idempotent-replayed"]], [201, undefined])
+      assert.isString(answer.body.password)
+      assert.strictEqual(early.body.credential.role, answer.body.credential.role)
+      assert.lengthOf(yield* applying, 1)
+    })
+  )
+
+  it.effect("a call that is answered 503 after its commit has no second effect when it is repeated", () =>
+    Effect.gen(function* () {
+      const { applying, first, mint } = yield* slowMint
+      yield* (yield* Ahead).by("11 seconds")
+      refused(yield* Fiber.join(first), 503, "unavailable")
       const again = yield* mint
       assert.deepStrictEqual([again.status, again.headers["idempotent-replayed"]], [201, "true"])
-      assert.strictEqual(again.body.credential.role, answer.body.credential.role)
+      assert.isNull(again.body.password)
+      assert.lengthOf(yield* applying, 1)
     })
   )
 })

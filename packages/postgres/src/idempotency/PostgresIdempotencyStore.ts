@@ -14,6 +14,7 @@ import { json } from "../database/tableOf.ts"
 interface Found {
   readonly fingerprint: string
   readonly answer: StoredAnswer | null
+  readonly lease_until: Date
 }
 
 const make = Effect.gen(function* () {
@@ -45,11 +46,13 @@ const make = Effect.gen(function* () {
         // `on conflict` locked the row although it changed nothing, so this reads the row that the condition refused.
         const [found] = yield* query<Found>(
           "IdempotencyStore.begin",
-          "select fingerprint, answer from idempotency_record where owner = $1 and key = $2",
+          "select fingerprint, answer, lease_until from idempotency_record where owner = $1 and key = $2",
           [owner, key]
         )
         if (found?.fingerprint !== fingerprint) return { _tag: "conflict" }
-        return found.answer === null ? { _tag: "in_progress" } : { _tag: "replay", answer: found.answer }
+        return found.answer === null
+          ? { _tag: "in_progress", lease_until: DateTime.fromDateUnsafe(found.lease_until) }
+          : { _tag: "replay", answer: found.answer }
       })
     )
 
