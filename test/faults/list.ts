@@ -11,6 +11,7 @@ import { eventLog } from "./list/eventLog.ts"
 import { eventRing } from "./list/eventRing.ts"
 import { eventRingParts } from "./list/eventRingParts.ts"
 import { eventStream } from "./list/eventStream.ts"
+import { instances } from "./list/instances.ts"
 import { keys } from "./list/keys.ts"
 import { operationActions } from "./list/operationActions.ts"
 import { operationChanges } from "./list/operationChanges.ts"
@@ -39,6 +40,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...eventRing,
   ...eventRingParts,
   ...eventStream,
+  ...instances,
   ...keys,
   ...operationActions,
   ...operationChanges,

@@ -123,5 +123,6 @@ const released = {
   "0003_projects": "b4f8945af458e819d5a120371fe8b36c",
   "0004_event_floors": "0f2fece004610ab5bc430564928b6e76",
   "0005_requests": "3461e58d59c43c95682abc80d1f66a93",
-  "0006_sequence_by_key": "a0ea2366eabf2a0befbf40382b5fc73c"
+  "0006_sequence_by_key": "a0ea2366eabf2a0befbf40382b5fc73c",
+  "0012_instances": "12ffc1f8244c477edaf24dfaa78ca085"
 }

@@ -13,6 +13,7 @@ import { MemoryStorage } from "./memory/MemoryStorage.ts"
 import { OperationStore } from "./operations/OperationStore.ts"
 import { BranchRoleStore } from "./projects/BranchRoleStore.ts"
 import { BranchStore } from "./projects/BranchStore.ts"
+import { ComputeDoubtStore } from "./projects/ComputeDoubtStore.ts"
 import { EndpointStore } from "./projects/EndpointStore.ts"
 import { ProjectStore } from "./projects/ProjectStore.ts"
 import { RegionCatalog } from "./regions/RegionCatalog.ts"
@@ -26,6 +27,7 @@ const Stores = Layer.mergeAll(
   BranchRoleStore.layerMemory,
   BranchStore.layerMemory,
   CliGrantStore.layerMemory,
+  ComputeDoubtStore.layerMemory,
   EndpointStore.layerMemory,
   IdempotencyStore.layerMemory,
   InvitationStore.layerMemory,

@@ -13,6 +13,7 @@ import { PostgresOperationStore } from "./operations/PostgresOperationStore.ts"
 import { PostgresTransaction } from "./PostgresTransaction.ts"
 import { PostgresBranchRoleStore } from "./projects/PostgresBranchRoleStore.ts"
 import { PostgresBranchStore } from "./projects/PostgresBranchStore.ts"
+import { PostgresComputeDoubtStore } from "./projects/PostgresComputeDoubtStore.ts"
 import { PostgresEndpointStore } from "./projects/PostgresEndpointStore.ts"
 import { PostgresProjectStore } from "./projects/PostgresProjectStore.ts"
 import { PostgresRegionCatalog } from "./regions/PostgresRegionCatalog.ts"
@@ -25,6 +26,7 @@ const stores = Layer.mergeAll(
   PostgresBranchRoleStore.layer,
   PostgresBranchStore.layer,
   PostgresCliGrantStore.layer,
+  PostgresComputeDoubtStore.layer,
   PostgresCredentialStore.layer,
   PostgresEndpointStore.layer,
   PostgresIdempotencyStore.layer,

@@ -18,6 +18,7 @@ import { projects } from "./migrations/0003_projects.ts"
 import { eventFloors } from "./migrations/0004_event_floors.ts"
 import { requests } from "./migrations/0005_requests.ts"
 import { sequenceByKey } from "./migrations/0006_sequence_by_key.ts"
+import { instances } from "./migrations/0012_instances.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -26,7 +27,8 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0003_projects", projects],
   ["0004_event_floors", eventFloors],
   ["0005_requests", requests],
-  ["0006_sequence_by_key", sequenceByKey]
+  ["0006_sequence_by_key", sequenceByKey],
+  ["0012_instances", instances]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

@@ -1,11 +1,11 @@
 /**
  * `narthex-server regions …`: operators change the region catalog.
  *
- * Pitfall: `RegionCatalog.put` without a look-up. It adds a region that does not exist and reactivates a retired one, so
- * every command but `add` looks the region up first.
+ * Pitfall: looking a region up and then changing it. Two commands at once would lose one change, or reactivate a region
+ * that was retired in between. `RegionCatalog.edit` is one step.
  */
 import { Region, RegionCatalog, RegionId } from "@narthex/core"
-import { Console, Effect, type Layer, Option, Schema } from "effect"
+import { Console, Effect, type Layer, Option, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
 /** The command cannot be applied to the region. Nothing changed. `reason` is a sentence for the operator. */
@@ -20,18 +20,8 @@ const name = Argument.String("region_id")
 /** A region is a label in the host names of its endpoints; `NARTHEX_REGIONS` has the same form. */
 const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
-const find = (id: string) =>
-  Effect.map(
-    RegionCatalog.use(({ all }) => all),
-    (entries) => entries.find(({ region }) => region.region_id === id)
-  )
-
-const existing = Effect.fnUntraced(function* (id: string) {
-  const entry = yield* find(id)
-  return entry === undefined
-    ? yield* new RegionRefused({ reason: `There is no region "${id}". \`regions list\` shows those that exist.` })
-    : entry
-})
+const unknown = (id: string) =>
+  new RegionRefused({ reason: `There is no region "${id}". \`regions list\` shows those that exist.` })
 
 const list = Effect.gen(function* () {
   for (const { active, region } of yield* (yield* RegionCatalog).all)
@@ -52,32 +42,38 @@ const add = Effect.fnUntraced(function* (id: string, { lat, location, long, name
     return yield* new RegionRefused({
       reason: `"${id}" is not a region id: use lower-case letters, digits and dashes, at most 63, without a dash at either end.`
     })
-  const region = (yield* find(id))?.region
-  const place = Option.getOrElse(location, () => region?.location)
-  yield* (yield* RegionCatalog).put(
-    new Region({
-      region_id: RegionId.make(id),
-      name: Option.getOrElse(name, () => region?.name ?? id),
-      default: region?.default ?? false,
-      geo_lat: Option.getOrElse(lat, () => region?.geo_lat ?? 0),
-      geo_long: Option.getOrElse(long, () => region?.geo_long ?? 0),
-      ...(place === undefined ? {} : { location: place })
-    })
-  )
+  yield* (yield* RegionCatalog).edit(RegionId.make(id), (entry) => {
+    const region = entry?.region
+    const place = Option.getOrElse(location, () => region?.location)
+    return Result.succeed(
+      new Region({
+        region_id: RegionId.make(id),
+        name: Option.getOrElse(name, () => region?.name ?? id),
+        default: region?.default ?? false,
+        geo_lat: Option.getOrElse(lat, () => region?.geo_lat ?? 0),
+        geo_long: Option.getOrElse(long, () => region?.geo_long ?? 0),
+        ...(place === undefined ? {} : { location: place })
+      })
+    )
+  })
   yield* Console.log(`Region ${id} is active.`)
 })
 
 const makeDefault = Effect.fnUntraced(function* (id: string) {
-  const { active, region } = yield* existing(id)
-  if (!active)
-    return yield* new RegionRefused({ reason: `Region "${id}" is retired. \`regions add ${id}\` reactivates it.` })
-  yield* (yield* RegionCatalog).put(new Region({ ...region, default: true }))
+  yield* (yield* RegionCatalog).edit(RegionId.make(id), (entry) => {
+    if (entry === undefined) return Result.fail(unknown(id))
+    if (entry.active) return Result.succeed(new Region({ ...entry.region, default: true }))
+    return Result.fail(
+      new RegionRefused({ reason: `Region "${id}" is retired. \`regions add ${id}\` reactivates it.` })
+    )
+  })
   yield* Console.log(`Region ${id} is the default.`)
 })
 
 const retire = Effect.fnUntraced(function* (id: string) {
-  const { region } = yield* existing(id)
-  yield* (yield* RegionCatalog).retire(region.region_id)
+  const catalog = yield* RegionCatalog
+  const retired = yield* catalog.retire(RegionId.make(id))
+  if (!retired && !(yield* catalog.all).some(({ region }) => region.region_id === id)) return yield* unknown(id)
   yield* Console.log(`Region ${id} is retired: it takes no new projects.`)
 })
 

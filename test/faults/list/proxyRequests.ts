@@ -45,28 +45,22 @@ export const proxyRequests: ReadonlyArray<FaultsOfFile> = [
         why: "An address that is not listed wakes nothing."
       },
       {
-        id: "wake-lost",
-        find: "        yield* markLost(endpoint)\n",
+        id: "wake-doubt",
+        find: "if (!endpoint.running || endpoint.generation !== generation) return false\n        yield* doubts.record",
+        put: "if (!endpoint.running) return false\n        yield* doubts.record",
+        why: "A doubt about an earlier generation is none about the present one."
+      },
+      {
+        id: "wake-verified",
+        find: "yield* verified({ endpoint_id: id, generation: unreachable })",
+        put: "yield* Effect.void",
+        why: "A wake waits until the doubt is verified, and then starts another compute."
+      },
+      {
+        id: "wake-doubt-bound",
+        find: ".pipe(Effect.timeoutOption(doubtTimeout))",
         put: "",
-        why: "A compute that died is started again."
-      },
-      {
-        id: "wake-lost-active",
-        find: 'endpoint.current_state !== "active" || (yield* runs(endpoint))',
-        put: 'endpoint.current_state !== "active"',
-        why: "A compute that runs is not taken as lost."
-      },
-      {
-        id: "wake-lost-generation",
-        find: "it.endpoint_id === endpoint.id && it.generation === endpoint.generation",
-        put: "it.endpoint_id === endpoint.id",
-        why: "A compute of another generation is not the endpoint's."
-      },
-      {
-        id: "wake-lost-other",
-        find: "it.endpoint_id === endpoint.id && it.generation",
-        put: "it.generation",
-        why: "A compute of another endpoint is not this one's."
+        why: "A wake without a runner ends."
       },
       {
         id: "wake-awake",

@@ -52,6 +52,12 @@ export const EndpointActivity = Schema.Struct({
 })
 export type EndpointActivity = typeof EndpointActivity.Type
 
+/** `unreachable` is the generation of a compute that the proxy could not connect to. */
+export const WakePayload = Schema.Struct({
+  client_address: Schema.String,
+  unreachable: Schema.optionalKey(Schema.Int)
+})
+
 /** The maximum number of projects per call. */
 export const maxAllowlists = 1000
 
@@ -77,7 +83,7 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
     ),
     HttpApiEndpoint.post("wake", "/v1/proxy/endpoints/:endpoint_id/wake", {
       params: { endpoint_id: EndpointId },
-      payload: Schema.Struct({ client_address: Schema.String }),
+      payload: WakePayload,
       success: RunningCompute,
       error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem]
     }).annotateMerge(endpointRules(proxyOnly, "Start the compute of an endpoint for a client on the allowlist")),

@@ -5,17 +5,20 @@
  *
  * A wake checks the client's address against the stored rules in the transaction that schedules the start (P10).
  *
+ * Whether a compute runs is decided where it runs: a wake for a compute that could not be connected to records a doubt,
+ * and waits until an instance with the role `runner` has verified it (P27).
+ *
  * Pitfall: relying on the proxy's own check. Its copy of the rules may be half a minute old.
  */
-import { Context, DateTime, Duration, Effect, Layer, Option, Schema } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { IpAllowlistStore } from "../allowlist/IpAllowlistStore.ts"
 import { permits } from "../allowlist/IpRule.ts"
-import { ComputeDriver } from "../computes/ComputeDriver.ts"
 import type { EndpointId, ProjectId } from "../Ids.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
-import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
+import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
+import type { Endpoint } from "../projects/Endpoint.ts"
 import { type ActivityReport, EndpointStore } from "../projects/EndpointStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Endpoints } from "../provisioning/Endpoints.ts"
@@ -68,6 +71,10 @@ export interface AllowlistInForce {
 /** How long a wake waits for the compute. */
 const wakeTimeout = Duration.seconds(30)
 
+/** How long a wake waits until a doubt is verified, and how often it looks. Without a runner the records hold. */
+const doubtTimeout = Duration.seconds(3)
+const doubtInterval = Duration.millis(100)
+
 export class ProxyRequests extends Context.Service<
   ProxyRequests,
   {
@@ -80,10 +87,14 @@ export class ProxyRequests extends Context.Service<
     /**
      * Starts the endpoint's compute for a client at `address` and returns once it runs, after at most 30 seconds. Calls
      * at the same time share one start. `Conflict`: the endpoint is disabled.
+     *
+     * `unreachable`: the generation of a compute that the proxy could not connect to. If it is the recorded one, a
+     * runner verifies first whether it still runs, for at most three more seconds.
      */
     readonly wake: (
       endpoint: EndpointId,
-      address: string
+      address: string,
+      unreachable?: number
     ) => Effect.Effect<Awake, AddressNotListed | Conflict | NotFound | NotStarted | StorageError>
     /** Records connections and last use, as `EndpointStore.noteActivity`. Idle computes are suspended by it. */
     readonly noteActivity: (reports: ReadonlyArray<ActivityReport>) => Effect.Effect<void, StorageError>
@@ -92,12 +103,12 @@ export class ProxyRequests extends Context.Service<
   static readonly layer: Layer.Layer<
     ProxyRequests,
     never,
-    ComputeDriver | Endpoints | EndpointStore | IpAllowlistStore | OperationWaits | ProjectStore | Transaction
+    ComputeDoubtStore | Endpoints | EndpointStore | IpAllowlistStore | OperationWaits | ProjectStore | Transaction
   > = Layer.effect(
     ProxyRequests,
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlistStore
-      const driver = yield* ComputeDriver
+      const doubts = yield* ComputeDoubtStore
       const endpoints = yield* Endpoints
       const projects = yield* ProjectStore
       const store = yield* EndpointStore
@@ -108,49 +119,55 @@ export class ProxyRequests extends Context.Service<
 
       const resolve = Effect.fn("ProxyRequests.resolve")((id: EndpointId) => Effect.map(find(id), locationOf))
 
-      /** Does the recorded compute run? A machine that restarted has lost its computes. A driver that fails means yes. */
-      const runs = (endpoint: Endpoint) =>
-        Effect.match(driver.running, {
-          onFailure: () => true,
-          onSuccess: (computes) =>
-            computes.some((it) => it.endpoint_id === endpoint.id && it.generation === endpoint.generation)
-        })
-
-      /** Records an endpoint as suspended whose compute is lost, so that it can be started again. */
-      const markLost = Effect.fnUntraced(function* (endpoint: Endpoint) {
-        if (endpoint.current_state !== "active" || (yield* runs(endpoint))) return
-        yield* Effect.logWarning("A compute is lost. Its endpoint is recorded as suspended.", {
-          endpoint_id: endpoint.id
-        })
-        yield* store.put(new Endpoint({ ...endpoint, ...withoutCompute, suspended_at: yield* DateTime.now }))
-      })
-
-      /** Checks the address, and schedules the start unless the endpoint runs or will. */
-      const scheduleStart = Effect.fnUntraced(function* (id: EndpointId, address: string) {
+      /** The endpoint under its lock and its project, after the check of the client's address. */
+      const admitted = Effect.fnUntraced(function* (id: EndpointId, address: string) {
         const endpoint = yield* orNotFound(store.lock(id))
         const project = yield* orNotFound(projects.findAnywhere(endpoint.project_id))
         const rules = yield* allowlist.lock(endpoint.project_id)
         if (!permits(rules, address, yield* DateTime.now)) return yield* new AddressNotListed({ address })
-        yield* markLost(endpoint)
+        return { endpoint, project }
+      })
+
+      /** Records the doubt, unless the endpoint's records changed since the proxy read them. */
+      const doubt = Effect.fnUntraced(function* (id: EndpointId, address: string, generation: number) {
+        const { endpoint } = yield* admitted(id, address)
+        if (!endpoint.running || endpoint.generation !== generation) return false
+        yield* doubts.record({ endpoint_id: id, generation }, yield* DateTime.now)
+        return true
+      })
+
+      const verified = (doubted: ComputeDoubt) =>
+        Effect.repeat(doubts.stands(doubted), {
+          while: (stands) => stands,
+          schedule: Schedule.spaced(doubtInterval)
+        }).pipe(Effect.timeoutOption(doubtTimeout))
+
+      /** Checks the address, and schedules the start unless the endpoint runs or will. */
+      const scheduleStart = Effect.fnUntraced(function* (id: EndpointId, address: string) {
+        const { project } = yield* admitted(id, address)
         return yield* endpoints.setDesiredState(project, id, "active", byProxy)
       })
 
-      const wake = Effect.fn("ProxyRequests.wake")(function* (id: EndpointId, address: string) {
-        const { endpoint, operations } = yield* run(scheduleStart(id, address))
-        const [operation] = operations
-        if (operation === undefined && endpoint.address !== null)
-          return { address: endpoint.address, generation: endpoint.generation }
-        if (operation !== undefined) {
-          const settled = Option.getOrUndefined(yield* waits.settled(operation.id, wakeTimeout))
-          // A start is skipped where the suspend before it was skipped because the compute was used: the compute runs.
-          if (settled?.status !== "finished" && settled?.status !== "skipped")
-            return yield* new NotStarted({ reason: settled?.error ?? notInTime(settled?.status) })
+      const wake: ProxyRequests["Service"]["wake"] = Effect.fn("ProxyRequests.wake")(
+        function* (id, address, unreachable) {
+          if (unreachable !== undefined && (yield* run(doubt(id, address, unreachable))))
+            yield* verified({ endpoint_id: id, generation: unreachable })
+          const { endpoint, operations } = yield* run(scheduleStart(id, address))
+          const [operation] = operations
+          if (operation === undefined && endpoint.address !== null)
+            return { address: endpoint.address, generation: endpoint.generation }
+          if (operation !== undefined) {
+            const settled = Option.getOrUndefined(yield* waits.settled(operation.id, wakeTimeout))
+            // A start is skipped where the suspend before it was skipped because the compute was used: the compute runs.
+            if (settled?.status !== "finished" && settled?.status !== "skipped")
+              return yield* new NotStarted({ reason: settled?.error ?? notInTime(settled?.status) })
+          }
+          const awake = yield* find(id)
+          return awake.address === null
+            ? yield* new NotStarted({ reason: "It was suspended again. Try again." })
+            : { address: awake.address, generation: awake.generation }
         }
-        const awake = yield* find(id)
-        return awake.address === null
-          ? yield* new NotStarted({ reason: "It was suspended again. Try again." })
-          : { address: awake.address, generation: awake.generation }
-      })
+      )
 
       const allowlists = Effect.fn("ProxyRequests.allowlists")(function* (ids: ReadonlyArray<ProjectId>) {
         const existing = yield* Effect.filter(ids, (id) => Effect.map(projects.findAnywhere(id), Option.isSome))

@@ -1,7 +1,7 @@
 /**
  * Port: the catalog of regions, which the operator maintains. Retired regions keep their projects and take no new ones.
  */
-import { Context, Effect, Layer } from "effect"
+import { Context, Effect, Layer, Result } from "effect"
 import type { RegionId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -24,6 +24,14 @@ export class RegionCatalog extends Context.Service<
     readonly seed: (ids: ReadonlyArray<RegionId>) => Effect.Effect<void, StorageError>
     /** Adds, changes or re-activates a region. A new default replaces the former default. */
     readonly put: (region: Region) => Effect.Effect<void, StorageError>
+    /**
+     * As `put` with what `edit` makes of the region's entry, or nothing when `edit` fails. One atomic step: no other
+     * change of the catalog comes between reading and writing. `edit` gets `undefined` for an unknown region.
+     */
+    readonly edit: <E>(
+      id: RegionId,
+      edit: (entry: CatalogEntry | undefined) => Result.Result<Region, E>
+    ) => Effect.Effect<void, E | StorageError>
     /** Retires the region; `false` when there is no active region of this id. */
     readonly retire: (id: RegionId) => Effect.Effect<boolean, StorageError>
   }
@@ -32,6 +40,17 @@ export class RegionCatalog extends Context.Service<
     RegionCatalog,
     Effect.gen(function* () {
       const regions = (yield* MemoryStorage).table<CatalogEntry>("region")
+      /** The change of the rows that puts the region: a new default replaces the former one. */
+      const put = (rows: ReadonlyArray<CatalogEntry>, region: Region) => {
+        const former = rows.find((row) => row.region.region_id === region.region_id)
+        const demoted = rows
+          .filter((row) => region.default && row.region.default && row !== former)
+          .map(
+            (row) => [row.region.region_id, { ...row, region: new Region({ ...row.region, default: false }) }] as const
+          )
+        const entry = { region, active: true, position: former?.position ?? rows.length }
+        return [...demoted, [region.region_id, entry] as const]
+      }
       const all = Effect.map(regions.all, (rows) => rows.toSorted((a, b) => a.position - b.position))
       return RegionCatalog.of({
         active: Effect.map(all, (rows) => rows.filter((row) => row.active).map((row) => row.region)),
@@ -50,20 +69,15 @@ export class RegionCatalog extends Context.Service<
                   }
                 ])
           ]),
-        put: (region) =>
-          regions.modify((rows) => {
-            const former = rows.find((row) => row.region.region_id === region.region_id)
-            const demoted = rows
-              .filter((row) => region.default && row.region.default && row !== former)
-              .map(
-                (row) =>
-                  [row.region.region_id, { ...row, region: new Region({ ...row.region, default: false }) }] as const
-              )
-            return [
-              undefined,
-              [...demoted, [region.region_id, { region, active: true, position: former?.position ?? rows.length }]]
-            ]
-          }),
+        put: (region) => regions.modify((rows) => [undefined, put(rows, region)]),
+        edit: (id, edit) =>
+          Effect.flatMap(
+            regions.modify((rows) => {
+              const edited = edit(rows.find((row) => row.region.region_id === id))
+              return [Result.map(edited, () => undefined), Result.isSuccess(edited) ? put(rows, edited.success) : []]
+            }),
+            Effect.fromResult
+          ),
         retire: (id) =>
           regions.modify((rows) => {
             const row = rows.find((it) => it.region.region_id === id && it.active)

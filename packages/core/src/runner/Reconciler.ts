@@ -11,6 +11,7 @@ import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { bySystem, type Operations } from "../operations/Operations.ts"
 import type { Branch } from "../projects/Branch.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
+import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
 import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
@@ -29,7 +30,7 @@ export const isIdle = (endpoint: Endpoint, now: DateTime.Utc): boolean => {
   )
 }
 
-/** How many expired branches one round ends at most. */
+/** How many expired branches one round ends, and how many doubts it settles, at most. */
 const batch = 100
 
 export class Reconciler extends Context.Service<
@@ -41,16 +42,30 @@ export class Reconciler extends Context.Service<
     readonly endExpired: Effect.Effect<number, StorageError>
     /** Records endpoints as suspended whose compute does not run any more. Returns how many. */
     readonly recordLost: Effect.Effect<number, StorageError>
+    /**
+     * As `recordLost`, for the computes that proxies could not connect to, and removes those doubts. Returns how many
+     * are lost. While the driver cannot tell, the doubts stand.
+     */
+    readonly settleDoubts: Effect.Effect<number, StorageError>
   }
 >()("@narthex/core/runner/Reconciler") {
   static readonly layer: Layer.Layer<
     Reconciler,
     never,
-    ApiKeyStore | BranchStore | ComputeDriver | Endpoints | EndpointStore | Operations | ProjectStore | Transaction
+    | ApiKeyStore
+    | BranchStore
+    | ComputeDoubtStore
+    | ComputeDriver
+    | Endpoints
+    | EndpointStore
+    | Operations
+    | ProjectStore
+    | Transaction
   > = Layer.effect(
     Reconciler,
     Effect.gen(function* () {
       const branches = yield* BranchStore
+      const doubts = yield* ComputeDoubtStore
       const driver = yield* ComputeDriver
       const endpoints = yield* Endpoints
       const projects = yield* ProjectStore
@@ -93,45 +108,74 @@ export class Reconciler extends Context.Service<
         return done.filter(Boolean).length
       })
 
-      const recordLost = Effect.fn("Reconciler.recordLost")(function* () {
-        // The records are read before the driver is asked: a compute that starts in between does not count as lost.
-        const active = (yield* store.active).filter((it) => it.running)
-        const running = yield* Effect.option(driver.running)
-        if (Option.isNone(running)) return 0
-        const there = new Set(running.value.map((it) => `${it.endpoint_id} ${it.generation}`))
-        const lost = active.filter((it) => !there.has(`${it.id} ${it.generation}`))
-        yield* Effect.forEach(lost, ({ generation, id }) =>
-          run(
-            Effect.gen(function* () {
-              const endpoint = Option.getOrUndefined(yield* store.lock(id))
-              if (endpoint === undefined || !endpoint.running || endpoint.generation !== generation) return
-              const now = yield* DateTime.now
-              yield* store.put(new Endpoint({ ...endpoint, ...withoutCompute, suspended_at: now, updated_at: now }))
-            })
-          )
-        )
-        return lost.length
+      /** Records the endpoint as suspended if it still is to run in this generation. */
+      const markLost = Effect.fnUntraced(function* ({ endpoint_id, generation }: ComputeDoubt) {
+        const endpoint = Option.getOrUndefined(yield* store.lock(endpoint_id))
+        if (endpoint === undefined || !endpoint.running || endpoint.generation !== generation) return false
+        yield* Effect.logWarning("A compute is lost. Its endpoint is recorded as suspended.", { endpoint_id })
+        const now = yield* DateTime.now
+        yield* store.put(new Endpoint({ ...endpoint, ...withoutCompute, suspended_at: now, updated_at: now }))
+        return true
       })
 
-      return Reconciler.of({ suspendIdle: suspendIdle(), endExpired: endExpired(), recordLost: recordLost() })
+      /** Which of the computes do not run. They were read before: one that starts in between does not count as lost. */
+      const missing = <C extends ComputeDoubt>(computes: ReadonlyArray<C>) =>
+        Effect.map(driver.running, (running) => {
+          const there = new Set(running.map((it) => `${it.endpoint_id} ${it.generation}`))
+          return computes.filter((it) => !there.has(`${it.endpoint_id} ${it.generation}`))
+        })
+
+      const recordLost = Effect.fn("Reconciler.recordLost")(function* () {
+        const active = (yield* store.active).filter((it) => it.running)
+        const lost = yield* Effect.option(
+          missing(active.map(({ generation, id }) => ({ endpoint_id: id, generation })))
+        )
+        if (Option.isNone(lost)) return 0
+        const done = yield* Effect.forEach(lost.value, (it) => run(markLost(it)))
+        return done.filter(Boolean).length
+      })
+
+      const settleDoubts = Effect.fn("Reconciler.settleDoubts")(function* () {
+        const doubted = yield* doubts.oldest(batch)
+        if (doubted.length === 0) return 0
+        const lost = yield* Effect.option(missing(doubted))
+        if (Option.isNone(lost)) return 0
+        const done = yield* Effect.forEach(doubted, (it) =>
+          run(Effect.tap(lost.value.includes(it) ? markLost(it) : Effect.succeed(false), () => doubts.remove(it)))
+        )
+        return done.filter(Boolean).length
+      })
+
+      return Reconciler.of({
+        suspendIdle: suspendIdle(),
+        endExpired: endExpired(),
+        recordLost: recordLost(),
+        settleDoubts: settleDoubts()
+      })
     })
   )
 
   /**
-   * Works as long as its scope lives: records lost computes once, at the start, and repeats the other two steps every
-   * second. A step that fails is logged and repeated with the next round.
+   * Works as long as its scope lives. Doubts are settled four times a second, because a client waits; idle computes are
+   * suspended and expired branches are ended every second; lost computes are recorded at the start and every ten
+   * seconds. A step that fails is logged and repeated with the next round.
    */
   static readonly layerLoop: Layer.Layer<never, never, Reconciler> = Layer.effectDiscard(
     Effect.gen(function* () {
-      const { endExpired, recordLost, suspendIdle } = yield* Reconciler
+      const { endExpired, recordLost, settleDoubts, suspendIdle } = yield* Reconciler
       const careful = (name: string, step: Effect.Effect<number, StorageError>) =>
         Effect.catchCause(step, (cause) => Effect.as(Effect.logWarning(`${name} failed.`, cause), 0))
       const round = Effect.andThen(
         careful("Suspending idle computes", suspendIdle),
         careful("Ending expired branches", endExpired)
       )
-      yield* careful("Recording lost computes", recordLost)
+      const lost = careful("Recording lost computes", recordLost)
+      yield* lost
       yield* Effect.forkScoped(Effect.repeat(round, Schedule.spaced("1 second")))
+      yield* Effect.forkScoped(Effect.delay(Effect.repeat(lost, Schedule.spaced("10 seconds")), "10 seconds"))
+      yield* Effect.forkScoped(
+        Effect.repeat(careful("Verifying computes", settleDoubts), Schedule.spaced("250 millis"))
+      )
     })
   )
 }

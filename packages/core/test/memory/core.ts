@@ -8,7 +8,7 @@ import { changes } from "../../src/authorization/Policy.ts"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import { layerServices } from "../../src/CoreServices.ts"
 import { CliLogin } from "../../src/cli-login/CliLogin.ts"
-import { ComputeDriver, type ComputeFailed, type ComputeStart } from "../../src/computes/ComputeDriver.ts"
+import { ComputeDriver, ComputeFailed, type ComputeStart } from "../../src/computes/ComputeDriver.ts"
 import { layerMemoryComputes } from "../../src/computes/MemoryComputes.ts"
 import type { LoggedEvent } from "../../src/events/Envelope.ts"
 import { EventLog } from "../../src/events/EventLog.ts"
@@ -73,6 +73,8 @@ export interface Machinery {
   readonly starts: Array<ComputeStart>
   /** The roles that the latest call applied to a branch. */
   readonly roles: Map<string, ReadonlyArray<string>>
+  /** Whether the driver cannot tell what runs. */
+  silent: boolean
   /** Runs before a call has an effect; it may fail the call or never complete. */
   before: (call: string) => Effect.Effect<void, ComputeFailed>
   /** Runs after a call has taken effect. */
@@ -119,7 +121,11 @@ const Driver = Layer.effect(
         return noted(`applyRoles ${branch}`, driver.applyRoles(branch, roles))
       },
       rolesOf: driver.rolesOf,
-      running: driver.running
+      running: Effect.suspend(() =>
+        machines.silent
+          ? Effect.fail(new ComputeFailed({ reason: "The machine does not answer.", retryable: true }))
+          : driver.running
+      )
     })
   })
 ).pipe(
@@ -128,6 +134,7 @@ const Driver = Layer.effect(
       calls: [],
       starts: [],
       roles: new Map(),
+      silent: false,
       before: () => Effect.void,
       after: () => Effect.void
     }))
@@ -152,9 +159,9 @@ const Mortal = Layer.effect(
   Transaction,
   Effect.gen(function* () {
     const boundary = yield* Boundary
-    const { emit, run } = yield* Transaction
+    const { run, ...rest } = yield* Transaction
     const cross = Effect.suspend(() => boundary.cross)
-    return Transaction.of({ emit, run: (work) => cross.pipe(Effect.andThen(run(work)), Effect.tap(cross)) })
+    return Transaction.of({ ...rest, run: (work) => cross.pipe(Effect.andThen(run(work)), Effect.tap(cross)) })
   })
 ).pipe(Layer.provideMerge(Layer.sync(Boundary, () => ({ cross: Effect.void }))))
 

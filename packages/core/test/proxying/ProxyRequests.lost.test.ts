@@ -1,13 +1,16 @@
 /** Lost computes: only a compute of the endpoint and its generation counts as running. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, Option } from "effect"
+import { DateTime, Duration, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
+import { IpAllowlist } from "../../src/allowlist/IpAllowlist.ts"
 import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
 import { EndpointId, OperationId } from "../../src/Ids.ts"
 import { OperationWaits } from "../../src/operations/OperationWaits.ts"
+import { ComputeDoubtStore } from "../../src/projects/ComputeDoubtStore.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { ProxyRequests } from "../../src/proxying/ProxyRequests.ts"
-import { Core, onEndpoint, settle } from "../memory/core.ts"
+import { Reconciler } from "../../src/runner/Reconciler.ts"
+import { Core, Machines, onEndpoint, settle } from "../memory/core.ts"
 import { endpointNow, readyProject, setDesiredState } from "../runner/story.ts"
 
 /** A project whose endpoint runs in its first generation. */
@@ -18,23 +21,35 @@ const running = Effect.gen(function* () {
   return given
 })
 
+interface Waking {
+  readonly unreachable?: number
+  /** Whether a runner verifies doubts. */
+  readonly verified?: boolean
+}
+
 /** Wakes the endpoint while the runner works. Returns the generation that runs. */
-const wakeUp = Effect.fnUntraced(function* (id: EndpointId) {
-  const waking = yield* Effect.forkChild(Effect.flatMap(ProxyRequests, (requests) => requests.wake(id, "203.0.113.9")))
+const wakeUp = Effect.fnUntraced(function* (id: EndpointId, { unreachable, verified = true }: Waking = {}) {
+  const { settleDoubts } = yield* Reconciler
+  const requests = yield* ProxyRequests
+  const waking = yield* Effect.forkChild(requests.wake(id, "203.0.113.9", unreachable))
   for (let turn = 0; turn < 20 && waking.pollUnsafe() === undefined; turn++) {
+    if (verified) yield* settleDoubts
     yield* settle
     yield* TestClock.adjust("250 millis")
   }
   return (yield* Fiber.join(waking)).generation
 })
 
-describe("A wake", () => {
+const standing = Effect.flatMap(ComputeDoubtStore, (store) => store.oldest(10))
+
+describe("A wake for a compute that could not be connected to", () => {
   it.effect("a wake starts an endpoint again whose compute runs in another generation", () =>
     Effect.gen(function* () {
       const { branch, endpoint } = yield* running
       const driver = yield* ComputeDriver
       yield* driver.start({ endpoint_id: endpoint.id, branch_id: branch.id, generation: 7, roles: [] })
-      assert.strictEqual(yield* wakeUp(endpoint.id), 2)
+      assert.strictEqual(yield* wakeUp(endpoint.id, { unreachable: 1 }), 2)
+      assert.deepStrictEqual(yield* standing, [])
     }).pipe(Effect.provide(Core))
   )
 
@@ -45,14 +60,70 @@ describe("A wake", () => {
       yield* driver.stop(endpoint.id)
       const neighbour = EndpointId.make("ep-neighbour")
       yield* driver.start({ endpoint_id: neighbour, branch_id: branch.id, generation: 1, roles: [] })
-      assert.strictEqual(yield* wakeUp(endpoint.id), 2)
+      assert.strictEqual(yield* wakeUp(endpoint.id, { unreachable: 1 }), 2)
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("a wake does not restart an endpoint whose compute runs", () =>
+  it.effect("a wake does not restart an endpoint whose compute runs, and its doubt is removed", () =>
     Effect.gen(function* () {
       const { endpoint } = yield* running
-      assert.strictEqual(yield* wakeUp(endpoint.id), 1)
+      assert.strictEqual(yield* wakeUp(endpoint.id, { unreachable: 1 }), 1)
+      assert.deepStrictEqual(yield* standing, [])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a wake without a runner never takes a compute for lost: the records hold after three seconds", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* running
+      yield* (yield* ComputeDriver).stop(endpoint.id)
+      const begun = yield* DateTime.now
+      assert.strictEqual(yield* wakeUp(endpoint.id, { unreachable: 1, verified: false }), 1)
+      assert.strictEqual((yield* endpointNow(endpoint.id)).current_state, "active")
+      const waited = (yield* DateTime.now).epochMilliseconds - begun.epochMilliseconds
+      assert.isTrue(waited >= 3_000 && waited < 5_000, String(waited))
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a wake for an earlier generation, or without one, doubts nothing", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* running
+      yield* (yield* ComputeDriver).stop(endpoint.id)
+      const options = { verified: false }
+      assert.strictEqual(yield* wakeUp(endpoint.id, { ...options, unreachable: 0 }), 1)
+      assert.strictEqual(yield* wakeUp(endpoint.id, options), 1)
+      assert.deepStrictEqual(yield* standing, [])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a wake by an unlisted address doubts nothing", () =>
+    Effect.gen(function* () {
+      const { ada, endpoint, project } = yield* running
+      yield* (yield* IpAllowlist).add(project, { cidr: "198.51.100.0/24" }, ada.user.ref)
+      const refused = yield* Effect.flip((yield* ProxyRequests).wake(endpoint.id, "203.0.113.9", 1))
+      assert.strictEqual(refused._tag, "AddressNotListed")
+      assert.deepStrictEqual(yield* standing, [])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a doubt stands while the driver cannot tell, and is without effect once the endpoint has changed", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint, project } = yield* running
+      const { settleDoubts } = yield* Reconciler
+      const doubt = { endpoint_id: endpoint.id, generation: 1 }
+      yield* (yield* ComputeDoubtStore).record(doubt, yield* DateTime.now)
+      machines.silent = true
+      assert.strictEqual(yield* settleDoubts, 0)
+      assert.deepStrictEqual(yield* standing, [doubt])
+      machines.silent = false
+      yield* setDesiredState(project, endpoint, "idle")
+      yield* settle
+      yield* setDesiredState(project, endpoint, "active")
+      yield* settle
+      yield* (yield* ComputeDriver).stop(endpoint.id)
+      assert.strictEqual(yield* settleDoubts, 0)
+      assert.deepStrictEqual(yield* standing, [])
+      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { current_state: "active", generation: 2 })
     }).pipe(Effect.provide(Core))
   )
 })

@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Deferred, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { IpAllowlist } from "../../src/allowlist/IpAllowlist.ts"
-import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
+import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { EndpointId, ProjectId } from "../../src/Ids.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { initiatorOf } from "../../src/operations/Operations.ts"
@@ -165,17 +165,6 @@ describe("Waking an endpoint", () => {
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* Fiber.join(waiting), { address: "memory.invalid:1", generation: 1 })
       assert.strictEqual(machines.starts.length, 1)
-    }).pipe(Effect.provide(Core))
-  )
-
-  it.effect("a wake of an endpoint whose compute was lost starts another", () =>
-    Effect.gen(function* () {
-      const driver = yield* ComputeDriver
-      const given = yield* asleep
-      yield* woken(given)
-      yield* driver.stop(given.endpoint.id)
-      assert.strictEqual((yield* now(given)).current_state, "active", "the record is stale")
-      assert.deepStrictEqual(yield* woken(given), { address: "memory.invalid:2", generation: 2 })
     }).pipe(Effect.provide(Core))
   )
 

@@ -1,6 +1,6 @@
 /** The contract of `RegionCatalog`. Run it against every adapter: there is one catalog, so the layer must be fresh. */
 import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Effect, type Layer, Result } from "effect"
 import { RegionId } from "../../src/Ids.ts"
 import { Region } from "../../src/regions/Region.ts"
 import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
@@ -48,6 +48,24 @@ export const regionCatalogContract = <E>(name: string, adapter: Layer.Layer<Regi
 
         yield* catalog.put(aRegion("eu-1"))
         assert.deepStrictEqual(ids(yield* catalog.active), ["eu-2", "eu-1", "ap-1"])
+      })
+    )
+
+    it.effect("of simultaneous edits of a region none is lost, and an edit that fails changes nothing", () =>
+      Effect.gen(function* () {
+        const catalog = yield* RegionCatalog
+        const id = RegionId.make("edited-1")
+        yield* atOnce(8, () =>
+          catalog.edit(id, (entry) =>
+            Result.succeed(aRegion(id, { geo_lat: (entry?.region.geo_lat ?? 0) + 1, default: true }))
+          )
+        )
+        const edited = Effect.map(catalog.active, (all) => all.find(({ region_id }) => region_id === id))
+        assert.deepStrictEqual(yield* edited, aRegion(id, { geo_lat: 8, default: true }))
+        assert.deepStrictEqual(defaults(yield* catalog.active), [id])
+        assert.strictEqual(yield* Effect.flip(catalog.edit(id, () => Result.fail("no"))), "no")
+        assert.deepStrictEqual(yield* edited, aRegion(id, { geo_lat: 8, default: true }))
+        assert.isTrue(yield* catalog.retire(id))
       })
     )
 

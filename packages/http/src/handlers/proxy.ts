@@ -40,7 +40,7 @@ export const ProxyHandlers = HttpApiBuilder.group(
         const address = canonicalAddress(payload.client_address)
         if (address === null)
           return yield* problems(new InvalidMember({ path: ["client_address"], reason: "Expected an IP address." }))
-        return yield* problems(requests.wake(params.endpoint_id, address))
+        return yield* problems(requests.wake(params.endpoint_id, address, payload.unreachable))
       }),
       activity: ({ payload }) => problems(requests.noteActivity(payload.endpoints))
     })

@@ -21,10 +21,11 @@ interface Sample {
 /** Where counting the outbox stops, to bound the cost of a sample. */
 const maxDepth = 100_000
 
+/** The age is measured by one clock, that of the server: the clock of the instance that emitted an event may be off. */
 const sample = `
 select (select pos from event_head where one) as head,
   (select count(*) from (select seq from event_outbox order by seq limit ${maxDepth}) waiting) as depth,
-  coalesce((select greatest(extract(epoch from clock_timestamp() - at), 0)
+  coalesce((select greatest(extract(epoch from clock_timestamp() - written_at), 0)
     from event_outbox order by seq limit 1), 0)::float8 as oldest`
 
 export const makeLogHealth = Effect.gen(function* () {

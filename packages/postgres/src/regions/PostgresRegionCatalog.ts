@@ -28,6 +28,25 @@ const make = Effect.gen(function* () {
     (rows) => rows.map(entryOf)
   )
 
+  /** The caller holds the lock. */
+  const put = Effect.fnUntraced(function* (region: Region) {
+    if (region.default)
+      yield* database.query(
+        "RegionCatalog.put",
+        `update region set "default" = false where "default" and region_id <> $1`,
+        [region.region_id]
+      )
+    yield* regions.write(
+      "RegionCatalog.put",
+      region,
+      `insert into region
+       select (jsonb_populate_record(it, jsonb_build_object(
+         'active', true, 'position', (select coalesce(max(position) + 1, 0) from region)))).*
+       from jsonb_populate_record(null::region, $1) as it
+       on conflict (region_id) do update ${regions.setExcluded}, active = true`
+    )
+  })
+
   return RegionCatalog.of({
     all,
     active: Effect.map(all, (entries) => entries.filter((entry) => entry.active).map((entry) => entry.region)),
@@ -46,36 +65,28 @@ const make = Effect.gen(function* () {
           )
         )
       ),
-    put: (region) =>
+    put: (region) => exclusively(database, lockName, put(region)),
+    edit: (id, edit) =>
       exclusively(
         database,
         lockName,
         Effect.gen(function* () {
-          if (region.default)
-            yield* database.query(
-              "RegionCatalog.put",
-              `update region set "default" = false where "default" and region_id <> $1`,
-              [region.region_id]
-            )
-          yield* regions.write(
-            "RegionCatalog.put",
-            region,
-            `insert into region
-             select (jsonb_populate_record(it, jsonb_build_object(
-               'active', true, 'position', (select coalesce(max(position) + 1, 0) from region)))).*
-             from jsonb_populate_record(null::region, $1) as it
-             on conflict (region_id) do update ${regions.setExcluded}, active = true`
-          )
+          const entry = (yield* all).find(({ region }) => region.region_id === id)
+          yield* put(yield* Effect.fromResult(edit(entry)))
         })
       ),
     retire: (id) =>
-      Effect.map(
-        database.query(
-          "RegionCatalog.retire",
-          `update region set active = false, "default" = false where region_id = $1 and active returning region_id`,
-          [id]
-        ),
-        (rows) => rows.length > 0
+      exclusively(
+        database,
+        lockName,
+        Effect.map(
+          database.query(
+            "RegionCatalog.retire",
+            `update region set active = false, "default" = false where region_id = $1 and active returning region_id`,
+            [id]
+          ),
+          (rows) => rows.length > 0
+        )
       )
   })
 })

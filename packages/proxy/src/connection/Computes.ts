@@ -5,7 +5,8 @@
  * 2. WAKE: at most 30 s; concurrent wakes of an endpoint for one client address share a call. The control plane checks
  *    the address again.
  * 3. ALLOW again, because the rules may have changed during the wait. Then DIAL.
- * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms.
+ * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms. The control plane
+ *    gets the generation that could not be connected to, and has verified whether it runs.
  */
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
@@ -57,11 +58,11 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
     const woken = new Map<EndpointId, { readonly compute: RunningCompute; readonly at: number }>()
     const monotonic = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-    const wake = (admitted: Admitted) =>
+    const wake = (admitted: Admitted, unreachable: number | undefined) =>
       flights.join(
         `${admitted.endpoint_id} ${admitted.client_address}`,
         count("wake").pipe(
-          Effect.andThen(control.wake(admitted)),
+          Effect.andThen(control.wake(admitted, unreachable)),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => timedOut(admitted.endpoint_id) }),
           Effect.tap((compute) => Effect.sync(() => woken.set(admitted.endpoint_id, { compute, at: monotonic() })))
         )
@@ -75,11 +76,12 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
 
     const wakeAndDial = (
       before: Admitted,
+      unreachable: number | undefined,
       startup: Buffer,
       retry: number
     ): Effect.Effect<Reached, ReachError, Scope.Scope> =>
       Effect.gen(function* () {
-        const compute = yield* wake(before)
+        const compute = yield* wake(before, unreachable)
         const admitted = yield* allowlists.check(before)
         return yield* dialOrWake(admitted, compute, startup, retry)
       })
@@ -95,7 +97,10 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
         Effect.catchTag("ComputeGone", (gone) =>
           retry === maximumRetries
             ? Effect.fail(gone)
-            : Effect.andThen(Effect.sleep(20 * 2 ** retry), wakeAndDial(admitted, startup, retry + 1))
+            : Effect.andThen(
+                Effect.sleep(20 * 2 ** retry),
+                wakeAndDial(admitted, compute.generation, startup, retry + 1)
+              )
         )
       )
 
@@ -103,7 +108,9 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
       reach: (admitted, lastKnown, startup) =>
         Effect.suspend(() => {
           const compute = lastKnown ?? justWoken(admitted.endpoint_id)
-          return compute === undefined ? wakeAndDial(admitted, startup, 0) : dialOrWake(admitted, compute, startup, 0)
+          return compute === undefined
+            ? wakeAndDial(admitted, undefined, startup, 0)
+            : dialOrWake(admitted, compute, startup, 0)
         })
     }
   })

@@ -67,9 +67,11 @@ export class ControlPlane extends Context.Service<
     /**
      * Starts the endpoint's compute and returns when it accepts connections; fails with `WakeTimedOut` after 30 s.
      * Checks `client_address` against the stored list in the transaction that wakes. Concurrent calls share one start.
+     * `unreachable` is the generation of a compute that could not be connected to: whether it runs is verified first.
      */
     readonly wake: (
-      admitted: Admitted
+      admitted: Admitted,
+      unreachable?: number
     ) => Effect.Effect<
       RunningCompute,
       EndpointUnknown | EndpointDisabled | AddressNotListed | WakeTimedOut | ControlPlaneUnreachable

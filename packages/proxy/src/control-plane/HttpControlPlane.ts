@@ -90,9 +90,12 @@ const make = Effect.gen(function* () {
     )
   })
 
-  const wake: Calls["wake"] = (admitted) => {
+  const wake: Calls["wake"] = (admitted, unreachable) => {
     const { client_address, endpoint_id } = admitted
-    const request = proxy.wake({ params: { endpoint_id }, payload: { client_address } })
+    const request = proxy.wake({
+      params: { endpoint_id },
+      payload: { client_address, ...(unreachable === undefined ? {} : { unreachable }) }
+    })
     return Effect.filterOrFail(
       call("wake", "35 seconds", request, (status) => wakeRefusal(status, admitted)),
       ({ address }) => address !== "",

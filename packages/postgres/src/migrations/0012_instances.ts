@@ -1,0 +1,22 @@
+/**
+ * What instances with different roles tell each other about computes: doubts whether one still runs, and which of the
+ * operator's servers each branch has (`NARTHEX_COMPUTE=static`). And by which clock the age of the outbox is measured:
+ * `at` is the emitting instance's time, `written_at` this server's.
+ *
+ * Earlier versions created `static_compute` when they first used it.
+ */
+export const instances = `
+create table compute_doubt (
+  endpoint_id text collate "C" primary key,
+  generation  bigint not null,
+  at          timestamptz not null
+);
+
+create table if not exists static_compute (
+  address   text collate "C" primary key,
+  branch_id text collate "C" not null unique,
+  given_at  timestamptz not null default now()
+);
+
+alter table event_outbox add column written_at timestamptz not null default clock_timestamp();
+`

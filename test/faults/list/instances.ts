@@ -1,0 +1,77 @@
+/** What holds with several instances: idempotent calls through a crash, and computes that another instance runs. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const instances: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "operations",
+    file: "packages/http/src/middleware/Idempotency.ts",
+    tests: [
+      "packages/http/test/handlers/idempotency.test.ts",
+      "packages/http/test/handlers/idempotency.crashes.test.ts"
+    ],
+    faults: [
+      {
+        id: "idempotency-outside",
+        find: "          if (committed && !(yield* complete(response))) return yield* inProgress(lease_until)\n",
+        put: "",
+        why: "The answer is stored in the transaction of the effect."
+      },
+      {
+        id: "idempotency-superseded",
+        find: "if (committed && !(yield* complete(response))) return yield* inProgress(lease_until)",
+        put: "if (committed) yield* complete(response)",
+        why: "An attempt that another one has replaced is rolled back."
+      },
+      {
+        id: "idempotency-refusals",
+        find: "    if (isStored(response)) yield* problems(complete(response))\n    else yield* abandon\n",
+        put: "    yield* abandon\n",
+        why: "A refusal is replayed too."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/Transaction.ts",
+    tests: ["packages/http/test/handlers/idempotency.test.ts"],
+    faults: [
+      {
+        id: "after-commit-inside",
+        find: "collected === undefined ? work : Effect.sync(() => void collected.afterwards.push(work))",
+        put: "collected === undefined ? work : Effect.void",
+        why: "What waits for another process is run after the commit."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/runner/Reconciler.ts",
+    tests: ["packages/core/test/proxying/ProxyRequests.lost.test.ts", "packages/core/test/runner/Reconciler.test.ts"],
+    faults: [
+      {
+        id: "lost-generation",
+        find: "endpoint === undefined || !endpoint.running || endpoint.generation !== generation",
+        put: "endpoint === undefined || !endpoint.running",
+        why: "A compute that was started since is not lost."
+      },
+      {
+        id: "lost-there",
+        find: "lost.value.includes(it) ? markLost(it)",
+        put: "lost.value.length >= 0 ? markLost(it)",
+        why: "A compute that runs is not taken for lost because a proxy could not connect to it."
+      },
+      {
+        id: "doubt-unsure",
+        find: "        if (Option.isNone(lost)) return 0\n        const done = yield* Effect.forEach(doubted",
+        put: "        if (Option.isNone(lost)) return yield* Effect.as(Effect.forEach(doubted, doubts.remove), 0)\n        const done = yield* Effect.forEach(doubted",
+        why: "A doubt stands until a driver has answered."
+      },
+      {
+        id: "doubt-removed",
+        find: "() => doubts.remove(it))",
+        put: "() => Effect.void)",
+        why: "A doubt is removed once it is verified."
+      }
+    ]
+  }
+]
