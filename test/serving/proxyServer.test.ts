@@ -53,7 +53,9 @@ class Platform extends Context.Service<
       const settings = { NARTHEX_COMPUTE: "static", NARTHEX_STATIC_ENDPOINTS: addressOf(database) }
       const server = yield* Program.start("server", ["--roles", "api,runner"], { ...environment, ...settings })
       const url = server.address("api")
-      const proxy = yield* Program.start("proxyServer", [], { ...environment, NARTHEX_API_URL: url })
+      // Clients' address of the API leads nowhere from here.
+      const reach = { NARTHEX_API_URL: "http://127.0.0.1:1", NARTHEX_API_INTERNAL_URL: url }
+      const proxy = yield* Program.start("proxyServer", [], { ...environment, ...reach })
       const { token } = yield* signIn(url, issuer.idToken("ada@example.com"))
       const call = (method: string, path: string, body?: unknown) => ask(url, method, path, token, body)
       const { body } = yield* call("POST", "/v1/projects", { name: "first" })
@@ -142,12 +144,30 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
         Effect.sync(() => asked >= 2)
       )
       assert.strictEqual(launched.output(), "")
-      assert.deepStrictEqual(launched.listensOn(), [])
+      const [admin, ...others] = launched.listensOn()
+      assert.deepStrictEqual(others, [])
+      const before = yield* ask(`http://127.0.0.1:${admin}`, "GET", "/ready")
+      assert.deepStrictEqual(
+        [before.status, before.body],
+        [503, { status: "not_ready", reason: "The control plane has not answered yet." }]
+      )
       assert.include(launched.log(), "does not answer: status 503")
       answers = true
       const proxy = yield* Effect.promise(launched.up)
-      assert.deepStrictEqual(Object.keys(proxy.ready), ["ready", "proxy"])
-      assert.deepStrictEqual(proxy.listensOn, [Number(proxy.address("proxy").split(":").at(-1))])
+      assert.deepStrictEqual(Object.keys(proxy.ready), ["ready", "pid", "proxy", "admin"])
+      assert.sameMembers([...proxy.listensOn], [Number(proxy.address("proxy").split(":").at(-1)), Number(admin)])
+      assert.strictEqual((yield* ask(proxy.address("admin"), "GET", "/ready")).status, 200)
+    })
+  )
+
+  it.effect("narthex-proxy serves liveness, readiness and the metrics of its connections on the admin port", () =>
+    Effect.gen(function* () {
+      const { proxy } = yield* Platform
+      const admin = proxy.address("admin")
+      assert.strictEqual((yield* ask(admin, "GET", "/health")).status, 200)
+      assert.deepStrictEqual((yield* ask(admin, "GET", "/ready")).body, { status: "ready" })
+      const metrics = yield* Effect.promise(() => fetch(`${admin}/metrics`).then((response) => response.text()))
+      assert.include(metrics, "narthex_proxy_connections")
     })
   )
 

@@ -1,13 +1,34 @@
-/** The admin port: metrics for Prometheus. It needs no credential, so it listens on loopback by default. */
+/**
+ * The admin port: metrics for Prometheus, liveness and readiness for load balancers and supervisors. It needs no
+ * credential, so it listens on loopback by default.
+ */
 import { createServer } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { Layer } from "effect"
-import { HttpRouter } from "effect/http"
+import { Effect, Layer } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
 import { PrometheusMetrics } from "effect/observability"
 import type { Listener } from "./settings/Settings.ts"
 
-export const layerAdmin = ({ host, port }: Listener) =>
-  HttpRouter.serve(PrometheusMetrics.layerHttp({ path: "/metrics" }), {
-    disableLogger: true,
-    disableListenLog: true
-  }).pipe(Layer.provide(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: "1 second" })))
+/** Why a load balancer should send no clients now: a sentence for the operator. `undefined`: it should. */
+export type Unready = Effect.Effect<string | undefined>
+
+const respond = (body: object, status = 200) => HttpServerResponse.jsonUnsafe(body, { status })
+
+/** `GET /health` answers while the process runs, `GET /ready` with 200, or 503 and the reason. */
+const routes = (unready: Unready) =>
+  Layer.mergeAll(
+    HttpRouter.add("GET", "/health", Effect.succeed(respond({ status: "ok" }))),
+    HttpRouter.add(
+      "GET",
+      "/ready",
+      Effect.map(unready, (reason) =>
+        reason === undefined ? respond({ status: "ready" }) : respond({ status: "not_ready", reason }, 503)
+      )
+    ),
+    PrometheusMetrics.layerHttp({ path: "/metrics" })
+  )
+
+export const layerAdmin = ({ host, port }: Listener, unready: Unready = Effect.succeed(undefined)) =>
+  HttpRouter.serve(routes(unready), { disableLogger: true, disableListenLog: true }).pipe(
+    Layer.provide(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: "1 second" }))
+  )

@@ -1,5 +1,6 @@
 /**
- * The check that `narthex-proxy` makes before it listens: the control plane answers, and accepts the proxy's token.
+ * The checks that `narthex-proxy` makes: before it listens, and every ten seconds while it does, that the control plane
+ * answers and accepts the proxy's token.
  *
  * A refused token ends the start at once. A control plane that does not answer, because it is starting or being
  * replaced, is tried again for half a minute; then the process exits, and its supervisor decides.
@@ -7,8 +8,9 @@
  * Pitfall: listening first. A load balancer sends clients to every process that accepts connections, and each client
  * would be refused.
  */
-import { Effect, type Redacted, Schedule, Schema } from "effect"
+import { Clock, Effect, type Redacted, Result, Schedule, Schema, type Scope } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
+import type { Unready } from "./admin.ts"
 
 /** The control plane refused this proxy or did not answer. `reason` is a sentence for the operator. */
 export class ControlPlaneSilent extends Schema.TaggedError<ControlPlaneSilent>()("ControlPlaneSilent", {
@@ -60,4 +62,37 @@ export const controlPlaneAnswers = (
       times: attempts,
       schedule: Schedule.spaced(interval)
     })
+  })
+
+/** How long a control plane that does not answer may be silent while the proxy stays ready, in milliseconds. */
+const patience = 30_000
+
+/**
+ * Asks every ten seconds as long as its scope lives, starting now. The proxy is not ready while its token is refused, or
+ * once there has been no answer for half a minute.
+ *
+ * Pitfall: taking the proxy out of service at the first silence. The control plane is replaced by every release, and
+ * clients of computes that run need no answer of it.
+ */
+export const watchControlPlane = (
+  url: string,
+  token: Redacted.Redacted
+): Effect.Effect<Unready, never, HttpClient.HttpClient | Scope.Scope> =>
+  Effect.gen(function* () {
+    const clock = yield* Clock.Clock
+    const monotonic = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
+    let answered = monotonic()
+    let failure: ControlPlaneSilent | undefined
+    const once = Effect.gen(function* () {
+      const outcome = yield* Effect.result(ask(url, token))
+      const before = failure
+      failure = Result.isFailure(outcome) ? outcome.failure : undefined
+      if (failure === undefined) answered = monotonic()
+      if (failure !== undefined && failure.reason !== before?.reason) yield* Effect.logWarning(failure.reason)
+      if (failure === undefined && before !== undefined) yield* Effect.logInfo("The control plane answers again.")
+    })
+    yield* Effect.forkScoped(Effect.repeat(once, Schedule.spaced("10 seconds")))
+    return Effect.sync(() =>
+      failure !== undefined && (!failure.retryable || monotonic() - answered > patience) ? failure.reason : undefined
+    )
   })

@@ -1,11 +1,14 @@
 /**
  * The composition of the platform: the parts that a process runs, in the order of their dependencies.
  *
- * Parts end in the reverse order: a proxy ends its sessions while the API still answers, the API ends its streams while
- * the store still runs, and computes stop before the store.
+ * Parts end in the reverse order: the runner gives its operations back at once, a proxy ends its sessions while the API
+ * still answers, the API ends its streams while the store still runs, and computes stop before the store.
+ *
+ * Pitfall: ending the runner last. What ends before it may take its whole grace, and a supervisor that then kills the
+ * process leaves operations that other runners take over only after their leases.
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
-import { layerRunner, layerStreams, layerWithoutStreams } from "@narthex/core"
+import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog } from "@narthex/core"
 import { Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
 import { HttpControlPlane, Proxy } from "@narthex/proxy"
 import { Effect, Layer } from "effect"
@@ -14,7 +17,7 @@ import { layerAdmin } from "./admin.ts"
 import { layerComputes } from "./computes.ts"
 import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
 import { layerReferences, type Tokens } from "./references.ts"
-import type { Settings } from "./settings/Settings.ts"
+import { type Settings, urlOf } from "./settings/Settings.ts"
 import { layerStorage } from "./store.ts"
 
 export type Role = "api" | "runner" | "console" | "proxy"
@@ -40,11 +43,18 @@ const tokensOf = ({ settings }: Plan) =>
     }
   })
 
-const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens) =>
+/**
+ * Where console and proxy of this process reach the API: the API of the process itself if it has one, without a way
+ * through a load balancer.
+ */
+export const internalUrl = ({ addresses, roles, settings }: Pick<Plan, "addresses" | "roles" | "settings">): string =>
+  settings.api.internal_url ?? (roles.includes("api") ? urlOf(addresses.api) : addresses.api.url)
+
+const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, api_url: string) =>
   Layer.unwrap(
     Effect.map(MasterSecret, (master) =>
       layerConsoleServer({
-        api_url: addresses.api.url,
+        api_url,
         console_url: addresses.console.url,
         console_token: tokens.console,
         cookie_key: master.key("console-cookie"),
@@ -63,7 +73,11 @@ const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens) 
     )
   )
 
-export const layerProxy = ({ addresses, settings }: Pick<Plan, "addresses" | "settings">, token: Tokens["proxy"]) =>
+export const layerProxy = (
+  { addresses, settings }: Pick<Plan, "addresses" | "settings">,
+  token: Tokens["proxy"],
+  api_url: string
+) =>
   token === null
     ? Layer.empty
     : Proxy.layer({
@@ -74,10 +88,21 @@ export const layerProxy = ({ addresses, settings }: Pick<Plan, "addresses" | "se
         allowlist: settings.allowlist,
         shutdown_grace: settings.shutdown_grace,
         ...(settings.proxy.tls === null ? {} : { tls: settings.proxy.tls })
-      }).pipe(Layer.provide(HttpControlPlane.layer({ api_url: addresses.api.url, token })))
+      }).pipe(Layer.provide(HttpControlPlane.layer({ api_url, token })))
 
 const when = <A, E, R>(wanted: boolean, layer: Layer.Layer<A, E, R>): Layer.Layer<never, E, R> =>
   wanted ? Layer.effectDiscard(Effect.asVoid(Layer.build(layer))) : Layer.empty
+
+/** The readiness of an instance with any roles: the store answers, and the process is not stopping. */
+const unready = Effect.gen(function* () {
+  const { all } = yield* RegionCatalog
+  const { begun } = yield* Draining
+  return Effect.suspend(() =>
+    begun()
+      ? Effect.succeed("The server is stopping.")
+      : Effect.match(all, { onFailure: () => "Storage cannot be reached.", onSuccess: () => undefined })
+  )
+})
 
 /** Every part of the roles. They listen when the layer has been built. */
 export const layerPlatform = (plan: Plan) => {
@@ -88,7 +113,8 @@ export const layerPlatform = (plan: Plan) => {
     Layer.provideMerge(layerMasterSecret(settings)),
     Layer.provideMerge(layerComputes(settings, wants("runner"))),
     Layer.provideMerge(layerStorage(settings)),
-    Layer.provideMerge(layerIdentityProviders(providers))
+    Layer.provideMerge(layerIdentityProviders(providers)),
+    Layer.provideMerge(Draining.layer)
   )
 
   const withTokens = Layer.unwrap(
@@ -98,15 +124,15 @@ export const layerPlatform = (plan: Plan) => {
         port: addresses.api.port,
         grace: settings.shutdown_grace
       })
-      const services = layerWithoutStreams.pipe(Layer.provideMerge(Draining.layer))
-      return when(wants("proxy"), layerProxy(plan, tokens.proxy)).pipe(
-        Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens))),
+      return when(wants("runner"), layerRunner).pipe(
+        Layer.provideMerge(when(wants("proxy"), layerProxy(plan, tokens.proxy, internalUrl(plan)))),
+        Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens, internalUrl(plan)))),
         Layer.provideMerge(when(wants("api"), Layer.provide(server, layerStreams))),
-        Layer.provideMerge(when(wants("runner"), layerRunner)),
-        Layer.provideMerge(services),
+        Layer.provideMerge(layerWithoutStreams),
         Layer.provideMerge(layerReferences(settings, addresses, tokens))
       )
     })
   )
-  return Layer.merge(withTokens, layerAdmin(addresses.admin)).pipe(Layer.provide(base))
+  const admin = Layer.unwrap(Effect.map(unready, (reason) => layerAdmin(addresses.admin, reason)))
+  return Layer.merge(withTokens, admin).pipe(Layer.provide(base))
 }

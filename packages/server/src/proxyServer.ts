@@ -1,8 +1,15 @@
-/** `narthex-proxy`: the Postgres proxy alone, against the control plane at `NARTHEX_API_URL`. */
+/**
+ * `narthex-proxy`: the Postgres proxy alone, against the control plane at `NARTHEX_API_INTERNAL_URL` or
+ * `NARTHEX_API_URL`.
+ *
+ * The admin port opens first and closes last: it says why the process is not ready while it waits for the control plane
+ * and while its sessions end.
+ */
 import { Effect, Layer } from "effect"
 import { FetchHttpClient } from "effect/http"
+import { layerAdmin, type Unready } from "./admin.ts"
 import { hostPort } from "./announce.ts"
-import { controlPlaneAnswers } from "./controlPlaneAnswers.ts"
+import { controlPlaneAnswers, watchControlPlane } from "./controlPlaneAnswers.ts"
 import { layerProxy } from "./platform.ts"
 import { CannotStart, runProcess, withSettings } from "./run.ts"
 
@@ -13,12 +20,31 @@ const main = withSettings(false, (settings, addresses) =>
       return yield* new CannotStart({
         reason: "NARTHEX_PROXY_TOKEN is not set. Set the token that the control plane has."
       })
-    yield* Effect.provide(controlPlaneAnswers(addresses.api.url, token), FetchHttpClient.layer)
-    yield* Layer.build(layerProxy({ addresses, settings }, token))
-    const line = JSON.stringify({ ready: true, proxy: hostPort(addresses.proxy) })
-    yield* Effect.sync(() => void process.stdout.write(`${line}\n`))
+    const url = settings.api.internal_url ?? addresses.api.url
+    let unready: Unready = Effect.succeed("The control plane has not answered yet.")
+    yield* Layer.build(
+      layerAdmin(
+        addresses.admin,
+        Effect.suspend(() => unready)
+      )
+    )
+    yield* controlPlaneAnswers(url, token)
+    yield* Layer.build(layerProxy({ addresses, settings }, token, url))
+    unready = yield* watchControlPlane(url, token)
+    yield* Effect.addFinalizer(() =>
+      Effect.sync(() => {
+        unready = Effect.succeed("The proxy is stopping.")
+      })
+    )
+    const line = {
+      ready: true,
+      pid: process.pid,
+      proxy: hostPort(addresses.proxy),
+      admin: `http://${hostPort(addresses.admin)}`
+    }
+    yield* Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
     return yield* Effect.never
-  })
+  }).pipe(Effect.provide(FetchHttpClient.layer))
 )
 
 runProcess(main)

@@ -4,7 +4,7 @@ import { defaultUrl } from "@narthex/cli"
 import { ConfigProvider, Effect } from "effect"
 import { settleAddresses } from "../src/addresses.ts"
 import { readyLine, readyText } from "../src/announce.ts"
-import { type Role, rolesOf } from "../src/platform.ts"
+import { internalUrl, type Role, rolesOf } from "../src/platform.ts"
 import { loadSettings } from "../src/settings/Settings.ts"
 
 const everything: ReadonlyArray<Role> = ["api", "runner", "console", "proxy"]
@@ -63,6 +63,24 @@ describe("the announcement of a start", () => {
       assert.isTrue(yield* runs({}))
       assert.isFalse(yield* runs(shared))
       assert.isTrue(yield* runs({ ...shared, NARTHEX_PROXY_TOKEN: "token" }))
+    })
+  )
+
+  it.effect("console and proxy reach the API of their own process directly, or else where the settings say", () =>
+    Effect.gen(function* () {
+      const urlFor = Effect.fnUntraced(function* (roles: ReadonlyArray<Role>, internal?: string) {
+        const settings = yield* settingsOf({
+          NARTHEX_API_URL: "https://api.example.com",
+          NARTHEX_API_HOST: "0.0.0.0",
+          NARTHEX_DEV_PROVIDERS: "false",
+          ...(internal === undefined ? {} : { NARTHEX_API_INTERNAL_URL: internal })
+        })
+        return internalUrl({ settings, addresses: yield* settleAddresses(settings), roles })
+      })
+      assert.strictEqual(yield* urlFor(everything), "http://127.0.0.1:4400")
+      assert.strictEqual(yield* urlFor(["console"]), "https://api.example.com")
+      assert.strictEqual(yield* urlFor(["console"], "http://10.0.0.7:4400"), "http://10.0.0.7:4400")
+      assert.strictEqual(yield* urlFor(everything, "http://10.0.0.7:4400"), "http://10.0.0.7:4400")
     })
   )
 

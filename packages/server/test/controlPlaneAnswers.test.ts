@@ -3,9 +3,23 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber, Redacted, References, Result } from "effect"
 import { HttpClient, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { controlPlaneAnswers } from "../src/controlPlaneAnswers.ts"
+import { controlPlaneAnswers, watchControlPlane } from "../src/controlPlaneAnswers.ts"
 
 const secret = "proxy-token-of-the-test"
+
+/** A control plane that is watched and answers with `status`, and the reason why the proxy is not ready after a time. */
+const watched = Effect.gen(function* () {
+  const answers = { status: 200 }
+  const client = HttpClient.make((request) =>
+    Effect.succeed(HttpClientResponse.fromWeb(request, new Response(null, { status: answers.status })))
+  )
+  const unready = yield* watchControlPlane("http://api.test", Redacted.make(secret)).pipe(
+    Effect.provideService(HttpClient.HttpClient, client),
+    Effect.provideService(References.MinimumLogLevel, "None")
+  )
+  const after = (seconds: number) => Effect.andThen(TestClock.adjust(`${seconds} seconds`), unready)
+  return { answers, after }
+})
 
 /** A control plane that answers with these statuses in turn, and then with the last one for good. */
 const asked = (statuses: ReadonlyArray<number>) =>
@@ -61,6 +75,33 @@ describe("controlPlaneAnswers", () => {
       const sentence = Result.isFailure(result) ? result.failure.message : ""
       assert.include(sentence, "refuses NARTHEX_PROXY_TOKEN")
       assert.notInclude(sentence, secret)
+    })
+  )
+})
+
+describe("watchControlPlane", () => {
+  it.effect("a proxy is not ready from the next look on while its token is refused, and ready again afterwards", () =>
+    Effect.gen(function* () {
+      const { after, answers } = yield* watched
+      assert.isUndefined(yield* after(11))
+      answers.status = 401
+      const reason = yield* after(10)
+      assert.include(reason, "refuses NARTHEX_PROXY_TOKEN")
+      assert.notInclude(reason, secret)
+      answers.status = 200
+      assert.isUndefined(yield* after(10))
+    })
+  )
+
+  it.effect("a proxy stays ready for half a minute without an answer, and is not ready then until there is one", () =>
+    Effect.gen(function* () {
+      const { after, answers } = yield* watched
+      yield* after(1)
+      answers.status = 503
+      assert.isUndefined(yield* after(28))
+      assert.include(yield* after(5), "does not answer: status 503")
+      answers.status = 200
+      assert.isUndefined(yield* after(10))
     })
   )
 })

@@ -24,7 +24,7 @@ describe("settings without any variable", () => {
       assert.isNull(rest.master_secret)
       assert.deepStrictEqual(rest.key_peppers, [1])
       assert.isTrue(rest.data_dir.endsWith("/.narthex"))
-      assert.deepStrictEqual(rest.api, { host: "127.0.0.1", port: 4400, url: null })
+      assert.deepStrictEqual(rest.api, { host: "127.0.0.1", port: 4400, url: null, internal_url: null })
       assert.deepStrictEqual(rest.console, { host: "127.0.0.1", port: 4401, url: null, token: null })
       assert.deepStrictEqual(rest.proxy, {
         host: "127.0.0.1",

@@ -51,6 +51,12 @@ export const listeners = {
       forms.baseUrl,
       "derived from host and port",
       "The API's URL as clients reach it: issuer and audience of session tokens."
+    ),
+    internal_url: optional(
+      "NARTHEX_API_INTERNAL_URL",
+      forms.baseUrl,
+      "a process with the role api: its own listener; otherwise NARTHEX_API_URL",
+      "The API's URL as the console and the Postgres proxy reach it, without a way through the public load balancer."
     )
   },
   console: {
@@ -108,9 +114,9 @@ export const listeners = {
       "NARTHEX_ADMIN_HOST",
       forms.host,
       loopback,
-      "The address that metrics are served on. They need no credential."
+      "The address that /health, /ready and /metrics are served on, also by narthex-proxy. They need no credential."
     ),
-    port: variable("NARTHEX_ADMIN_PORT", forms.port, 4409, "The port of metrics.")
+    port: variable("NARTHEX_ADMIN_PORT", forms.port, 4409, "The port of /health, /ready and /metrics.")
   },
   trusted_hops: variable(
     "NARTHEX_TRUSTED_HOPS",
