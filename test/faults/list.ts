@@ -13,6 +13,7 @@ import { eventRingParts } from "./list/eventRingParts.ts"
 import { eventStream } from "./list/eventStream.ts"
 import { instances } from "./list/instances.ts"
 import { keys } from "./list/keys.ts"
+import { localRoles } from "./list/localRoles.ts"
 import { operationActions } from "./list/operationActions.ts"
 import { operationChanges } from "./list/operationChanges.ts"
 import { operationRunner } from "./list/operationRunner.ts"
@@ -42,6 +43,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...eventStream,
   ...instances,
   ...keys,
+  ...localRoles,
   ...operationActions,
   ...operationChanges,
   ...operationRunner,

@@ -1,85 +1,39 @@
 import { assert, describe, layer } from "@effect/vitest"
-import { BranchId, ComputeDriver, type ComputeRole, EndpointId } from "@narthex/core"
-import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Context, DateTime, Effect, Layer, Option } from "effect"
-import { dataDirectory, kinds, minted, session } from "./support.ts"
-
-const branch = BranchId.make("br-roles")
-const writer = minted("writer", "read_write")
-const reader = minted("reader", "read_only")
-
-/** Starts a branch; returns the address of its compute. */
-class Address extends Context.Service<Address, string>()("test/Address") {}
-
-const runningBranch = (kind: 0 | 1) =>
-  Layer.effect(
-    Address,
-    Effect.gen(function* () {
-      const driver = yield* ComputeDriver
-      yield* driver.createBranch(branch, Option.none())
-      const start = {
-        branch_id: branch,
-        endpoint_id: EndpointId.make("ep-roles"),
-        generation: 1,
-        roles: [writer, reader]
-      }
-      return (yield* driver.start(start)).address
-    })
-  ).pipe(
-    Layer.provideMerge(
-      Layer.unwrap(
-        Effect.map(dataDirectory(kind), (dataDir) =>
-          LocalComputeDriver.layer({ dataDir, binaries: kinds[kind].choice })
-        )
-      )
-    )
-  )
-
-/** Runs statements in one session. */
-const as = (role: string, ...statements: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const sql = yield* session(yield* Address, role)
-    let rows: ReadonlyArray<object> = []
-    for (const statement of statements) rows = yield* sql.unsafe<object>(statement)
-    return rows
-  }).pipe(Effect.scoped)
-
-/** The last statement must fail for a missing privilege (and no other reason); those before it must succeed. */
-const isDenied = (role: string, ...statements: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const sql = yield* session(yield* Address, role)
-    for (const statement of statements.slice(0, -1)) yield* sql.unsafe(statement)
-    const error = yield* Effect.flip(sql.unsafe(statements.at(-1) ?? ""))
-    assert.strictEqual(error.reason._tag, "AuthorizationError", statements.at(-1))
-  }).pipe(Effect.scoped)
-
-const apply = (...roles: ReadonlyArray<ComputeRole>) => ComputeDriver.use((driver) => driver.applyRoles(branch, roles))
+import { DateTime, Effect, Option } from "effect"
+import { Address, apply, as, isDenied, open, reader, runningBranch, writer } from "./runningBranch.ts"
+import { kinds, minted, session } from "./support.ts"
 
 for (const kind of [0, 1] as const) {
   const { choice, tag } = kinds[kind]
   describe(`roles on the ${choice} Postgres`, { tags: [tag] }, () =>
     layer(runningBranch(kind), { excludeTestServices: true })((it) => {
-      it.effect("a read-only role reads everything and writes nothing, whatever settings it changes", () =>
+      it.effect("an open change of a kept role to itself holds up no other role, and its session stays", () =>
         Effect.gen(function* () {
-          yield* as("writer", "CREATE SCHEMA app", "CREATE TABLE app.t AS SELECT 1 AS n", "CREATE SEQUENCE app.s")
-          assert.deepStrictEqual(yield* as("reader", "SELECT n FROM app.t"), [{ n: 1 }])
-          const freed = "SET default_transaction_read_only = off"
-          for (const write of [
-            "INSERT INTO app.t VALUES (2)",
-            "UPDATE app.t SET n = 2",
-            "DELETE FROM app.t",
-            "TRUNCATE app.t",
-            "SELECT nextval('app.s')",
-            "SELECT n FROM app.t FOR UPDATE",
-            "CREATE TABLE public.mine (n int)",
-            "CREATE TEMP TABLE mine (n int)",
-            "CREATE SCHEMA mine",
-            "SELECT lo_create(0)",
-            "SELECT lo_from_bytea(0, 'x')",
-            "SET ROLE narthex_writer",
-            "SET ROLE narthex"
-          ]) {
-            yield* isDenied("reader", freed, write)
+          const address = yield* Address
+          const sql = yield* session(address, "reader")
+          yield* sql.unsafe("BEGIN")
+          yield* sql.unsafe("ALTER ROLE reader PASSWORD 'chosen'")
+          yield* apply(writer, reader, minted("newcomer", "read_write"))
+          yield* as("newcomer", "SELECT 1")
+          yield* sql.unsafe("COMMIT")
+          yield* apply(writer, reader)
+          yield* Effect.flip(Effect.scoped(session(address, "reader", "chosen")))
+        }).pipe(Effect.scoped)
+      )
+
+      it.effect("a role has a limit of sessions and of temporary files, which it cannot raise", () =>
+        Effect.gen(function* () {
+          assert.deepStrictEqual(
+            yield* as("writer", "SELECT rolname, rolconnlimit FROM pg_roles WHERE rolconnlimit > 0 ORDER BY rolname"),
+            [
+              { rolname: "reader", rolconnlimit: 20 },
+              { rolname: "writer", rolconnlimit: 80 }
+            ]
+          )
+          for (const role of ["reader", "writer"]) {
+            assert.deepStrictEqual(yield* as(role, "SHOW temp_file_limit"), [{ temp_file_limit: "1GB" }])
+            yield* isDenied(role, "SET temp_file_limit = -1")
+            yield* isDenied(role, "RESET ROLE", `ALTER ROLE ${role} CONNECTION LIMIT -1`)
           }
         })
       )
@@ -227,6 +181,22 @@ for (const kind of [0, 1] as const) {
           }
           yield* as("reader", "SELECT 1")
         })
+      )
+
+      it.effect("a session whose locks hold up a revocation ends, and the other sessions go on", () =>
+        Effect.gen(function* () {
+          yield* apply(writer, minted("leaver", "read_write"), reader)
+          yield* as("writer", "CREATE TABLE IF NOT EXISTS locked (n int)")
+          yield* as("writer", "GRANT INSERT ON locked TO PUBLIC")
+          const other = yield* open("writer")
+          const locking = yield* open("writer")
+          yield* locking.unsafe("BEGIN")
+          yield* locking.unsafe("ALTER TABLE locked ADD more int")
+          yield* apply(writer, reader)
+          yield* Effect.flip(locking.unsafe("SELECT 1"))
+          yield* other.unsafe("SELECT 1")
+          yield* Effect.flip(as("leaver", "SELECT 1"))
+        }).pipe(Effect.scoped)
       )
     })
   )

@@ -15,7 +15,7 @@ export interface Fault {
   readonly tests: ReadonlyArray<string>
 }
 
-export type Area = "events" | "operations" | "allowlist" | "proxy" | "authorization" | "credentials"
+export type Area = "computes" | "events" | "operations" | "allowlist" | "proxy" | "authorization" | "credentials"
 
 /** The faults of one file as a list states them: what they share is written once. */
 export interface FaultsOfFile {

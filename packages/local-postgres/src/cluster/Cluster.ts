@@ -102,7 +102,6 @@ const common = {
   listen_addresses: "",
   unix_socket_directories: "../run",
   unix_socket_permissions: "0700",
-  max_connections: "100",
   password_encryption: "scram-sha-256",
   fsync: "on",
   synchronous_commit: "on",
@@ -110,7 +109,8 @@ const common = {
   // The backup of a running branch needs this WAL level, and a slot that retains the WAL.
   wal_level: "replica",
   max_wal_senders: "0",
-  max_replication_slots: "4",
+  // Prepared transactions would hold locks without a session that can be ended.
+  max_prepared_transactions: "0",
   max_logical_replication_workers: "0",
   huge_pages: "off",
   jit: "off",
@@ -122,7 +122,13 @@ const common = {
   default_text_search_config: "pg_catalog.english"
 }
 
-const forStore = { shared_buffers: "128MB", max_wal_size: "1GB", min_wal_size: "80MB" }
+const forStore = {
+  max_connections: "100",
+  max_replication_slots: "0",
+  shared_buffers: "128MB",
+  max_wal_size: "1GB",
+  min_wal_size: "80MB"
+}
 
 const forCompute = (major: number) => ({
   shared_buffers: "16MB",
@@ -131,6 +137,17 @@ const forCompute = (major: number) => ({
   max_worker_processes: "4",
   max_parallel_workers: "2",
   client_connection_check_interval: "5s",
+  max_connections: "110",
+  // For the supervisor: two sessions that apply roles, one a copy, a few that ask. The other 100 are the users'.
+  superuser_reserved_connections: "10",
+  // Of these, 60 are kept for writers: all read-only roles together have 40. Before Postgres 16 there is no such setting.
+  ...(major >= 16 ? { reserved_connections: "60" } : {}),
+  // A connection that has not authenticated takes a place from everybody, the supervisor included.
+  authentication_timeout: "10s",
+  // A session's sorts and hashes on disk. No role can raise it.
+  temp_file_limit: "1GB",
+  // One for each copy at a time of a running parent, with room for one that a killed copy left.
+  max_replication_slots: "8",
   // Postgres 18 reads through worker processes by default, which cost an idle compute memory.
   ...(major >= 18 ? { io_method: "sync" } : {})
 })

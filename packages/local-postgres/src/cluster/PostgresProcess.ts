@@ -76,6 +76,23 @@ export const stopPostgres = Effect.fn("stopPostgres")(function* (cluster: Cluste
   yield* clearRemains(cluster)
 })
 
+/**
+ * Stops the server at once, as a crash would: no session can delay it. Every process of the cluster has ended when it
+ * returns, and the next start recovers from the WAL.
+ */
+export const killPostgres = Effect.fn("killPostgres")(function* (cluster: Cluster) {
+  const running = yield* findPostmaster(cluster)
+  if (Option.isSome(running)) {
+    yield* signal(running.value, "SIGQUIT")
+    yield* haveEnded([running.value], cluster.name, quitWithin)
+  }
+  yield* endRemaining(cluster)
+  yield* clearRemains(cluster)
+})
+
+/** A stopped process does not react to SIGQUIT; Postgres itself would wait 5 seconds for it. */
+const quitWithin = "1 second"
+
 /** Fast shutdown (with a checkpoint), then immediate shutdown. `false` when the process survives both. */
 const endProcess = Effect.fnUntraced(function* (pid: number, cluster: Cluster) {
   yield* signal(pid, "SIGINT")
@@ -92,17 +109,20 @@ const endProcess = Effect.fnUntraced(function* (pid: number, cluster: Cluster) {
 const clearRemains = Effect.fnUntraced(function* (cluster: Cluster) {
   const file = join(cluster.data, "postmaster.pid")
   if ((yield* postmasterFile(cluster)).length === 0) return
-  const remaining = yield* processesOf(cluster.name)
-  yield* Effect.forEach(remaining, (pid) => signal(pid, "SIGKILL"))
-  if (!(yield* haveEnded(remaining, cluster.name, "5 seconds"))) {
-    const reason = `processes ${remaining.join(", ")} of ${cluster.directory} cannot be ended`
-    return yield* new LocalPostgresError({ operation: "Clearing what a killed Postgres left", reason })
-  }
+  yield* endRemaining(cluster)
   yield* attempt(`Removing ${file}`, async () => {
     await rm(file, { force: true })
     await rm(join(cluster.run, socketName), { force: true })
     await rm(join(cluster.run, `${socketName}.lock`), { force: true })
   })
+})
+
+const endRemaining = Effect.fnUntraced(function* (cluster: Cluster) {
+  const remaining = yield* processesOf(cluster.name)
+  yield* Effect.forEach(remaining, (pid) => signal(pid, "SIGKILL"))
+  if (yield* haveEnded(remaining, cluster.name, "5 seconds")) return
+  const reason = `processes ${remaining.join(", ")} of ${cluster.directory} cannot be ended`
+  return yield* new LocalPostgresError({ operation: "Clearing what a killed Postgres left", reason })
 })
 
 /** The running child. Node reports a program that cannot be executed by an event, not by an exception. */

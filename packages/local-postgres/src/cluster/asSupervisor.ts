@@ -4,6 +4,8 @@
  * Authentication is by `peer`: the kernel tells Postgres the user of the supervisor, so there is no password. The
  * socket is addressed through an open descriptor of its directory, because a path of any length then fits into the 107
  * bytes of a socket address.
+ *
+ * Every wait of the session is bounded: a tenant can hold locks and fill slots.
  */
 import { constants } from "node:fs"
 import { open } from "node:fs/promises"
@@ -14,10 +16,21 @@ import type { SqlError } from "effect/sql"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { type Cluster, socketName, superuser } from "./Cluster.ts"
 
+export interface SupervisorLimits {
+  /** How long a statement may take, as Postgres writes a duration. */
+  readonly statement_timeout: string
+  /** How long a statement may wait for a lock. */
+  readonly lock_timeout: string
+}
+
+const shortStatements: SupervisorLimits = { statement_timeout: "30s", lock_timeout: "1s" }
+const connectWithin = "15 seconds"
+
 export const asSupervisor = <A, E, R>(
   cluster: Cluster,
   database: string,
-  use: (sql: PgClient.PgClient) => Effect.Effect<A, E | SqlError.SqlError, R>
+  use: (sql: PgClient.PgClient) => Effect.Effect<A, E | SqlError.SqlError, R>,
+  limits: SupervisorLimits = shortStatements
 ) =>
   Effect.gen(function* () {
     const directory = yield* Effect.acquireRelease(
@@ -29,11 +42,13 @@ export const asSupervisor = <A, E, R>(
       database,
       username: superuser,
       applicationName: "narthex supervisor",
+      connectTimeout: connectWithin,
       startupParameters: {
         // Users own the schema `public`: the superuser's statements must not call their functions.
         search_path: "pg_catalog, pg_temp",
         // Postgres would log a failed statement with its text, and some statements contain a verifier.
-        log_min_error_statement: "panic"
+        log_min_error_statement: "panic",
+        ...limits
       }
     })
     return yield* use(sql)
@@ -41,7 +56,13 @@ export const asSupervisor = <A, E, R>(
     Effect.scoped,
     Effect.provide(Reactivity.layer),
     Effect.catchIf(isSqlError, (error) =>
-      Effect.fail(new LocalPostgresError({ operation: `A query on ${cluster.directory}`, reason: describe(error) }))
+      Effect.fail(
+        new LocalPostgresError({
+          operation: `A query on ${cluster.directory}`,
+          reason: describe(error),
+          sqlstate: sqlstateOf(error)
+        })
+      )
     )
   )
 
@@ -52,3 +73,7 @@ const describe = (error: SqlError.SqlError) => {
   const { cause } = error.reason
   return cause instanceof Error ? cause.message : error.message
 }
+
+/** The five characters with which Postgres classifies an error; `undefined` for errors of the connection itself. */
+export const sqlstateOf = ({ reason: { cause } }: SqlError.SqlError) =>
+  cause instanceof Error && "code" in cause && typeof cause.code === "string" ? cause.code : undefined

@@ -15,7 +15,15 @@
  */
 import { mkdir, readdir } from "node:fs/promises"
 import { basename, join } from "node:path"
-import { BranchId, type Compute, ComputeDriver, ComputeFailed, type ComputeStart, EndpointId } from "@narthex/core"
+import {
+  BranchId,
+  type Compute,
+  ComputeDriver,
+  ComputeFailed,
+  type ComputeRole,
+  type ComputeStart,
+  EndpointId
+} from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
 import { asSupervisor } from "../cluster/asSupervisor.ts"
 import { type Cluster, clusterAt, majorOf } from "../cluster/Cluster.ts"
@@ -28,15 +36,21 @@ import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
 import { branchLocks } from "./BranchLocks.ts"
-import { applyRoles, mintedRoles, prepareAccess } from "./MintedRoles.ts"
+import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
+import { computeLinks } from "./ComputeLinks.ts"
+import { enforceRoles } from "./enforceRoles.ts"
+import { mintedNames } from "./MintedRoles.ts"
+
+export interface LocalComputeOptions extends LocalPostgresOptions {
+  readonly limits?: Partial<ComputeLimits>
+}
 
 /** Adopts the computes that an earlier process left running, starts none, and stops all when the scope closes. */
-export const layer = (options: LocalPostgresOptions): Layer.Layer<ComputeDriver, LocalPostgresFailure> =>
+export const layer = (options: LocalComputeOptions): Layer.Layer<ComputeDriver, LocalPostgresFailure> =>
   Layer.effect(ComputeDriver, make(options))
 
 /** Ids become file names here, and the domain does not restrict their form. */
 const fileNameForm = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
-const computeNameForm = /^([A-Za-z0-9][A-Za-z0-9_-]*)\.(\d+)$/
 
 const refuse = (reason: string) => Effect.fail(new ImpossibleRequest({ reason }))
 
@@ -49,7 +63,8 @@ const asComputeFailed = <A, R>(effect: Effect.Effect<A, LocalPostgresFailure | I
 
 const branchOf = (cluster: Cluster) => BranchId.make(basename(cluster.directory))
 
-const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostgresOptions) {
+const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalComputeOptions) {
+  const limits = { ...defaultComputeLimits, ...options.limits }
   const dataDir = yield* openDataDirectory(options.dataDir)
   const branches = join(dataDir, "computes", "branches")
   yield* attempt(`Making ${branches}`, () => mkdir(branches, { recursive: true, mode: 0o700 }))
@@ -59,7 +74,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   )
   const versions = yield* Effect.forEach(yield* allClusters, (cluster) => Effect.option(majorOf(cluster.data)))
   const machine = yield* findMachine(options, versions.flatMap(Option.toArray)[0])
-  const links = yield* openSocketLinks(dataDir)
+  const links = computeLinks(yield* openSocketLinks(dataDir))
   const locked = branchLocks()
 
   const clusterOf = (branch: BranchId) =>
@@ -67,27 +82,14 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
       ? Effect.succeed(clusterAt(join(branches, branch), "compute"))
       : refuse(`${branch} cannot be the name of a directory.`)
 
-  /** The links of computes. The embedded store may have a link in the same directory. */
-  const computeLinks = Effect.map(links.list, (all) =>
-    all.flatMap(({ cluster, name }) => {
-      const [, endpoint, generation] = computeNameForm.exec(name) ?? []
-      return endpoint === undefined ? [] : [{ name, cluster, endpoint, generation: Number(generation) }]
-    })
-  )
-  const linksTo = (cluster: Cluster) =>
-    Effect.map(computeLinks, (all) => all.filter((it) => it.cluster === cluster.directory))
-  const linksOf = (endpoint: EndpointId) =>
-    Effect.map(computeLinks, (all) => all.filter((it) => it.endpoint === endpoint))
-  const unlink = (unwanted: ReadonlyArray<{ readonly name: string }>) =>
-    Effect.forEach(unwanted, ({ name }) => links.remove(name), { discard: true })
-
   const isRunning = (cluster: Cluster) => Effect.map(findPostmaster(cluster), Option.isSome)
 
-  const stopAll = (cluster: Cluster) => Effect.andThen(Effect.flatMap(linksTo(cluster), unlink), stopPostgres(cluster))
+  const stopAll = (cluster: Cluster) =>
+    Effect.andThen(Effect.flatMap(links.to(cluster), links.remove), stopPostgres(cluster))
 
   /** Stops the postmaster when no endpoint has a link to it. */
   const stopUnlinked = Effect.fnUntraced(function* (cluster: Cluster) {
-    if ((yield* linksTo(cluster)).length === 0) yield* stopPostgres(cluster)
+    if ((yield* links.to(cluster)).length === 0) yield* stopPostgres(cluster)
   })
 
   /**
@@ -116,6 +118,19 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     yield* locked([branch, parent], either)
   })
 
+  /** The list that this process applied last to a branch. */
+  const applied = new Map<BranchId, ComputeStart["roles"]>()
+
+  const enforce = Effect.fnUntraced(function* (cluster: Cluster, roles: ComputeStart["roles"], prepares: boolean) {
+    const branch = branchOf(cluster)
+    const isKept = (former: ComputeRole) =>
+      roles.some(({ access, role }) => role === former.role && access === former.access)
+    const mayRevoke = !(applied.get(branch)?.every(isKept) ?? false)
+    applied.delete(branch)
+    yield* enforceRoles({ machine, links, limits }, cluster, { roles, mayRevoke, prepares })
+    applied.set(branch, roles)
+  })
+
   const createBranch = Effect.fn("LocalComputeDriver.createBranch")(function* (
     branch: BranchId,
     parent: Option.Option<BranchId>
@@ -140,9 +155,9 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
   })
 
   const stop = Effect.fn("LocalComputeDriver.stop")(function* (endpoint: EndpointId) {
-    for (const link of yield* linksOf(endpoint)) {
+    for (const link of yield* links.of(endpoint)) {
       const cluster = clusterAt(link.cluster, "compute")
-      yield* locked([branchOf(cluster)], Effect.andThen(links.remove(link.name), stopUnlinked(cluster)))
+      yield* locked([branchOf(cluster)], Effect.andThen(links.remove([link]), stopUnlinked(cluster)))
     }
   })
 
@@ -150,20 +165,20 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     const { branch_id, endpoint_id, generation, roles } = wanted
     const cluster = yield* clusterOf(branch_id)
     if (!fileNameForm.test(endpoint_id)) return yield* refuse(`${endpoint_id} cannot be part of a path.`)
-    const elsewhere = (yield* linksOf(endpoint_id)).some((it) => it.cluster !== cluster.directory)
+    const elsewhere = (yield* links.of(endpoint_id)).some((it) => it.cluster !== cluster.directory)
     if (elsewhere) yield* stop(endpoint_id)
     const name = `${endpoint_id}.${generation}`
     const run = Effect.gen(function* () {
       if (!(yield* hasData(cluster))) return yield* refuse(`The branch ${branch_id} has no data.`)
-      const former = (yield* linksOf(endpoint_id)).filter((it) => it.name !== name)
+      const former = (yield* links.of(endpoint_id)).filter((it) => it.name !== name)
       if (former.some((it) => it.generation > generation)) {
         return yield* refuse(`A later generation of ${endpoint_id} than ${generation} was started.`)
       }
-      if (!(yield* isRunning(cluster))) yield* Effect.flatMap(linksTo(cluster), unlink)
+      if (!(yield* isRunning(cluster))) yield* Effect.flatMap(links.to(cluster), links.remove)
       yield* startPostgres(cluster, machine)
-      yield* asSupervisor(cluster, "postgres", (sql) => Effect.andThen(prepareAccess(sql), applyRoles(sql, roles)))
+      yield* enforce(cluster, roles, true)
       const address = yield* links.put(name, cluster)
-      yield* unlink(former)
+      yield* links.remove(former)
       return { endpoint_id, branch_id, generation, address } satisfies Compute
     })
     return yield* locked(
@@ -177,23 +192,19 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalPostg
     roles: ComputeStart["roles"]
   ) {
     const cluster = yield* clusterOf(branch)
-    const apply = asSupervisor(cluster, "postgres", (sql) => applyRoles(sql, roles))
-    yield* locked(
-      [branch],
-      Effect.flatMap(isRunning(cluster), (runs) => (runs ? apply : Effect.void))
-    )
+    const apply = Effect.flatMap(isRunning(cluster), (runs) => (runs ? enforce(cluster, roles, false) : Effect.void))
+    yield* locked([branch], apply)
   })
 
   const rolesOf = Effect.fn("LocalComputeDriver.rolesOf")(function* (branch: BranchId) {
     const cluster = yield* clusterOf(branch)
     if (!(yield* isRunning(cluster))) return Option.none()
-    const roles = yield* asSupervisor(cluster, "postgres", mintedRoles)
-    return Option.some(roles.map(({ name }) => name))
+    return Option.some(yield* asSupervisor(cluster, "postgres", mintedNames))
   })
 
   const running = Effect.gen(function* () {
     const computes: Array<Compute> = []
-    for (const link of yield* computeLinks) {
+    for (const link of yield* links.all) {
       const cluster = clusterAt(link.cluster, "compute")
       if (!(yield* isRunning(cluster))) continue
       const endpoint_id = EndpointId.make(link.endpoint)

@@ -1,149 +1,161 @@
 /**
- * Makes the roles of a compute match the given list exactly.
+ * The minted roles of a cluster as its catalog has them, and the statements that change them.
  *
- * A role that is not predefined by Postgres, not the supervisor's and not the group below was minted: only the
- * supervisor can create roles. Access is granted so that no session can extend it:
- * - `read_write` is membership in the group `narthex_writer`, which owns the schema `public` and may create objects in
- *   the database. Sessions start as the group (`SET role` on the minted role), so the group owns what they create,
- *   and every later minted role can use it. Objects that a session creates after `RESET ROLE` are reassigned to the
- *   group when the role is dropped.
- * - `read_only` is membership in `pg_read_all_data` and nothing else: PUBLIC has neither CREATE nor TEMPORARY nor the
- *   functions that write large objects.
- * A role may change its own password and settings, so both are set again each time. A role with other memberships is
- * dropped and created again, which also ends the sessions that still have its previous rights.
+ * A role whose name begins neither with `pg_` nor with `narthex` was minted: only the supervisor can create roles.
+ *
+ * A role may change its own password and settings, so both are compared each time. On Postgres 15 it may also make
+ * others members of itself; such memberships are revoked.
+ *
+ * A role ends in two steps. `retire` takes its login, its password, its name and its memberships: from then on it has
+ * no right of any kind. `bury` gives its objects to the group of writers and drops it, which another session can hold
+ * up by a lock on one of the objects; that step is repeated whenever roles are applied.
  */
 import type { PgClient } from "@effect/sql-pg"
 import type { ComputeRole } from "@narthex/core"
 import { DateTime, Effect, Option } from "effect"
-import { superuser } from "../cluster/Cluster.ts"
-import { ImpossibleRequest, LocalPostgresError } from "../machine/LocalPostgresError.ts"
+import { readers, writers } from "./RoleGroups.ts"
 
-export const writers = "narthex_writer"
-const readers = "pg_read_all_data"
+/** How many sessions a role may have at once; `max_connections` is in `Cluster`. */
+const connectionLimits = { read_write: 80, read_only: 20 } as const
 
-/** Sets the privileges that every compute has, whatever its roles. Rights that owners granted on them are revoked. */
-export const prepareAccess = Effect.fn("prepareAccess")(function* (sql: PgClient.PgClient) {
-  yield* sql.unsafe(`
-    DO $$
-    DECLARE
-      writing regprocedure;
-    BEGIN
-      IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = '${writers}') THEN
-        CREATE ROLE ${writers} NOLOGIN;
-      END IF;
-      REVOKE ALL ON DATABASE postgres FROM PUBLIC;
-      GRANT CONNECT ON DATABASE postgres TO PUBLIC;
-      GRANT CONNECT, CREATE, TEMPORARY ON DATABASE postgres TO ${writers};
-      IF EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public') THEN
-        ALTER SCHEMA public OWNER TO ${writers};
-        REVOKE CREATE ON SCHEMA public FROM PUBLIC;
-      END IF;
-      FOR writing IN
-        SELECT oid FROM pg_proc WHERE pronamespace = 'pg_catalog'::regnamespace
-          AND proname IN ('lo_create', 'lo_creat', 'lo_from_bytea', 'pg_logical_emit_message')
-      LOOP
-        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', writing);
-        EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${writers}', writing);
-      END LOOP;
-    END $$`)
-})
-
-interface MintedRole {
+export interface MintedRole {
   readonly name: string
   readonly oid: number
-  /** The roles that it is a member of, and `given to …` for each role that is a member of it. */
+  /** The roles that it is a member of. */
   readonly groups: ReadonlyArray<string>
+  /** The roles that are members of it. */
+  readonly members: ReadonlyArray<string>
+  /** What `put` sets, in the form of `stateOf`. */
+  readonly state: string
 }
 
-/** The minted roles that the cluster has, by name. */
-export const mintedRoles = (sql: PgClient.PgClient) => sql<MintedRole>`
-  SELECT rolname AS name, oid::int8::float8 AS oid,
-    ARRAY(SELECT roleid::regrole::text FROM pg_auth_members WHERE member = pg_roles.oid ORDER BY 1)
-      || ARRAY(SELECT 'given to ' || member FROM pg_auth_members WHERE roleid = pg_roles.oid) AS groups
-  FROM pg_roles
-  WHERE rolname !~ '^pg_' AND rolname NOT IN (${superuser}, ${writers})
-  ORDER BY rolname COLLATE "C"`
+/** What has to change so that the minted roles are exactly those of the list. */
+export interface RoleChanges {
+  /** They are not in the list, or have sessions with other rights than the list gives them. */
+  readonly retired: ReadonlyArray<MintedRole>
+  /** They stay, and have members. */
+  readonly shared: ReadonlyArray<MintedRole>
+  readonly created: ReadonlyArray<ComputeRole>
+  readonly altered: ReadonlyArray<ComputeRole>
+}
 
-/** Creates, updates and drops roles to match the list, and ends the sessions of dropped roles. */
-export const applyRoles = Effect.fn("applyRoles")(function* (
-  sql: PgClient.PgClient,
-  roles: ReadonlyArray<ComputeRole>
-) {
-  for (const role of roles) {
-    const reason = refusalOf(role)
-    if (reason !== undefined) return yield* new ImpossibleRequest({ reason })
-  }
-  const kept = new Set<string>()
-  for (const { groups, name, oid } of yield* mintedRoles(sql)) {
-    const wanted = roles.find((it) => it.role === name)
-    if (wanted !== undefined && groups.length === 1 && groups[0] === groupOf(wanted)) kept.add(name)
-    else yield* dropRole(sql, name, oid)
-  }
-  yield* sql.withTransaction(
-    Effect.forEach(roles, (role) => putRole(sql, role, kept.has(role.role)), { discard: true })
+const isMinted = "rolname !~ '^(pg_|narthex)'"
+const formerForm = "^narthex_former_[0-9]+$"
+
+/** The names of the minted roles, sorted. */
+export const mintedNames = (sql: PgClient.PgClient) =>
+  Effect.map(
+    sql.unsafe<{ readonly name: string }>(
+      `SELECT rolname AS name FROM pg_roles WHERE ${isMinted} ORDER BY rolname COLLATE "C"`
+    ),
+    (rows) => rows.map(({ name }) => name)
   )
+
+export const mintedRoles = (sql: PgClient.PgClient) =>
+  sql.unsafe<MintedRole>(`
+    SELECT rolname AS name, oid::int8::float8 AS oid,
+      ARRAY(SELECT DISTINCT roleid::regrole::text FROM pg_auth_members WHERE member = a.oid ORDER BY 1) AS groups,
+      ARRAY(SELECT DISTINCT member::regrole::text FROM pg_auth_members WHERE roleid = a.oid ORDER BY 1) AS members,
+      concat_ws(' ', rolcanlogin AND rolinherit
+          AND NOT (rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls),
+        rolconnlimit, rolpassword,
+        CASE WHEN isfinite(rolvaliduntil)
+          THEN to_char(rolvaliduntil AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ELSE 'infinity' END,
+        ARRAY(SELECT setdatabase || ':' || setting FROM pg_db_role_setting, unnest(setconfig) setting
+          WHERE setrole = a.oid ORDER BY 1)::text) AS state
+    FROM pg_authid a WHERE ${isMinted}`)
+
+const untilOf = (role: ComputeRole) =>
+  Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
+
+const stateOf = (role: ComputeRole) => {
+  const settings = role.access === "read_write" ? `{0:role=${writers}}` : "{}"
+  return `t ${connectionLimits[role.access]} ${role.verifier} ${untilOf(role)} ${settings}`
+}
+
+const groupOf = ({ access }: ComputeRole) => (access === "read_write" ? writers : readers)
+
+/** Compares what a cluster has with the list that it is to have. */
+export const changesTo = (present: ReadonlyArray<MintedRole>, roles: ReadonlyArray<ComputeRole>): RoleChanges => {
+  const wanted = new Map(roles.map((role) => [role.role, role]))
+  const names = new Set(present.map(({ name }) => name))
+  const stays = ({ groups, name }: MintedRole) => {
+    const role = wanted.get(name)
+    if (role === undefined || !groups.includes(groupOf(role))) return false
+    const more = groups.filter((group) => group !== groupOf(role))
+    // A writer that became a member of another minted role gained nothing. A reader may have gained a right to write.
+    return role.access === "read_write" ? more.every((group) => names.has(group)) : more.length === 0
+  }
+  const kept = present.filter(stays)
+  const states = new Map(kept.map(({ name, state }) => [name, state]))
+  return {
+    retired: present.filter((role) => !stays(role)),
+    shared: kept.filter(({ members }) => members.length > 0),
+    created: roles.filter(({ role }) => !states.has(role)),
+    altered: roles.filter((role) => states.has(role.role) && states.get(role.role) !== stateOf(role))
+  }
+}
+
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+/** Takes all rights of the role. Its sessions keep theirs until they end. */
+export const retire = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: MintedRole) {
+  const name = identifier(role.name)
+  yield* sql.unsafe(`ALTER ROLE ${name} WITH NOLOGIN PASSWORD NULL`)
+  for (const group of role.groups) yield* sql.unsafe(`REVOKE ${group} FROM ${name}`)
+  yield* unshare(sql, role)
+  yield* sql.unsafe(`ALTER ROLE ${name} RENAME TO narthex_former_${role.oid}`)
 })
 
-const putRole = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: ComputeRole, exists: boolean) {
+/** Ends the memberships in the role. `regrole` has quoted the names. */
+export const unshare = (sql: PgClient.PgClient, { members, name }: MintedRole) =>
+  Effect.forEach(members, (member) => sql.unsafe(`REVOKE ${identifier(name)} FROM ${member}`), { discard: true })
+
+export const create = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: ComputeRole) {
+  yield* sql.unsafe(`CREATE ROLE ${identifier(role.role)} IN ROLE ${groupOf(role)}`)
+  yield* alter(sql, role)
+})
+
+export const alter = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: ComputeRole) {
   const name = identifier(role.role)
-  const until = Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
-  if (!exists) yield* sql.unsafe(`CREATE ROLE ${name} IN ROLE ${groupOf(role)}`)
   yield* sql.unsafe(`ALTER ROLE ${name} WITH LOGIN INHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
-    PASSWORD '${role.verifier}' VALID UNTIL '${until}'`)
+    CONNECTION LIMIT ${connectionLimits[role.access]} PASSWORD '${role.verifier}' VALID UNTIL '${untilOf(role)}'`)
   yield* sql.unsafe(`ALTER ROLE ${name} RESET ALL`)
   yield* sql.unsafe(`ALTER ROLE ${name} IN DATABASE postgres RESET ALL`)
   if (role.access === "read_write") yield* sql.unsafe(`ALTER ROLE ${name} SET role = '${writers}'`)
 })
 
-/**
- * NOLOGIN first, so that no new session starts, then ends the existing ones. A session that was already authenticating
- * is ended after the role is dropped.
- */
-const dropRole = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: string, oid: number) {
-  const name = identifier(role)
-  yield* sql.unsafe(`ALTER ROLE ${name} NOLOGIN`)
-  yield* endSessions(sql, oid)
-  yield* sql.unsafe(`REASSIGN OWNED BY ${name} TO ${writers}`)
-  yield* sql.unsafe(`DROP OWNED BY ${name}`)
-  yield* sql.unsafe(`DROP ROLE ${name}`)
-  yield* endSessions(sql, oid)
-})
-
-/** Waits until the sessions have ended: their temporary objects would otherwise prevent DROP ROLE. */
-const endSessions = (sql: PgClient.PgClient, oid: number) =>
-  Effect.gen(function* () {
-    while (true) {
-      const left = yield* sql`
-        SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE usesysid = ${oid}::float8::int8::oid`
-      if (left.length === 0) return
-    }
-  }).pipe(
-    Effect.timeoutOrElse({
-      duration: "10 seconds",
-      orElse: () =>
-        Effect.fail(
-          new LocalPostgresError({
-            operation: "Ending the sessions of a role",
-            reason: "they did not end within 10 seconds"
-          })
-        )
-    })
+/** Drops the retired roles whose objects are not locked. */
+export const bury = Effect.fn("bury")(function* (sql: PgClient.PgClient) {
+  const former = yield* sql.unsafe<{ readonly name: string }>(
+    `SELECT rolname AS name FROM pg_roles WHERE rolname ~ '${formerForm}'`
   )
-
-const groupOf = (role: ComputeRole) => (role.access === "read_write" ? writers : readers)
-
-const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
+  const outcomes = yield* Effect.forEach(former, ({ name }) =>
+    Effect.result(
+      sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql.unsafe("SET LOCAL lock_timeout = '200ms'")
+          yield* sql.unsafe(`REASSIGN OWNED BY ${name} TO ${writers}`)
+          yield* sql.unsafe(`DROP OWNED BY ${name}`)
+          yield* sql.unsafe(`DROP ROLE ${name}`)
+        })
+      )
+    )
+  )
+  const left = outcomes.filter((outcome) => outcome._tag === "Failure").length
+  if (left > 0) yield* Effect.logInfo(`${left} former roles still own objects; they have no rights.`)
+})
 
 /** Postgres would take any other text for a password and hash it. */
 const verifierForm = /^SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$/
 
 /** Why a role cannot be created. Postgres truncates a name above 63 bytes, so that two names may become one. */
-const refusalOf = ({ role, verifier }: ComputeRole): string | undefined => {
-  if (role.startsWith("pg_") || reserved.has(role)) return `The role name ${role} is reserved.`
+export const refusalOf = ({ role, verifier }: ComputeRole): string | undefined => {
+  if (/^(pg_|narthex)/.test(role) || reserved.has(role)) return `The role name ${role} is reserved.`
   if (role === "" || role.includes("\0") || Buffer.byteLength(role) > 63) {
     return "The name of a role must have 1 to 63 bytes."
   }
   return verifierForm.test(verifier) ? undefined : `The verifier of the role ${role} is not one of SCRAM-SHA-256.`
 }
 
-const reserved = new Set([superuser, writers, "postgres", "public", "none"])
+const reserved = new Set(["postgres", "public", "none"])

@@ -45,7 +45,11 @@ export class DataDirectoryUnusable extends Schema.TaggedError<DataDirectoryUnusa
 /** The operating system or Postgres refused a step. */
 export class LocalPostgresError extends Schema.TaggedError<LocalPostgresError>()("LocalPostgresError", {
   operation: Schema.String,
-  reason: Schema.String
+  reason: Schema.String,
+  /** Postgres's code of the error, when Postgres answered. */
+  sqlstate: Schema.optional(Schema.String),
+  /** The machine has no room or time for it now; repeating it later helps. */
+  busy: Schema.optionalKey(Schema.Boolean)
 }) {
   override get message() {
     return `${this.operation} failed: ${this.reason}`

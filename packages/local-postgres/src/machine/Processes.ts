@@ -10,10 +10,15 @@ import { readdir } from "node:fs/promises"
 import { type Duration, Effect } from "effect"
 import { attempt, LocalPostgresError } from "./LocalPostgresError.ts"
 
-/** Whether the process is alive and belongs to the cluster. A zombie has no command line and counts as ended. */
+/**
+ * Whether the process is alive and belongs to the cluster. A zombie has no command line and counts as ended.
+ *
+ * Pitfall: looking for the name anywhere. The title of a session contains the user that its client asked for.
+ */
 export const belongsTo = (pid: number, name: string) => {
   try {
-    return readFileSync(`/proc/${pid}/cmdline`, "utf8").includes(name)
+    const command = readFileSync(`/proc/${pid}/cmdline`, "utf8")
+    return command.startsWith(`postgres: ${name}: `) || command.split("\0").includes(`cluster_name=${name}`)
   } catch {
     return false // the process has ended
   }

@@ -1,0 +1,45 @@
+/**
+ * Applies roles, whatever the sessions of users do. When a revocation is not done in time, the server is restarted: its
+ * addresses are removed, it is stopped without waiting for sessions, started, given the roles while no user can reach
+ * it, and then gets the same addresses. Clients connect again as after a short failure.
+ *
+ * When the roles cannot be applied even then, the server stays stopped: no session is better than one that was revoked.
+ * A crash in between leaves a server without addresses, which the next start of the driver stops.
+ */
+import { Effect } from "effect"
+import type { Cluster } from "../cluster/Cluster.ts"
+import { killPostgres, startPostgres } from "../cluster/PostgresProcess.ts"
+import type { Machine } from "../machine/Machine.ts"
+import { applyRoles, type RolesToApply } from "./applyRoles.ts"
+import type { ComputeLimits } from "./ComputeLimits.ts"
+import type { ComputeLinks } from "./ComputeLinks.ts"
+
+interface Given {
+  readonly machine: Machine
+  readonly links: ComputeLinks
+  readonly limits: ComputeLimits
+}
+
+export const enforceRoles = Effect.fn("enforceRoles")(function* (
+  { limits, links, machine }: Given,
+  cluster: Cluster,
+  wanted: Omit<RolesToApply, "within" | "patience">
+) {
+  const patience = limits.roles_patience
+  const first = yield* Effect.result(applyRoles(cluster, { ...wanted, within: limits.revocation_within, patience }))
+  if (first._tag === "Success") return
+  if (first.failure._tag === "ImpossibleRequest") return yield* first.failure
+  if (!first.failure.revokes) return yield* first.failure.reason
+  yield* Effect.logWarning(`${cluster.directory} is restarted to end revoked roles: ${first.failure.message}`)
+  const former = yield* links.to(cluster)
+  const again = Effect.gen(function* () {
+    yield* links.remove(former)
+    yield* killPostgres(cluster)
+    yield* startPostgres(cluster, machine)
+    yield* Effect.mapError(applyRoles(cluster, { ...wanted, within: patience, patience }), (error) =>
+      error._tag === "RolesNotApplied" ? error.reason : error
+    )
+  })
+  yield* Effect.onError(again, () => Effect.ignore(killPostgres(cluster)))
+  yield* Effect.forEach(former, ({ name }) => links.put(name, cluster), { discard: true })
+})

@@ -1,0 +1,80 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: pieces of source text are no templates
+/** Minted roles of local computes. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+const revocation = ["packages/local-postgres/test/Revocation.test.ts"]
+const minted = ["packages/local-postgres/test/MintedRoles.test.ts"]
+const readOnly = ["packages/local-postgres/test/ReadOnlyRoles.test.ts"]
+
+export const localRoles: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/enforceRoles.ts",
+    tests: revocation,
+    faults: [
+      {
+        id: "roles-restart",
+        find: "if (!first.failure.revokes) return",
+        put: "if (first.failure.revokes) return",
+        why: "A revocation that is not done in time restarts the server."
+      },
+      {
+        id: "roles-same-addresses",
+        find: "links.put(name, cluster)",
+        put: "links.remove([{ name }])",
+        why: "After a restart the computes have the addresses that they had."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/applyRoles.ts",
+    tests: minted,
+    faults: [
+      {
+        id: "roles-blockers",
+        find: "pid = ANY (pg_blocking_pids(${pid}::int))",
+        put: "false AND pid = ANY (pg_blocking_pids(${pid}::int))",
+        why: "A session that holds up a revocation ends."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/RoleGroups.ts",
+    tests: readOnly,
+    faults: [
+      {
+        id: "roles-grant-options",
+        find: "WHERE is_grantable AND grantor = owner",
+        put: "WHERE false",
+        why: "A right to write that a role passed on ends with its option to grant."
+      },
+      {
+        id: "roles-definer-functions",
+        find: "coalesce(proacl, acldefault('f', proowner))",
+        put: "proacl",
+        why: "A function of a writer is executable by PUBLIC from the beginning."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/MintedRoles.ts",
+    tests: minted,
+    faults: [
+      {
+        id: "roles-kept-password",
+        find: "states.has(role.role) && states.get(role.role) !== stateOf(role)",
+        put: "states.has(role.role) && states.get(role.role) === undefined",
+        why: "A password that a role set for itself is replaced."
+      },
+      {
+        id: "roles-reserved",
+        find: "/^(pg_|narthex)/.test(role) || ",
+        put: "",
+        why: "A role of the platform cannot be minted."
+      }
+    ]
+  }
+]
