@@ -13,6 +13,7 @@ import { eventRingParts } from "./list/eventRingParts.ts"
 import { eventStream } from "./list/eventStream.ts"
 import { instances } from "./list/instances.ts"
 import { keys } from "./list/keys.ts"
+import { lists } from "./list/lists.ts"
 import { localRoles } from "./list/localRoles.ts"
 import { operationActions } from "./list/operationActions.ts"
 import { operationChanges } from "./list/operationChanges.ts"
@@ -43,6 +44,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...eventStream,
   ...instances,
   ...keys,
+  ...lists,
   ...localRoles,
   ...operationActions,
   ...operationChanges,

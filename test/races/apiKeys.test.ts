@@ -16,6 +16,7 @@ import {
   SessionStore,
   Sessions
 } from "@narthex/core"
+import { firstPage } from "@narthex/core/testing"
 import { DateTime, Effect, Layer, Option, Random, Result } from "effect"
 import { inOrder } from "./support/inOrder.ts"
 import { patience, race, rounds } from "./support/rounds.ts"
@@ -59,7 +60,7 @@ const sessionOf = (email: string, way: "logout" | "end") =>
       const session = Option.getOrUndefined(yield* (yield* SessionStore).lock(caller.session_id))
       const revoked = session?.revoked_at ?? null
       if (revoked === null) return ["the session did not end"]
-      const listed = yield* keys.list(caller)
+      const { items: listed } = yield* keys.list(caller, firstPage)
       const late = listed.filter((key) => DateTime.isGreaterThan(key.created_at, revoked))
       return [
         ...(listed.length === made ? [] : [`${made} were made, and ${listed.length} are listed`]),

@@ -2,6 +2,7 @@
 import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { ApiKeys, CliLogin, type SessionCaller } from "@narthex/core"
+import { firstPage } from "@narthex/core/testing"
 import { Effect, Redacted, Result } from "effect"
 import { times } from "../harness/long.ts"
 import { inOrder } from "./support/inOrder.ts"
@@ -43,7 +44,7 @@ layer(world, { excludeTestServices: true })("a command-line login", (it) => {
         [...others, late].map((it) => (Result.isSuccess(it) ? "a key" : it.failure._tag)),
         Array.from({ length: 9 }, () => "InvalidCode")
       )
-      assert.strictEqual((yield* (yield* ApiKeys).list(caller)).length, 1)
+      assert.strictEqual((yield* (yield* ApiKeys).list(caller, firstPage)).items.length, 1)
     })
   )
 
@@ -61,7 +62,7 @@ layer(world, { excludeTestServices: true })("a command-line login", (it) => {
               const outcomes = yield* race(Array.from({ length: exchanges }, () => exchange))
               const made = outcomes.flatMap((it) => (Result.isSuccess(it) ? [it.success] : []))
               const others = outcomes.filter((it) => Result.isFailure(it) && it.failure._tag !== "InvalidCode")
-              const stored = yield* keys.list(caller)
+              const { items: stored } = yield* keys.list(caller, firstPage)
               const [key] = made
               const opens = key === undefined ? undefined : yield* Effect.result(authenticate(key.secret))
               return [

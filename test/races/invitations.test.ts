@@ -1,6 +1,7 @@
 /** Invitations that are made or accepted at once. */
 import { assert, layer } from "@effect/vitest"
-import { Invitations, Organizations, type Sessions } from "@narthex/core"
+import { InvitationLimit, Invitations, Organizations, type Sessions } from "@narthex/core"
+import { firstPage } from "@narthex/core/testing"
 import { Database } from "@narthex/postgres"
 import { Effect, Result } from "effect"
 import { inOrder } from "./support/inOrder.ts"
@@ -68,6 +69,37 @@ layer(world, { excludeTestServices: true })("an invitation", (it) => {
       assert.isTrue(others.every(Result.isSuccess), "the organization ends")
       assert.deepStrictEqual(yield* left, [])
     })
+  )
+
+  it.effect("an invitation that is made while its organization ends waits and is refused", () =>
+    Effect.gen(function* () {
+      const invitations = yield* Invitations
+      const { query } = yield* Database
+      const { org, owners } = yield* teamOf("ends-invited")
+      yield* makeOwners(org, owners)
+      const invite = invitations.create(owners[1], { email: "late@example.com", role: "member" })
+      const { first, others } = yield* inOrder((yield* Organizations).remove(owners[0]), [invite])
+      assert.isTrue(Result.isSuccess(first), "the organization ends")
+      assert.deepStrictEqual(
+        others.map((it) => (Result.isSuccess(it) ? "invited" : it.failure._tag)),
+        ["NotFound"]
+      )
+      assert.lengthOf(yield* query("test", "select 1 from invitation where org_id = $1", [org]), 0)
+    })
+  )
+
+  it.effect("parallel invitations do not exceed the limit of an organization together", () =>
+    Effect.gen(function* () {
+      const invitations = yield* Invitations
+      const { org, owners } = yield* teamOf("limited")
+      yield* makeOwners(org, owners)
+      const invite = (n: number) => invitations.create(owners[0], { email: `guest-${n}@limit.example`, role: "member" })
+      yield* invite(0)
+      const outcomes = yield* inOrder(invite(1), [invite(2), invite(3), invite(4)])
+      assert.isTrue(Result.isSuccess(outcomes.first))
+      assert.strictEqual(successes(outcomes.others), 1)
+      assert.strictEqual((yield* invitations.list(org, firstPage)).items.length, 3)
+    }).pipe(Effect.provideService(InvitationLimit, 3))
   )
 
   it.effect(

@@ -1,6 +1,7 @@
 /** Parallel changes of the members of an organization. */
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, EventLog, Organizations, type SessionCaller } from "@narthex/core"
+import { firstPage } from "@narthex/core/testing"
 import { Database } from "@narthex/postgres"
 import { Effect, Random, Result } from "effect"
 import { eventually } from "../harness/eventually.ts"
@@ -32,7 +33,7 @@ const oneOwner = <E extends { readonly _tag: string }>(
     const strange = outcomes.filter(
       (it) => Result.isFailure(it) && !["Conflict", "NotFound", "Refused"].includes(it.failure._tag)
     )
-    const owners = (yield* (yield* AccountStore).members(org)).filter(({ role }) => role === "owner")
+    const owners = (yield* (yield* AccountStore).members(org, firstPage)).items.filter(({ role }) => role === "owner")
     return [
       ...(owners.length === 1 ? [] : [`${owners.length} owners remain`]),
       ...(strange.length === 0 ? [] : [`${strange.length} were answered something else`])
@@ -109,7 +110,7 @@ layer(world, { excludeTestServices: true })("members", (it) => {
       assert.isTrue(Result.isSuccess(first))
       assert.isTrue(others.every(Result.isFailure))
       assert.deepStrictEqual(yield* removals(team), [1])
-      const left = (yield* (yield* AccountStore).members(team.org)).map(({ user_id }) => user_id)
+      const left = (yield* (yield* AccountStore).members(team.org, firstPage)).items.map(({ user_id }) => user_id)
       assert.sameMembers(left, [a.user.id, c.user.id])
     })
   )
@@ -141,7 +142,7 @@ layer(world, { excludeTestServices: true })("members", (it) => {
               const [a, b, c] = team.owners
               yield* makeOwners(team.org, team.owners)
               const [, second] = yield* race([against(a, b, "remove"), against(b, c, "remove")])
-              const left = new Set((yield* accounts.members(team.org)).map(({ user_id }) => user_id))
+              const left = new Set((yield* accounts.members(team.org, firstPage)).items.map(({ user_id }) => user_id))
               if (left.has(b.user.id)) return ["the first removal failed"]
               if (second === undefined || Result.isFailure(second)) {
                 outcomes.refused += 1

@@ -1,6 +1,7 @@
 /** Parallel refreshes, revocations and first sign-ins of sessions. */
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, Invitations, Organizations, personalOrgId, type SessionCaller, Sessions } from "@narthex/core"
+import { firstPage } from "@narthex/core/testing"
 import { Database } from "@narthex/postgres"
 import { Effect, Random, type Redacted, Result } from "effect"
 import { inOrder } from "./support/inOrder.ts"
@@ -62,7 +63,7 @@ const newcomer = <E>(email: string, invited: boolean, outcomes: ReadonlyArray<Re
     const ids = new Set(outcomes.flatMap((it) => (Result.isSuccess(it) ? [it.success.user.id] : [])))
     const [id] = ids
     if (id === undefined) return ["none came in"]
-    const homes = yield* (yield* AccountStore).organizationsOf(id)
+    const { items: homes } = yield* (yield* AccountStore).organizationsOf(id, firstPage)
     const personal = homes.filter((home) => home.personal)
     return [
       ...(successes(outcomes) === arrivals ? [] : [`${successes(outcomes)} of ${arrivals} came in`]),

@@ -101,7 +101,9 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database of an old
           // The present release works with what it found.
           assert.deepStrictEqual(yield* admin("select event_sequence(10) as moved", url), [{ moved: 1 }])
           yield* Effect.gen(function* () {
-            const users = (yield* (yield* AccountStore).users(10)).map(({ id }) => String(id))
+            const users = (yield* (yield* AccountStore).users({ limit: 10, after: null })).items.map(({ id }) =>
+              String(id)
+            )
             assert.deepStrictEqual(users, before.has("user_account") ? ["old"] : [])
             const regions = (yield* (yield* RegionCatalog).all).map(({ region }) => String(region.region_id))
             assert.deepStrictEqual(regions, before.has("region") ? ["old"] : [])
@@ -124,5 +126,6 @@ const released = {
   "0004_event_floors": "0f2fece004610ab5bc430564928b6e76",
   "0005_requests": "3461e58d59c43c95682abc80d1f66a93",
   "0006_sequence_by_key": "a0ea2366eabf2a0befbf40382b5fc73c",
+  "0011_lists": "85ab06c18e9dcfe35e641b32f3ccf25a",
   "0012_instances": "12ffc1f8244c477edaf24dfaa78ca085"
 }

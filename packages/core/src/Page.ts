@@ -1,5 +1,6 @@
 /**
- * Lists in pages, newest first. Ids sort by creation time, so a position in a list is an id.
+ * Lists in pages, newest first unless said. Ids sort by creation time, so a position in a list is an id, and a page is
+ * read from there by an index: it costs the same at the end of a long list as at its start.
  *
  * The cursor on the wire is opaque to clients; any other text is refused (`malformed_request`).
  */
@@ -12,7 +13,7 @@ export const maxPageSize = 1000
 export interface PageRequest {
   /** 1 to 1,000. */
   readonly limit: number
-  /** Only rows older than this id. */
+  /** Only rows beyond this id, in the order of the list. */
   readonly after: string | null
 }
 
@@ -37,14 +38,21 @@ export const decodeCursor = (cursor: string): Result.Result<string, MalformedCur
     : Result.fail(new MalformedCursor({}))
 }
 
-/** The page from rows that were read newest first, up to one more than the limit. */
+/** The page from rows that were read in the order of the list, up to one more than the limit. */
 export const pageOf = <Item extends { readonly id: string }>(
   rows: ReadonlyArray<Item>,
-  { limit }: PageRequest
+  page: PageRequest
+): Page<Item> => pageBy(rows, page, ({ id }) => id)
+
+/** The same for rows whose position is another member. */
+export const pageBy = <Item>(
+  rows: ReadonlyArray<Item>,
+  { limit }: PageRequest,
+  idOf: (item: Item) => string
 ): Page<Item> => {
   const items = rows.slice(0, limit)
   const last = items.at(-1)
-  return { items, next_cursor: rows.length > limit && last !== undefined ? encodeCursor(last.id) : null }
+  return { items, next_cursor: rows.length > limit && last !== undefined ? encodeCursor(idOf(last)) : null }
 }
 
 /** The same for rows in memory, in any order. */

@@ -37,6 +37,9 @@ export const anEndpointId = () => EndpointId.make(`ep-${rising()}`)
 /** A text that is unique in the process. */
 export const aText = (what: string) => `${what} ${rising()}`
 
+/** The first page of a list, which is the whole of a short one. */
+export const firstPage = { limit: 1000, after: null }
+
 const start = DateTime.makeUnsafe("2026-01-01T00:00:00.123Z")
 
 /** The instant so many seconds after a fixed start; negative ones are before it. */

@@ -4,10 +4,10 @@
  * With an embedded store they connect to the running Postgres through its socket; if none runs, they start it for the
  * duration of the command.
  */
-import { NotFound, OperatorAccounts, type User, UserId } from "@narthex/core"
+import { maxPageSize, NotFound, OperatorAccounts, type User, UserId } from "@narthex/core"
 import { rotateSigningKeys } from "@narthex/http"
 import { migrate } from "@narthex/postgres"
-import { Console, DateTime, Effect, Layer, Schema } from "effect"
+import { Console, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { layerMasterSecret } from "./identity.ts"
 import { regionCommands } from "./regionCommands.ts"
@@ -25,6 +25,27 @@ const accountRow = (user: User) =>
 const account = Argument.String("user_id").pipe(
   Argument.withDescription("The account's id, as `accounts list` shows it")
 )
+
+const limit = Flag.Int("limit").pipe(
+  Flag.withDescription("How many accounts to list, 1 to 1000"),
+  Flag.withSchema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: maxPageSize }))),
+  Flag.withDefault(maxPageSize)
+)
+const after = Flag.String("after").pipe(
+  Flag.withDescription("List the accounts behind this one: the last id of the page before"),
+  Flag.optional
+)
+
+/** Prints a page of accounts, and how to list the next one. */
+const listed = (page: { readonly limit: number; readonly after: Option.Option<string> }) =>
+  Effect.gen(function* () {
+    const { list } = yield* OperatorAccounts
+    const { items, next_cursor } = yield* list({ limit: page.limit, after: Option.getOrNull(page.after) })
+    for (const user of items) yield* Console.log(accountRow(user))
+    const last = items.at(-1)
+    if (next_cursor !== null && last !== undefined)
+      yield* Console.error(`There are more accounts. List them with --after ${last.id}.`)
+  })
 
 /** No account has this id. */
 export class AccountUnknown extends Schema.TaggedError<AccountUnknown>()("AccountUnknown", { id: Schema.String }) {
@@ -48,14 +69,9 @@ export const operatorCommands = (settings: Settings) => {
   const accounts = Command.make("accounts").pipe(
     Command.withDescription("List, enable and disable accounts"),
     Command.withSubcommands([
-      Command.make("list", { limit: Flag.Int("limit").pipe(Flag.withDefault(1000)) }, ({ limit }) =>
-        people(
-          Effect.gen(function* () {
-            const { list } = yield* OperatorAccounts
-            for (const user of yield* list(limit)) yield* Console.log(accountRow(user))
-          })
-        )
-      ).pipe(Command.withDescription("List accounts, oldest first")),
+      Command.make("list", { limit, after }, (page) => people(listed(page))).pipe(
+        Command.withDescription("List accounts, oldest first, a page at a time")
+      ),
       Command.make("enable", { account }, ({ account: id }) =>
         people(OperatorAccounts.use(({ enable }) => changed(id, enable)))
       ).pipe(Command.withDescription("Enable a pending or disabled account")),

@@ -4,6 +4,7 @@ import {
   defaultEventSettings,
   EmittingRegion,
   EventSettings,
+  InvitationLimit,
   KeyLimit,
   ProxyAddress,
   RegionId,
@@ -28,6 +29,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
     Layer.succeed(AccessPolicy, settings.access),
     Layer.succeed(SessionPolicy, settings.sessions),
     Layer.succeed(KeyLimit, limits?.keys ?? Number.POSITIVE_INFINITY),
+    Layer.succeed(InvitationLimit, limits?.invitations ?? Number.MAX_SAFE_INTEGER),
     Layer.succeed(RateLimits, limits),
     Layer.succeed(EmittingRegion, RegionId.make(settings.region)),
     Layer.succeed(EventSettings, {

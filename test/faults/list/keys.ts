@@ -112,8 +112,8 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "key-list-narrow",
-        find: "keys.filter((key) => narrow === undefined || key.id === narrow)",
-        put: "keys",
+        find: 'caller.kind === "api_key" && caller.scope.type !== "organization"',
+        put: "false",
         why: "A narrow key sees itself alone."
       },
       {

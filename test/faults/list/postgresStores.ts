@@ -64,8 +64,8 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "pg-list-after",
-        find: "($2::text is null or id < $2)",
-        put: "($2::text is null or id <= $2)",
+        find: "where project_id = $1 and id < $2",
+        put: "where project_id = $1 and id <= $2",
         why: "The next page begins behind the last."
       },
       {

@@ -37,7 +37,8 @@ const manages = (
 export class OrganizationsApi extends HttpApiGroup.make("orgs")
   .add(
     HttpApiEndpoint.get("list", "/v1/orgs", {
-      success: Schema.Struct({ organizations: Schema.Array(OrganizationView) })
+      query: pageQuery,
+      success: Schema.Struct({ organizations: Schema.Array(OrganizationView), pagination: Pagination })
     }).annotateMerge(endpointRules(reads("none", "organization"), "List the caller's organizations")),
     HttpApiEndpoint.post("create", "/v1/orgs", { payload, success: created(wrapped) }).annotateMerge(
       endpointRules(session({ ex_member: true }), "Create a team organization", {

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { answered, isRecord, withBody } from "../connection/answers.ts"
+import { everyPage, isRecord, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { ContextFile } from "../contexts/ContextFile.ts"
 import { noContexts, type StoredContexts } from "../contexts/StoredContexts.ts"
@@ -25,14 +25,14 @@ const list = Command.make("list", {}, () =>
       const stored = yield* Effect.orElseSucceed((yield* ContextFile).read, () => noContexts)
       const { body, value } = yield* output.waiting(
         "Listing organizations",
-        answered(client.api.orgs.list({ ...withBody }))
+        everyPage("organizations", (query) => client.api.orgs.list({ query, ...withBody }))
       )
       const contexts = (id: unknown) => contextsOf(stored, id, bearer.url)
       yield* output.answer({
         body: { ...(isRecord(body) ? body : {}), organizations: organizationsIn(body, contexts) },
         table: rows(
           ["id", "name", "role", "contexts"],
-          ...value.organizations.map(({ id, name, role }) => [id, name, role, contexts(id).join(", ")])
+          ...value.map(({ id, name, role }) => [id, name, role, contexts(id).join(", ")])
         ),
         empty: "The credential has access to no organization."
       })

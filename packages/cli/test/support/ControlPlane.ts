@@ -130,7 +130,7 @@ export class ControlPlane {
       case "GET /v1/client-address":
         return { status: 200, body: { address: "198.51.100.7" } }
       case "GET /v1/orgs":
-        return { status: 200, body: { organizations: [organization(key.org)] } }
+        return { status: 200, body: { organizations: [organization(key.org)], pagination: { next_cursor: null } } }
       case "GET /v1/regions":
         return {
           status: 200,

@@ -9,7 +9,7 @@ import { returnPath } from "../web/returnTo.ts"
 export const loadFrame = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const [who, { organizations }] = yield* Effect.all(
-    [calling((api) => api.auth.whoami({})), calling((api) => api.orgs.list({}))],
+    [calling((api) => api.auth.whoami({})), calling((api) => api.orgs.list({ query: {} }))],
     { concurrency: "unbounded" }
   )
   const frame: Frame = {

@@ -136,7 +136,10 @@ const inOrganization = (state: DoubleState, call: Call, held: Held, response: Se
     case "GET /v1/orgs": {
       const mine = [...state.orgs.values()].filter(({ members }) => members.has(person.id))
       const dates = { created_at: "2026-11-20T12:00:00.000Z", updated_at: "2026-11-20T12:00:00.000Z" }
-      return ok({ organizations: mine.map(({ id }) => ({ ...view.organization(state, id, person), ...dates })) })
+      return ok({
+        organizations: mine.map(({ id }) => ({ ...view.organization(state, id, person), ...dates })),
+        pagination: { next_cursor: null }
+      })
     }
     case "GET /v1/regions":
       return ok({

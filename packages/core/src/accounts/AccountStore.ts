@@ -8,6 +8,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import type { OrgId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import { type Page, type PageRequest, pageBy, pageOf } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { StoredInvitation } from "./Invitation.ts"
 import { Member, type Membership } from "./Membership.ts"
@@ -23,7 +24,7 @@ export class AccountStore extends Context.Service<
     /** Inserts or replaces; `false` when another transaction inserted the same `(issuer, subject)` first. */
     readonly putUser: (user: User) => Effect.Effect<boolean, StorageError>
     /** Oldest first. */
-    readonly users: (limit: number) => Effect.Effect<ReadonlyArray<User>, StorageError>
+    readonly users: (page: PageRequest) => Effect.Effect<Page<User>, StorageError>
 
     readonly findOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
     /** Locks the organization, which serializes every change of its members. */
@@ -35,10 +36,13 @@ export class AccountStore extends Context.Service<
     readonly findMembership: (org: OrgId, user: UserId) => Effect.Effect<Option.Option<Membership>, StorageError>
     readonly putMembership: (membership: Membership) => Effect.Effect<void, StorageError>
     readonly removeMembership: (org: OrgId, user: UserId) => Effect.Effect<boolean, StorageError>
-    /** Oldest member first. */
-    readonly members: (org: OrgId) => Effect.Effect<ReadonlyArray<Member>, StorageError>
+    /** The newest account first; a position is a user's id. */
+    readonly members: (org: OrgId, page: PageRequest) => Effect.Effect<Page<Member>, StorageError>
+    readonly findMember: (org: OrgId, user: UserId) => Effect.Effect<Option.Option<Member>, StorageError>
+    /** Whether a member other than this user is an owner. */
+    readonly hasOtherOwner: (org: OrgId, user: UserId) => Effect.Effect<boolean, StorageError>
     /** A user's organizations with the role held there, oldest first. */
-    readonly organizationsOf: (user: UserId) => Effect.Effect<ReadonlyArray<OrganizationView>, StorageError>
+    readonly organizationsOf: (user: UserId, page: PageRequest) => Effect.Effect<Page<OrganizationView>, StorageError>
   }
 >()("@narthex/core/accounts/AccountStore") {
   static readonly layerMemory: Layer.Layer<AccountStore, never, MemoryStorage> = Layer.effect(
@@ -50,7 +54,23 @@ export class AccountStore extends Context.Service<
       const memberships = table<Membership>("membership")
       const invitations = table<StoredInvitation>("invitation")
       const membershipKey = (org: OrgId, user: UserId) => `${org} ${user}`
-      const byId = <Row extends { readonly id: string }>(a: Row, b: Row) => (a.id < b.id ? -1 : 1)
+      const oldestFirst = <Row extends { readonly id: string }>(rows: ReadonlyArray<Row>, page: PageRequest) =>
+        pageOf(
+          rows.filter((row) => page.after === null || row.id > page.after).toSorted((a, b) => (a.id < b.id ? -1 : 1)),
+          page
+        )
+      const membersOf = (org: OrgId) =>
+        Effect.gen(function* () {
+          const people = new Map((yield* users.all).map((user) => [user.id, user]))
+          return (yield* memberships.all)
+            .filter((row) => row.org_id === org)
+            .flatMap(({ joined_at, role, user_id }) => {
+              const user = people.get(user_id)
+              return user === undefined
+                ? []
+                : [new Member({ user_id, email: user.email, name: user.name, role, joined_at })]
+            })
+        })
 
       return AccountStore.of({
         findUser: users.get,
@@ -65,7 +85,7 @@ export class AccountStore extends Context.Service<
             )
             return [!taken, taken ? [] : [[user.id, user]]]
           }),
-        users: (limit) => Effect.map(users.all, (rows) => rows.toSorted(byId).slice(0, limit)),
+        users: (page) => Effect.map(users.all, (rows) => oldestFirst(rows, page)),
         findOrganization: organizations.get,
         lockOrganization: organizations.get,
         putOrganization: (organization) => organizations.put(organization.id, organization),
@@ -91,31 +111,30 @@ export class AccountStore extends Context.Service<
             rows.some((row) => row.org_id === org && row.user_id === user),
             [[membershipKey(org, user), undefined]]
           ]),
-        members: (org) =>
-          Effect.gen(function* () {
-            const people = new Map((yield* users.all).map((user) => [user.id, user]))
-            return (yield* memberships.all)
-              .filter((row) => row.org_id === org)
-              .toSorted(
-                (a, b) =>
-                  a.joined_at.epochMilliseconds - b.joined_at.epochMilliseconds || (a.user_id < b.user_id ? -1 : 1)
-              )
-              .flatMap(({ joined_at, role, user_id }) => {
-                const user = people.get(user_id)
-                return user === undefined
-                  ? []
-                  : [new Member({ user_id, email: user.email, name: user.name, role, joined_at })]
-              })
-          }),
-        organizationsOf: (user) =>
+        members: (org, page) =>
+          Effect.map(membersOf(org), (rows) =>
+            pageBy(
+              rows
+                .filter((row) => page.after === null || row.user_id < page.after)
+                .toSorted((a, b) => (a.user_id < b.user_id ? 1 : -1)),
+              page,
+              ({ user_id }) => user_id
+            )
+          ),
+        findMember: (org, user) =>
+          Effect.map(membersOf(org), (rows) => Option.fromUndefinedOr(rows.find((row) => row.user_id === user))),
+        hasOtherOwner: (org, user) =>
+          Effect.map(membersOf(org), (rows) => rows.some((row) => row.role === "owner" && row.user_id !== user)),
+        organizationsOf: (user, page) =>
           Effect.gen(function* () {
             const roles = new Map(
               (yield* memberships.all).filter((row) => row.user_id === user).map((row) => [row.org_id, row.role])
             )
-            return (yield* organizations.all).toSorted(byId).flatMap((organization) => {
+            const own = (yield* organizations.all).flatMap((organization) => {
               const role = roles.get(organization.id)
               return role === undefined ? [] : [new OrganizationView({ ...organization, role })]
             })
+            return oldestFirst(own, page)
           })
       })
     })

@@ -3,7 +3,7 @@
  *
  * `expired` is computed from the clock and never stored; the store keeps the three instants.
  */
-import { DateTime, Schema } from "effect"
+import { Context, DateTime, Schema } from "effect"
 import { InvitationId, OrgId } from "../Ids.ts"
 import { UserRef } from "./UserRef.ts"
 
@@ -12,6 +12,11 @@ export type InvitationStatus = typeof InvitationStatus.Type
 
 /** How many days an invitation stays pending; `resend` starts them again. */
 export const invitationDays = 7
+
+/** How many invitations of one organization may be pending (`NARTHEX_LIMIT_INVITATIONS`). */
+export const InvitationLimit = Context.Reference<number>("@narthex/core/accounts/InvitationLimit", {
+  defaultValue: () => 500
+})
 
 export class StoredInvitation extends Schema.Class<StoredInvitation>("StoredInvitation")({
   id: InvitationId,

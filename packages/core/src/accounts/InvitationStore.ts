@@ -4,12 +4,15 @@
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
 import type { InvitationId, OrgId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { StoredInvitation } from "./Invitation.ts"
 
 export class InvitationStore extends Context.Service<
   InvitationStore,
   {
+    /** An invitation of any organization. */
+    readonly find: (invitation: InvitationId) => Effect.Effect<Option.Option<StoredInvitation>, StorageError>
     /** Locks the row. `None` for an invitation of another organization. */
     readonly lock: (
       org: OrgId,
@@ -19,20 +22,23 @@ export class InvitationStore extends Context.Service<
     readonly add: (invitation: StoredInvitation, now: DateTime.Utc) => Effect.Effect<boolean, StorageError>
     readonly update: (invitation: StoredInvitation) => Effect.Effect<void, StorageError>
     /** Newest first. */
-    readonly list: (org: OrgId) => Effect.Effect<ReadonlyArray<StoredInvitation>, StorageError>
-    /** What is pending for a normalized address at `now`, over all organizations, newest first. Locks the rows. */
-    readonly lockPendingFor: (
+    readonly list: (org: OrgId, page: PageRequest) => Effect.Effect<Page<StoredInvitation>, StorageError>
+    /** How many of the organization are pending at `now`; counts no further than `atMost`. */
+    readonly countPending: (org: OrgId, now: DateTime.Utc, atMost: number) => Effect.Effect<number, StorageError>
+    /** What is pending for a normalized address at `now`, over all organizations, newest first. */
+    readonly pendingFor: (
       email: string,
-      now: DateTime.Utc
-    ) => Effect.Effect<ReadonlyArray<StoredInvitation>, StorageError>
+      now: DateTime.Utc,
+      page: PageRequest
+    ) => Effect.Effect<Page<StoredInvitation>, StorageError>
   }
 >()("@narthex/core/accounts/InvitationStore") {
   static readonly layerMemory: Layer.Layer<InvitationStore, never, MemoryStorage> = Layer.effect(
     InvitationStore,
     Effect.gen(function* () {
       const invitations = (yield* MemoryStorage).table<StoredInvitation>("invitation")
-      const newestFirst = (a: StoredInvitation, b: StoredInvitation) => (a.id < b.id ? 1 : -1)
       return InvitationStore.of({
+        find: invitations.get,
         lock: (org, id) =>
           Effect.map(
             invitations.get(id),
@@ -47,11 +53,23 @@ export class InvitationStore extends Context.Service<
             return [!waiting, waiting ? [] : [[invitation.id, invitation]]]
           }),
         update: (invitation) => invitations.put(invitation.id, invitation),
-        list: (org) =>
-          Effect.map(invitations.all, (rows) => rows.filter((row) => row.org_id === org).toSorted(newestFirst)),
-        lockPendingFor: (email, now) =>
+        list: (org, page) =>
           Effect.map(invitations.all, (rows) =>
-            rows.filter((row) => row.email === email && row.statusAt(now) === "pending").toSorted(newestFirst)
+            pageOfAll(
+              rows.filter((row) => row.org_id === org),
+              page
+            )
+          ),
+        countPending: (org, now, atMost) =>
+          Effect.map(invitations.all, (rows) =>
+            Math.min(rows.filter((row) => row.org_id === org && row.statusAt(now) === "pending").length, atMost)
+          ),
+        pendingFor: (email, now, page) =>
+          Effect.map(invitations.all, (rows) =>
+            pageOfAll(
+              rows.filter((row) => row.email === email && row.statusAt(now) === "pending"),
+              page
+            )
           )
       })
     })

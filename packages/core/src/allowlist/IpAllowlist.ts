@@ -87,6 +87,8 @@ export class IpAllowlist extends Context.Service<
         const rule = yield* Effect.fromResult(makeRule(input, by, now))
         const step = Effect.gen(function* () {
           const others = (yield* store.lock(project.id)).filter((it) => it.inForce(now) && it.cidr !== rule.cidr)
+          // A list is read whole, so it holds no more than its rules in force.
+          yield* store.purgeLapsed(project.id, now)
           if (others.length >= maxRules)
             return yield* new Conflict({ reason: `A project lists at most ${maxRules} networks. Remove one first.` })
           const former = yield* store.put(project.id, rule)

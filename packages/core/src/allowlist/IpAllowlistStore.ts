@@ -4,7 +4,7 @@
  * Every change of a project's rules raises its version in the same transaction. `layerMemory` is the reference
  * implementation; the contract that every adapter must meet is executable: `testing/allowlist/IpAllowlistStore.ts`.
  */
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, type DateTime, Effect, Layer, Option } from "effect"
 import type { ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -39,6 +39,9 @@ export class IpAllowlistStore extends Context.Service<
 
     /** Removes the rule with this network; `false` if there was none. */
     readonly remove: (project: ProjectId, cidr: Cidr) => Effect.Effect<boolean, StorageError>
+
+    /** Removes the rules that have lapsed at `now`. It leaves the version, because the rules in force are the same. */
+    readonly purgeLapsed: (project: ProjectId, now: DateTime.Utc) => Effect.Effect<void, StorageError>
 
     /** Removes every rule of the project. */
     readonly clear: (project: ProjectId) => Effect.Effect<void, StorageError>
@@ -90,6 +93,12 @@ export class IpAllowlistStore extends Context.Service<
             const after = rules.filter((it) => it.cidr !== cidr)
             return [after.length < rules.length, after]
           }),
+        purgeLapsed: (project, now) =>
+          transaction(
+            Effect.flatMap(listOf(project), (list) =>
+              lists.put(project, { ...list, rules: list.rules.filter((it) => it.inForce(now)) })
+            )
+          ),
         clear: (project) => change(project, () => [undefined, []]),
         version: (project) => Effect.map(listOf(project), (list) => list.version)
       })

@@ -20,6 +20,7 @@ import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { KeyDigester } from "../keys/KeyDigester.ts"
 import { hintOf, makeKeySecret } from "../keys/KeySecret.ts"
 import { KeyUses } from "../keys/KeyUses.ts"
+import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import {
@@ -104,7 +105,7 @@ export class ApiKeys extends Context.Service<
      * The keys that the caller may see: all for a caller who manages keys, else the caller's own, and for a narrower
      * key itself.
      */
-    readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
+    readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<ApiKey>, StorageError>
     /** Revokes a key that the caller may revoke, and records whether the key revoked itself. */
     readonly revoke: (caller: Revoker, key: ApiKey["id"]) => Effect.Effect<void, NotFound | StorageError>
     /**
@@ -238,12 +239,18 @@ export class ApiKeys extends Context.Service<
         return listed ? withUse(key) : yield* new NotFound({})
       })
 
-      const list = Effect.fn("ApiKeys.list")(function* (caller: AnyCaller) {
+      const list: ApiKeys["Service"]["list"] = Effect.fn("ApiKeys.list")(function* (caller, page) {
+        if (caller.kind === "api_key" && caller.scope.type !== "organization") {
+          const own = yield* store.find(caller.org_id, caller.api_key_id)
+          return pageOfAll(
+            Option.toArray(own).map((row) => withUse(row.key)),
+            page
+          )
+        }
         const all = caller.permissions.has("manage_keys")
         const since = DateTime.subtractDuration(yield* DateTime.now, listedAfterExpiry)
-        const keys = yield* store.list(caller.org_id, all ? null : caller.user.id, since)
-        const narrow = caller.kind === "api_key" && caller.scope.type !== "organization" ? caller.api_key_id : undefined
-        return keys.filter((key) => narrow === undefined || key.id === narrow).map(withUse)
+        const { items, next_cursor } = yield* store.list(caller.org_id, all ? null : caller.user.id, since, page)
+        return { items: items.map(withUse), next_cursor }
       })
 
       const end = Effect.fnUntraced(function* (org: OrgId, id: ApiKey["id"], reason: KeyEnd) {

@@ -2,6 +2,7 @@
 import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { ApiKeyId, BranchId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
+import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
 import { ApiKey, type KeyEnd, type StoredApiKey, type StoredSecret } from "./ApiKey.ts"
 
@@ -39,8 +40,9 @@ export class ApiKeyStore extends Context.Service<
     readonly list: (
       org: OrgId,
       creator: UserId | null,
-      expiredSince: DateTime.Utc
-    ) => Effect.Effect<ReadonlyArray<ApiKey>, StorageError>
+      expiredSince: DateTime.Utc,
+      page: PageRequest
+    ) => Effect.Effect<Page<ApiKey>, StorageError>
     /** How many of this user's keys are valid at `now`. */
     readonly countLive: (org: OrgId, creator: UserId, now: DateTime.Utc) => Effect.Effect<number, StorageError>
     /** Revokes a key; `false` when it was revoked before or does not exist. */
@@ -95,20 +97,20 @@ export class ApiKeyStore extends Context.Service<
               .filter((row) => row.key.id === id)
               .map((row) => [id, { ...row, key: new ApiKey({ ...row.key, hint }), secrets }])
           ]),
-        list: (org, creator, expiredSince) =>
+        list: (org, creator, expiredSince, page) =>
           Effect.map(keys.all, (rows) =>
-            rows
-              .filter(
-                ({ key, org_id }) =>
-                  org_id === org &&
-                  key.revoked_at === null &&
-                  (creator === null || key.created_by.id === creator) &&
-                  (key.expires_at === null || DateTime.isGreaterThan(key.expires_at, expiredSince))
-              )
-              .map((row) => row.key)
-              .toSorted(
-                (a, b) => b.created_at.epochMilliseconds - a.created_at.epochMilliseconds || (a.id < b.id ? 1 : -1)
-              )
+            pageOfAll(
+              rows
+                .filter(
+                  ({ key, org_id }) =>
+                    org_id === org &&
+                    key.revoked_at === null &&
+                    (creator === null || key.created_by.id === creator) &&
+                    (key.expires_at === null || DateTime.isGreaterThan(key.expires_at, expiredSince))
+                )
+                .map((row) => row.key),
+              page
+            )
           ),
         countLive: (org, creator, now) =>
           Effect.map(

@@ -2,53 +2,61 @@
  * Invitations into an organization: created, resent, revoked. `SignIn` accepts them when the invited person signs in.
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
+import { AccountStore } from "../accounts/AccountStore.ts"
 import { normalizeEmail } from "../accounts/EmailAddress.ts"
-import { Invitation, invitationDays, StoredInvitation } from "../accounts/Invitation.ts"
+import { Invitation, InvitationLimit, invitationDays, StoredInvitation } from "../accounts/Invitation.ts"
 import { InvitationStore } from "../accounts/InvitationStore.ts"
 import { isKnownRole } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { type InvitationId, makeInvitationId, type OrgId } from "../Ids.ts"
-import { Conflict, InvalidMember, type NotFound, orNotFound, type Refused } from "../Refusals.ts"
+import type { Page, PageRequest } from "../Page.ts"
+import { Conflict, InvalidMember, NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+import { lockedOrganization } from "./lockedOrganization.ts"
 import { checkRoleChange } from "./roleChange.ts"
 
 export class Invitations extends Context.Service<
   Invitations,
   {
-    /** Newest first, all of them. */
-    readonly list: (org: OrgId) => Effect.Effect<ReadonlyArray<Invitation>, StorageError>
+    /** Newest first. */
+    readonly list: (org: OrgId, page: PageRequest) => Effect.Effect<Page<Invitation>, StorageError>
+    /** `Conflict` when one of this address is pending, or as many as `InvitationLimit` allows. */
     readonly create: (
       caller: AnyCaller,
       wanted: { readonly email: string; readonly role: string }
-    ) => Effect.Effect<Invitation, Conflict | InvalidMember | Refused | StorageError>
+    ) => Effect.Effect<Invitation, Conflict | InvalidMember | NotFound | Refused | StorageError>
     /** Restarts its days. `Conflict` when it is not pending. */
     readonly resend: (
       caller: AnyCaller,
       invitation: InvitationId
     ) => Effect.Effect<Invitation, Conflict | NotFound | Refused | StorageError>
+    /** `NotFound` when it was revoked before. */
     readonly revoke: (
       caller: AnyCaller,
       invitation: InvitationId
     ) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
   }
 >()("@narthex/core/organizations/Invitations") {
-  static readonly layer: Layer.Layer<Invitations, never, InvitationStore | Transaction> = Layer.effect(
+  static readonly layer: Layer.Layer<Invitations, never, AccountStore | InvitationStore | Transaction> = Layer.effect(
     Invitations,
     Effect.gen(function* () {
+      const accounts = yield* AccountStore
       const store = yield* InvitationStore
       const { run } = yield* Transaction
+      const locked = lockedOrganization(accounts)
 
       const view = (invitation: StoredInvitation, now: DateTime.Utc) =>
         new Invitation({ ...invitation, status: invitation.statusAt(now) })
 
-      const list = Effect.fn("Invitations.list")(function* (org: OrgId) {
+      const list = Effect.fn("Invitations.list")(function* (org: OrgId, page: PageRequest) {
         const now = yield* DateTime.now
-        return (yield* store.list(org)).map((invitation) => view(invitation, now))
+        const { items, next_cursor } = yield* store.list(org, page)
+        return { items: items.map((invitation) => view(invitation, now)), next_cursor }
       })
 
       const create: Invitations["Service"]["create"] = Effect.fn("Invitations.create")(function* (
-        caller,
+        admitted,
         { email, role }
       ) {
         const address = normalizeEmail(email.trim())
@@ -56,8 +64,11 @@ export class Invitations extends Context.Service<
           return yield* new InvalidMember({ path: ["email"], reason: "This is not a mail address." })
         if (!isKnownRole(role))
           return yield* new InvalidMember({ path: ["role"], reason: `There is no role "${role}".` })
-        yield* checkRoleChange(caller, { from: null, to: role })
+        yield* checkRoleChange(admitted, { from: null, to: role })
+        const limit = yield* InvitationLimit
         const step = Effect.gen(function* () {
+          const { caller } = yield* locked(admitted, "manage_invitations")
+          yield* checkRoleChange(caller, { from: null, to: role })
           const now = yield* DateTime.now
           const invitation = new StoredInvitation({
             id: yield* makeInvitationId,
@@ -70,6 +81,11 @@ export class Invitations extends Context.Service<
             accepted_at: null,
             revoked_at: null
           })
+          // Under the lock of the organization, so that parallel invitations do not exceed the limit together.
+          if ((yield* store.countPending(caller.org_id, now, limit)) >= limit)
+            return yield* new Conflict({
+              reason: `${limit} invitations of this organization are pending. Revoke one, or wait until one ends.`
+            })
           if (!(yield* store.add(invitation, now)))
             return yield* new Conflict({ reason: "An invitation of this address is pending. Resend or revoke it." })
           return view(invitation, now)
@@ -83,6 +99,7 @@ export class Invitations extends Context.Service<
         yield* checkRoleChange(caller, { from: null, to: invitation.role })
         const status = invitation.statusAt(now)
         if (status === "pending") return invitation
+        if (status === "revoked") return yield* new NotFound({})
         return yield* new Conflict({ reason: `The invitation is ${status}. Make a new one.` })
       })
 

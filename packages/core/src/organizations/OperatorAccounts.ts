@@ -1,9 +1,11 @@
 /** The operator's commands on accounts: list, enable, disable (`narthex-server accounts …`). */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
+import { personalOrgId } from "../accounts/Organization.ts"
 import { User } from "../accounts/User.ts"
 import { userRevoked } from "../events/InternalEvents.ts"
 import type { UserId } from "../Ids.ts"
+import type { Page, PageRequest } from "../Page.ts"
 import { type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
@@ -12,7 +14,7 @@ export class OperatorAccounts extends Context.Service<
   OperatorAccounts,
   {
     /** Oldest first. */
-    readonly list: (limit: number) => Effect.Effect<ReadonlyArray<User>, StorageError>
+    readonly list: (page: PageRequest) => Effect.Effect<Page<User>, StorageError>
     /** Activates a pending account and reinstates a disabled one. */
     readonly enable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>
     /** Every credential of the account is refused from the next request on. */
@@ -31,8 +33,7 @@ export class OperatorAccounts extends Context.Service<
             const { issuer, subject } = yield* orNotFound(accounts.findUser(id))
             const user = edit(yield* orNotFound(accounts.lockUserByIdentity(issuer, subject)), yield* DateTime.now)
             yield* accounts.putUser(user)
-            const [organization] = yield* accounts.organizationsOf(id)
-            if (user.disabled_at !== null && organization !== undefined) yield* emit(userRevoked(organization.id, id))
+            if (user.disabled_at !== null) yield* emit(userRevoked(personalOrgId(id), id))
             return user
           })
         )

@@ -10,23 +10,24 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { Member, Membership } from "../accounts/Membership.ts"
 import { Organization, OrganizationView, personalOrgId } from "../accounts/Organization.ts"
-import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
 import { coversRole, type Permission } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { apiKeyRevoked, membershipRevoked, organizationRevoked } from "../events/InternalEvents.ts"
 import { makeOrgId, type OrgId, type UserId } from "../Ids.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import type { Page, PageRequest } from "../Page.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
-import { Conflict, NotFound, orNotFound, type Refused } from "../Refusals.ts"
+import { Conflict, type NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+import { lockedOrganization } from "./lockedOrganization.ts"
 import { checkRoleChange } from "./roleChange.ts"
 
 export class Organizations extends Context.Service<
   Organizations,
   {
-    /** The caller's memberships; an organization-wide key sees its own organization. */
-    readonly list: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<OrganizationView>, StorageError>
+    /** The caller's memberships, oldest organization first; an organization-wide key sees its own organization. */
+    readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<OrganizationView>, StorageError>
     readonly create: (caller: AnyCaller, name: string) => Effect.Effect<OrganizationView, StorageError>
     /** The credential's own organization. */
     readonly read: (caller: AnyCaller) => Effect.Effect<OrganizationView, NotFound | StorageError>
@@ -36,7 +37,8 @@ export class Organizations extends Context.Service<
     ) => Effect.Effect<OrganizationView, NotFound | Refused | StorageError>
     /** Deletes a team organization that has no projects, with its keys and invitations. */
     readonly remove: (caller: AnyCaller) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
-    readonly members: (org: OrgId) => Effect.Effect<ReadonlyArray<Member>, StorageError>
+    /** The newest account first. */
+    readonly members: (org: OrgId, page: PageRequest) => Effect.Effect<Page<Member>, StorageError>
     readonly changeRole: (
       caller: AnyCaller,
       user: UserId,
@@ -58,11 +60,19 @@ export class Organizations extends Context.Service<
         const accounts = yield* AccountStore
         const keys = yield* ApiKeyStore
         const projects = yield* ProjectStore
+        const locked = lockedOrganization(accounts)
         const { emit, run } = yield* Transaction
 
-        const list = Effect.fn("Organizations.list")(function* (caller: AnyCaller) {
-          const all = yield* accounts.organizationsOf(caller.user.id)
-          return caller.kind === "session" ? all : all.filter((organization) => organization.id === caller.org_id)
+        const list: Organizations["Service"]["list"] = Effect.fn("Organizations.list")(function* (caller, page) {
+          if (caller.kind === "session") return yield* accounts.organizationsOf(caller.user.id, page)
+          const [own, membership] = [
+            yield* accounts.findOrganization(caller.org_id),
+            yield* accounts.findMembership(caller.org_id, caller.user.id)
+          ]
+          const views = Option.toArray(
+            Option.zipWith(own, membership, (it, { role }) => new OrganizationView({ ...it, role }))
+          )
+          return { items: page.after === null ? views : [], next_cursor: null }
         })
 
         const create = Effect.fn("Organizations.create")(function* (caller: AnyCaller, name: string) {
@@ -78,19 +88,6 @@ export class Organizations extends Context.Service<
           const founder = new Membership({ org_id: id, user_id: caller.user.id, role: "owner", joined_at: now })
           yield* run(Effect.andThen(accounts.putOrganization(organization), accounts.putMembership(founder)))
           return new OrganizationView({ ...organization, role: "owner" })
-        })
-
-        /**
-         * The organization under its lock, and the caller narrowed to its current role, if that still grants the
-         * permission.
-         */
-        const locked = Effect.fnUntraced(function* (admitted: AnyCaller, permission: Permission) {
-          const organization = yield* orNotFound(accounts.lockOrganization(admitted.org_id))
-          const membership = yield* accounts.findMembership(admitted.org_id, admitted.user.id)
-          const role = Option.match(membership, { onNone: () => null, onSome: (it) => it.role })
-          const caller = narrowCaller(admitted, role)
-          yield* stillMay(caller, permission)
-          return { caller, organization }
         })
 
         const viewed = (caller: AnyCaller, organization: Organization) =>
@@ -133,11 +130,9 @@ export class Organizations extends Context.Service<
         /** The member, with the organization locked, and the caller as `locked` answers it. */
         const lockedMember = Effect.fnUntraced(function* (admitted: AnyCaller, user: UserId, permission: Permission) {
           const { caller, organization } = yield* locked(admitted, permission)
-          const members = yield* accounts.members(organization.id)
-          const member = members.find((it) => it.user_id === user)
-          if (member === undefined) return yield* new NotFound({})
-          const owners = members.filter((it) => it.role === "owner").length
-          return { caller, member, organization, lastOwner: member.role === "owner" && owners === 1 }
+          const member = yield* orNotFound(accounts.findMember(organization.id, user))
+          const lastOwner = member.role === "owner" && !(yield* accounts.hasOtherOwner(organization.id, user))
+          return { caller, member, organization, lastOwner }
         })
 
         const changeRole: Organizations["Service"]["changeRole"] = Effect.fn("Organizations.changeRole")(

@@ -17,8 +17,12 @@ export class SessionStore extends Context.Service<
     /** Reads the row and makes other transactions that lock it wait: refresh and revoke are serialized. */
     readonly lock: (session: SessionId) => Effect.Effect<Option.Option<Session>, StorageError>
     readonly update: (session: Session) => Effect.Effect<void, StorageError>
-    /** Not revoked and signed in after `since`, newest first. */
-    readonly active: (user: UserId, since: DateTime.Utc) => Effect.Effect<ReadonlyArray<Session>, StorageError>
+    /** Not revoked and signed in after `since`, the newest `limit`, newest first. */
+    readonly active: (
+      user: UserId,
+      since: DateTime.Utc,
+      limit: number
+    ) => Effect.Effect<ReadonlyArray<Session>, StorageError>
     /** Marks the id token as spent, at least until it expires. `false` when it was spent before. */
     readonly spend: (digest: string, expiresAt: DateTime.Utc) => Effect.Effect<boolean, StorageError>
     readonly isSpent: (digest: string) => Effect.Effect<boolean, StorageError>
@@ -36,7 +40,7 @@ export class SessionStore extends Context.Service<
         insert: (session) => sessions.put(session.id, session),
         lock: sessions.get,
         update: (session) => sessions.put(session.id, session),
-        active: (user, since) =>
+        active: (user, since, limit) =>
           Effect.map(sessions.all, (rows) =>
             rows
               .filter(
@@ -44,6 +48,7 @@ export class SessionStore extends Context.Service<
                   row.user_id === user && row.revoked_at === null && DateTime.isGreaterThan(row.signed_in_at, since)
               )
               .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+              .slice(0, limit)
           ),
         spend: (digest, expires_at) =>
           spent.modify((rows) => {

@@ -16,6 +16,7 @@ import { personalOrgId } from "../accounts/Organization.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
 import { sessionRevoked } from "../events/InternalEvents.ts"
 import { makeSessionId, OrgId, type SessionId, type UserId } from "../Ids.ts"
+import { maxPageSize } from "../Page.ts"
 import { InvalidCredential, NotFound, orNotFound, SignInRequired } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Session, type SessionClaims, type SessionEnd, SessionPolicy } from "../sessions/Session.ts"
@@ -58,7 +59,7 @@ export class Sessions extends Context.Service<
     readonly logout: (
       token: Redacted.Redacted
     ) => Effect.Effect<void, InvalidCredential | SignInRequired | StorageError>
-    /** The user's active sessions, newest first. */
+    /** The user's active sessions, newest first, at most `maxPageSize`. */
     readonly list: (user: UserId) => Effect.Effect<ReadonlyArray<Session>, StorageError>
     /** Ends one of the user's own sessions. */
     readonly end: (user: UserId, session: SessionId) => Effect.Effect<void, NotFound | StorageError>
@@ -204,7 +205,7 @@ export class Sessions extends Context.Service<
 
       const list = Effect.fn("Sessions.list")(function* (user: UserId) {
         const { window } = yield* SessionPolicy
-        return yield* store.active(user, DateTime.subtractDuration(yield* DateTime.now, window))
+        return yield* store.active(user, DateTime.subtractDuration(yield* DateTime.now, window), maxPageSize)
       })
 
       const end = Effect.fn("Sessions.end")(function* (user: UserId, id: SessionId) {

@@ -7,15 +7,13 @@
 import { Context, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
-import { normalizeEmail } from "../accounts/EmailAddress.ts"
-import { StoredInvitation } from "../accounts/Invitation.ts"
 import { InvitationStore } from "../accounts/InvitationStore.ts"
 import { Membership } from "../accounts/Membership.ts"
 import { Organization, personalOrgId } from "../accounts/Organization.ts"
 import { User } from "../accounts/User.ts"
-import { coversRole } from "../authorization/Permission.ts"
 import { makeUserId, type OrgId } from "../Ids.ts"
 import type { StorageError } from "../StorageError.ts"
+import { acceptInvitation, invitedAddress, lockOwnInvitation } from "./acceptInvitation.ts"
 import type { VerifiedIdentity } from "./IdentityProvider.ts"
 import { InvalidIdToken } from "./IdentityProvider.ts"
 
@@ -57,6 +55,8 @@ export class SignIn extends Context.Service<
     Effect.gen(function* () {
       const accounts = yield* AccountStore
       const invitations = yield* InvitationStore
+      const lockPending = lockOwnInvitation(accounts, invitations)
+      const accept = acceptInvitation(accounts, invitations)
 
       const makePersonal = Effect.fnUntraced(function* (user: User) {
         const now = yield* DateTime.now
@@ -69,37 +69,14 @@ export class SignIn extends Context.Service<
         return id
       })
 
-      /** May the inviter still make this invitation? Otherwise it lapses (docs/design/api.md, Organizations). */
-      const stillGiven = Effect.fnUntraced(function* (invitation: StoredInvitation) {
-        const inviter = Option.getOrUndefined(
-          yield* accounts.findMembership(invitation.org_id, invitation.invited_by.id)
-        )
-        const person = Option.getOrUndefined(yield* accounts.findUser(invitation.invited_by.id))
-        return (
-          inviter !== undefined &&
-          person?.disabled_at === null &&
-          coversRole(inviter.role, "admin") &&
-          coversRole(inviter.role, invitation.role) &&
-          (invitation.role !== "owner" || inviter.role === "owner")
-        )
-      })
-
       const honourInvitations = Effect.fn("SignIn.honourInvitations")(function* (user: User) {
-        const address = user.email === null || !user.email_verified ? undefined : normalizeEmail(user.email)
+        const address = invitedAddress(user)
         if (address === undefined) return []
-        const now = yield* DateTime.now
+        const { items } = yield* invitations.pendingFor(address, yield* DateTime.now, { limit: 100, after: null })
         const joined: Array<OrgId> = []
-        for (const invitation of yield* invitations.lockPendingFor(address, now)) {
-          const given = yield* stillGiven(invitation)
-          yield* invitations.update(
-            new StoredInvitation({ ...invitation, ...(given ? { accepted_at: now } : { revoked_at: now }) })
-          )
-          if (!given) continue
-          if (Option.isNone(yield* accounts.findMembership(invitation.org_id, user.id)))
-            yield* accounts.putMembership(
-              new Membership({ org_id: invitation.org_id, user_id: user.id, role: invitation.role, joined_at: now })
-            )
-          joined.push(invitation.org_id)
+        for (const found of items) {
+          const pending = yield* lockPending(user, found)
+          if (Option.isSome(pending) && (yield* accept(user, pending.value))) joined.push(found.org_id)
         }
         return joined
       })

@@ -4,6 +4,7 @@ import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { contains, parseCidr, parseCidrOrAddress } from "../../src/allowlist/Cidr.ts"
 import { IpAllowlist, maxRules } from "../../src/allowlist/IpAllowlist.ts"
+import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
 import { aProject, aUser } from "../../testing/records.ts"
 import { Core, logged } from "../memory/core.ts"
 
@@ -34,6 +35,7 @@ describe("An expired rule", () => {
       assert.isTrue(Result.isFailure(yield* another))
       yield* TestClock.adjust("60 seconds")
       assert.isTrue(Result.isSuccess(yield* another))
+      assert.lengthOf(yield* (yield* IpAllowlistStore).all(project.id), maxRules, "it is not stored any more either")
     }).pipe(Effect.provide(Core))
   )
 })

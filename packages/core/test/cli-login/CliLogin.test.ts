@@ -10,6 +10,7 @@ import { sha256 } from "../../src/Digest.ts"
 import { ApiKeys, KeyLimit } from "../../src/key-issuing/ApiKeys.ts"
 import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
 import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { firstPage } from "../../testing/records.ts"
 import { callerOf, People, sessionCallerOf, signedIn, signIn, tagOf } from "../memory/core.ts"
 
 const redirect_uri = "http://127.0.0.1:43210/callback"
@@ -32,7 +33,7 @@ const exchange = (code: Redacted.Redacted, rest: { code_verifier?: Redacted.Reda
   Effect.flatMap(CliLogin, (login) => login.exchange({ code, code_verifier: verifier, redirect_uri, ...rest }))
 
 const keyCount = (of: SessionCaller) =>
-  Effect.flatMap(ApiKeys, (keys) => Effect.map(keys.list(of), (list) => list.length))
+  Effect.flatMap(ApiKeys, (keys) => Effect.map(keys.list(of, firstPage), ({ items }) => items.length))
 
 describe("A login of the command line", () => {
   it.effect("an exchange creates the authorized key for the user who authorized it", () =>

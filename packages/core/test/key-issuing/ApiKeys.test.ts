@@ -10,7 +10,7 @@ import { hintOf, isKeySecret, makeKeySecret } from "../../src/keys/KeySecret.ts"
 import { Invitations } from "../../src/organizations/Invitations.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
-import { aBranch, aProject } from "../../testing/records.ts"
+import { aBranch, aProject, firstPage } from "../../testing/records.ts"
 import { callerOf, keyCallerOf, logged, People, signedIn, tagOf } from "../memory/core.ts"
 
 const wanted: NewApiKey = {
@@ -38,7 +38,7 @@ describe("A new key", () => {
       assert.deepInclude({ ...api_key }, { name: "ci", hint: hintOf(secret), last_used_at: null, revoked_at: null })
       assert.strictEqual(api_key.expires_at?.epochMilliseconds, 90 * 86_400_000)
       assert.strictEqual(api_key.created_by.id, ada.user.id)
-      const listed = yield* keys.list(ada)
+      const { items: listed } = yield* keys.list(ada, firstPage)
       assert.deepStrictEqual(listed, [api_key])
       assert.notInclude(JSON.stringify(listed), "nsk_")
       const store = yield* ApiKeyStore
@@ -225,7 +225,7 @@ describe("The list of keys", () => {
       const { api_key: his } = yield* make(bob)
       const narrow = yield* keyCallerOf(bob, "read", { type: "project", project_id: project.id })
       const idsOf = (caller: Parameters<typeof keys.list>[0]) =>
-        Effect.map(keys.list(caller), (list) => list.map(({ id }) => id))
+        Effect.map(keys.list(caller, firstPage), ({ items }) => items.map(({ id }) => id))
       assert.sameMembers(yield* idsOf(ada), [hers.id, his.id, narrow.api_key_id])
       assert.sameMembers(yield* idsOf(bob), [his.id, narrow.api_key_id])
       assert.sameMembers(yield* idsOf(narrow), [narrow.api_key_id])
@@ -240,9 +240,9 @@ describe("The list of keys", () => {
       yield* make(ada, { expires_in_days: 1 })
       yield* keys.revoke(ada, api_key.id)
       yield* TestClock.adjust(31 * 86_400_000 - 1)
-      assert.strictEqual((yield* keys.list(ada)).length, 1)
+      assert.strictEqual((yield* keys.list(ada, firstPage)).items.length, 1)
       yield* TestClock.adjust(1)
-      assert.strictEqual((yield* keys.list(ada)).length, 0)
+      assert.strictEqual((yield* keys.list(ada, firstPage)).items.length, 0)
     }).pipe(Effect.provide(People))
   )
 })

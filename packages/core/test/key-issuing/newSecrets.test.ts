@@ -12,7 +12,7 @@ import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { Sessions } from "../../src/sign-in/Sessions.ts"
-import { aBranch, aProject } from "../../testing/records.ts"
+import { aBranch, aProject, firstPage } from "../../testing/records.ts"
 import { People, signedIn, tagOf } from "../memory/core.ts"
 
 const make = (creator: SessionCaller, scope: NewApiKey["scope"] = { type: "organization" }) =>
@@ -30,7 +30,7 @@ describe("A secret", () => {
   const refusedTo = (creator: SessionCaller, key: ApiKeyId) =>
     Effect.gen(function* () {
       const tags = [yield* tagOf(make(creator)), yield* tagOf(rotate(creator, key))]
-      const [kept] = yield* (yield* ApiKeys).list(creator)
+      const [kept] = (yield* (yield* ApiKeys).list(creator, firstPage)).items
       assert.strictEqual(kept?.id, key)
       return tags
     })

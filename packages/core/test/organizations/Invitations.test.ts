@@ -1,8 +1,10 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { InvitationLimit } from "../../src/accounts/Invitation.ts"
 import { InvitationId } from "../../src/Ids.ts"
 import { Invitations } from "../../src/organizations/Invitations.ts"
+import { firstPage } from "../../testing/records.ts"
 import { People, signedIn, signIn, tagOf } from "../memory/core.ts"
 
 const week = 7 * 86_400_000
@@ -18,7 +20,7 @@ describe("Invitations", () => {
         { concurrency: "unbounded" }
       )
       assert.strictEqual(made.filter(({ _tag }) => _tag === "Success").length, 1)
-      const [only] = yield* invitations.list(ada.org_id)
+      const [only] = (yield* invitations.list(ada.org_id, firstPage)).items
       assert.strictEqual(only?.email, "bob@example.com")
     }).pipe(Effect.provide(People))
   )
@@ -37,7 +39,7 @@ describe("Invitations", () => {
       yield* TestClock.adjust("1 second")
       yield* invite
       assert.deepStrictEqual(
-        (yield* invitations.list(ada.org_id)).map(({ status }) => status),
+        (yield* invitations.list(ada.org_id, firstPage)).items.map(({ status }) => status),
         ["pending", "accepted", "expired", "revoked"]
       )
     }).pipe(Effect.provide(People))
@@ -51,13 +53,45 @@ describe("Invitations", () => {
       yield* TestClock.adjust(week - 1)
       const resent = yield* invitations.resend(ada, id)
       yield* TestClock.adjust(week - 1)
-      assert.strictEqual((yield* invitations.list(ada.org_id))[0]?.status, "pending")
+      assert.strictEqual((yield* invitations.list(ada.org_id, firstPage)).items[0]?.status, "pending")
       yield* TestClock.adjust(1)
-      assert.strictEqual((yield* invitations.list(ada.org_id))[0]?.status, "expired")
+      assert.strictEqual((yield* invitations.list(ada.org_id, firstPage)).items[0]?.status, "expired")
       assert.strictEqual(resent.expires_at.epochMilliseconds, 2 * week - 1)
       assert.strictEqual(yield* tagOf(invitations.resend(ada, id)), "Conflict")
       assert.strictEqual(yield* tagOf(invitations.revoke(ada, id)), "Conflict")
     }).pipe(Effect.provide(People))
+  )
+
+  it.effect("an invitation that was revoked is not found any more, whether resent or revoked", () =>
+    Effect.gen(function* () {
+      const invitations = yield* Invitations
+      const ada = yield* signedIn("ada")
+      const { id } = yield* invitations.create(ada, { email: "bob@example.com", role: "member" })
+      yield* invitations.revoke(ada, id)
+      assert.strictEqual(yield* tagOf(invitations.revoke(ada, id)), "NotFound")
+      assert.strictEqual(yield* tagOf(invitations.resend(ada, id)), "NotFound")
+    }).pipe(Effect.provide(People))
+  )
+
+  it.effect("an organization has only so many pending invitations; one that ended makes room", () =>
+    Effect.gen(function* () {
+      const invitations = yield* Invitations
+      const ada = yield* signedIn("ada")
+      const invite = (n: number) => invitations.create(ada, { email: `bob-${n}@example.com`, role: "member" })
+      const made = yield* Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], (n) => Effect.exit(invite(n)), {
+        concurrency: "unbounded"
+      })
+      assert.strictEqual(made.filter(({ _tag }) => _tag === "Success").length, 3)
+      const refused = yield* Effect.flip(invite(8))
+      assert.strictEqual(refused._tag, "Conflict")
+      assert.match(refused.message, /^3 invitations .* Revoke one/)
+      const [newest] = (yield* invitations.list(ada.org_id, firstPage)).items
+      yield* invitations.revoke(ada, newest?.id ?? InvitationId.make("none"))
+      yield* invite(9)
+      assert.strictEqual(yield* tagOf(invite(10)), "Conflict")
+      yield* TestClock.adjust(week)
+      yield* invite(11)
+    }).pipe(Effect.provideService(InvitationLimit, 3), Effect.provide(People))
   )
 
   it.effect("an invitation of another organization is not found", () =>
@@ -68,7 +102,7 @@ describe("Invitations", () => {
       for (const which of [id, InvitationId.make("nonsense")])
         for (const ask of [invitations.resend(eve, which), invitations.revoke(eve, which)])
           assert.strictEqual(yield* tagOf(ask), "NotFound")
-      assert.strictEqual((yield* invitations.list(eve.org_id)).length, 0)
+      assert.strictEqual((yield* invitations.list(eve.org_id, firstPage)).items.length, 0)
     }).pipe(Effect.provide(People))
   )
 

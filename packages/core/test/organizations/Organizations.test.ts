@@ -10,7 +10,7 @@ import { Organizations } from "../../src/organizations/Organizations.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { Refused } from "../../src/Refusals.ts"
 import { Sessions } from "../../src/sign-in/Sessions.ts"
-import { aProject } from "../../testing/records.ts"
+import { aProject, firstPage } from "../../testing/records.ts"
 import {
   Boundary,
   callerOf,
@@ -137,7 +137,7 @@ describe("The members of an organization", () => {
         { concurrency: "unbounded" }
       )
       assert.deepStrictEqual(exits.map(({ _tag }) => _tag).toSorted(), ["Failure", "Success"])
-      const members = yield* organizations.members(founder.org_id)
+      const { items: members } = yield* organizations.members(founder.org_id, firstPage)
       const left = members.filter(({ role }) => role === "owner")
       assert.strictEqual(left.length, 1)
       const last = left[0]?.user_id === founder.user.id ? founder : second
@@ -156,7 +156,7 @@ describe("The members of an organization", () => {
       assert.strictEqual((yield* organizations.changeRole(admin, admin.user.id, "viewer", true)).role, "viewer")
       assert.strictEqual(yield* tagOf(organizations.removeMember(viewer, viewer.user.id, false)), "Conflict")
       yield* organizations.removeMember(viewer, viewer.user.id, true)
-      assert.strictEqual((yield* organizations.members(viewer.org_id)).length, 2)
+      assert.strictEqual((yield* organizations.members(viewer.org_id, firstPage)).items.length, 2)
     }).pipe(Effect.provide(People))
   )
 
@@ -237,10 +237,10 @@ describe("The organizations of a caller", () => {
     Effect.gen(function* () {
       const organizations = yield* Organizations
       const { founder } = yield* team()
-      assert.strictEqual((yield* organizations.list(founder)).length, 2)
+      assert.strictEqual((yield* organizations.list(founder, firstPage)).items.length, 2)
       const key = yield* keyCallerOf(founder, "read")
       assert.deepStrictEqual(
-        (yield* organizations.list(key)).map(({ id }) => id),
+        (yield* organizations.list(key, firstPage)).items.map(({ id }) => id),
         [founder.org_id]
       )
     }).pipe(Effect.provide(People))

@@ -122,7 +122,7 @@ describe("A project", () => {
       const renamed = yield* projects.rename(project, "  store ")
       assert.deepStrictEqual({ ...renamed, name: "", updated_at: 0 }, { ...project, name: "", updated_at: 0 })
       assert.strictEqual(renamed.name, "store")
-      assert.strictEqual((yield* operator.list(10)).length, 1)
+      assert.strictEqual((yield* operator.list({ limit: 10, after: null })).items.length, 1)
     }).pipe(Effect.provide(Core))
   )
 })

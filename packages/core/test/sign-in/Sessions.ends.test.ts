@@ -191,7 +191,7 @@ describe("An id token", () => {
         yield* sessions.logout(access_token)
         yield* Effect.flip(sessions.exchange(token, device))
         const store = yield* SessionStore
-        assert.deepStrictEqual(yield* store.active(user.id, DateTime.makeUnsafe(0)), [])
+        assert.deepStrictEqual(yield* store.active(user.id, DateTime.makeUnsafe(0), 10), [])
       })
     )
   )

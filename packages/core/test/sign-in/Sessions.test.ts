@@ -8,6 +8,7 @@ import { reads, self } from "../../src/authorization/Policy.ts"
 import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
 import { Organizations } from "../../src/organizations/Organizations.ts"
 import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { firstPage } from "../../testing/records.ts"
 import { callerOf, logged, sessionCallerOf, signedIn, signIn, tagOf } from "../memory/core.ts"
 import { access, claimsOf, inTest, team, under } from "./inTest.ts"
 
@@ -119,7 +120,7 @@ describe("Refreshing", () => {
           yield* store.putMembership(
             new Membership({ org_id, user_id: bob.user.id, role: "owner", joined_at: yield* DateTime.now })
           )
-        const { items } = { items: yield* store.organizationsOf(bob.user.id) }
+        const { items } = yield* store.organizationsOf(bob.user.id, firstPage)
         const teamId = items.find(({ name }) => name === "Team")?.id ?? "none"
         const moved = yield* sessions.switchOrg(yield* sessionCallerOf(bob.access_token), teamId)
         yield* store.removeMembership(moved.organization.id, bob.user.id)

@@ -9,6 +9,7 @@ import { Invitations } from "../../src/organizations/Invitations.ts"
 import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
 import { Organizations } from "../../src/organizations/Organizations.ts"
 import { Sessions } from "../../src/sign-in/Sessions.ts"
+import { firstPage } from "../../testing/records.ts"
 import { callerOf, device, idTokenOf, People, sessionCallerOf, signedIn, signIn } from "../memory/core.ts"
 
 const open: AccessSettings = { open_signup: true, sign_in_allowlist: [], invitations_bypass_gate: false }
@@ -42,7 +43,7 @@ describe("The first sign-in", () => {
       const { account_state, organization, user } = yield* signIn({ subject: "ada", name: "Ada Lovelace" })
       assert.strictEqual(account_state, "active")
       assert.deepInclude({ ...organization }, { personal: true, role: "owner", name: "Ada Lovelace's organization" })
-      const all = yield* accounts.organizationsOf(user.id)
+      const all = (yield* accounts.organizationsOf(user.id, firstPage)).items
       assert.deepStrictEqual(
         all.map(({ id, role }) => ({ id, role })),
         [{ id: organization.id, role: "owner" }]
@@ -58,7 +59,7 @@ describe("The first sign-in", () => {
       })
       assert.strictEqual(new Set(answers.map(({ user }) => user.id)).size, 1)
       assert.strictEqual(new Set(answers.map(({ organization }) => organization.id)).size, 1)
-      assert.strictEqual((yield* accounts.users(10)).length, 1)
+      assert.strictEqual((yield* accounts.users(firstPage)).items.length, 1)
     }).pipe(Effect.provide(People))
   )
 
@@ -104,7 +105,7 @@ describe("The sign-in allowlist", () => {
       ]) {
         const token = yield* idTokenOf(person)
         assert.strictEqual((yield* Effect.flip(listed(sessions.exchange(token, device))))._tag, "EmailNotAllowed")
-        assert.strictEqual((yield* accounts.users(10)).length, 0)
+        assert.strictEqual((yield* accounts.users(firstPage)).items.length, 0)
         assert.isTrue(Option.isNone(yield* accounts.lockUserByIdentity("https://issuer.test", person.subject)))
       }
       yield* listed(signIn("ada"))
@@ -129,8 +130,8 @@ describe("An invitation", () => {
       yield* invite(ada, "Bob@Example.com", "admin")
       const bob = yield* signIn({ subject: "bob", email: "bob@EXAMPLE.com" })
       assert.deepInclude({ ...bob.organization }, { id: ada.org_id, role: "admin", personal: false })
-      assert.strictEqual((yield* accounts.organizationsOf(bob.user.id)).length, 2)
-      const [invitation] = yield* invitations.list(ada.org_id)
+      assert.strictEqual((yield* accounts.organizationsOf(bob.user.id, firstPage)).items.length, 2)
+      const [invitation] = (yield* invitations.list(ada.org_id, firstPage)).items
       assert.strictEqual(invitation?.status, "accepted")
     }).pipe(Effect.provide(People))
   )
@@ -144,7 +145,7 @@ describe("An invitation", () => {
       const bob = yield* signIn("bob")
       assert.strictEqual(bob.organization.id, ada.org_id)
       const accounts = yield* AccountStore
-      assert.strictEqual((yield* accounts.organizationsOf(bob.user.id)).length, 3)
+      assert.strictEqual((yield* accounts.organizationsOf(bob.user.id, firstPage)).items.length, 3)
     }).pipe(Effect.provide(People))
   )
 
@@ -207,7 +208,7 @@ describe("An invitation", () => {
         const bob = yield* signIn(`bob-${change.replaceAll(" ", "-")}`)
         assert.isTrue(bob.organization.personal, change)
         assert.isTrue(Option.isNone(yield* accounts.findMembership(ada.org_id, bob.user.id)), change)
-        assert.notStrictEqual((yield* invitations.list(ada.org_id))[0]?.status, "pending", change)
+        assert.notStrictEqual((yield* invitations.list(ada.org_id, firstPage)).items[0]?.status, "pending", change)
       }
     }).pipe(Effect.provide(People))
   )

@@ -5,8 +5,9 @@ import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { Organization } from "../../src/accounts/Organization.ts"
 import { User } from "../../src/accounts/User.ts"
+import { encodeCursor, type PageRequest } from "../../src/Page.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { aMembership, anInvitation, anOrganization, aText, at, aUser } from "../records.ts"
+import { aMembership, anInvitation, anOrganization, aText, at, aUser, firstPage } from "../records.ts"
 import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 export const accountStoreContract = <E>(
@@ -60,9 +61,19 @@ export const accountStoreContract = <E>(
       Effect.gen(function* () {
         const store = yield* AccountStore
         yield* atOnce(3, () => store.putUser(aUser()))
-        const ids = (yield* store.users(1000)).map((user) => user.id)
+        const ids = (yield* store.users(firstPage)).items.map((user) => user.id)
         assert.deepStrictEqual(ids, ids.toSorted())
-        assert.lengthOf(yield* store.users(2), 2)
+        const { items, next_cursor } = yield* store.users({ limit: 2, after: null })
+        assert.deepStrictEqual(
+          items.map((user) => user.id),
+          ids.slice(0, 2)
+        )
+        assert.strictEqual(next_cursor, encodeCursor(ids[1] ?? ""))
+        const rest = yield* store.users({ limit: 1000, after: ids[1] ?? "" })
+        assert.deepStrictEqual(
+          rest.items.map((user) => user.id),
+          ids.slice(2)
+        )
       })
     )
 
@@ -117,9 +128,9 @@ export const accountStoreContract = <E>(
         yield* store.removeOrganization(gone.id)
         assert.isTrue(Option.isNone(yield* store.findOrganization(gone.id)))
         assert.isTrue(Option.isNone(yield* store.findMembership(gone.id, user.id)))
-        assert.deepStrictEqual(yield* invitations.list(gone.id), [])
+        assert.deepStrictEqual((yield* invitations.list(gone.id, firstPage)).items, [])
         assert.isTrue(Option.isSome(yield* store.findMembership(stays.id, user.id)))
-        assert.lengthOf(yield* invitations.list(stays.id), 1)
+        assert.lengthOf((yield* invitations.list(stays.id, firstPage)).items, 1)
       })
     )
 
@@ -137,7 +148,7 @@ export const accountStoreContract = <E>(
       })
     )
 
-    it.effect("members are listed by the time of joining, and a person's organizations by age", () =>
+    it.effect("members are listed newest account first, and a person's organizations oldest first, page by page", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore
         const [first, second] = [anOrganization(), anOrganization()]
@@ -148,22 +159,59 @@ export const accountStoreContract = <E>(
         yield* store.putMembership(aMembership(first.id, eve.id, { joined_at: at(1) }))
         yield* store.putMembership(aMembership(first.id, bob.id, { joined_at: at(1), role: "viewer" }))
         yield* store.putMembership(aMembership(second.id, bob.id, { role: "owner" }))
-        const members = yield* store.members(first.id)
+        const members = [
+          { email: eve.email, role: "member", user_id: eve.id },
+          { email: bob.email, role: "viewer", user_id: bob.id },
+          { email: null, role: "member", user_id: ada.id }
+        ]
+        const membersIn = (page: PageRequest) =>
+          Effect.map(store.members(first.id, page), ({ items, next_cursor }) => ({
+            items: items.map(({ email, role, user_id }) => ({ email, role, user_id })),
+            next_cursor
+          }))
+        assert.deepStrictEqual(yield* membersIn(firstPage), { items: members, next_cursor: null })
+        assert.deepStrictEqual(yield* membersIn({ limit: 2, after: null }), {
+          items: members.slice(0, 2),
+          next_cursor: encodeCursor(bob.id)
+        })
+        assert.deepStrictEqual(yield* membersIn({ limit: 2, after: bob.id }), {
+          items: members.slice(2),
+          next_cursor: null
+        })
+        const organizationsIn = (page: PageRequest) =>
+          Effect.map(store.organizationsOf(bob.id, page), ({ items, next_cursor }) => ({
+            items: items.map(({ id, role }) => [id, role]),
+            next_cursor
+          }))
+        assert.deepStrictEqual(yield* organizationsIn({ limit: 1, after: null }), {
+          items: [[first.id, "viewer"]],
+          next_cursor: encodeCursor(first.id)
+        })
+        assert.deepStrictEqual(yield* organizationsIn({ limit: 1, after: first.id }), {
+          items: [[second.id, "owner"]],
+          next_cursor: null
+        })
+      })
+    )
+
+    it.effect("a member is found with their role, and another owner only where there is one", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const [organization, elsewhere] = [anOrganization(), anOrganization()]
+        const [ada, bob] = [aUser(), aUser()]
+        for (const user of [ada, bob]) yield* store.putUser(user)
+        yield* store.putMembership(aMembership(organization.id, ada.id, { role: "owner" }))
+        yield* store.putMembership(aMembership(organization.id, bob.id))
+        yield* store.putMembership(aMembership(elsewhere.id, bob.id, { role: "owner" }))
         assert.deepStrictEqual(
-          members.map(({ email, role, user_id }) => ({ email, role, user_id })),
-          [
-            { email: bob.email, role: "viewer", user_id: bob.id },
-            { email: eve.email, role: "member", user_id: eve.id },
-            { email: null, role: "member", user_id: ada.id }
-          ]
+          Option.map(yield* store.findMember(organization.id, bob.id), ({ email, role }) => [email, role]),
+          Option.some([bob.email, "member"])
         )
-        assert.deepStrictEqual(
-          (yield* store.organizationsOf(bob.id)).map(({ id, role }) => [id, role]),
-          [
-            [first.id, "viewer"],
-            [second.id, "owner"]
-          ]
-        )
+        assert.isTrue(Option.isNone(yield* store.findMember(elsewhere.id, ada.id)))
+        assert.isFalse(yield* store.hasOtherOwner(organization.id, ada.id))
+        assert.isTrue(yield* store.hasOtherOwner(organization.id, bob.id))
+        yield* store.putMembership(aMembership(organization.id, bob.id, { role: "owner" }))
+        assert.isTrue(yield* store.hasOtherOwner(organization.id, ada.id))
       })
     )
 

@@ -3,8 +3,9 @@ import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { StoredInvitation } from "../../src/accounts/Invitation.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
+import { encodeCursor, type PageRequest } from "../../src/Page.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { anInvitation, anOrgId, aText, at } from "../records.ts"
+import { anInvitation, anOrgId, aText, at, firstPage } from "../records.ts"
 import { inTransactionsAtOnce } from "../together.ts"
 
 const anAddress = () => `${aText("bob").replace(" ", ".")}@example.com`
@@ -18,6 +19,8 @@ export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<In
         assert.isTrue(yield* store.add(invitation, at(0)))
         assert.deepStrictEqual(yield* store.lock(invitation.org_id, invitation.id), Option.some(invitation))
         assert.isTrue(Option.isNone(yield* store.lock(anOrgId(), invitation.id)))
+        assert.deepStrictEqual(yield* store.find(invitation.id), Option.some(invitation))
+        assert.isTrue(Option.isNone(yield* store.find(anInvitation(anOrgId(), anAddress()).id)))
       })
     )
 
@@ -27,7 +30,7 @@ export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<In
         const [org, email] = [anOrgId(), anAddress()]
         const added = yield* inTransactionsAtOnce(8, () => store.add(anInvitation(org, email), at(0)))
         assert.strictEqual(added.filter((it) => it).length, 1)
-        assert.lengthOf(yield* store.list(org), 1)
+        assert.lengthOf((yield* store.list(org, firstPage)).items, 1)
       })
     )
 
@@ -50,14 +53,17 @@ export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<In
         })
     )
 
-    it.effect("invitations of an organization are listed newest first", () =>
+    it.effect("invitations of an organization are listed newest first, page by page", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const org = anOrgId()
         const [a, b] = [anInvitation(org, anAddress()), anInvitation(org, anAddress())]
         yield* store.add(b, at(0))
         yield* store.add(a, at(0))
-        assert.deepStrictEqual(yield* store.list(org), [b, a])
+        assert.deepStrictEqual(yield* store.list(org, { limit: 2, after: null }), { items: [b, a], next_cursor: null })
+        const next_cursor = encodeCursor(b.id)
+        assert.deepStrictEqual(yield* store.list(org, { limit: 1, after: null }), { items: [b], next_cursor })
+        assert.deepStrictEqual(yield* store.list(org, { limit: 1, after: b.id }), { items: [a], next_cursor: null })
       })
     )
 
@@ -70,23 +76,44 @@ export const invitationStoreContract = <E>(name: string, adapter: Layer.Layer<In
         for (const it of [newer, older, anInvitation(anOrgId(), email, { expires_at: at(5) })])
           yield* store.add(it, at(0))
         yield* store.add(anInvitation(anOrgId(), anAddress()), at(0))
-        assert.deepStrictEqual(yield* store.lockPendingFor(email, at(5)), [newer, older])
+        const pending = (page: PageRequest) => store.pendingFor(email, at(5), page)
+        assert.deepStrictEqual(yield* pending(firstPage), { items: [newer, older], next_cursor: null })
+        const next_cursor = encodeCursor(newer.id)
+        assert.deepStrictEqual(yield* pending({ limit: 1, after: null }), { items: [newer], next_cursor })
+        assert.deepStrictEqual(yield* pending({ limit: 1, after: newer.id }), { items: [older], next_cursor: null })
       })
     )
 
-    it.effect("one of several simultaneous sign-ins accepts an invitation", () =>
+    it.effect("transactions that lock an invitation run one after another", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
-        const email = anAddress()
-        yield* store.add(anInvitation(anOrgId(), email), at(0))
+        const { id, org_id, ...rest } = anInvitation(anOrgId(), anAddress())
+        yield* store.add(new StoredInvitation({ id, org_id, ...rest }), at(0))
         const honoured = yield* inTransactionsAtOnce(8, () =>
           Effect.gen(function* () {
-            const pending = yield* store.lockPendingFor(email, at(1))
-            for (const it of pending) yield* store.update(new StoredInvitation({ ...it, accepted_at: at(1) }))
-            return pending.length
+            const found = yield* Effect.fromOption(yield* store.lock(org_id, id))
+            if (found.accepted_at !== null) return 0
+            yield* store.update(new StoredInvitation({ ...found, accepted_at: at(1) }))
+            return 1
           })
         )
         assert.deepStrictEqual(honoured.toSorted(), [0, 0, 0, 0, 0, 0, 0, 1])
+      })
+    )
+
+    it.effect("pending invitations of an organization are counted up to a number", () =>
+      Effect.gen(function* () {
+        const store = yield* InvitationStore
+        const org = anOrgId()
+        const [accepted, revoked] = [anInvitation(org, anAddress()), anInvitation(org, anAddress())]
+        for (const it of [accepted, revoked, anInvitation(anOrgId(), anAddress())]) yield* store.add(it, at(0))
+        for (let n = 0; n < 3; n++) yield* store.add(anInvitation(org, anAddress()), at(0))
+        yield* store.add(anInvitation(org, anAddress(), { expires_at: at(5) }), at(0))
+        yield* store.update(new StoredInvitation({ ...accepted, accepted_at: at(1) }))
+        yield* store.update(new StoredInvitation({ ...revoked, revoked_at: at(1) }))
+        assert.strictEqual(yield* store.countPending(org, at(4), 10), 4)
+        assert.strictEqual(yield* store.countPending(org, at(5), 10), 3)
+        assert.strictEqual(yield* store.countPending(org, at(4), 2), 2)
       })
     )
   })

@@ -37,6 +37,25 @@ export const ipAllowlistStoreContract = <E>(name: string, adapter: Layer.Layer<I
       })
     )
 
+    it.effect("purging removes the rules that have lapsed, and leaves the version and other lists", () =>
+      Effect.gen(function* () {
+        const store = yield* IpAllowlistStore
+        const [project, other] = [aProjectId(), aProjectId()]
+        const [lapsed, ends, stays] = [
+          rule("10.0.0.0/8", "lapsed", { expires_at: Option.some(at(1)) }),
+          rule("192.0.2.0/24", "ends", { expires_at: Option.some(at(2)) }),
+          rule("2001:db8::/32", "stays")
+        ]
+        for (const it of [lapsed, ends, stays]) yield* store.put(project, it)
+        yield* store.put(other, lapsed)
+        const version = yield* store.version(project)
+        yield* store.purgeLapsed(project, at(1))
+        assert.deepStrictEqual(yield* store.all(project), [ends, stays])
+        assert.deepStrictEqual(yield* store.all(other), [lapsed])
+        assert.strictEqual(yield* store.version(project), version)
+      })
+    )
+
     it.effect("a list has one rule per network, whatever its spelling, and a replaced rule moves to the end", () =>
       Effect.gen(function* () {
         const store = yield* IpAllowlistStore

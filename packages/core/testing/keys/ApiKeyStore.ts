@@ -1,10 +1,12 @@
 /** The contract of `ApiKeyStore`. Run it against every adapter. */
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
+import type { UserId } from "../../src/Ids.ts"
 import type { ApiKey, StoredApiKey } from "../../src/keys/ApiKey.ts"
 import { ApiKeyStore, type KeysToEnd } from "../../src/keys/ApiKeyStore.ts"
+import { encodeCursor, type PageRequest } from "../../src/Page.ts"
 import type { Transaction } from "../../src/Transaction.ts"
-import { aBranchId, anOrgId, aProjectId, aStoredKey, aText, at, aUser } from "../records.ts"
+import { aBranchId, anOrgId, aProjectId, aStoredKey, aText, at, aUser, firstPage } from "../records.ts"
 import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 /** Reads a key from the store. */
@@ -80,20 +82,30 @@ export const apiKeyStoreContract = <E>(name: string, adapter: Layer.Layer<ApiKey
       })
     )
 
-    it.effect("unrevoked keys are listed newest first, of one creator or of all", () =>
+    it.effect("unrevoked keys are listed newest first, of one creator or of all, page by page", () =>
       Effect.gen(function* () {
         const store = yield* ApiKeyStore
         const org_id = anOrgId()
         const ada = aUser().ref
-        const older = yield* inserted({ created_at: at(1), created_by: ada }, { org_id })
-        const newer = yield* inserted({ created_at: at(2) }, { org_id })
-        const lapsed = yield* inserted({ created_at: at(0), expires_at: at(11), created_by: ada }, { org_id })
+        const lapsed = yield* inserted({ expires_at: at(11), created_by: ada }, { org_id })
+        const older = yield* inserted({ created_by: ada }, { org_id })
+        const newer = yield* inserted({}, { org_id })
         yield* inserted({ expires_at: at(10) }, { org_id })
         const revoked = yield* inserted({}, { org_id })
         yield* store.revoke(org_id, revoked.key.id, "revoked", at(3))
         yield* inserted()
-        assert.deepStrictEqual(yield* store.list(org_id, null, at(10)), [newer.key, older.key, lapsed.key])
-        assert.deepStrictEqual(yield* store.list(org_id, ada.id, at(10)), [older.key, lapsed.key])
+        const listed = (creator: UserId | null, page: PageRequest) => store.list(org_id, creator, at(10), page)
+        const all = [newer.key, older.key, lapsed.key]
+        assert.deepStrictEqual(yield* listed(null, firstPage), { items: all, next_cursor: null })
+        const next_cursor = encodeCursor(older.key.id)
+        assert.deepStrictEqual(yield* listed(null, { limit: 2, after: null }), { items: all.slice(0, 2), next_cursor })
+        const rest = { items: [lapsed.key], next_cursor: null }
+        assert.deepStrictEqual(yield* listed(null, { limit: 2, after: older.key.id }), rest)
+        assert.deepStrictEqual(yield* listed(ada.id, { limit: 2, after: null }), {
+          items: [older.key, lapsed.key],
+          next_cursor: null
+        })
+        assert.deepStrictEqual(yield* listed(ada.id, { limit: 1, after: older.key.id }), rest)
       })
     )
 

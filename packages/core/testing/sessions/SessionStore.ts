@@ -51,7 +51,8 @@ export const sessionStoreContract = <E>(name: string, adapter: Layer.Layer<Sessi
           aSession(aUserId(), { signed_in_at: at(11) })
         ]
         for (const session of [newer, ...gone, older]) yield* store.insert(session)
-        assert.deepStrictEqual(yield* store.active(user, at(10)), [newer, older])
+        assert.deepStrictEqual(yield* store.active(user, at(10), 10), [newer, older])
+        assert.deepStrictEqual(yield* store.active(user, at(10), 1), [newer])
       })
     )
 

@@ -1,6 +1,6 @@
 /** Serves `ApiKeysApi` and the report of leaked keys from the core. */
 import { Api, type CreateApiKey, type PageQuery } from "@narthex/api"
-import { ApiKeys, Principal, pageOfAll, Target } from "@narthex/core"
+import { ApiKeys, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -14,7 +14,7 @@ export const ApiKeysHandlers = HttpApiBuilder.group(
 
     const list = Effect.fnUntraced(function* ({ query }: { readonly query: PageQuery }) {
       const page = yield* pageOf(query)
-      const { items, next_cursor } = pageOfAll(yield* problems(keys.list(yield* Principal)), page)
+      const { items, next_cursor } = yield* problems(keys.list(yield* Principal, page))
       return { api_keys: items, pagination: { next_cursor } }
     })
 

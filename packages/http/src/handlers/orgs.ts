@@ -1,6 +1,6 @@
 /** Serves `OrganizationsApi` and `InvitationsApi` from the core. */
 import { Api, confirmsLockout } from "@narthex/api"
-import { Invitations, Organizations, Principal, pageOfAll } from "@narthex/core"
+import { Invitations, Organizations, Principal } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -12,10 +12,11 @@ export const OrganizationsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const organizations = yield* Organizations
     return handlers.handleAll({
-      list: () =>
-        Effect.flatMap(Principal, (caller) =>
-          Effect.map(problems(organizations.list(caller)), (list) => ({ organizations: list }))
-        ),
+      list: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* pageOf(query)
+        const { items, next_cursor } = yield* problems(organizations.list(yield* Principal, page))
+        return { organizations: items, pagination: { next_cursor } }
+      }),
       create: Effect.fnUntraced(function* ({ payload }) {
         return { organization: yield* problems(organizations.create(yield* Principal, payload.name)) }
       }),
@@ -28,12 +29,8 @@ export const OrganizationsHandlers = HttpApiBuilder.group(
       delete: () => Effect.flatMap(Principal, (caller) => problems(organizations.remove(caller))),
       members: Effect.fnUntraced(function* ({ query }) {
         const page = yield* pageOf(query)
-        const members = yield* problems(organizations.members((yield* Principal).org_id))
-        const { items, next_cursor } = pageOfAll(
-          members.map((member) => ({ id: member.user_id, member })),
-          page
-        )
-        return { members: items.map(({ member }) => member), pagination: { next_cursor } }
+        const { items, next_cursor } = yield* problems(organizations.members((yield* Principal).org_id, page))
+        return { members: items, pagination: { next_cursor } }
       }),
       changeMember: Effect.fnUntraced(function* ({ params, payload, query }) {
         const confirmed = confirmsLockout(query)
@@ -57,7 +54,7 @@ export const InvitationsHandlers = HttpApiBuilder.group(
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* pageOf(query)
         const { org_id } = yield* Principal
-        const { items, next_cursor } = pageOfAll(yield* problems(invitations.list(org_id)), page)
+        const { items, next_cursor } = yield* problems(invitations.list(org_id, page))
         return { invitations: items, pagination: { next_cursor } }
       }),
       invite: Effect.fnUntraced(function* ({ payload: { email, role = "member" } }) {

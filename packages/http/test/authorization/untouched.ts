@@ -56,6 +56,6 @@ export const changesOf = Effect.fnUntraced(function* ({ made, org }: World) {
   const mine = made.projects.filter((record) => record.org_id === org)
   note((yield* projects.list(org, null, all)).items.length !== mine.length, "the organization has other projects")
   const pending = made.invitations.filter((record) => record.org_id === org)
-  note((yield* invitations.list(org)).length !== pending.length, "the organization has other invitations")
+  note((yield* invitations.list(org, all)).items.length !== pending.length, "the organization has other invitations")
   return changes
 }, Effect.orDie)

@@ -62,8 +62,8 @@ layer(memoryApi(), { excludeTestServices: true })("invitations", (it) => {
       const first = yield* invite(who, { email })
       const at = `/v1/orgs/${who.org_id}/invitations/${first.body.invitation.id}`
       assert.strictEqual((yield* who.call("DELETE", at)).status, 204)
-      refused(yield* who.call("POST", `${at}/resend`), 409, "conflict")
-      refused(yield* who.call("DELETE", at), 409, "conflict")
+      refused(yield* who.call("POST", `${at}/resend`), 404, "not_found")
+      refused(yield* who.call("DELETE", at), 404, "not_found")
       const second = yield* invite(who, { email })
       const ahead = yield* Ahead
       yield* ahead.by("6 days")

@@ -1,7 +1,8 @@
 /** `AccountStore` on Postgres. */
-import { AccountStore, Member, Membership, Organization, OrganizationView, User } from "@narthex/core"
+import { AccountStore, Member, Membership, Organization, OrganizationView, pageBy, pageOf, User } from "@narthex/core"
 import { Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
+import { newerThan, olderThan } from "../database/keyset.ts"
 import { reading, tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
@@ -40,7 +41,14 @@ const make = Effect.gen(function* () {
         )
         return replaced.length > 0
       }),
-    users: (limit) => users.all("AccountStore.users", "select * from user_account order by id limit $1", [limit]),
+    users: (page) =>
+      Effect.map(
+        users.all("AccountStore.users", "select * from user_account where id > $1 order by id limit $2", [
+          newerThan(page),
+          page.limit + 1
+        ]),
+        (rows) => pageOf(rows, page)
+      ),
 
     findOrganization: (org) =>
       organizations.first("AccountStore.findOrganization", "select * from organization where id = $1", [org]),
@@ -95,20 +103,43 @@ const make = Effect.gen(function* () {
         ),
         (rows) => rows.length > 0
       ),
-    members: (org) =>
-      members.all(
-        "AccountStore.members",
+    members: (org, page) =>
+      Effect.map(
+        members.all(
+          "AccountStore.members",
+          `select m.user_id, u.email, u.name, m.role, m.joined_at
+           from membership m join user_account u on u.id = m.user_id
+           where m.org_id = $1 and m.user_id < $2 order by m.user_id desc limit $3`,
+          [org, olderThan(page), page.limit + 1]
+        ),
+        (rows) => pageBy(rows, page, ({ user_id }) => user_id)
+      ),
+    findMember: (org, user) =>
+      members.first(
+        "AccountStore.findMember",
         `select m.user_id, u.email, u.name, m.role, m.joined_at
          from membership m join user_account u on u.id = m.user_id
-         where m.org_id = $1 order by m.joined_at, m.user_id`,
-        [org]
+         where m.org_id = $1 and m.user_id = $2`,
+        [org, user]
       ),
-    organizationsOf: (user) =>
-      views.all(
-        "AccountStore.organizationsOf",
-        `select o.*, m.role from membership m join organization o on o.id = m.org_id
-         where m.user_id = $1 order by o.id`,
-        [user]
+    hasOtherOwner: (org, user) =>
+      Effect.map(
+        database.query(
+          "AccountStore.hasOtherOwner",
+          "select 1 from membership where org_id = $1 and role = 'owner' and user_id <> $2 limit 1",
+          [org, user]
+        ),
+        (rows) => rows.length > 0
+      ),
+    organizationsOf: (user, page) =>
+      Effect.map(
+        views.all(
+          "AccountStore.organizationsOf",
+          `select o.*, m.role from membership m join organization o on o.id = m.org_id
+           where m.user_id = $1 and m.org_id > $2 order by m.org_id limit $3`,
+          [user, newerThan(page), page.limit + 1]
+        ),
+        (rows) => pageOf(rows, page)
       )
   })
 })

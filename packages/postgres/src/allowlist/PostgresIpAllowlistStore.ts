@@ -3,7 +3,7 @@
  * another.
  */
 import { IpAllowlistStore, IpRule, ProjectId, type StorageError } from "@narthex/core"
-import { Effect, Layer, Schema } from "effect"
+import { DateTime, Effect, Layer, Schema } from "effect"
 import { Database } from "../database/Database.ts"
 import { reading, tableOf } from "../database/tableOf.ts"
 
@@ -86,6 +86,13 @@ const make = Effect.gen(function* () {
           ]),
           (rows) => rows.length > 0
         )
+      ),
+    purgeLapsed: (project, now) =>
+      Effect.asVoid(
+        query("IpAllowlistStore.purgeLapsed", "delete from ip_rule where project_id = $1 and expires_at <= $2", [
+          project,
+          DateTime.toDateUtc(now)
+        ])
       ),
     clear: (project) =>
       change(

@@ -2,9 +2,10 @@
  * `ApiKeyStore` on Postgres. Secrets are in their own table; authentication looks them up by its primary key, the
  * digest.
  */
-import { ApiKey, type ApiKeyId, ApiKeyStore, type KeysToEnd, type StoredSecret } from "@narthex/core"
+import { ApiKey, type ApiKeyId, ApiKeyStore, type KeysToEnd, pageOf, type StoredSecret } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
+import { olderThan } from "../database/keyset.ts"
 import { json, reading, tableOf } from "../database/tableOf.ts"
 import { KeyRecord, KeyRow, keyColumns, storedKeyOf } from "./storedApiKey.ts"
 
@@ -72,14 +73,23 @@ const make = Effect.gen(function* () {
           yield* database.query("ApiKeyStore.putSecrets", secretsFrom("$1", "$2"), [secretRecords(secrets), key])
         })
       ),
-    list: (org, creator, expiredSince) =>
-      keys.all(
-        "ApiKeyStore.list",
-        `select * from api_key
-         where org_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2)
-           ${creator === null ? "" : "and creator_id = $3"}
-         order by created_at desc, id desc`,
-        [org, DateTime.toDateUtc(expiredSince), ...(creator === null ? [] : [creator])]
+    list: (org, creator, expiredSince, page) =>
+      Effect.map(
+        keys.all(
+          "ApiKeyStore.list",
+          `select * from api_key
+           where org_id = $1 and revoked_at is null and (expires_at is null or expires_at > $2) and id < $3
+             ${creator === null ? "" : "and creator_id = $5"}
+           order by id desc limit $4`,
+          [
+            org,
+            DateTime.toDateUtc(expiredSince),
+            olderThan(page),
+            page.limit + 1,
+            ...(creator === null ? [] : [creator])
+          ]
+        ),
+        (rows) => pageOf(rows, page)
       ),
     countLive: (org, creator, now) =>
       Effect.map(

@@ -8,6 +8,7 @@ import { OperationStore, pageOf, StoredOperation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
+import { olderThan } from "../database/keyset.ts"
 import { tableOf } from "../database/tableOf.ts"
 
 /** In the words of the partial indexes, so that the planner uses them. */
@@ -69,9 +70,9 @@ const make = Effect.gen(function* () {
           "OperationStore.list",
           // Operations are never deleted, so those of one branch have their own index.
           `select * from operation
-           where project_id = $1 and ($2::text is null or id < $2) ${branch === null ? "" : "and branch_id = $4"}
+           where project_id = $1 and id < $2 ${branch === null ? "" : "and branch_id = $4"}
            order by id desc limit $3`,
-          [project, page.after, page.limit + 1, ...(branch === null ? [] : [branch])]
+          [project, olderThan(page), page.limit + 1, ...(branch === null ? [] : [branch])]
         ),
         (rows) => pageOf(rows, page)
       ),

@@ -3,6 +3,7 @@ import { Branch, type BranchId, BranchStore, type ProjectId, pageOf } from "@nar
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
+import { olderThan } from "../database/keyset.ts"
 import { tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
@@ -52,10 +53,9 @@ const make = Effect.gen(function* () {
         branches.all(
           "BranchStore.list",
           `select * from branch
-           where project_id = $1 and deleted_at is null and ($2::text is null or id = $2)
-             and ($3::text is null or id < $3)
+           where project_id = $1 and deleted_at is null and ($2::text is null or id = $2) and id < $3
            order by id desc limit $4`,
-          [project, only, page.after, page.limit + 1]
+          [project, only, olderThan(page), page.limit + 1]
         ),
         (rows) => pageOf(rows, page)
       ),

@@ -3,6 +3,7 @@ import { Endpoint, EndpointStore, pageOf } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
+import { olderThan } from "../database/keyset.ts"
 import { json, tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
@@ -58,10 +59,9 @@ const make = Effect.gen(function* () {
         endpoints.all(
           "EndpointStore.list",
           `select * from endpoint
-           where project_id = $1 and deleted_at is null and ($2::text is null or branch_id = $2)
-             and ($3::text is null or id < $3)
+           where project_id = $1 and deleted_at is null and ($2::text is null or branch_id = $2) and id < $3
            order by id desc limit $4`,
-          [project, branch, page.after, page.limit + 1]
+          [project, branch, olderThan(page), page.limit + 1]
         ),
         (rows) => pageOf(rows, page)
       ),

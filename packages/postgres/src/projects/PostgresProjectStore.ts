@@ -2,6 +2,7 @@
 import { type OrgId, Project, type ProjectId, ProjectStore, pageOf } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
+import { olderThan } from "../database/keyset.ts"
 import { tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
@@ -44,9 +45,9 @@ const make = Effect.gen(function* () {
         projects.all(
           "ProjectStore.list",
           `select * from project
-           where org_id = $1 and deleted_at is null and ($2::text is null or id = $2) and ($3::text is null or id < $3)
+           where org_id = $1 and deleted_at is null and ($2::text is null or id = $2) and id < $3
            order by id desc limit $4`,
-          [org, only, page.after, page.limit + 1]
+          [org, only, olderThan(page), page.limit + 1]
         ),
         (rows) => pageOf(rows, page)
       )

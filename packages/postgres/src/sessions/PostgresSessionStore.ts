@@ -18,11 +18,12 @@ const make = Effect.gen(function* () {
           session.id
         ])
       ),
-    active: (user, since) =>
+    active: (user, since, limit) =>
       sessions.all(
         "SessionStore.active",
-        `select * from session where user_id = $1 and revoked_at is null and signed_in_at > $2 order by id desc`,
-        [user, DateTime.toDateUtc(since)]
+        `select * from session where user_id = $1 and revoked_at is null and signed_in_at > $2
+         order by id desc limit $3`,
+        [user, DateTime.toDateUtc(since), limit]
       ),
     spend: (digest, expiresAt) =>
       Effect.map(

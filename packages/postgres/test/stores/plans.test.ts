@@ -8,6 +8,7 @@
  */
 import { assert, layer } from "@effect/vitest"
 import {
+  AccountStore,
   ApiKeyStore,
   BranchId,
   BranchStore,
@@ -96,15 +97,19 @@ const asks = Effect.gen(function* () {
   yield* (yield* CredentialStore).byKeyDigest(["d7", "other"])
   yield* (yield* CredentialStore).bySession(SessionId.make("s7"), org)
   yield* keys.findByDigest(["d7", "other"])
-  yield* keys.list(org, null, at(0))
-  yield* keys.list(org, user, at(0))
+  yield* keys.list(org, null, at(0), page)
+  yield* keys.list(org, user, at(0), page)
   yield* keys.countLive(org, user, at(0))
   yield* keys.revokeAll({ project_id: project }, "scope_deleted", at(0))
   yield* keys.revokeAll({ branch_id: branch }, "scope_deleted", at(0))
   yield* keys.revokeAll({ org_id: org, user_id: user }, "membership_ended", at(0))
-  yield* (yield* SessionStore).active(user, at(0))
-  yield* (yield* InvitationStore).lockPendingFor("m7", at(0))
-  yield* (yield* InvitationStore).list(org)
+  yield* (yield* SessionStore).active(user, at(0), 10)
+  yield* (yield* InvitationStore).pendingFor("m7", at(0), page)
+  yield* (yield* InvitationStore).countPending(org, at(0), 10)
+  yield* (yield* AccountStore).users(page)
+  yield* (yield* AccountStore).organizationsOf(user, page)
+  yield* (yield* AccountStore).findMember(org, user)
+  yield* (yield* AccountStore).hasOtherOwner(org, user)
   yield* (yield* ProjectStore).list(org, null, page)
   yield* (yield* BranchStore).list(project, null, page)
   yield* (yield* BranchStore).hasChildren(branch)

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessPolicy, EventSettings, KeyLimit, ProxyAddress, SessionPolicy } from "@narthex/core"
+import { AccessPolicy, EventSettings, InvitationLimit, KeyLimit, ProxyAddress, SessionPolicy } from "@narthex/core"
 import { defaultRateLimits, RateLimits } from "@narthex/http"
 import { Context, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { settleAddresses } from "../../src/addresses.ts"
@@ -54,6 +54,7 @@ describe("settings without any variable", () => {
         refresh_per_minute: 120,
         key_creation_per_hour: 600,
         keys: 1000,
+        invitations: 500,
         streams: 100,
         org_streams: 1000,
         instance_streams: 10_000,
@@ -119,6 +120,7 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(Context.get(references, SessionPolicy), SessionPolicy.defaultValue())
       assert.deepStrictEqual(Context.get(references, EventSettings), EventSettings.defaultValue())
       assert.strictEqual(Context.get(references, KeyLimit), KeyLimit.defaultValue())
+      assert.strictEqual(Context.get(references, InvitationLimit), InvitationLimit.defaultValue())
       assert.include(Context.get(references, RateLimits), defaultRateLimits)
       assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
     })

@@ -1,0 +1,165 @@
+/**
+ * A page costs the same wherever it lies and however long the list is: each statement of a list reads at most one row
+ * more than the page, from an index. The statements are executed with the plan that Postgres keeps for all values, on
+ * lists of 2,000 rows.
+ */
+import { assert, layer } from "@effect/vitest"
+import {
+  AccountStore,
+  ApiKeyStore,
+  BranchId,
+  BranchStore,
+  EndpointStore,
+  InvitationStore,
+  OperationStore,
+  OrgId,
+  type PageRequest,
+  ProjectId,
+  ProjectStore,
+  UserId
+} from "@narthex/core"
+import { at } from "@narthex/core/testing"
+import { Effect, Layer, Schema } from "effect"
+import { Database, PostgresStorage } from "../../src/index.ts"
+import { testDatabase } from "../support/TestDatabase.ts"
+
+const rows = 2000
+const many = (insert: string) => `${insert} from generate_series(100001, ${100_000 + rows}) n`
+/** One organization, user, project and branch that have everything. */
+const fill = [
+  many("insert into user_account select 'u' || n, 'i', 's' || n, null, false, null, now(), null, null"),
+  many("insert into organization select 'o' || n, 'x', false, now(), now()"),
+  many("insert into membership select 'o', 'u' || n, 'member', now()"),
+  many("insert into membership select 'o' || n, 'u', 'member', now()"),
+  many(`insert into invitation select 'i' || n, 'o', 'm', 'member', '{"id": "u1", "email": null}', now(),
+    '2100-01-01', null, null`),
+  many(`insert into api_key (id, org_id, name, hint, capability, scope, created_at, created_by)
+    select 'k' || n, 'o', 'x', 'y', 'read', '{"type": "organization"}', now(), '{"id": "u", "email": null}'`),
+  many("insert into project select 'p' || n, 'o', 'x', 'r', 'b', now(), now(), null"),
+  many(`insert into branch (id, project_id, region_id, name, current_state, "default", protected, made_by_agent,
+      created_at, updated_at)
+    select 'b' || n, 'p', 'r', 'x' || n, 'ready', false, false, false, now(), now()`),
+  many(`insert into endpoint (id, project_id, branch_id, region_id, type, current_state, disabled,
+      suspend_timeout_seconds, created_at, updated_at, generation, connections)
+    select 'e' || n, 'p', 'b', 'r', 'read_only', 'idle', false, 300, now(), now(), 1, 0`),
+  many(`insert into operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
+      updated_at)
+    select 'x' || n, 'o', 'p', 'b', 'create_branch', 'finished', 0, '{"type": "system", "id": null, "name": null}',
+      now(), now()`),
+  "analyze"
+]
+
+const [org, user, project, branch] = [OrgId.make("o"), UserId.make("u"), ProjectId.make("p"), BranchId.make("b")]
+const prefixes = {
+  "AccountStore.users": "u",
+  "AccountStore.members": "u",
+  "AccountStore.organizationsOf": "o",
+  "InvitationStore.list": "i",
+  "InvitationStore.pendingFor": "i",
+  "ApiKeyStore.list": "k",
+  "ProjectStore.list": "p",
+  "BranchStore.list": "b",
+  "EndpointStore.list": "e",
+  "OperationStore.list": "x"
+} as const
+
+const lists = Effect.gen(function* () {
+  const accounts = yield* AccountStore
+  const invitations = yield* InvitationStore
+  const keys = yield* ApiKeyStore
+  const projects = yield* ProjectStore
+  const branches = yield* BranchStore
+  const endpoints = yield* EndpointStore
+  const operations = yield* OperationStore
+  return (page: (operation: keyof typeof prefixes) => PageRequest) =>
+    Effect.all(
+      [
+        accounts.users(page("AccountStore.users")),
+        accounts.members(org, page("AccountStore.members")),
+        accounts.organizationsOf(user, page("AccountStore.organizationsOf")),
+        invitations.list(org, page("InvitationStore.list")),
+        invitations.pendingFor("m", at(0), page("InvitationStore.pendingFor")),
+        keys.list(org, null, at(0), page("ApiKeyStore.list")),
+        keys.list(org, user, at(0), page("ApiKeyStore.list")),
+        projects.list(org, null, page("ProjectStore.list")),
+        branches.list(project, null, page("BranchStore.list")),
+        endpoints.list(project, null, page("EndpointStore.list")),
+        operations.list(project, null, page("OperationStore.list")),
+        operations.list(project, branch, page("OperationStore.list"))
+      ],
+      { concurrency: 1 }
+    )
+})
+
+interface Node {
+  readonly "Node Type": string
+  readonly "Actual Rows": number
+  readonly "Actual Loops": number
+  readonly "Rows Removed by Filter"?: number
+  readonly Plans?: ReadonlyArray<Node>
+}
+
+/** The most rows that one node of the plan reads, those that it discards included. */
+const mostRead = (node: Node): number =>
+  Math.max(
+    node["Actual Loops"] * (node["Actual Rows"] + (node["Rows Removed by Filter"] ?? 0)),
+    ...(node.Plans ?? []).map(mostRead)
+  )
+
+const literal = (value: unknown): string => {
+  if (value === null) return "null"
+  const text = value instanceof Date ? value.toISOString() : String(value)
+  return `'${text.replaceAll("'", "''")}'`
+}
+
+layer(testDatabase, { excludeTestServices: true, timeout: "60 seconds" })("Pages on Postgres", (it) => {
+  it.effect("a page reads at most limit + 1 rows, at the start of a list and at its end", () =>
+    Effect.gen(function* () {
+      const database = yield* Database
+      yield* Effect.forEach(fill, (text) => database.query("fill", text))
+      const asked: Array<{
+        readonly operation: string
+        readonly text: string
+        readonly params: ReadonlyArray<unknown>
+      }> = []
+      const recording = Layer.succeed(
+        Database,
+        Database.of({
+          ...database,
+          query: (operation, text, params = []) =>
+            Effect.suspend(() => {
+              asked.push({ operation, text, params })
+              return database.query(operation, text, params)
+            })
+        })
+      )
+      yield* Effect.gen(function* () {
+        const read = yield* lists
+        const ascending = new Set(["AccountStore.users", "AccountStore.organizationsOf"])
+        const start = yield* read(() => ({ limit: 10, after: null }))
+        const end = yield* read((operation) => ({
+          limit: 10,
+          after: prefixes[operation] + (ascending.has(operation) ? 100_000 + rows - 20 : 100_021)
+        }))
+        for (const page of [...start, ...end]) assert.lengthOf(page.items, 10)
+      }).pipe(Effect.provide(PostgresStorage.layer.pipe(Layer.provide(recording))))
+      const statements = asked.filter(({ operation }) => Schema.is(Schema.Literals(Object.keys(prefixes)))(operation))
+      assert.lengthOf(statements, 24)
+      for (const [n, { operation, params, text }] of statements.entries()) {
+        const plan = database.transaction(
+          Effect.gen(function* () {
+            yield* database.query("plan", "set local plan_cache_mode = force_generic_plan")
+            yield* database.query("plan", `prepare page_${n} as ${text}`)
+            const [row] = yield* database.query<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Node }> }>(
+              "plan",
+              `explain (analyze, format json) execute page_${n} (${params.map(literal).join(", ")})`
+            )
+            return row?.["QUERY PLAN"][0]?.Plan
+          })
+        )
+        const node = yield* Effect.fromNullishOr(yield* plan)
+        assert.isAtMost(mostRead(node), 11, `${operation} ${JSON.stringify(params)}\n${JSON.stringify(node, null, 1)}`)
+      }
+    })
+  )
+})

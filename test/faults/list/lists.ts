@@ -1,0 +1,63 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: pieces of source text are no templates
+/** Lists that are read page by page, and invitations. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const lists: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "credentials",
+    file: "packages/postgres/src/accounts/PostgresAccountStore.ts",
+    tests: ["packages/postgres/test/stores/pages.test.ts", "packages/postgres/test/stores/AccountStore.test.ts"],
+    faults: [
+      {
+        id: "members-limit",
+        find: "m.user_id < $2 order by m.user_id desc limit $3",
+        put: "m.user_id < $2 order by m.user_id desc limit $3 + 1000",
+        why: "A page of members reads at most one row more than it shows."
+      },
+      {
+        id: "other-owner",
+        find: "role = 'owner' and user_id <> $2 limit 1",
+        put: "user_id <> $2 limit 1",
+        why: "Only an owner counts as another owner."
+      }
+    ]
+  },
+  {
+    area: "credentials",
+    file: "packages/postgres/src/accounts/PostgresInvitationStore.ts",
+    tests: ["packages/postgres/test/stores/pages.test.ts", "packages/postgres/test/stores/InvitationStore.test.ts"],
+    faults: [
+      {
+        id: "invitations-keyset",
+        find: "where org_id = $1 and id < $2 order by id desc limit $3",
+        put: "where org_id = $1 and ($2::text is null or id < $2) order by id desc limit $3",
+        why: "A page of invitations does not read the rows before it."
+      },
+      {
+        id: "invitations-count",
+        find: "where org_id = $1 and accepted_at is null and revoked_at is null and expires_at > $2\n             limit",
+        put: "where org_id = $1 and accepted_at is null and revoked_at is null and $2::text is not null\n             limit",
+        why: "An expired invitation does not count as pending."
+      }
+    ]
+  },
+  {
+    area: "credentials",
+    file: "packages/core/src/organizations/Invitations.ts",
+    tests: ["packages/core/test/organizations/Invitations.test.ts", "test/races/invitations.test.ts"],
+    faults: [
+      {
+        id: "invitation-limit",
+        find: "(yield* store.countPending(caller.org_id, now, limit)) >= limit",
+        put: "(yield* store.countPending(caller.org_id, now, limit)) > limit",
+        why: "An organization has no more pending invitations than the limit."
+      },
+      {
+        id: "invitation-revoked-again",
+        find: 'if (status === "revoked") return yield* new NotFound({})',
+        put: "",
+        why: "A revoked invitation is not found."
+      }
+    ]
+  }
+]
