@@ -26,6 +26,7 @@ import { proxyConnections } from "./list/proxyConnections.ts"
 import { proxyNetworks } from "./list/proxyNetworks.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
+import { runnerFailures } from "./list/runnerFailures.ts"
 import { sessions } from "./list/sessions.ts"
 import { type Fault, faultsOf } from "./runner/Fault.ts"
 
@@ -56,6 +57,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...proxyConnections,
   ...proxyNetworks,
   ...proxyPackets,
+  ...runnerFailures,
   ...sessions,
   ...proxyRequests
 ])

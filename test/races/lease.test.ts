@@ -1,6 +1,13 @@
 /** The lease of an operation: a worker extends it, and stops once another worker has taken the operation over. */
 import { assert, layer } from "@effect/vitest"
-import { ComputeDriver, OperationRunner, OperationStore, Projects, RunnerPolicy } from "@narthex/core"
+import {
+  ComputeDriver,
+  defaultRunnerSettings,
+  OperationRunner,
+  OperationStore,
+  Projects,
+  RunnerPolicy
+} from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Context, Deferred, Duration, Effect, Fiber, Layer, Option } from "effect"
 import { eventually } from "../harness/eventually.ts"
@@ -31,7 +38,7 @@ const endless = Layer.effect(
 )
 
 // No other worker claims anything here, so a lease that expires on a slow machine changes nothing.
-const policy = { lease: Duration.millis(300), concurrency: 1, poll: Duration.millis(50), retries: 4 }
+const policy = { ...defaultRunnerSettings, lease: Duration.millis(300), poll: Duration.millis(50) }
 
 const runner = OperationRunner.layerManual.pipe(
   Layer.provide(endless),

@@ -18,7 +18,9 @@ import {
   UserId
 } from "../src/Ids.ts"
 import { ApiKey, type StoredApiKey } from "../src/keys/ApiKey.ts"
+import type { ClaimLimits } from "../src/operations/nextClaim.ts"
 import { Initiator, StoredOperation } from "../src/operations/Operation.ts"
+import type { OperationClass } from "../src/operations/OperationClass.ts"
 import { Branch } from "../src/projects/Branch.ts"
 import { BranchRole } from "../src/projects/BranchRole.ts"
 import { Endpoint } from "../src/projects/Endpoint.ts"
@@ -204,6 +206,9 @@ export const aBranchRole = (branch_id: BranchId, rest: Partial<BranchRole> = {})
     ...rest
   })
 
+/** What a claim asks for, with limits that are never reached. */
+export const aClaim = (of: OperationClass): ClaimLimits => ({ class: of, per_org: 1_000_000, per_parent: 1_000_000 })
+
 export const anOperation = (project_id: ProjectId, branch_id: BranchId | null, rest: Partial<StoredOperation> = {}) =>
   new StoredOperation({
     id: OperationId.make(uuid()),
@@ -221,7 +226,10 @@ export const anOperation = (project_id: ProjectId, branch_id: BranchId | null, r
     started_at: null,
     finished_at: null,
     org_id: anOrgId(),
+    copies: null,
     lease_owner: null,
     lease_until: null,
+    fence: 0,
+    busy_since: null,
     ...rest
   })

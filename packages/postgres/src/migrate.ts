@@ -18,6 +18,7 @@ import { projects } from "./migrations/0003_projects.ts"
 import { eventFloors } from "./migrations/0004_event_floors.ts"
 import { requests } from "./migrations/0005_requests.ts"
 import { sequenceByKey } from "./migrations/0006_sequence_by_key.ts"
+import { operationClaims } from "./migrations/0007_operations.ts"
 import { lists } from "./migrations/0011_lists.ts"
 import { instances } from "./migrations/0012_instances.ts"
 
@@ -29,6 +30,7 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0004_event_floors", eventFloors],
   ["0005_requests", requests],
   ["0006_sequence_by_key", sequenceByKey],
+  ["0007_operations", operationClaims],
   ["0011_lists", lists],
   ["0012_instances", instances]
 ]

@@ -2,12 +2,14 @@
 import {
   AccessPolicy,
   defaultEventSettings,
+  defaultRunnerSettings,
   EmittingRegion,
   EventSettings,
   InvitationLimit,
   KeyLimit,
   ProxyAddress,
   RegionId,
+  RunnerPolicy,
   SessionPolicy
 } from "@narthex/core"
 import { RateLimits, ServerIdentity } from "@narthex/http"
@@ -24,7 +26,7 @@ export interface Tokens {
 }
 
 export const layerReferences = (settings: Settings, addresses: Addresses, tokens: Tokens) => {
-  const { events, limits, proxy } = settings
+  const { events, limits, operations, proxy } = settings
   return Layer.mergeAll(
     Layer.succeed(AccessPolicy, settings.access),
     Layer.succeed(SessionPolicy, settings.sessions),
@@ -47,6 +49,28 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
               instance_streams: limits.instance_streams,
               opens: limits.stream_opens_per_second
             }
+    }),
+    Layer.succeed(RunnerPolicy, {
+      ...defaultRunnerSettings,
+      busy_limit: operations.busy_limit,
+      per_parent: operations.copies_per_parent,
+      classes: {
+        computes: {
+          places: operations.computes_places,
+          per_org: operations.computes_per_org,
+          deadline: operations.computes_deadline
+        },
+        roles: {
+          places: operations.roles_places,
+          per_org: operations.roles_per_org,
+          deadline: operations.roles_deadline
+        },
+        branches: {
+          places: operations.branches_places,
+          per_org: operations.branches_per_org,
+          deadline: operations.branches_deadline
+        }
+      }
     }),
     Layer.succeed(ProxyAddress, {
       domain: proxy.domain,

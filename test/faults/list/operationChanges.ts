@@ -45,7 +45,7 @@ export const operationChanges: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "move-lease",
-        find: ": { lease_owner: null, lease_until: null, retry_at: null })",
+        find: ": { lease_owner: null, lease_until: null, retry_at: null, busy_since: null })",
         put: ": { retry_at: null })",
         why: "A final operation is leased to no worker."
       },

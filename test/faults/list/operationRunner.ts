@@ -1,34 +1,45 @@
 /** The runner of operations. */
 import type { FaultsOfFile } from "../runner/Fault.ts"
 
+const area = "operations"
+const tests = [
+  "packages/core/test/runner/OperationRunner.lease.test.ts",
+  "packages/core/test/runner/OperationRunner.test.ts",
+  "packages/core/test/runner/OperationRunner.failures.test.ts",
+  "packages/core/test/runner/OperationRunner.bounds.test.ts",
+  "packages/core/test/runner/OperationRunner.order.test.ts",
+  "packages/core/test/runner/OperationRunner.crashes.test.ts",
+  "packages/core/test/runner/OperationRunner.loop.test.ts",
+  "packages/core/test/operations/Operation.test.ts"
+]
+
 export const operationRunner: ReadonlyArray<FaultsOfFile> = [
   {
-    area: "operations",
-    file: "packages/core/src/runner/OperationRunner.ts",
-    tests: [
-      "packages/core/test/runner/OperationRunner.lease.test.ts",
-      "packages/core/test/runner/OperationRunner.test.ts",
-      "packages/core/test/runner/OperationRunner.failures.test.ts",
-      "packages/core/test/runner/OperationRunner.order.test.ts",
-      "packages/core/test/runner/OperationRunner.crashes.test.ts",
-      "packages/core/test/runner/OperationRunner.loop.test.ts"
-    ],
+    area,
+    file: "packages/core/src/runner/makePerformer.ts",
+    tests,
     faults: [
       {
         id: "runner-held-owner",
-        find: "it.lease_owner === worker && !isFinal(it.status)",
-        put: "!isFinal(it.status)",
+        find: "it.lease_owner === worker && it.fence === operation.fence && !isFinal",
+        put: "!isFinal",
         why: "A worker that lost its lease records nothing."
       },
       {
+        id: "runner-held-fence",
+        find: "it.lease_owner === worker && it.fence === operation.fence && !isFinal",
+        put: "it.lease_owner === worker && !isFinal",
+        why: "A worker that claimed an operation again records nothing for its earlier claim."
+      },
+      {
         id: "runner-take-over",
-        find: 'if (row.status === "running") return { operation: row, go: true }',
-        put: 'if (row.status === "running") return { operation: row, go: false }',
+        find: 'if (row.status !== "scheduling") return { operation: row, go: true }',
+        put: 'if (row.status !== "scheduling") return { operation: row, go: false }',
         why: "An operation whose worker died is run again."
       },
       {
         id: "runner-take-over-begins",
-        find: 'if (row.status === "running") return { operation: row, go: true } // taken over from a worker that died\n',
+        find: 'if (row.status !== "scheduling") return { operation: row, go: true }',
         put: "",
         why: "An operation that is taken over does not begin twice."
       },
@@ -69,69 +80,27 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
         why: "A finished operation has no error of an earlier try."
       },
       {
-        id: "runner-retryable",
-        find: "failure.retryable && failures_count <= retries",
-        put: "failures_count <= retries",
-        why: "What cannot be retried fails at once."
-      },
-      {
-        id: "runner-retries",
-        find: "failures_count <= retries",
-        put: "failures_count < retries",
-        why: "An operation is tried as often as the policy says."
-      },
-      {
-        id: "runner-retries-forever",
-        find: "failure.retryable && failures_count <= retries",
-        put: "failure.retryable",
-        why: "After the last try an operation has failed."
-      },
-      {
-        id: "runner-failures-count",
-        find: "row.failures_count + 1",
-        put: "row.failures_count",
-        why: "Failures are counted."
-      },
-      {
-        id: "runner-retry-at",
-        find: "              retry_at,\n              error",
-        put: "              error",
-        why: "A failed try is followed by a pause."
-      },
-      {
         id: "runner-retry-lease",
-        find: "              lease_until: null\n",
-        put: "              lease_until: row.lease_until\n",
+        find: "...row, ...next.changes, updated_at, lease_until: null",
+        put: "...row, ...next.changes, updated_at",
         why: "The next try does not wait for the lease of the last."
       },
       {
         id: "runner-fail-gives-up",
-        find: "yield* actions[row.action].giveUp(row)\n        yield* operations.move(row, failure",
-        put: "yield* operations.move(row, failure",
+        find: "yield* actions[row.action].giveUp(row)\n        yield* operations.move(row, next",
+        put: "yield* operations.move(row, next",
         why: "An operation that failed leaves nothing pending."
       },
       {
-        id: "runner-fail-status",
-        find: 'failure.retryable ? "failed" : "error"',
-        put: 'failure.retryable ? "error" : "failed"',
-        why: "`failed` was tried to the end, `error` cannot be retried."
-      },
-      {
-        id: "runner-fail-reason",
-        find: "{ failures_count, error: failure.reason })",
-        put: "{ failures_count })",
-        why: "A failed operation says why."
-      },
-      {
         id: "runner-lease-kept",
-        find: "while: (kept) => kept",
-        put: "while: (kept) => !kept",
+        find: 'if (answer !== "kept") return answer',
+        put: "return answer",
         why: "A lease is kept while the work takes."
       },
       {
         id: "runner-lease-outage",
-        find: "Effect.orElseSucceed(() => true)",
-        put: "Effect.orElseSucceed(() => false)",
+        find: '() => "kept" as const',
+        put: '() => "lost" as const',
         why: "A store that cannot be reached for a moment loses no lease."
       },
       {
@@ -142,44 +111,69 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "runner-defect",
-        find: "Effect.catchDefect(address, (defect) =>",
-        put: "Effect.catchDefect(Effect.orDie(address), (defect) =>",
+        find: "Effect.catchDefect(\n      address,",
+        put: "Effect.catchDefect(\n      Effect.orDie(address),",
         why: "A failure of the machines keeps its own reason, and a defect has none to show."
       },
       {
-        id: "runner-pause-doubles",
-        find: "250 * 2 ** failures",
-        put: "250 * failures",
-        why: "The pause between tries doubles."
+        id: "runner-deadline",
+        find: "Effect.sleep(deadline)",
+        put: "Effect.never",
+        why: "A call of the driver that hangs is abandoned at its deadline."
       },
       {
-        id: "runner-pause-longest",
-        find: "Math.min(30_000, 250",
-        put: "Math.max(30_000, 250",
-        why: "The pause between tries is at most half a minute."
+        id: "runner-fence",
+        find: "Effect.provideService(step, ComputeFence, operation.fence)",
+        put: "step",
+        why: "The driver knows the claim that it is called for."
       },
+      {
+        id: "runner-undo",
+        find: 'if ((yield* decide(operation, failure)).kind === "end") yield* undone(operation)\n',
+        put: "",
+        why: "A start that failed for good leaves no compute that no record shows."
+      },
+      {
+        id: "runner-obsolete",
+        find: "isPromise && !(yield* isObsolete(row))",
+        put: "isPromise",
+        why: "Roles of a deleted branch are not applied for ever."
+      },
+      {
+        id: "runner-log-detail",
+        find: "detail: failure.detail ?? failure.reason",
+        put: "detail: failure.reason",
+        why: "The operator's log says what the machine said."
+      }
+    ]
+  },
+  {
+    area,
+    file: "packages/core/src/runner/OperationRunner.ts",
+    tests,
+    faults: [
       {
         id: "runner-none-due",
-        find: "if (Option.isNone(due)) return false",
+        find: "if (Option.isNone(due)) continue",
         put: "if (Option.isNone(due)) return true",
         why: "The runner says when nothing was due."
       },
       {
         id: "runner-loop-claim-outage",
-        find: 'Effect.as(Effect.logError("Operations cannot be claimed.", cause), Option.none())',
+        find: 'Effect.as(Effect.logError("Operations cannot be claimed.", cause), Option.none<StoredOperation>())',
         put: "Effect.failCause(cause)",
         why: "The runner survives an outage of the store."
       },
       {
         id: "runner-loop-leave",
-        find: "Effect.ensuring(leave),",
-        put: "",
+        find: "Effect.andThen(counted(-1), places.release(1))",
+        put: "counted(-1)",
         why: "A finished operation makes room for the next."
       },
       {
         id: "runner-loop-release",
-        find: "          yield* places.release(1)\n          return",
-        put: "          return",
+        find: "            yield* places.release(1)\n            return",
+        put: "            return",
         why: "Looking for work takes no place for ever."
       },
       {
@@ -196,9 +190,15 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "runner-loop-concurrency",
-        find: "Semaphore.make(concurrency)",
+        find: "Semaphore.make(classes[of].places)",
         put: "Semaphore.make(1)",
         why: "Operations of several branches run at once."
+      },
+      {
+        id: "runner-loop-give-back",
+        find: "Effect.onInterrupt(() => Effect.ignore(performer.giveBack(operation)))",
+        put: "Effect.onInterrupt(() => Effect.void)",
+        why: "A runner that stops gives its operations back."
       }
     ]
   }

@@ -42,8 +42,8 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "operation-view",
-        find: "const { lease_owner: _owner, lease_until: _until, org_id: _org, ...shown } = this",
-        put: "const { lease_owner: _owner, lease_until: _until, org_id: _org, error: _error, ...shown } = this",
+        find: "      org_id: _org,\n      ...shown",
+        put: "      org_id: _org,\n      error: _error,\n      ...shown",
         why: "The API shows an operation's error."
       }
     ]
@@ -54,76 +54,28 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/core/test/operations/OperationStore.test.ts"],
     faults: [
       {
-        id: "store-claim-leased",
-        find: "past(row.lease_until, now) &&",
-        put: "",
-        why: "A leased operation is not claimed by another worker."
-      },
-      {
-        id: "store-claim-retry",
-        find: "past(row.retry_at, now) &&",
-        put: "",
-        why: "An operation is not claimed before its retry."
-      },
-      {
-        id: "store-past-instant",
-        find: "DateTime.isLessThanOrEqualTo(instant, now)",
-        put: "DateTime.isLessThan(instant, now)",
-        why: "A lease is over at its very instant."
-      },
-      {
-        id: "store-past-null",
-        find: "instant === null || DateTime",
-        put: "instant !== null && DateTime",
-        why: "An operation without lease and retry is due."
-      },
-      {
-        id: "store-claim-order",
-        find: "earlier.branch_id !== null && earlier.branch_id === row.branch_id",
-        put: "false",
-        why: "Operations of one branch run one after another."
-      },
-      {
-        id: "store-claim-no-branch",
-        find: "earlier.branch_id !== null && earlier.branch_id === row.branch_id",
-        put: "earlier.branch_id === row.branch_id",
-        why: "Operations without a branch do not wait for each other."
-      },
-      {
-        id: "store-claim-other-branch",
-        find: "earlier.branch_id !== null && earlier.branch_id === row.branch_id",
-        put: "earlier.branch_id !== null",
-        why: "An operation waits for its own branch only."
-      },
-      {
-        id: "store-claim-final",
-        find: "const waiting = open(yield* inOrder)",
-        put: "const waiting = yield* inOrder",
-        why: "A final operation is never claimed, nor waited for."
-      },
-      {
-        id: "store-claim-owner",
-        find: "lease_owner: worker, lease_until })\n              yield*",
-        put: "lease_owner: worker, lease_until: due.lease_until })\n              yield*",
-        why: "A claimed operation is leased."
-      },
-      {
         id: "store-extend-owner",
         find: "row.id === id && row.lease_owner === worker &&",
         put: "row.id === id &&",
         why: "Only the worker that holds a lease extends it."
       },
       {
-        id: "store-extend-final",
-        find: "row.lease_owner === worker && !isFinal(row.status)",
-        put: "row.lease_owner === worker",
-        why: "The lease of a final operation cannot be extended."
+        id: "store-extend-fence",
+        find: " && row.fence === fence)",
+        put: ")",
+        why: "An earlier claim of the same worker holds nothing."
       },
       {
         id: "store-extend-until",
-        find: "new StoredOperation({ ...held, lease_until })",
-        put: "held",
+        find: "new StoredOperation({ ...held, lease_until }))",
+        put: "held)",
         why: "An extended lease ends later."
+      },
+      {
+        id: "store-turns",
+        find: "yield* turns.put(key, { key, served: fence })",
+        put: "yield* turns.put(key, { key, served: 0 })",
+        why: "Organizations and projects take turns."
       },
       {
         id: "store-list-branch",
@@ -142,6 +94,85 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
         find: "open(rows).filter((row) => row.branch_id === branch)",
         put: "rows.filter((row) => row.branch_id === branch)",
         why: "Final operations are not among the unfinished."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/operations/nextClaim.ts",
+    tests: ["packages/core/test/operations/OperationStore.test.ts"],
+    faults: [
+      {
+        id: "claim-leased",
+        find: "past(lease_until, now) &&",
+        put: "",
+        why: "A leased operation is not claimed by another worker."
+      },
+      {
+        id: "claim-retry",
+        find: "past(retry_at, now) &&",
+        put: "",
+        why: "An operation is not claimed before its retry."
+      },
+      {
+        id: "claim-instant",
+        find: "DateTime.isLessThanOrEqualTo(instant, now)",
+        put: "DateTime.isLessThan(instant, now)",
+        why: "A lease is over at its very instant."
+      },
+      {
+        id: "claim-branch-order",
+        find: "const first = !seen.has(branch_id)",
+        put: "const first = true",
+        why: "Operations of one branch run one after another."
+      },
+      {
+        id: "claim-no-branch",
+        find: "if (branch_id === null) return true",
+        put: "",
+        why: "Operations without a branch do not wait for each other."
+      },
+      {
+        id: "claim-final",
+        find: "rows.filter((row) => !isFinal(row.status))",
+        put: "rows",
+        why: "A final operation is never claimed, nor waited for."
+      },
+      {
+        id: "claim-class",
+        find: "classOf(row.action) === limits.class",
+        put: "true",
+        why: "A claim of one class takes no operation of another."
+      },
+      {
+        id: "claim-per-org",
+        find: 'count("org_id", org_id) < limits.per_org &&',
+        put: "",
+        why: "An organization has a limited number of claimed operations."
+      },
+      {
+        id: "claim-per-parent",
+        find: 'count("copies", copies) < limits.per_parent &&',
+        put: "",
+        why: "Copies of one branch are limited."
+      },
+      {
+        id: "claim-parent-written",
+        find: " && !beingWritten.has(copies)",
+        put: "",
+        why: "A copy waits while its parent's data is being made."
+      },
+      {
+        id: "claim-fewest",
+        find: '    count("org_id", org_id),\n    served(org_id)',
+        put: "    served(org_id)",
+        why: "The organization with the fewest claimed operations comes first."
+      },
+      {
+        id: "claim-turn",
+        find: "    served(org_id),\n",
+        put: "",
+        why: "Organizations take turns."
       }
     ]
   }

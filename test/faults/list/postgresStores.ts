@@ -9,52 +9,22 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/postgres/test/stores/edges.test.ts", "packages/postgres/test/stores/OperationStore.test.ts"],
     faults: [
       {
-        id: "pg-claim-leased",
-        find: "and (o.lease_until is null or o.lease_until <= $2)",
-        put: "",
-        why: "A leased operation is not claimed by another worker."
-      },
-      {
-        id: "pg-claim-instant",
-        find: "o.lease_until <= $2",
-        put: "o.lease_until < $2",
-        why: "A lease is over at its very instant."
-      },
-      {
-        id: "pg-claim-retry",
-        find: "             and (o.retry_at is null or o.retry_at <= $2)\n",
-        put: "",
-        why: "An operation is not claimed before its retry."
-      },
-      {
-        id: "pg-claim-branch",
-        find: "earlier.branch_id = o.branch_id and earlier.position < o.position",
-        put: "earlier.branch_id = o.branch_id and earlier.position > o.position",
-        why: "Operations of one branch run in the order of their creation."
-      },
-      {
-        id: "pg-claim-open",
-        find: 'earlier.position < o.position and ${isOpen("earlier")})',
-        put: "earlier.position < o.position)",
-        why: "A final operation holds up no other."
-      },
-      {
-        id: "pg-claim-oldest",
-        find: "order by o.position limit 1 for update",
-        put: "order by o.position desc limit 1 for update",
-        why: "The oldest operation that is due comes first."
-      },
-      {
-        id: "pg-claim-skip",
-        find: "limit 1 for update skip locked",
-        put: "limit 1",
-        why: "Of two workers at once one gets an operation."
-      },
-      {
-        id: "pg-extend-owner",
-        find: 'where o.id = $1 and o.lease_owner = $2 and ${isOpen("o")}',
-        put: 'where o.id = $1 and $2::text is not null and ${isOpen("o")}',
+        id: "pg-held-owner",
+        find: "${row}.lease_owner = $2 and ",
+        put: "$2::text is not null and ",
         why: "Only the worker that holds a lease extends it."
+      },
+      {
+        id: "pg-held-fence",
+        find: "${row}.fence = $3 and",
+        put: "$3::bigint is not null and",
+        why: "An earlier claim of the same worker holds nothing."
+      },
+      {
+        id: "pg-extend-cancelling",
+        find: 'held.status === "cancelling" ? "cancelling" : "kept"',
+        put: '"kept"',
+        why: "A worker learns that its operation is to be cancelled."
       },
       {
         id: "pg-list-order",

@@ -4,6 +4,7 @@ import {
   type Branch,
   Branches,
   ComputeDriver,
+  defaultRunnerSettings,
   type Endpoint,
   EndpointStore,
   EventFeed,
@@ -63,10 +64,9 @@ export const runner = followed.pipe(
   Layer.provide(unhurried),
   Layer.provide(
     Layer.succeed(RunnerPolicy, {
+      ...defaultRunnerSettings,
       lease: Duration.minutes(5),
-      concurrency: 8,
-      poll: Duration.millis(50),
-      retries: 4
+      poll: Duration.millis(50)
     })
   ),
   Layer.provideMerge(worldWith(computes))

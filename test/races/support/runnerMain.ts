@@ -11,6 +11,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import {
   ComputeDriver,
   ComputeFailed,
+  defaultRunnerSettings,
   EventFeed,
   layerMemoryComputes,
   OperationRunner,
@@ -70,11 +71,19 @@ const nudged = Layer.effectDiscard(
   })
 )
 
+// As many as the runners share: more than one organization would have by default.
+const four = { places: 4, per_org: 100 }
+const { classes } = defaultRunnerSettings
 const policy = Layer.succeed(RunnerPolicy, {
+  ...defaultRunnerSettings,
   lease: Duration.millis(lease_ms),
-  concurrency: 4,
   poll: Duration.millis(50),
-  retries: 4
+  per_parent: 100,
+  classes: {
+    computes: { ...classes.computes, ...four },
+    roles: { ...classes.roles, ...four },
+    branches: { ...classes.branches, ...four }
+  }
 })
 
 let announced = false

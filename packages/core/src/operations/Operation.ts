@@ -3,9 +3,8 @@
  *
  * `scheduling → running → finished | failed | error`, or `scheduling → skipped`. Retries stay inside `running`, so a
  * final status never changes (docs/design/api.md, Projects, branches, endpoints, operations). `failed` was retried to
- * the end; `error` could not be retried.
- *
- * `cancelling` and `cancelled` are reserved by the contract. No operation enters them: there is no call that cancels.
+ * the end; `error` could not be retried. A cancelled operation goes from `scheduling` to `cancelled` at once, and from
+ * `running` through `cancelling`, which lasts until a runner has ended its work.
  */
 import { Schema } from "effect"
 import { BranchId, EndpointId, OperationId, OrgId, ProjectId } from "../Ids.ts"
@@ -83,12 +82,26 @@ export class Operation extends Schema.Class<Operation>("Operation")(fields) {}
 export class StoredOperation extends Schema.Class<StoredOperation>("StoredOperation")({
   ...fields,
   org_id: OrgId,
+  /** The branch whose data it copies; `null`: it copies none. */
+  copies: Schema.NullOr(BranchId),
   /** The worker that performs it, and until when. After that another worker may claim it. */
   lease_owner: Schema.NullOr(Schema.String),
-  lease_until: Schema.NullOr(Schema.DateTimeUtcFromString)
+  lease_until: Schema.NullOr(Schema.DateTimeUtcFromString),
+  /** The number of its latest claim, which grows over all claims of all operations; 0 before the first. */
+  fence: Schema.Int,
+  /** When the machines first had no room for it; `null`: they had. */
+  busy_since: Schema.NullOr(Schema.DateTimeUtcFromString)
 }) {
   get view(): Operation {
-    const { lease_owner: _owner, lease_until: _until, org_id: _org, ...shown } = this
+    const {
+      busy_since: _since,
+      copies: _copies,
+      fence: _fence,
+      lease_owner: _owner,
+      lease_until: _until,
+      org_id: _org,
+      ...shown
+    } = this
     return new Operation(shown)
   }
 }

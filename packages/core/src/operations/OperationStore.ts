@@ -3,19 +3,32 @@
  *
  * A worker holds an operation by a lease. When it dies, the lease expires and another worker claims the operation, so a
  * crash at any point loses none. The operations of a branch run one after another in the order of their creation.
+ *
+ * Pitfall: comparing the worker alone. A worker that lost an operation may claim it again, so each claim has a number,
+ * its fence, and only the latest claim counts.
  */
-import { Context, DateTime, Effect, Layer, Option } from "effect"
+import { Context, type DateTime, Effect, Layer, Option } from "effect"
 import type { BranchId, OperationId, ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
+import { type ClaimLimits, nextClaim } from "./nextClaim.ts"
 import { isFinal, StoredOperation } from "./Operation.ts"
 
-export interface Claim {
+export interface Claim extends ClaimLimits {
   readonly worker: string
   readonly now: DateTime.Utc
   readonly lease_until: DateTime.Utc
 }
+
+/** The claim that a worker holds an operation by. */
+export interface Lease {
+  readonly worker: string
+  readonly fence: number
+}
+
+/** `kept`: the lease is extended. `cancelling`: so it is, and the operation is to be cancelled. `lost`: another holds it. */
+export type Extended = "kept" | "cancelling" | "lost"
 
 export class OperationStore extends Context.Service<
   OperationStore,
@@ -26,13 +39,24 @@ export class OperationStore extends Context.Service<
     readonly lock: (operation: OperationId) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
     readonly update: (operation: StoredOperation) => Effect.Effect<void, StorageError>
     /**
-     * Leases the oldest due operation to the worker: not final, not leased at `now`, past its `retry_at`, and with no
-     * earlier unfinished operation on its branch. Atomic: of several workers at once exactly one gets it. `None`: none
-     * is due.
+     * Leases a due operation of a class to the worker: not final, not leased at `now`, past its `retry_at`, with no
+     * earlier unfinished operation on its branch, within the limits, and not a copy of data that is being made. Which of
+     * several is `nextClaim`'s rule. The claimed operation has a fence that is higher than that of every earlier claim.
+     *
+     * Atomic: of several workers at once exactly one gets it, and no limit is exceeded. The cost does not grow with the
+     * number of operations that wait on a branch, in a project or in an organization. `None`: none is due.
+     *
+     * Pitfall: claiming within a transaction. Other claims of the class wait until it ends.
      */
     readonly claim: (claim: Claim) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
-    /** Extends a lease that the worker still holds. `false`: it has lost the lease, or the operation is final. */
-    readonly extend: (operation: OperationId, claim: Claim) => Effect.Effect<boolean, StorageError>
+    /** Extends a lease that the worker still holds, if the operation is not final. */
+    readonly extend: (
+      operation: OperationId,
+      lease: Lease,
+      lease_until: DateTime.Utc
+    ) => Effect.Effect<Extended, StorageError>
+    /** Ends a lease that the worker still holds, so that the operation can be claimed at once. */
+    readonly release: (operation: OperationId, lease: Lease) => Effect.Effect<void, StorageError>
     /** Newest first; `branch` limits the list to the operations of a branch. */
     readonly list: (
       project: ProjectId,
@@ -46,53 +70,65 @@ export class OperationStore extends Context.Service<
   static readonly layerMemory: Layer.Layer<OperationStore, never, MemoryStorage> = Layer.effect(
     OperationStore,
     Effect.gen(function* () {
-      const operations = (yield* MemoryStorage).table<StoredOperation>("operation")
-      const order = (yield* MemoryStorage).table<{ readonly id: OperationId; readonly position: number }>(
-        "operation_order"
-      )
+      const { table, transaction } = yield* MemoryStorage
+      const operations = table<StoredOperation>("operation")
+      const order = table<{ readonly id: OperationId; readonly position: number }>("operation_order")
+      const turns = table<{ readonly key: string; readonly served: number }>("operation_turn")
+      const counters = table<number>("operation_counter")
       const open = (rows: ReadonlyArray<StoredOperation>) => rows.filter((row) => !isFinal(row.status))
       const inOrder = Effect.gen(function* () {
         const positions = new Map((yield* order.all).map((row) => [row.id, row.position]))
         return (yield* operations.all).toSorted((a, b) => (positions.get(a.id) ?? 0) - (positions.get(b.id) ?? 0))
       })
-      const past = (instant: DateTime.Utc | null, now: DateTime.Utc) =>
-        instant === null || DateTime.isLessThanOrEqualTo(instant, now)
-      const { transaction } = yield* MemoryStorage
+      const next = Effect.fnUntraced(function* (counter: "fence" | "position") {
+        const value = Option.getOrElse(yield* counters.get(counter), () => 0) + 1
+        yield* counters.put(counter, value)
+        return value
+      })
+      const whereHeld = (
+        id: OperationId,
+        { fence, worker }: Lease,
+        change: (held: StoredOperation) => StoredOperation
+      ) =>
+        operations.modify((rows) => {
+          const held = open(rows).find((row) => row.id === id && row.lease_owner === worker && row.fence === fence)
+          return [held, held === undefined ? [] : [[id, change(held)]]]
+        })
 
       return OperationStore.of({
         insert: (operation) =>
           transaction(
-            Effect.andThen(
-              operations.put(operation.id, operation),
-              order.modify((rows) => [undefined, [[operation.id, { id: operation.id, position: rows.length }]]])
-            )
+            Effect.gen(function* () {
+              yield* operations.put(operation.id, operation)
+              yield* order.put(operation.id, { id: operation.id, position: yield* next("position") })
+            })
           ),
         find: operations.get,
         lock: operations.get,
         update: (operation) => operations.put(operation.id, operation),
-        claim: ({ lease_until, now, worker }) =>
+        claim: ({ lease_until, now, worker, ...limits }) =>
           transaction(
             Effect.gen(function* () {
-              const waiting = open(yield* inOrder)
-              const due = waiting.find(
-                (row, index) =>
-                  past(row.lease_until, now) &&
-                  past(row.retry_at, now) &&
-                  !waiting
-                    .slice(0, index)
-                    .some((earlier) => earlier.branch_id !== null && earlier.branch_id === row.branch_id)
-              )
+              const served = new Map((yield* turns.all).map((turn) => [turn.key, turn.served]))
+              const turnOf = (key: string) => `${limits.class} ${key}`
+              const due = nextClaim(yield* inOrder, now, limits, (key) => served.get(turnOf(key)) ?? 0)
               if (due === undefined) return Option.none()
-              const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until })
+              const fence = yield* next("fence")
+              for (const key of [due.org_id, due.project_id].map(turnOf)) yield* turns.put(key, { key, served: fence })
+              const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until, fence })
               yield* operations.put(due.id, claimed)
               return Option.some(claimed)
             })
           ),
-        extend: (id, { lease_until, worker }) =>
-          operations.modify((rows) => {
-            const held = rows.find((row) => row.id === id && row.lease_owner === worker && !isFinal(row.status))
-            return [held !== undefined, held === undefined ? [] : [[id, new StoredOperation({ ...held, lease_until })]]]
-          }),
+        extend: (id, lease, lease_until) =>
+          Effect.map(
+            whereHeld(id, lease, (held) => new StoredOperation({ ...held, lease_until })),
+            (held) => (held === undefined ? "lost" : held.status === "cancelling" ? "cancelling" : "kept")
+          ),
+        release: (id, lease) =>
+          Effect.asVoid(
+            whereHeld(id, lease, (held) => new StoredOperation({ ...held, lease_owner: null, lease_until: null }))
+          ),
         list: (project, branch, page) =>
           Effect.map(operations.all, (rows) =>
             pageOfAll(

@@ -22,6 +22,8 @@ export interface Work {
   readonly endpoint_id: EndpointId | null
   readonly action: OperationAction
   readonly initiator: Initiator
+  /** The branch whose data is copied; left out: none. */
+  readonly copies?: BranchId | null
 }
 
 export class Operations extends Context.Service<
@@ -81,8 +83,11 @@ export class Operations extends Context.Service<
           updated_at: now,
           started_at: null,
           finished_at: null,
+          copies: work.copies ?? null,
           lease_owner: null,
-          lease_until: null
+          lease_until: null,
+          fence: 0,
+          busy_since: null
         })
         yield* store.insert(operation)
         yield* announce(operation)
@@ -108,7 +113,7 @@ export class Operations extends Context.Service<
           finished_at: status === "running" || status === "cancelling" ? null : now,
           ...(status === "running" || status === "cancelling"
             ? {}
-            : { lease_owner: null, lease_until: null, retry_at: null })
+            : { lease_owner: null, lease_until: null, retry_at: null, busy_since: null })
         })
         yield* store.update(moved)
         yield* announce(moved)

@@ -151,7 +151,8 @@ export class Branches extends Context.Service<
             branch_id: id,
             endpoint_id: endpoint?.id ?? null,
             action: "create_branch",
-            initiator: initiatorOf(caller)
+            initiator: initiatorOf(caller),
+            copies: parent_id
           })
           return { branch, endpoint, operations: [operation] }
         })
@@ -244,7 +245,10 @@ export class Branches extends Context.Service<
           })
           yield* store.put(resetting)
           const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
-          return { branch: resetting, operations: [yield* operations.schedule({ ...work, action: "reset_branch" })] }
+          return {
+            branch: resetting,
+            operations: [yield* operations.schedule({ ...work, action: "reset_branch", copies: branch.parent_id })]
+          }
         })
         return yield* run(step)
       })

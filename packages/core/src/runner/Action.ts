@@ -7,7 +7,7 @@
  * lock; each of them commits together with the move, so none takes effect twice. `perform` may be interrupted anywhere
  * and run again, by this runner or another one.
  */
-import type { Effect } from "effect"
+import { Effect } from "effect"
 import type { ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
 import type { BranchId } from "../Ids.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
@@ -25,6 +25,9 @@ type Stores = BranchStore | EndpointStore | OperationStore
  */
 export type Begun = "go" | "skip" | "wait"
 
+/** The members of an action that carries no promise. */
+export const noPromise = { isPromise: false, isObsolete: () => Effect.succeed(true) } as const
+
 export interface Action {
   /** Decides whether the operation runs, and changes what shows that it does. */
   readonly begin: (operation: StoredOperation) => Effect.Effect<Begun, StorageError, Stores>
@@ -37,4 +40,15 @@ export interface Action {
   readonly complete: (operation: StoredOperation, address: string | null) => Effect.Effect<void, StorageError, Stores>
   /** Clears what `begin` or the request left pending, so that branch and endpoints can be used again. */
   readonly giveUp: (operation: StoredOperation) => Effect.Effect<void, StorageError, Stores>
+  /**
+   * Does the operation carry a promise that a caller was given, such as a revocation or a deletion? It is tried until
+   * it has succeeded, and cannot be cancelled.
+   */
+  readonly isPromise: boolean
+  /** Of a promise: is it kept already, or will a later operation keep it? Then it may fail. */
+  readonly isObsolete: (operation: StoredOperation) => Effect.Effect<boolean, StorageError, Stores>
+  /** Ends what a call of the driver that was abandoned may have left running. It is followed by `giveUp`. */
+  readonly undo?: (
+    operation: StoredOperation
+  ) => Effect.Effect<void, ComputeFailed | StorageError, ComputeDriver | Stores>
 }

@@ -1,16 +1,10 @@
 /** What the actions share that make or replace the data of a branch. */
 import { DateTime, Effect, Option } from "effect"
-import type { OperationAction, StoredOperation } from "../operations/Operation.ts"
+import type { StoredOperation } from "../operations/Operation.ts"
+import { writesData } from "../operations/OperationClass.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import { Branch, type BranchState } from "../projects/Branch.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
-
-/** Actions whose end changes what a branch contains. A copy of the branch has to wait for them, and for no others. */
-const writesData: ReadonlySet<OperationAction> = new Set<OperationAction>([
-  "create_timeline",
-  "create_branch",
-  "reset_branch"
-])
 
 /** Skips the operation of a deleted branch; waits while the data of the parent is being made or replaced. */
 export const beginCopy = Effect.fnUntraced(function* (operation: StoredOperation) {

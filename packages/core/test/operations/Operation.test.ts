@@ -2,7 +2,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Option } from "effect"
 import { desiredState } from "../../src/operations/desiredState.ts"
 import { isFinal, mayMove, OperationStatus } from "../../src/operations/Operation.ts"
-import { retryPause } from "../../src/runner/OperationRunner.ts"
+import { retryPause } from "../../src/runner/afterFailure.ts"
 import { aBranchId, anEndpoint, anOperation, aProjectId } from "../../testing/records.ts"
 
 const statuses = OperationStatus.literals

@@ -51,8 +51,9 @@ describe("An operation that moves", () => {
 
   it("the view of an operation leaves out its organization and its lease", () => {
     const stored = anOperation(aProjectId(), branch_id, { error: "the machine is busy" })
-    const { lease_owner: _owner, lease_until: _until, org_id: _org, ...shown } = stored
-    assert.deepStrictEqual({ ...stored.view }, { ...shown })
+    const kept = ["busy_since", "copies", "fence", "lease_owner", "lease_until", "org_id"]
+    const shown = Object.entries(stored).filter(([member]) => !kept.includes(member))
+    assert.deepStrictEqual(Object.entries(stored.view), shown)
   })
 })
 

@@ -20,7 +20,7 @@ const workerWith = Effect.fnUntraced(function* (failing: Set<"claim" | "extend" 
   const unreliable = OperationStore.of({
     ...store,
     claim: (claim) => unless("claim", store.claim(claim)),
-    extend: (id, claim) => unless("extend", store.extend(id, claim)),
+    extend: (...given) => unless("extend", store.extend(...given)),
     lock: (id) => unless("lock", store.lock(id))
   })
   return Layer.succeed(OperationStore, unreliable)

@@ -3,11 +3,15 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import type { OperationId } from "../../src/Ids.ts"
+import { BranchId, type OperationId } from "../../src/Ids.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import { defaultRunnerSettings, RunnerPolicy } from "../../src/runner/RunnerPolicy.ts"
+import { Transaction } from "../../src/Transaction.ts"
 import { Core, Machines, signedIn, until } from "../memory/core.ts"
+import { only, readyProject, setDesiredState } from "./story.ts"
 
 const newProject = Effect.gen(function* () {
   const projects = yield* Projects
@@ -51,22 +55,66 @@ describe("The runner", () => {
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
-  it.effect("the runner stops with its scope, and its operation is claimed again after the lease", () =>
+  it.effect("the runner gives its operations back when its scope closes, and another runner goes on at once", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const scope = yield* Scope.make()
       yield* Layer.buildWithScope(OperationRunner.layer, scope)
       machines.before = () => Effect.never
-      const status = statusOf(yield* newProject)
+      const id = yield* newProject
       yield* TestClock.adjust("500 millis")
-      assert.strictEqual(yield* status, "running")
+      assert.strictEqual(yield* statusOf(id), "running")
       yield* Scope.close(scope, Exit.void)
+      const given = Option.getOrThrow(yield* (yield* OperationStore).find(id))
+      assert.deepInclude({ ...given }, { status: "running", lease_owner: null, lease_until: null })
       machines.before = () => Effect.void
       yield* Layer.build(Layer.fresh(OperationRunner.layer))
-      yield* TestClock.adjust("29 seconds")
-      assert.strictEqual(yield* status, "running")
-      yield* TestClock.adjust("2 seconds")
-      assert.strictEqual(yield* status, "finished")
+      yield* TestClock.adjust("1 millis")
+      yield* until(Effect.map(statusOf(id), (it) => it === "finished"))
+    }).pipe(Effect.scoped, Effect.provide(Core))
+  )
+
+  it.effect("the runner's scope closes although a call of the driver cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const scope = yield* Scope.make()
+      yield* Layer.buildWithScope(OperationRunner.layer, scope)
+      machines.before = () => Effect.uninterruptible(Effect.never)
+      const id = yield* newProject
+      yield* TestClock.adjust("500 millis")
+      const closing = yield* Effect.forkChild(Scope.close(scope, Exit.void))
+      yield* until(Effect.map(TestClock.adjust("1 second"), () => closing.pollUnsafe() !== undefined))
+      assert.isNull(Option.getOrThrow(yield* (yield* OperationStore).find(id)).lease_owner)
+    }).pipe(Effect.scoped, Effect.provide(Core))
+  )
+
+  it.effect("a runner whose places of one class are taken still performs operations of the others", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const given = yield* readyProject
+      const { run } = yield* Transaction
+      const { schedule } = yield* Operations
+      const policy = { ...defaultRunnerSettings, classes: { ...defaultRunnerSettings.classes } }
+      policy.classes.roles = { ...policy.classes.roles, places: 2 }
+      yield* Effect.provideService(Layer.build(Layer.fresh(OperationRunner.layer)), RunnerPolicy, policy)
+      machines.before = (call) => (call.startsWith("applyRoles") ? Effect.never : Effect.void)
+      // Roles of branches on which nothing else happens.
+      const stuck = Array.from({ length: 4 }, (_, n) => BranchId.make(`br-stuck-${n}`))
+      for (const branch_id of stuck)
+        yield* run(schedule({ ...given, branch_id, endpoint_id: null, action: "apply_config", initiator: bySystem }))
+      yield* until(
+        Effect.andThen(
+          TestClock.adjust("500 millis"),
+          Effect.sync(() => machines.calls.filter((call) => call.startsWith("applyRoles")).length === 2)
+        )
+      )
+      const start = only((yield* setDesiredState(given.project, given.endpoint, "active")).operations)
+      yield* until(
+        Effect.andThen(
+          TestClock.adjust("500 millis"),
+          Effect.map(statusOf(start.id), (it) => it === "finished")
+        )
+      )
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 })

@@ -5,10 +5,11 @@
 import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber, type Layer, Option } from "effect"
 import type { BranchId } from "../../src/Ids.ts"
+import type { ClaimLimits } from "../../src/operations/nextClaim.ts"
 import { type OperationStatus, StoredOperation } from "../../src/operations/Operation.ts"
-import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { type Lease, OperationStore } from "../../src/operations/OperationStore.ts"
 import { Transaction } from "../../src/Transaction.ts"
-import { aBranchId, anOperation, aProjectId, at } from "../records.ts"
+import { aBranchId, aClaim, anOperation, aProjectId, at } from "../records.ts"
 import { atOnce, inTransactionsAtOnce, undone } from "../together.ts"
 
 const inserted = (branch: BranchId | null, rest: Partial<StoredOperation> = {}) =>
@@ -18,8 +19,16 @@ const inserted = (branch: BranchId | null, rest: Partial<StoredOperation> = {}) 
     return operation
   })
 
-const claim = (worker: string, seconds = 0, lease = 30) =>
-  Effect.flatMap(OperationStore, (store) => store.claim({ worker, now: at(seconds), lease_until: at(seconds + lease) }))
+const claim = (worker: string, seconds = 0, limits: Partial<ClaimLimits> = {}) =>
+  Effect.flatMap(OperationStore, (store) =>
+    store.claim({ ...aClaim("branches"), ...limits, worker, now: at(seconds), lease_until: at(seconds + 30) })
+  )
+
+/** The lease by which a worker holds an operation that it has claimed. */
+const leaseOf = (worker: string, claimed: Option.Option<StoredOperation>) => ({
+  worker,
+  fence: Option.getOrThrow(claimed).fence
+})
 
 const move = (operation: StoredOperation, status: OperationStatus, rest: Partial<StoredOperation> = {}) =>
   Effect.flatMap(OperationStore, (store) =>
@@ -49,11 +58,15 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       Effect.gen(function* () {
         const [a, b] = [yield* inserted(aBranchId()), yield* inserted(aBranchId())]
         const first = yield* claim("w1")
+        const { fence } = Option.getOrThrow(first)
         assert.deepStrictEqual(
           first,
-          Option.some(new StoredOperation({ ...a, lease_owner: "w1", lease_until: at(30) }))
+          Option.some(new StoredOperation({ ...a, lease_owner: "w1", lease_until: at(30), fence }))
         )
-        assert.deepStrictEqual(idOf(yield* claim("w2")), Option.some(b.id))
+        assert.deepStrictEqual(yield* (yield* OperationStore).find(a.id), first)
+        const second = yield* claim("w2")
+        assert.deepStrictEqual(idOf(second), Option.some(b.id))
+        assert.isAbove(leaseOf("w2", second).fence, fence, "fences grow")
         assert.isTrue(Option.isNone(yield* claim("w3")))
         yield* clean(a, b)
       })
@@ -103,18 +116,59 @@ export const operationStoreContract = <E>(name: string, adapter: Layer.Layer<Ope
       Effect.gen(function* () {
         const store = yield* OperationStore
         const operation = yield* inserted(aBranchId())
-        const extend = (worker: string, seconds: number) =>
-          store.extend(operation.id, { worker, now: at(seconds), lease_until: at(seconds + 30) })
-        yield* claim("w1")
-        assert.isTrue(yield* extend("w1", 20))
-        assert.isFalse(yield* extend("w2", 20))
+        const first = leaseOf("w1", yield* claim("w1"))
+        const extend = (lease: Lease, seconds: number) => store.extend(operation.id, lease, at(seconds + 30))
+        assert.strictEqual(yield* extend(first, 20), "kept")
+        assert.strictEqual(yield* extend({ ...first, worker: "w2" }, 20), "lost")
         assert.isTrue(Option.isNone(yield* claim("w2", 49)))
-        assert.deepStrictEqual(idOf(yield* claim("w2", 50)), Option.some(operation.id))
-        assert.isFalse(yield* extend("w1", 51))
-        assert.isTrue(yield* extend("w2", 51))
-        yield* move(operation, "finished", { lease_owner: "w2", lease_until: at(81) })
-        assert.isFalse(yield* extend("w2", 52))
+        const second = yield* claim("w2", 50)
+        assert.deepStrictEqual(idOf(second), Option.some(operation.id))
+        assert.strictEqual(yield* extend(first, 51), "lost")
+        assert.strictEqual(yield* extend(leaseOf("w2", second), 51), "kept")
+        yield* store.update(new StoredOperation({ ...Option.getOrThrow(second), status: "finished" }))
+        assert.strictEqual(yield* extend(leaseOf("w2", second), 52), "lost")
         assert.isTrue(Option.isNone(yield* claim("w3", 1000)))
+      })
+    )
+
+    it.effect("a worker that claims an operation again does not hold it by its earlier claim", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* inserted(aBranchId())
+        const first = leaseOf("w1", yield* claim("w1"))
+        const again = leaseOf("w1", yield* claim("w1", 40))
+        assert.strictEqual(yield* store.extend(operation.id, first, at(100)), "lost")
+        yield* store.release(operation.id, first)
+        assert.isTrue(Option.isNone(yield* claim("w2", 41)), "the later claim still holds")
+        assert.strictEqual(yield* store.extend(operation.id, again, at(100)), "kept")
+        yield* clean(operation)
+      })
+    )
+
+    it.effect("a released operation can be claimed at once", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* inserted(aBranchId())
+        const first = yield* claim("w1")
+        yield* store.release(operation.id, { ...leaseOf("w1", first), worker: "w2" })
+        assert.isTrue(Option.isNone(yield* claim("w2", 1)))
+        yield* store.release(operation.id, leaseOf("w1", first))
+        const second = yield* claim("w2", 1)
+        assert.deepStrictEqual(idOf(second), Option.some(operation.id))
+        assert.isAbove(leaseOf("w2", second).fence, leaseOf("w1", first).fence)
+        yield* clean(operation)
+      })
+    )
+
+    it.effect("a worker that extends its lease learns that the operation is to be cancelled", () =>
+      Effect.gen(function* () {
+        const store = yield* OperationStore
+        const operation = yield* inserted(aBranchId())
+        const claimed = yield* claim("w1")
+        yield* store.update(new StoredOperation({ ...Option.getOrThrow(claimed), status: "cancelling" }))
+        assert.strictEqual(yield* store.extend(operation.id, leaseOf("w1", claimed), at(60)), "cancelling")
+        assert.isTrue(Option.isNone(yield* claim("w2", 59)), "and the lease is extended")
+        yield* clean(operation)
       })
     )
 

@@ -4,6 +4,7 @@ import { createServer as createHttp1Server } from "node:http"
 import {
   AccessPolicy,
   type AccessSettings,
+  defaultRunnerSettings,
   IdentityProvider,
   InvalidIdToken,
   KeyDigester,
@@ -116,12 +117,7 @@ const references = ({ access, key_limit = 1000, limits = null }: ApiOptions) =>
     }),
     Layer.succeed(KeyLimit, key_limit),
     Layer.succeed(RateLimits, limits),
-    Layer.succeed(RunnerPolicy, {
-      lease: Duration.seconds(30),
-      concurrency: 4,
-      poll: Duration.millis(5),
-      retries: 4
-    }),
+    Layer.succeed(RunnerPolicy, { ...defaultRunnerSettings, poll: Duration.millis(5) }),
     Layer.succeed(ServerIdentity, {
       console_url: "http://console.test",
       origin: { trusted_hops: 1, console_token: Redacted.make(consoleToken) },

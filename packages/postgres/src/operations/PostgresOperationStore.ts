@@ -1,8 +1,8 @@
 /**
  * `OperationStore` on Postgres.
  *
- * A claim is one statement. It skips rows that another worker has locked. A row that another worker claimed between the
- * snapshot and the lock is evaluated again, no longer matches, and is left alone.
+ * A claim is one statement, the function `operation_claim` (migration 0007). It skips rows that another transaction has
+ * locked. Claims of a class run one after another, so that no limit is exceeded; none waits for a client.
  */
 import { OperationStore, pageOf, StoredOperation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
@@ -13,6 +13,9 @@ import { tableOf } from "../database/tableOf.ts"
 
 /** In the words of the partial indexes, so that the planner uses them. */
 const isOpen = (row: string) => `${row}.status in ('scheduling', 'running', 'cancelling')`
+
+/** The operation is $1, and the claim of worker $2 with fence $3 is its latest. */
+const isHeld = (row: string) => `${row}.id = $1 and ${row}.lease_owner = $2 and ${row}.fence = $3 and ${isOpen(row)}`
 
 const make = Effect.gen(function* () {
   const database = yield* Database
@@ -39,30 +42,31 @@ const make = Effect.gen(function* () {
           [operation.id]
         )
       ),
-    claim: ({ lease_until, now, worker }) =>
-      operations.first(
-        "OperationStore.claim",
-        `with due as (
-           select o.id from operation o
-           where ${isOpen("o")} and (o.lease_until is null or o.lease_until <= $2)
-             and (o.retry_at is null or o.retry_at <= $2)
-             and not exists (
-               select 1 from operation earlier
-               where earlier.branch_id = o.branch_id and earlier.position < o.position and ${isOpen("earlier")})
-           order by o.position limit 1 for update skip locked
-         )
-         update operation o set lease_owner = $1, lease_until = $3 from due where o.id = due.id returning o.*`,
-        [worker, DateTime.toDateUtc(now), DateTime.toDateUtc(lease_until)]
-      ),
-    extend: (operation, { lease_until, worker }) =>
+    claim: (claim) =>
+      operations.first("OperationStore.claim", "select * from operation_claim($1, $2, $3, $4, $5, $6)", [
+        claim.class,
+        claim.worker,
+        DateTime.toDateUtc(claim.now),
+        DateTime.toDateUtc(claim.lease_until),
+        claim.per_org,
+        claim.per_parent
+      ]),
+    extend: (operation, { fence, worker }, lease_until) =>
       Effect.map(
-        database.query(
+        database.query<{ readonly status: string }>(
           "OperationStore.extend",
-          `update operation o set lease_until = $3
-           where o.id = $1 and o.lease_owner = $2 and ${isOpen("o")} returning o.id`,
-          [operation, worker, DateTime.toDateUtc(lease_until)]
+          `update operation o set lease_until = $4 where ${isHeld("o")} returning o.status`,
+          [operation, worker, fence, DateTime.toDateUtc(lease_until)]
         ),
-        (rows) => rows.length > 0
+        ([held]) => (held === undefined ? "lost" : held.status === "cancelling" ? "cancelling" : "kept")
+      ),
+    release: (operation, { fence, worker }) =>
+      Effect.asVoid(
+        database.query(
+          "OperationStore.release",
+          `update operation o set lease_owner = null, lease_until = null where ${isHeld("o")}`,
+          [operation, worker, fence]
+        )
       ),
     list: (project, branch, page) =>
       Effect.map(

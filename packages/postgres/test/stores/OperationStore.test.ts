@@ -1,4 +1,5 @@
-import { operationStoreContract } from "@narthex/core/testing"
+import { operationClaimsContract, operationStoreContract } from "@narthex/core/testing"
 import { onPostgres } from "./onPostgres.ts"
 
 operationStoreContract("Postgres", onPostgres)
+operationClaimsContract("Postgres", onPostgres)

@@ -1,7 +1,7 @@
 /** The stores on Postgres at the limits of ranges and under locks. */
 import { assert, layer } from "@effect/vitest"
 import { EventLog, IpAllowlistStore, IpRule, OperationStore, parseCidr } from "@narthex/core"
-import { aBranchId, anOperation, aProjectId, at, aUser } from "@narthex/core/testing"
+import { aBranchId, aClaim, anOperation, aProjectId, at, aUser } from "@narthex/core/testing"
 import { DateTime, Deferred, Effect, Fiber, Option, Result } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { commit, event, farAhead, fresh, longAgo, settle } from "../../../core/testing/events/logFixtures.ts"
@@ -63,7 +63,7 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An oper
       const claimed = yield* Deferred.make<boolean>()
       const looked = yield* Deferred.make<void>()
       const claimBy = (worker: string) =>
-        Effect.map(store.claim({ worker, now: at(100), lease_until: at(200) }), Option.isSome)
+        Effect.map(store.claim({ ...aClaim("branches"), worker, now: at(100), lease_until: at(200) }), Option.isSome)
       yield* store.insert(anOperation(aProjectId(), null))
       const first = yield* Effect.forkChild(
         database.transaction(

@@ -1,7 +1,7 @@
 /** Contracts that only several connections can test: which transactions wait for which, and which do not. */
 import { assert, layer } from "@effect/vitest"
 import { OperationStore, Transaction } from "@narthex/core"
-import { aBranchId, anOperation, aProjectId, at } from "@narthex/core/testing"
+import { aBranchId, aClaim, anOperation, aProjectId, at } from "@narthex/core/testing"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { shows } from "../support/observe.ts"
@@ -21,24 +21,21 @@ const held = <A, E, R>(work: Effect.Effect<A, E, R>) =>
   })
 
 layer(onPostgres, { excludeTestServices: true })("operations on several connections", (it) => {
-  it.effect("a claim does not wait for another worker's open transaction", () =>
+  it.effect("a claim does not wait for a transaction that has locked an operation", () =>
     Effect.gen(function* () {
       const store = yield* OperationStore
       const [a, b] = [anOperation(aProjectId(), aBranchId()), anOperation(aProjectId(), aBranchId())]
       yield* store.insert(a)
       yield* store.insert(b)
-      const claim = (worker: string) => store.claim({ worker, now: at(0), lease_until: at(30) })
-      const first = yield* held(claim("w1"))
-      const second = yield* claim("w2")
-      assert.deepStrictEqual(
-        Option.map(second, (it) => it.id),
-        Option.some(b.id)
+      const claim = Effect.map(
+        store.claim({ ...aClaim("branches"), worker: "w", now: at(0), lease_until: at(30) }),
+        Option.map((it) => it.id)
       )
-      assert.isTrue(Option.isNone(yield* claim("w3")))
-      assert.deepStrictEqual(
-        Option.map(yield* first.leave, (it) => it.id),
-        Option.some(a.id)
-      )
+      const first = yield* held(store.lock(a.id))
+      assert.deepStrictEqual(yield* claim, Option.some(b.id))
+      assert.deepStrictEqual(yield* claim, Option.none())
+      yield* first.leave
+      assert.deepStrictEqual(yield* claim, Option.some(a.id))
     })
   )
 

@@ -24,7 +24,7 @@ import {
   SessionStore,
   UserId
 } from "@narthex/core"
-import { at } from "@narthex/core/testing"
+import { aClaim, at } from "@narthex/core/testing"
 import { Context, Effect, Layer } from "effect"
 import { Database, PostgresStorage } from "../../src/index.ts"
 import { testDatabase } from "../support/TestDatabase.ts"
@@ -115,7 +115,7 @@ const asks = Effect.gen(function* () {
   yield* (yield* BranchStore).hasChildren(branch)
   yield* (yield* BranchStore).expired(at(0), 10)
   const operations = yield* OperationStore
-  yield* operations.claim({ worker: "w", now: at(0), lease_until: at(1) })
+  yield* operations.claim({ ...aClaim("roles"), worker: "w", now: at(0), lease_until: at(1) })
   yield* operations.list(project, null, page)
   yield* operations.list(project, branch, page)
   yield* operations.unfinished(branch)

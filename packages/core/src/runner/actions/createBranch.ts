@@ -8,11 +8,12 @@ import { ComputeDriver } from "../../computes/ComputeDriver.ts"
 import type { StoredOperation } from "../../operations/Operation.ts"
 import { Endpoint } from "../../projects/Endpoint.ts"
 import { EndpointStore } from "../../projects/EndpointStore.ts"
-import type { Action } from "../Action.ts"
+import { type Action, noPromise } from "../Action.ts"
 import { beginCopy, parentOf, settleBranch } from "../branchData.ts"
 import { putSettled } from "../settleEndpoint.ts"
 
 export const createBranch: Action = {
+  ...noPromise,
   begin: beginCopy,
 
   perform: Effect.fnUntraced(function* (operation, branch) {

@@ -4,6 +4,8 @@ import { ComputeDriver } from "../../computes/ComputeDriver.ts"
 import type { Action } from "../Action.ts"
 
 export const deleteCompute: Action = {
+  isPromise: true,
+  isObsolete: () => Effect.succeed(false),
   begin: () => Effect.succeed("go"),
 
   perform: Effect.fnUntraced(function* ({ endpoint_id }) {

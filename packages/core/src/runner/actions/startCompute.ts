@@ -8,11 +8,12 @@ import { DateTime, Effect, Option } from "effect"
 import { ComputeDriver, ComputeFailed } from "../../computes/ComputeDriver.ts"
 import { Endpoint } from "../../projects/Endpoint.ts"
 import { EndpointStore } from "../../projects/EndpointStore.ts"
-import type { Action } from "../Action.ts"
+import { type Action, noPromise } from "../Action.ts"
 import { settleEndpoint } from "../settleEndpoint.ts"
 import { validRoles } from "../validRoles.ts"
 
 export const startCompute: Action = {
+  ...noPromise,
   /** Skips an endpoint that is deleted, disabled or active already. The address of the last compute is removed. */
   begin: Effect.fnUntraced(function* ({ endpoint_id }) {
     const store = yield* EndpointStore
@@ -51,5 +52,10 @@ export const startCompute: Action = {
     })
   }),
 
-  giveUp: (operation) => settleEndpoint(operation, {})
+  giveUp: (operation) => settleEndpoint(operation, {}),
+
+  /** A start that was abandoned may still have started the compute, which no record would show. */
+  undo: Effect.fnUntraced(function* ({ endpoint_id }) {
+    if (endpoint_id !== null) yield* (yield* ComputeDriver).stop(endpoint_id)
+  })
 }

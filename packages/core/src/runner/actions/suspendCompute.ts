@@ -4,10 +4,11 @@ import { ComputeDriver } from "../../computes/ComputeDriver.ts"
 import type { StoredOperation } from "../../operations/Operation.ts"
 import { type Endpoint, withoutCompute } from "../../projects/Endpoint.ts"
 import { EndpointStore } from "../../projects/EndpointStore.ts"
-import type { Action } from "../Action.ts"
+import { type Action, noPromise } from "../Action.ts"
 import { settleEndpoint } from "../settleEndpoint.ts"
 
 export const suspendCompute: Action = {
+  ...noPromise,
   /** Skips an endpoint that does not run, and one that was used after the system decided to suspend it. */
   begin: Effect.fnUntraced(function* (operation) {
     const { endpoint_id } = operation

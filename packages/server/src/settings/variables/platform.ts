@@ -1,8 +1,10 @@
 /** Variables of the platform: regions, computes, allowlists, events. */
-import { defaultEventSettings } from "@narthex/core"
+import { defaultEventSettings, defaultRunnerSettings } from "@narthex/core"
 import { defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
 import { optional, variable } from "../Variable.ts"
+
+const { classes } = defaultRunnerSettings
 
 export const platform = {
   region: optional(
@@ -35,6 +37,74 @@ export const platform = {
     "the system's Postgres, otherwise npm's",
     "The Postgres programs of the embedded store and of local computes: `system`, `npm`, or a directory with `postgres` and `initdb`."
   ),
+  operations: {
+    computes_deadline: variable(
+      "NARTHEX_COMPUTES_DEADLINE",
+      forms.duration,
+      classes.computes.deadline,
+      "How long one try to start or stop a compute may take. Then it is stopped and tried again."
+    ),
+    computes_places: variable(
+      "NARTHEX_COMPUTES_PLACES",
+      forms.count,
+      classes.computes.places,
+      "How many computes an instance starts and stops at once."
+    ),
+    computes_per_org: variable(
+      "NARTHEX_COMPUTES_PER_ORG",
+      forms.count,
+      classes.computes.per_org,
+      "How many of them are one organization's, over all instances."
+    ),
+    roles_deadline: variable(
+      "NARTHEX_ROLES_DEADLINE",
+      forms.duration,
+      classes.roles.deadline,
+      "How long one try to change the roles of a running branch may take. Then it is stopped and tried again."
+    ),
+    roles_places: variable(
+      "NARTHEX_ROLES_PLACES",
+      forms.count,
+      classes.roles.places,
+      "On how many branches an instance changes roles at once."
+    ),
+    roles_per_org: variable(
+      "NARTHEX_ROLES_PER_ORG",
+      forms.count,
+      classes.roles.per_org,
+      "How many of them are one organization's, over all instances."
+    ),
+    branches_deadline: variable(
+      "NARTHEX_BRANCHES_DEADLINE",
+      forms.duration,
+      classes.branches.deadline,
+      "How long one try to create, reset or delete a branch may take. Then it is stopped and tried again."
+    ),
+    branches_places: variable(
+      "NARTHEX_BRANCHES_PLACES",
+      forms.count,
+      classes.branches.places,
+      "How many branches an instance creates, resets and deletes at once."
+    ),
+    branches_per_org: variable(
+      "NARTHEX_BRANCHES_PER_ORG",
+      forms.count,
+      classes.branches.per_org,
+      "How many of them are one organization's, over all instances."
+    ),
+    copies_per_parent: variable(
+      "NARTHEX_COPIES_PER_PARENT",
+      forms.count,
+      defaultRunnerSettings.per_parent,
+      "How many copies of one branch run at once, over all instances."
+    ),
+    busy_limit: variable(
+      "NARTHEX_BUSY_LIMIT",
+      forms.duration,
+      defaultRunnerSettings.busy_limit,
+      "How long an operation waits for a machine that has no room for it. Then it fails."
+    )
+  },
   allowlist: {
     refresh: variable(
       "NARTHEX_ALLOWLIST_REFRESH",

@@ -1,0 +1,246 @@
+/**
+ * Performs one operation at a time: claims it, runs its action under a lease and a deadline, and records the end. The
+ * loop that does so for several at once is `OperationRunner`.
+ *
+ * Every change of the record is made only while the claim is the latest one (`whileHeld`), and the driver gets the
+ * claim's number as `ComputeFence`. So whatever a worker does after it has lost an operation changes nothing.
+ */
+import { DateTime, Duration, Effect, Option, Queue, Random, Result } from "effect"
+import { type ComputeDriver, ComputeFailed } from "../computes/ComputeDriver.ts"
+import { ComputeFence } from "../computes/ComputeFence.ts"
+import { makeOperationId, type OperationId } from "../Ids.ts"
+import { isFinal, StoredOperation } from "../operations/Operation.ts"
+import { classOf, type OperationClass } from "../operations/OperationClass.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import { Operations } from "../operations/Operations.ts"
+import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import type { BranchStore } from "../projects/BranchStore.ts"
+import type { EndpointStore } from "../projects/EndpointStore.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { abandonable } from "./abandonable.ts"
+import { actions } from "./actions.ts"
+import { afterFailure } from "./afterFailure.ts"
+import { RunnerPolicy } from "./RunnerPolicy.ts"
+import { recordTry } from "./runnerMetrics.ts"
+
+export type Needs =
+  | BranchRoleStore
+  | BranchStore
+  | ComputeDriver
+  | EndpointStore
+  | Operations
+  | OperationStore
+  | Transaction
+
+/** After how long an operation is tried again that has to wait for its branch's parent. */
+const waitForParent = Duration.millis(100)
+
+const tookTooLong = new ComputeFailed({ reason: "The step took too long and was stopped.", retryable: true })
+
+export const makePerformer = Effect.gen(function* () {
+  const context = yield* Effect.context<Needs>()
+  const store = yield* OperationStore
+  const operations = yield* Operations
+  const { run } = yield* Transaction
+  const policy = yield* RunnerPolicy
+  const { classes, grace, lease, per_parent } = policy
+  const worker = yield* makeOperationId
+  /** The operations that are performed here. An offer makes `keepLease` read the operation. */
+  const watched = new Map<OperationId, Queue.Queue<void>>()
+
+  const claim = (of: OperationClass) =>
+    Effect.flatMap(DateTime.now, (now) =>
+      store.claim({
+        class: of,
+        worker,
+        now,
+        lease_until: DateTime.addDuration(now, lease),
+        per_org: classes[of].per_org,
+        per_parent
+      })
+    )
+
+  const leaseOf = ({ fence }: StoredOperation) => ({ worker, fence })
+
+  /** The stored operation, if this claim is still the latest. */
+  const held = Effect.fnUntraced(function* (operation: StoredOperation) {
+    const row = yield* store.lock(operation.id)
+    return Option.filter(row, (it) => it.lease_owner === worker && it.fence === operation.fence && !isFinal(it.status))
+  })
+
+  /** Locks and changes the operation in one transaction. `None`: another worker has taken it over. */
+  const whileHeld = <A, E, R>(operation: StoredOperation, change: (held: StoredOperation) => Effect.Effect<A, E, R>) =>
+    run(
+      Effect.flatMap(
+        held(operation),
+        Option.match({ onNone: () => Effect.succeedNone, onSome: (row) => Effect.asSome(change(row)) })
+      )
+    )
+
+  /** Leaves the operation in `scheduling` and makes it due again after `waitForParent`. */
+  const putBack = Effect.fnUntraced(function* (operation: StoredOperation) {
+    const retry_at = DateTime.addDuration(yield* DateTime.now, waitForParent)
+    const waiting = new StoredOperation({ ...operation, retry_at, lease_owner: null, lease_until: null })
+    yield* store.update(waiting)
+    return waiting
+  })
+
+  const start = (operation: StoredOperation) =>
+    whileHeld(
+      operation,
+      Effect.fnUntraced(function* (row) {
+        // Taken over from a worker that died, tried again, or to be cancelled.
+        if (row.status !== "scheduling") return { operation: row, go: true }
+        const { begin, giveUp } = actions[row.action]
+        const answer = yield* begin(row)
+        if (answer === "go") return { operation: yield* operations.move(row, "running"), go: true }
+        if (answer === "wait") return { operation: yield* putBack(row), go: false }
+        yield* giveUp(row)
+        return { operation: yield* operations.move(row, "skipped"), go: false }
+      })
+    )
+
+  const finish = (operation: StoredOperation, address: string | null) =>
+    whileHeld(operation, (row) =>
+      Effect.andThen(actions[row.action].complete(row, address), operations.move(row, "finished", { error: null }))
+    )
+
+  const cancel = (operation: StoredOperation) =>
+    whileHeld(operation, (row) => Effect.andThen(actions[row.action].giveUp(row), operations.move(row, "cancelled")))
+
+  /** What follows a failure, decided by the row; `true` in `ends`: the operation would be over. */
+  const decide = Effect.fnUntraced(function* (row: StoredOperation, failure: ComputeFailed) {
+    const { isObsolete, isPromise } = actions[row.action]
+    const endless = isPromise && !(yield* isObsolete(row))
+    return afterFailure(row, failure, policy, endless, yield* DateTime.now, yield* Random.next)
+  })
+
+  const fail = (operation: StoredOperation, failure: ComputeFailed) =>
+    whileHeld(
+      operation,
+      Effect.fnUntraced(function* (row) {
+        const next = yield* decide(row, failure)
+        if (next.kind === "again") {
+          const updated_at = yield* DateTime.now
+          yield* store.update(new StoredOperation({ ...row, ...next.changes, updated_at, lease_until: null }))
+          return
+        }
+        yield* actions[row.action].giveUp(row)
+        yield* operations.move(row, next.status, next.changes)
+      })
+    )
+
+  /** Extends the lease. Completes when it is lost, or when the operation is to be cancelled. */
+  const keepLease = (operation: StoredOperation, looks: Queue.Queue<void>) =>
+    Effect.gen(function* () {
+      while (true) {
+        yield* Effect.timeoutOption(Queue.take(looks), Duration.times(lease, 1 / 3))
+        const until = DateTime.addDuration(yield* DateTime.now, lease)
+        // During an outage no other worker can claim it either.
+        const answer = yield* Effect.orElseSucceed(
+          store.extend(operation.id, leaseOf(operation), until),
+          () => "kept" as const
+        )
+        if (answer !== "kept") return answer
+      }
+    })
+
+  /** Runs a step of an action under the lease. `Failure`: why it was abandoned. */
+  const underLease = <A, E, R>(operation: StoredOperation, step: Effect.Effect<A, E, R>, deadline: Duration.Duration) =>
+    Effect.gen(function* () {
+      const looks = yield* Queue.sliding<void>(1)
+      watched.set(operation.id, looks)
+      const late = Effect.as(Effect.sleep(deadline), "late" as const)
+      const over = Effect.raceFirst(late, keepLease(operation, looks))
+      return yield* abandonable(Effect.provideService(step, ComputeFence, operation.fence), over, grace).pipe(
+        Effect.ensuring(
+          Effect.sync(() => {
+            if (watched.get(operation.id) === looks) watched.delete(operation.id)
+          })
+        )
+      )
+    })
+
+  /** A defect counts as a failure that can be retried, so that it does not block the branch for ever. */
+  const performed = (operation: StoredOperation) => {
+    const { action, branch_id } = operation
+    const address = branch_id === null ? Effect.succeed(null) : actions[action].perform(operation, branch_id)
+    return Effect.catchDefect(
+      address,
+      (defect) => new ComputeFailed({ reason: "An internal error.", detail: String(defect), retryable: true })
+    )
+  }
+
+  /** Brings the machines back to what the record says after the operation is over without success. Best effort. */
+  const undone = (operation: StoredOperation) => {
+    const { undo } = actions[operation.action]
+    if (undo === undefined) return Effect.void
+    return underLease(operation, Effect.exit(undo(operation)), Duration.min(deadlineOf(operation), undoDeadline))
+  }
+  const deadlineOf = ({ action }: StoredOperation) => classes[classOf(action)].deadline
+
+  const noted = (operation: StoredOperation, failure: ComputeFailed, outcome: "failed" | "busy" | "abandoned") => {
+    const { action, branch_id, failures_count, id, org_id, project_id } = operation
+    const line = `${action} ${outcome === "busy" ? "waits" : "failed"}: ${failure.reason}`
+    const said = { operation_id: id, org_id, project_id, branch_id, action, try: failures_count + 1 }
+    // A promise that is not kept after several tries needs a person.
+    const write = actions[action].isPromise && failures_count >= policy.retries ? Effect.logError : Effect.logWarning
+    return Effect.andThen(
+      recordTry(action, outcome),
+      Effect.annotateLogs(write(line), { ...said, detail: failure.detail ?? failure.reason })
+    )
+  }
+
+  const failed = Effect.fnUntraced(function* (
+    operation: StoredOperation,
+    failure: ComputeFailed,
+    outcome: "failed" | "busy" | "abandoned"
+  ) {
+    yield* noted(operation, failure, outcome)
+    if ((yield* decide(operation, failure)).kind === "end") yield* undone(operation)
+    yield* fail(operation, failure)
+  })
+
+  const perform = Effect.fn("OperationRunner.run")(function* (operation: StoredOperation) {
+    yield* Effect.annotateCurrentSpan({ operation_id: operation.id, action: operation.action })
+    const started = yield* start(operation)
+    if (Option.isNone(started) || !started.value.go) return
+    const running = started.value.operation
+    if (running.status === "cancelling") {
+      yield* undone(running)
+      return yield* cancel(running)
+    }
+    const outcome = yield* Effect.result(underLease(running, performed(running), deadlineOf(running)))
+    if (Result.isFailure(outcome)) {
+      const failure = outcome.failure
+      if (failure._tag === "StorageError") return yield* failure
+      return yield* failed(running, failure, failure.busy === true ? "busy" : "failed")
+    }
+    if (Result.isSuccess(outcome.success)) {
+      yield* recordTry(running.action, "finished")
+      return yield* finish(running, outcome.success.success)
+    }
+    const reason = outcome.success.failure
+    if (reason === "lost") return
+    if (reason === "late") return yield* failed(running, tookTooLong, "abandoned")
+    yield* undone(running)
+    yield* cancel(running)
+  })
+
+  return {
+    claim,
+    perform: (operation: StoredOperation): Effect.Effect<void, StorageError> =>
+      Effect.provideContext(Effect.asVoid(perform(operation)), context),
+    /** Ends the lease of an operation that is not performed any more. */
+    giveBack: (operation: StoredOperation) => store.release(operation.id, leaseOf(operation)),
+    /** Reads an operation that is performed here: it may have been cancelled. */
+    look: (operation: OperationId) =>
+      Effect.suspend(() => {
+        const looks = watched.get(operation)
+        return looks === undefined ? Effect.void : Effect.asVoid(Queue.offer(looks, undefined))
+      })
+  }
+})
+
+const undoDeadline = Duration.seconds(30)

@@ -1,0 +1,18 @@
+/** What operators see of operations (docs/design/operations.md O14). */
+import { type Effect, Metric } from "effect"
+import type { OperationAction } from "../operations/Operation.ts"
+import type { OperationClass } from "../operations/OperationClass.ts"
+
+const places = Metric.gauge("operations_running", { description: "Operations that this instance performs, by class." })
+const tries = Metric.counter("operation_tries_total", {
+  description: "Tries of operations that ended, by action and outcome: finished, failed, busy, abandoned.",
+  incremental: true
+})
+
+export const recordPlaces = (of: OperationClass, taken: number): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(places, { class: of }), taken)
+
+export type Outcome = "finished" | "failed" | "busy" | "abandoned"
+
+export const recordTry = (action: OperationAction, outcome: Outcome): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(tries, { action, outcome }), 1)

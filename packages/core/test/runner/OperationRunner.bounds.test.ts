@@ -1,0 +1,307 @@
+/** Calls of the driver that hang, machines without room, and promises that have to be kept. */
+import { assert, describe, it } from "@effect/vitest"
+import { Deferred, Duration, Effect, Fiber, Logger, References } from "effect"
+import { TestClock } from "effect/testing"
+import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
+import { ComputeFence } from "../../src/computes/ComputeFence.ts"
+import type { OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
+import { classOf } from "../../src/operations/OperationClass.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { bySystem, Operations } from "../../src/operations/Operations.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { Projects } from "../../src/provisioning/Projects.ts"
+import { busyPause } from "../../src/runner/afterFailure.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import { defaultRunnerSettings } from "../../src/runner/RunnerPolicy.ts"
+import { Transaction } from "../../src/Transaction.ts"
+import { anotherRunner, Core, Machines, settle, until } from "../memory/core.ts"
+import {
+  endpointNow,
+  onBranch,
+  only,
+  operation,
+  readyChild,
+  readyProject,
+  setDesiredState,
+  statusesOf
+} from "./story.ts"
+
+const hangs = Effect.uninterruptible(Effect.never)
+const runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)
+
+/** Lets time pass until the fiber has ended. */
+const passing = <A, E>(fiber: Fiber.Fiber<A, E>, step: Duration.Input) =>
+  Effect.andThen(until(Effect.map(TestClock.adjust(step), () => fiber.pollUnsafe() !== undefined)), Fiber.join(fiber))
+
+const scheduled = (given: Effect.Success<typeof readyProject>, action: OperationAction) =>
+  Effect.gen(function* () {
+    const { run } = yield* Transaction
+    const { schedule } = yield* Operations
+    const { branch, project } = given
+    return yield* run(schedule({ project, branch_id: branch.id, endpoint_id: null, action, initiator: bySystem }))
+  })
+
+describe("A call of the driver that hangs", () => {
+  it.effect("a call that neither ends nor can be interrupted is abandoned at its deadline and tried again", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint, project } = yield* readyProject
+      machines.before = () => hangs
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      const working = yield* Effect.forkChild(runOne)
+      yield* TestClock.adjust(Duration.subtract(defaultRunnerSettings.classes.computes.deadline, Duration.seconds(1)))
+      assert.isUndefined(working.pollUnsafe(), "the deadline is not over")
+      yield* passing(working, "1 second")
+      const late = yield* operation(id)
+      assert.deepInclude({ ...late }, { status: "running", failures_count: 1, lease_until: null })
+      assert.match(late.error ?? "", /took too long/)
+      machines.before = () => Effect.void
+      yield* TestClock.adjust("1 second")
+      yield* settle
+      assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running", "finished"])
+      assert.strictEqual((yield* endpointNow(endpoint.id)).current_state, "active")
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("each class of actions has a deadline", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const given = yield* readyProject
+      machines.before = () => hangs
+      for (const action of ["apply_config", "delete_timeline"] as const) {
+        const made = yield* scheduled(given, action)
+        const working = yield* Effect.forkChild(runOne)
+        const { deadline } = defaultRunnerSettings.classes[classOf(action)]
+        yield* TestClock.adjust(Duration.subtract(deadline, Duration.seconds(1)))
+        assert.strictEqual((yield* operation(made.id)).failures_count, 0)
+        yield* passing(working, "1 second")
+        assert.strictEqual((yield* operation(made.id)).failures_count, 1)
+        yield* (yield* OperationStore).update(yield* finishedOf(made))
+      }
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a worker that lost its lease is free although its call cannot be interrupted", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const store = yield* OperationStore
+      const { endpoint, project } = yield* readyProject
+      machines.before = () => hangs
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      const working = yield* Effect.forkChild(runOne)
+      yield* TestClock.adjust(1)
+      const row = yield* operation(id)
+      yield* store.release(id, { worker: row.lease_owner ?? "", fence: row.fence })
+      yield* passing(working, "5 seconds")
+      assert.strictEqual((yield* operation(id)).failures_count, 0)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("the late end of an abandoned call changes nothing, also when the same worker tries again", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint, project } = yield* readyProject
+      const gate = yield* Deferred.make<void>()
+      machines.before = () => Effect.uninterruptible(Deferred.await(gate))
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      yield* passing(yield* Effect.forkChild(runOne), "1 minute")
+      machines.before = () => Effect.never
+      yield* TestClock.adjust("1 second")
+      const again = yield* Effect.forkChild(runOne)
+      yield* TestClock.adjust(1)
+      const before = yield* operation(id)
+      yield* Deferred.succeed(gate, undefined)
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(yield* operation(id), before)
+      assert.strictEqual((yield* endpointNow(endpoint.id)).current_state, "idle")
+      yield* Fiber.interrupt(again)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("each claim calls the driver with a higher fence, on every worker", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint, project } = yield* readyProject
+      const fences: Array<number | null> = []
+      machines.before = () =>
+        Effect.flatMap(ComputeFence, (fence) => {
+          fences.push(fence)
+          return fences.length < 4 ? new ComputeFailed({ reason: "no", retryable: true }) : Effect.void
+        })
+      const other = yield* anotherRunner
+      yield* setDesiredState(project, endpoint, "active")
+      for (const worker of [runOne, other, runOne, other]) {
+        yield* worker
+        yield* TestClock.adjust("5 seconds")
+      }
+      const numbers = fences.map((fence) => fence ?? 0)
+      assert.lengthOf(numbers, 4)
+      assert.isTrue(
+        numbers.every((fence, n) => fence > (numbers[n - 1] ?? 0)),
+        String(numbers)
+      )
+    }).pipe(Effect.scoped, Effect.provide(Core))
+  )
+
+  it.effect("a start that is abandoned for good stops what it may have started", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint, project } = yield* readyProject
+      machines.before = (call) => (call.startsWith("start") ? hangs : Effect.void)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      for (let n = 0; n <= defaultRunnerSettings.retries; n++) {
+        yield* passing(yield* Effect.forkChild(runOne), "1 minute")
+        yield* TestClock.adjust("30 seconds")
+      }
+      assert.strictEqual((yield* operation(id)).status, "failed")
+      assert.strictEqual(machines.calls.at(-1), `stop ${endpoint.id}`)
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+const finishedOf = Effect.fnUntraced(function* ({ id }: StoredOperation) {
+  const row = yield* operation(id)
+  return { ...row, status: "finished", view: row.view } as const
+})
+
+describe("Machines without room", () => {
+  const full = new ComputeFailed({ reason: "Five other branches are being copied.", retryable: true, busy: true })
+
+  it.effect("an operation waits for room without counting failures, however often it finds none", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { ada, project } = yield* readyProject
+      let tries = 0
+      machines.before = () => Effect.suspend(() => (++tries <= 20 ? Effect.fail(full) : Effect.void))
+      const made = yield* (yield* Branches).create(ada, project, {
+        name: null,
+        parent_id: null,
+        protected: false,
+        ttl_seconds: null,
+        endpoint: false
+      })
+      const { id } = only(made.operations)
+      yield* settle
+      const waiting = yield* operation(id)
+      assert.deepInclude({ ...waiting }, { status: "running", failures_count: 0, error: full.reason })
+      assert.isNotNull(waiting.retry_at)
+      yield* until(
+        Effect.gen(function* () {
+          yield* TestClock.adjust("15 seconds")
+          yield* settle
+          return (yield* operation(id)).status === "finished"
+        })
+      )
+      assert.strictEqual(tries, 21)
+      assert.deepInclude({ ...(yield* operation(id)) }, { failures_count: 0, error: null, busy_since: null })
+      assert.deepStrictEqual(yield* statusesOf(id), ["scheduling", "running", "finished"])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("an operation that finds no room for an hour fails with a sentence", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint, project } = yield* readyProject
+      machines.before = () => Effect.fail(full)
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      yield* settle
+      yield* TestClock.adjust("59 minutes")
+      yield* settle
+      assert.strictEqual((yield* operation(id)).status, "running")
+      yield* TestClock.adjust("61 seconds")
+      yield* settle
+      const failed = yield* operation(id)
+      assert.deepInclude({ ...failed }, { status: "failed", failures_count: 0 })
+      assert.strictEqual(failed.error, `${full.reason} This did not change for 1h.`)
+      assert.isNull((yield* endpointNow(endpoint.id)).pending_state)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it("the pause of an operation without room grows to a quarter of a minute and is never regular", () => {
+    const millis = (waited: Duration.Input, random: number) =>
+      Duration.toMillis(busyPause(Duration.fromInputUnsafe(waited), random))
+    assert.strictEqual(millis(0, 0), 500)
+    assert.strictEqual(millis(0, 1), 1000)
+    assert.strictEqual(millis("20 seconds", 1), 5000)
+    assert.strictEqual(millis("1 hour", 0), 7500)
+    assert.strictEqual(millis("1 hour", 1), 15_000)
+  })
+})
+
+describe("A promise", () => {
+  const broken = [
+    new ComputeFailed({ reason: "too many clients", retryable: true }),
+    new ComputeFailed({ reason: "not this one", retryable: false }),
+    new ComputeFailed({ reason: "locked", retryable: true, busy: true })
+  ]
+
+  for (const [n, failure] of broken.entries())
+    for (const action of ["apply_config", "delete_timeline", "delete_compute"] as const)
+      it.effect(`${action} is tried until it has succeeded, whatever the failure (${n + 1})`, () =>
+        Effect.gen(function* () {
+          const machines = yield* Machines
+          const given = yield* readyProject
+          yield* setDesiredState(given.project, given.endpoint, "active")
+          yield* settle
+          machines.before = () => Effect.fail(failure)
+          const made =
+            action === "delete_compute"
+              ? only(yield* (yield* Endpoints).remove(given.ada, onBranch, given.project, given.endpoint))
+              : yield* scheduled(given, action)
+          for (let tries = 0; tries < 12; tries++) {
+            yield* settle
+            yield* TestClock.adjust("30 seconds")
+          }
+          assert.strictEqual((yield* operation(made.id)).status, "running")
+          machines.before = () => Effect.void
+          yield* settle
+          assert.deepStrictEqual(yield* statusesOf(made.id), ["scheduling", "running", "finished"])
+        }).pipe(Effect.provide(Core), Effect.provideService(References.MinimumLogLevel, "None"))
+      )
+
+  it.effect("roles of a branch that was deleted are no longer applied, and its deletion follows", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const given = yield* readyProject
+      const child = yield* readyChild(given.ada, given.project)
+      machines.before = (call) =>
+        call.startsWith("applyRoles") ? Effect.fail(broken[0] as ComputeFailed) : Effect.void
+      const stuck = yield* scheduled({ ...given, branch: child.branch }, "apply_config")
+      yield* settle
+      yield* (yield* Projects).remove(given.ada, given.project)
+      for (let tries = 0; tries < 6; tries++) {
+        yield* TestClock.adjust("1 minute")
+        yield* settle
+      }
+      assert.strictEqual((yield* operation(stuck.id)).status, "failed")
+      assert.include(machines.calls, `deleteBranch ${child.branch.id}`)
+    }).pipe(Effect.provide(Core), Effect.provideService(References.MinimumLogLevel, "None"))
+  )
+})
+
+describe("The operator's log", () => {
+  it.effect("a failed try is one line with the operation, its place and what the machine said", () =>
+    Effect.gen(function* () {
+      const lines: Array<{ readonly message: unknown; readonly notes: Record<string, unknown> }> = []
+      const capture = Logger.make(({ fiber, message }) => {
+        lines.push({ message, notes: { ...fiber.getRef(References.CurrentLogAnnotations) } })
+      })
+      const machines = yield* Machines
+      const { endpoint, project } = yield* readyProject
+      const failure = { reason: "The branch could not be started.", detail: "FATAL: /srv/computes/br-1 is full" }
+      machines.before = () => Effect.fail(new ComputeFailed({ ...failure, retryable: true }))
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      yield* Effect.provide(runOne, Logger.layer([capture]))
+      assert.lengthOf(lines, 1)
+      assert.deepInclude(lines[0]?.notes, {
+        operation_id: id,
+        org_id: project.org_id,
+        project_id: project.id,
+        detail: failure.detail
+      })
+      assert.include(String(lines[0]?.message), `start_compute failed: ${failure.reason}`)
+      assert.strictEqual((yield* operation(id)).error, failure.reason)
+    }).pipe(Effect.provide(Core))
+  )
+})
