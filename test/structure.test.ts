@@ -51,7 +51,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["events/ring", "events/streams"],
     ...["authorization", "operations", "computes", "allowlist", "guard"],
     ...["sign-in", "key-issuing", "cli-login", "organizations", "provisioning", "proxying", "runner"],
-    ...["memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
+    ...["ended-records", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
   ],
   postgres: [
     ...["migrations", "driver", "database", "migrate.ts"],

@@ -127,6 +127,7 @@ const released = {
   "0005_requests": "3461e58d59c43c95682abc80d1f66a93",
   "0006_sequence_by_key": "a0ea2366eabf2a0befbf40382b5fc73c",
   "0007_operations": "433e0bac48a5559e3ee8482ab3d8f99a",
+  "0007b_retention": "86ab50e2f45ba55b5ed46cb99ac2709b",
   "0011_lists": "85ab06c18e9dcfe35e641b32f3ccf25a",
   "0012_instances": "12ffc1f8244c477edaf24dfaa78ca085"
 }

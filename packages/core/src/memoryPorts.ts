@@ -4,6 +4,7 @@ import { AccountStore } from "./accounts/AccountStore.ts"
 import { InvitationStore } from "./accounts/InvitationStore.ts"
 import { IpAllowlistStore } from "./allowlist/IpAllowlistStore.ts"
 import { CliGrantStore } from "./cli-login/CliGrantStore.ts"
+import { EndedRecordStore } from "./ended-records/EndedRecordStore.ts"
 import { EventLog } from "./events/EventLog.ts"
 import { CredentialStore } from "./guard/CredentialStore.ts"
 import { IdempotencyStore } from "./idempotency/IdempotencyStore.ts"
@@ -27,7 +28,11 @@ const Stores = Layer.mergeAll(
   BranchRoleStore.layerMemory,
   BranchStore.layerMemory,
   CliGrantStore.layerMemory,
+<<<<<<< HEAD
   ComputeDoubtStore.layerMemory,
+=======
+  EndedRecordStore.layerMemory,
+>>>>>>> f2935db (retention: purge operations and records that ended)
   EndpointStore.layerMemory,
   IdempotencyStore.layerMemory,
   InvitationStore.layerMemory,

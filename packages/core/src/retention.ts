@@ -1,15 +1,34 @@
 /**
  * Purges expired rows: sessions past their window, spent id tokens, login codes, idempotency records, counters of rate
- * limits. `EventFeed` purges events.
+ * limits, and what has ended. `EventFeed` purges events.
  *
  * It may run on every instance concurrently: each step deletes by an instant.
  */
-import { DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
 import { CliGrantStore } from "./cli-login/CliGrantStore.ts"
+import { EndedRecordStore } from "./ended-records/EndedRecordStore.ts"
 import { IdempotencyStore } from "./idempotency/IdempotencyStore.ts"
 import { RateLimiter } from "./limits/RateLimiter.ts"
 import { SessionPolicy } from "./sessions/Session.ts"
 import { SessionStore } from "./sessions/SessionStore.ts"
+
+export interface RetentionSettings {
+  /** How long final operations are kept. */
+  readonly operations: Duration.Duration
+  /** How long deleted projects, branches and endpoints, and ended roles, API keys and invitations are kept. */
+  readonly records: Duration.Duration
+}
+
+export const defaultRetention: RetentionSettings = { operations: Duration.days(30), records: Duration.days(90) }
+
+export const RetentionPolicy = Context.Reference<RetentionSettings>("@narthex/core/RetentionPolicy", {
+  defaultValue: () => defaultRetention
+})
+
+/** How many records of a kind one statement purges at most, so that none takes long. */
+const batch = 500
+/** How many statements of each kind one run makes at most. The next run continues. */
+const rounds = 20
 
 /** How long the state of a login stays reserved after its code expired. */
 const grantsKept = Duration.days(1)
@@ -24,14 +43,21 @@ export const purgeExpired = Effect.gen(function* () {
   yield* (yield* CliGrantStore).purge(before(grantsKept))
   yield* (yield* IdempotencyStore).purge(now)
   yield* (yield* RateLimiter).purge(now)
+  const { operations, records } = yield* RetentionPolicy
+  const ended = yield* EndedRecordStore
+  for (let round = 0; round < rounds; round++)
+    if ((yield* ended.purge({ operations: before(operations), records: before(records) }, batch)) === 0) break
 })
 
 /** Every ten minutes, as long as its scope lives. After a failure the next run tries again. */
-export const layerPurging: Layer.Layer<never, never, CliGrantStore | IdempotencyStore | RateLimiter | SessionStore> =
-  Layer.effectDiscard(
-    purgeExpired.pipe(
-      Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.", cause)),
-      Effect.repeat(Schedule.spaced("10 minutes")),
-      Effect.forkScoped
-    )
+export const layerPurging: Layer.Layer<
+  never,
+  never,
+  CliGrantStore | EndedRecordStore | IdempotencyStore | RateLimiter | SessionStore
+> = Layer.effectDiscard(
+  purgeExpired.pipe(
+    Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.", cause)),
+    Effect.repeat(Schedule.spaced("10 minutes")),
+    Effect.forkScoped
   )
+)

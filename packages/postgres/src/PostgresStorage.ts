@@ -4,6 +4,7 @@ import { PostgresAccountStore } from "./accounts/PostgresAccountStore.ts"
 import { PostgresInvitationStore } from "./accounts/PostgresInvitationStore.ts"
 import { PostgresIpAllowlistStore } from "./allowlist/PostgresIpAllowlistStore.ts"
 import { PostgresCliGrantStore } from "./cli-login/PostgresCliGrantStore.ts"
+import { PostgresEndedRecordStore } from "./ended-records/PostgresEndedRecordStore.ts"
 import { PostgresEventLog } from "./events/PostgresEventLog.ts"
 import { PostgresCredentialStore } from "./guard/PostgresCredentialStore.ts"
 import { PostgresIdempotencyStore } from "./idempotency/PostgresIdempotencyStore.ts"
@@ -28,6 +29,7 @@ const stores = Layer.mergeAll(
   PostgresCliGrantStore.layer,
   PostgresComputeDoubtStore.layer,
   PostgresCredentialStore.layer,
+  PostgresEndedRecordStore.layer,
   PostgresEndpointStore.layer,
   PostgresIdempotencyStore.layer,
   PostgresInvitationStore.layer,

@@ -19,6 +19,7 @@ import { eventFloors } from "./migrations/0004_event_floors.ts"
 import { requests } from "./migrations/0005_requests.ts"
 import { sequenceByKey } from "./migrations/0006_sequence_by_key.ts"
 import { operationClaims } from "./migrations/0007_operations.ts"
+import { retention } from "./migrations/0007b_retention.ts"
 import { lists } from "./migrations/0011_lists.ts"
 import { instances } from "./migrations/0012_instances.ts"
 
@@ -31,6 +32,7 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0005_requests", requests],
   ["0006_sequence_by_key", sequenceByKey],
   ["0007_operations", operationClaims],
+  ["0007b_retention", retention],
   ["0011_lists", lists],
   ["0012_instances", instances]
 ]

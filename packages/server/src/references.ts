@@ -9,6 +9,7 @@ import {
   KeyLimit,
   ProxyAddress,
   RegionId,
+  RetentionPolicy,
   RunnerPolicy,
   SessionPolicy
 } from "@narthex/core"
@@ -50,6 +51,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
               opens: limits.stream_opens_per_second
             }
     }),
+    Layer.succeed(RetentionPolicy, settings.retention),
     Layer.succeed(RunnerPolicy, {
       ...defaultRunnerSettings,
       busy_limit: operations.busy_limit,

@@ -1,5 +1,5 @@
 /** Variables of the platform: regions, computes, allowlists, events. */
-import { defaultEventSettings, defaultRunnerSettings } from "@narthex/core"
+import { defaultEventSettings, defaultRetention, defaultRunnerSettings } from "@narthex/core"
 import { defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
 import { optional, variable } from "../Variable.ts"
@@ -37,6 +37,20 @@ export const platform = {
     "the system's Postgres, otherwise npm's",
     "The Postgres programs of the embedded store and of local computes: `system`, `npm`, or a directory with `postgres` and `initdb`."
   ),
+  retention: {
+    operations: variable(
+      "NARTHEX_OPERATION_RETENTION",
+      forms.duration,
+      defaultRetention.operations,
+      "How long operations are kept after their end."
+    ),
+    records: variable(
+      "NARTHEX_RECORD_RETENTION",
+      forms.duration,
+      defaultRetention.records,
+      "How long deleted projects, branches and endpoints are kept, and ended roles, API keys and invitations."
+    )
+  },
   operations: {
     computes_deadline: variable(
       "NARTHEX_COMPUTES_DEADLINE",

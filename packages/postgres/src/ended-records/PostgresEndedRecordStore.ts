@@ -1,0 +1,88 @@
+/** `EndedRecordStore` on Postgres: a statement for each kind, which skips rows that another instance is purging. */
+import { EndedRecordStore } from "@narthex/core"
+import { DateTime, Effect, Layer } from "effect"
+import { Database } from "../database/Database.ts"
+
+const roleEnded = "(r.revoked_at < $1 or r.expires_at < $1)"
+
+/** From what refers to what is referred to. $1 is the instant, $2 the limit. */
+const kinds: ReadonlyArray<readonly [kind: "operations" | "records", text: string]> = [
+  [
+    "operations",
+    `delete from operation where id = any (array(
+       select o.id from operation o
+       where o.finished_at < $1 and o.status not in ('scheduling', 'running', 'cancelling')
+       order by o.finished_at limit $2 for update skip locked))`
+  ],
+  [
+    "records",
+    `delete from branch_role where ctid = any (array(
+       select r.ctid from branch_role r where ${roleEnded} limit $2 for update skip locked))`
+  ],
+  [
+    "records",
+    `delete from api_key where id = any (array(
+       select k.id from api_key k where k.revoked_at < $1 or k.expires_at < $1 limit $2 for update skip locked))`
+  ],
+  [
+    "records",
+    `delete from invitation where id = any (array(
+       select i.id from invitation i where i.accepted_at < $1 or i.revoked_at < $1 or i.expires_at < $1
+       limit $2 for update skip locked))`
+  ],
+  [
+    "records",
+    `delete from endpoint where id = any (array(
+       select e.id from endpoint e
+       where e.deleted_at < $1
+         and not exists (select 1 from operation o where o.branch_id = e.branch_id and o.endpoint_id = e.id)
+       limit $2 for update skip locked))`
+  ],
+  [
+    "records",
+    `delete from branch where id = any (array(
+       select b.id from branch b
+       where b.deleted_at < $1
+         and not exists (select 1 from operation o where o.branch_id = b.id)
+         and not exists (select 1 from operation o where o.project_id = b.project_id and o.copies = b.id)
+         and not exists (select 1 from branch_role r where r.branch_id = b.id)
+         and not exists (select 1 from endpoint e where e.branch_id = b.id)
+         and not exists (select 1 from branch c where c.parent_id = b.id)
+         and not exists (select 1 from api_key k where k.scope_branch = b.id)
+       limit $2 for update skip locked))`
+  ],
+  [
+    "records",
+    `with gone as (
+       delete from project where id = any (array(
+         select p.id from project p
+         where p.deleted_at < $1
+           and not exists (select 1 from operation o where o.project_id = p.id)
+           and not exists (select 1 from branch b where b.project_id = p.id)
+           and not exists (select 1 from api_key k where k.scope_project = p.id)
+         limit $2 for update skip locked)) returning id, org_id
+     ), rules as (delete from ip_rule where project_id in (select id from gone)
+     ), lists as (delete from ip_allowlist where project_id in (select id from gone)
+     ), turns as (
+       delete from operation_turn t using gone
+       where t.class in ('computes', 'roles', 'branches') and t.org_id = gone.org_id and t.project_id = gone.id
+     ) select id from gone`
+  ]
+]
+
+const make = Effect.gen(function* () {
+  const { query } = yield* Database
+  return EndedRecordStore.of({
+    purge: Effect.fn("EndedRecordStore.purge")(function* (before, limit) {
+      let purged = 0
+      for (const [kind, text] of kinds) {
+        const statement = text.startsWith("with") ? text : `${text} returning 1`
+        const params = [DateTime.toDateUtc(before[kind]), limit]
+        purged += (yield* query("EndedRecordStore.purge", statement, params)).length
+      }
+      return purged
+    })
+  })
+})
+
+export const PostgresEndedRecordStore = { layer: Layer.effect(EndedRecordStore, make) }
