@@ -131,6 +131,7 @@ const matrix: Record<string, ReadonlyArray<string>> = {
   "an ...r ..iiic.": ["branches.create", "sandboxes.create", "endpoints.create", "branches.delete", "endpoints.delete"],
   "an ...r ..i.ic.": ["branches.change", "branches.reset"],
   "an ...r ..i..c.": ["endpoints.change", "endpoints.start", "endpoints.suspend"],
+  "an ...r ..i..cc": ["operations.cancel"],
   "an .... ..i.ic.": ["branches.mint"]
 }
 

@@ -28,6 +28,7 @@ import { Sandboxes } from "./provisioning/Sandboxes.ts"
 import { ProxyRequests } from "./proxying/ProxyRequests.ts"
 import { Regions } from "./regions/Regions.ts"
 import { layerPurging } from "./retention.ts"
+import { OperationCancels } from "./runner/OperationCancels.ts"
 import { OperationRunner } from "./runner/OperationRunner.ts"
 import { Reconciler } from "./runner/Reconciler.ts"
 import { Sessions } from "./sign-in/Sessions.ts"
@@ -53,7 +54,7 @@ const Work = Layer.mergeAll(
   Reconciler.layer,
   IpAllowlist.layer
 ).pipe(
-  Layer.provideMerge(Layer.mergeAll(Branches.layer, Credentials.layer, Endpoints.layer)),
+  Layer.provideMerge(Layer.mergeAll(Branches.layer, Credentials.layer, Endpoints.layer, OperationCancels.layer)),
   Layer.provideMerge(Layer.mergeAll(Operations.layer, OperationWaits.layer, Regions.layer))
 )
 

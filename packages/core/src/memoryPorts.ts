@@ -28,11 +28,8 @@ const Stores = Layer.mergeAll(
   BranchRoleStore.layerMemory,
   BranchStore.layerMemory,
   CliGrantStore.layerMemory,
-<<<<<<< HEAD
   ComputeDoubtStore.layerMemory,
-=======
   EndedRecordStore.layerMemory,
->>>>>>> f2935db (retention: purge operations and records that ended)
   EndpointStore.layerMemory,
   IdempotencyStore.layerMemory,
   InvitationStore.layerMemory,

@@ -1,7 +1,8 @@
 /** The endpoints of operations: work that takes time, and a long poll for its end. */
-import { OperationId, ProjectId, reads } from "@narthex/core"
+import { changes, OperationId, ProjectId, reads } from "@narthex/core"
 import { Duration, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { ConflictProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
@@ -32,7 +33,14 @@ export class OperationsApi extends HttpApiGroup.make("operations")
       params: { ...project, operation_id: OperationId },
       query: { wait: Schema.optionalKey(Wait) },
       success: Schema.Struct({ operation: OperationRecord })
-    }).annotateMerge(endpointRules(reads("operation", "branch"), "Read an operation, or wait until it ends"))
+    }).annotateMerge(endpointRules(reads("operation", "branch"), "Read an operation, or wait until it ends")),
+    HttpApiEndpoint.post("cancel", "/v1/projects/:project_id/operations/:operation_id/cancel", {
+      params: { ...project, operation_id: OperationId },
+      success: Schema.Struct({ operation: OperationRecord }),
+      error: ConflictProblem
+    }).annotateMerge(
+      endpointRules(changes("write", "change_projects", "operation", { reach: "branch" }), "Cancel an operation")
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

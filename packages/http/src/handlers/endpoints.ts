@@ -1,6 +1,15 @@
 /** Serves `EndpointsApi` and `OperationsApi` from the core. */
 import { Api } from "@narthex/api"
-import { AppliedPolicy, Endpoints, NotFound, Operations, OperationWaits, Principal, Target } from "@narthex/core"
+import {
+  AppliedPolicy,
+  Endpoints,
+  NotFound,
+  OperationCancels,
+  Operations,
+  OperationWaits,
+  Principal,
+  Target
+} from "@narthex/core"
 import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -59,6 +68,7 @@ export const OperationsHandlers = HttpApiBuilder.group(
   Api,
   "operations",
   Effect.fn(function* (handlers) {
+    const cancels = yield* OperationCancels
     const operations = yield* Operations
     const waits = yield* OperationWaits
     return handlers.handleAll({
@@ -72,6 +82,10 @@ export const OperationsHandlers = HttpApiBuilder.group(
         if (wait === undefined) return { operation: operation.view }
         const settled = yield* problems(waits.settled(operation.id, wait))
         return Option.isNone(settled) ? yield* problems(new NotFound({})) : { operation: settled.value.view }
+      }),
+      cancel: Effect.fnUntraced(function* () {
+        const cancelled = yield* problems(cancels.cancel(yield* Target.operation))
+        return { operation: cancelled.view }
       })
     })
   })

@@ -175,7 +175,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     const branch = aBranch(id, { region_id, parent_id, name: aText("b").replace(" ", "-"), ...kinds[on], ...own })
     const endpoint = anEndpoint(id, branch.id, { region_id, type: "read_write" })
     const times = { created_at: at(0), updated_at: at(0), started_at: at(0), finished_at: at(0) }
-    const operation = anOperation(id, branch.id, { org_id: org, status: "finished", ...times })
+    const operation = anOperation(id, branch.id, { org_id: org, status: "cancelled", ...times })
     yield* branches.put(branch)
     yield* endpoints.put(endpoint)
     yield* operations.insert(operation)

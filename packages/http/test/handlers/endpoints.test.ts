@@ -90,4 +90,17 @@ layer(memoryApi(), { excludeTestServices: true })("operations", (it) => {
       )
     })
   )
+
+  it.effect("POST operations/{id}/cancel, 409: an operation that has ended, and a deletion", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const { endpoint, path } = yield* project(who)
+      const started = yield* settled(who, yield* who.call("POST", `${path}/endpoints/${endpoint}/start`))
+      const cancel = (id: string) => who.call("POST", `${path}/operations/${id}/cancel`)
+      refused(yield* cancel(started.body.operations[0].id), 409, "conflict")
+      const removed = yield* who.call("DELETE", `${path}/endpoints/${endpoint}`)
+      refused(yield* cancel(removed.body.operations[0].id), 409, "conflict")
+      refused(yield* cancel("unknown"), 404, "not_found")
+    })
+  )
 })

@@ -29,6 +29,12 @@ export const projects: ReadonlyArray<Row> = [
     ]
   },
   {
+    row: "17c",
+    says: "cancel an operation",
+    cells: "401 401 a n 2 2 2 r 2 2/i 2/i c c",
+    calls: [{ call: "operations.cancel", kind: "operation" }]
+  },
+  {
     row: "18",
     says: "change a project, its allowlist",
     cells: "401 401 a n 2 2 2 r 2 2/i i c c",

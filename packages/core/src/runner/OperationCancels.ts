@@ -1,0 +1,66 @@
+/**
+ * Cancels operations (docs/design/operations.md O15 to O17).
+ *
+ * One that has not started is cancelled at once. One that runs becomes `cancelling`, and a runner ends it: the one that
+ * performs it, or, if none does, the one that claims it next.
+ */
+import { Context, Effect, Layer } from "effect"
+import { isFinal, StoredOperation } from "../operations/Operation.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
+import { Operations } from "../operations/Operations.ts"
+import type { BranchStore } from "../projects/BranchStore.ts"
+import type { EndpointStore } from "../projects/EndpointStore.ts"
+import { Conflict, type NotFound, orNotFound } from "../Refusals.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+import { actions } from "./actions.ts"
+
+export class OperationCancels extends Context.Service<
+  OperationCancels,
+  {
+    /**
+     * Cancels the operation, and returns it as it is then: `cancelled` or `cancelling`. Repeating it changes nothing.
+     * `Conflict`: the operation is over, or carries a promise and is not cancelled.
+     */
+    readonly cancel: (
+      operation: Pick<StoredOperation, "id">
+    ) => Effect.Effect<StoredOperation, Conflict | NotFound | StorageError>
+  }
+>()("@narthex/core/runner/OperationCancels") {
+  static readonly layer: Layer.Layer<
+    OperationCancels,
+    never,
+    BranchStore | EndpointStore | Operations | OperationStore | Transaction
+  > = Layer.effect(
+    OperationCancels,
+    Effect.gen(function* () {
+      const context = yield* Effect.context<BranchStore | EndpointStore | OperationStore>()
+      const store = yield* OperationStore
+      const operations = yield* Operations
+      const { run } = yield* Transaction
+
+      const cancel: OperationCancels["Service"]["cancel"] = Effect.fn("OperationCancels.cancel")(function* ({ id }) {
+        const step = Effect.gen(function* () {
+          const operation = yield* orNotFound(store.lock(id))
+          const { action, status } = operation
+          if (status === "cancelled" || status === "cancelling") return operation
+          if (isFinal(status)) return yield* new Conflict({ reason: `The operation has ended: it is ${status}.` })
+          if (actions[action].isPromise)
+            return yield* new Conflict({
+              reason: "Deletions and changes of roles cannot be cancelled. They are tried until they have succeeded."
+            })
+          if (status === "running") {
+            // Due at once: no worker performs an operation that waits for its retry.
+            const due = new StoredOperation({ ...operation, retry_at: null })
+            return yield* operations.move(due, "cancelling")
+          }
+          yield* Effect.provideContext(actions[action].giveUp(operation), context)
+          return yield* operations.move(operation, "cancelled")
+        })
+        return yield* run(step)
+      })
+
+      return OperationCancels.of({ cancel })
+    })
+  )
+}
