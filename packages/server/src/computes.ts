@@ -1,12 +1,12 @@
 /** What runs Postgres for branches (`NARTHEX_COMPUTE`), on instances with the role `runner`. */
-import { ComputeDriver, ComputeFailed, type EndpointStore, layerMemoryComputes, type StorageError } from "@narthex/core"
+import { ComputeDriver, ComputeFailed, layerMemoryComputes } from "@narthex/core"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
 import type { Database } from "@narthex/postgres"
 import { Effect, Layer } from "effect"
 import { layerStaticComputes } from "./adapters/staticComputes.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-type Computes = Layer.Layer<ComputeDriver, LocalPostgresFailure | StorageError, Database | EndpointStore>
+type Computes = Layer.Layer<ComputeDriver, LocalPostgresFailure, Database>
 
 /**
  * The driver of an instance that runs no operations: it needs no Postgres programs and no directory for clusters.
@@ -36,7 +36,10 @@ export const layerComputes = (settings: Settings, isRunner: boolean): Computes =
     case "local":
       return LocalComputeDriver.layer({ dataDir: settings.data_dir, binaries: settings.postgres_bin ?? undefined })
     case "static":
-      return layerStaticComputes(settings.static_endpoints)
+      return layerStaticComputes([
+        ...settings.static_computes,
+        ...settings.static_endpoints.map((address) => ({ address, admin_url: null }))
+      ])
     case "memory":
       return layerMemoryComputes
   }

@@ -73,5 +73,62 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
         why: "A doubt is removed once it is verified."
       }
     ]
+  },
+  {
+    area: "operations",
+    file: "packages/server/src/adapters/staticComputes.ts",
+    tests: ["packages/server/test/adapters/staticComputes.test.ts"],
+    faults: [
+      {
+        id: "static-again",
+        find: "where not exists (select 1 from static_compute as given where given.address = listed.address)",
+        put: "where not exists (select 1 from static_compute_running as given where given.branch_id = listed.address)",
+        why: "A server is assigned to one branch for ever."
+      },
+      {
+        id: "static-fence",
+        find: "if (fence < row.fence)",
+        put: "if (fence < 0)",
+        why: "A call of a runner that lost its claim changes nothing."
+      },
+      {
+        id: "static-left",
+        find: "if (!addresses.includes(address))",
+        put: "if (addresses.length === 0)",
+        why: "A branch whose server left the list is refused."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/server/src/adapters/staticRoles.ts",
+    tests: ["packages/server/test/adapters/staticRoles.test.ts"],
+    faults: [
+      {
+        id: "static-sessions",
+        find: "Effect.tapError(() => ended),",
+        put: "Effect.tapError(() => Effect.void),",
+        why: "A session that holds its role's row ends."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/server/src/controlPlaneAnswers.ts",
+    tests: ["packages/server/test/controlPlaneAnswers.test.ts"],
+    faults: [
+      {
+        id: "ready-refused",
+        find: "(!failure.retryable || monotonic() - answered > patience)",
+        put: "(monotonic() - answered > patience)",
+        why: "A proxy with a refused token is not ready."
+      },
+      {
+        id: "ready-patience",
+        find: "(!failure.retryable || monotonic() - answered > patience)",
+        put: "(!failure.retryable || monotonic() - answered >= 0)",
+        why: "A proxy stays ready while its control plane is replaced."
+      }
+    ]
   }
 ]

@@ -1,14 +1,16 @@
 /**
- * Computes that the operator runs (`NARTHEX_COMPUTE=static`): a fixed list of Postgres servers. Each branch is assigned
- * one address, in the order of the list, when it first needs one. The servers always run; starting and stopping an
- * endpoint only lets connections through or not.
+ * Computes that the operator runs (`NARTHEX_COMPUTE=static`): a fixed table of Postgres servers. Each branch is assigned
+ * one server, in the order of the table, when it first needs one. The servers always run; starting and stopping an
+ * endpoint lets connections through or not, and applies its roles through the server's admin URL.
  *
- * Assignments are stored, so they are the same after a restart and on every instance. An address is assigned once:
- * Narthex cannot empty the server of a deleted branch, so no other branch gets it.
+ * Assignments and what runs are stored, so they are the same after a restart and on every instance. A server is assigned
+ * once: Narthex cannot empty the server of a deleted branch, so no other branch gets it. Data is neither copied nor
+ * removed.
  *
- * The content of the servers is outside its reach: they have roles of their own, and data is neither copied nor removed.
+ * Calls for one branch exclude each other on all instances, by the lock of its row, and a call with a lower
+ * `ComputeFence` than an earlier one is refused.
  *
- * Pitfall: deriving the address from the list alone. If the address of a branch leaves the list, its data is still
+ * Pitfall: deriving the server from the table alone. If the server of a branch leaves the table, its data is still
  * there; the branch is refused instead of being assigned an empty server.
  */
 import {
@@ -16,93 +18,194 @@ import {
   type Compute,
   ComputeDriver,
   ComputeFailed,
-  EndpointStore,
+  ComputeFence,
+  type ComputeRole,
+  type EndpointId,
   type StorageError
 } from "@narthex/core"
 import { Database } from "@narthex/postgres"
-import { Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option, type Redacted } from "effect"
+import { applyStaticRoles, endStaticSessions, refusalOf, staticRoles } from "./staticRoles.ts"
 
-/**
- * `address` is unique and its row stays when the branch is deleted. An operator who has emptied a server deletes the row;
- * then the address is assigned again.
- */
-const table = `create table if not exists static_compute (
-  address   text collate "C" primary key,
-  branch_id text collate "C" not null unique,
-  given_at  timestamptz not null default now()
-)`
+export interface StaticServer {
+  /** Where the proxies reach it: `host:port`, or the absolute path of a socket. */
+  readonly address: string
+  /** The database `postgres` as a user that may create roles. `null`: the server has roles of its own. */
+  readonly admin_url: Redacted.Redacted | null
+}
 
-/** Instances that start at the same time create the table one after another. The number belongs to this table alone. */
-const creationLock = "select pg_advisory_xact_lock(7316904413)"
+/** The number belongs to assignments alone. */
+const assignmentLock = "select pg_advisory_xact_lock(7316904413)::text"
 
 const give = `insert into static_compute (address, branch_id)
 select listed.address, $1
 from unnest($2::text[]) with ordinality as listed(address, n)
 where not exists (select 1 from static_compute as given where given.address = listed.address)
 order by n limit 1
-returning address`
+on conflict (branch_id) do nothing`
 
-interface Row {
-  readonly address: string
-}
+const cannot = (reason: string, detail?: string) =>
+  new ComputeFailed({ reason, retryable: false, ...(detail === undefined ? {} : { detail }) })
 
-const cannot = (reason: string) => new ComputeFailed({ reason, retryable: false })
+/** The store or the server may answer at the next attempt. */
+const later = (reason: string) => (error: StorageError) =>
+  new ComputeFailed({ reason, detail: `${error.message} ${String(error.cause)}`, retryable: true })
 
-/** The store may answer at the next attempt. */
-const retryable = (error: StorageError) => new ComputeFailed({ reason: error.message, retryable: true })
+const storeFailed = later("The control plane's storage cannot be reached. Try again.")
+const serverFailed = later("The branch's server does not answer. Try again.")
+
+/** How long a change of the roles may take, sessions that hold it up included. */
+const patience = "10 seconds"
 
 export const layerStaticComputes = (
-  addresses: ReadonlyArray<string>
-): Layer.Layer<ComputeDriver, StorageError, Database | EndpointStore> =>
+  servers: ReadonlyArray<StaticServer>
+): Layer.Layer<ComputeDriver, never, Database> =>
   Layer.effect(
     ComputeDriver,
     Effect.gen(function* () {
       const { query, transaction } = yield* Database
-      const endpoints = yield* EndpointStore
-      const ask = (text: string, params?: ReadonlyArray<unknown>) => query<Row>("StaticComputes", text, params)
-      yield* transaction(Effect.andThen(ask(creationLock), ask(table)))
+      const addresses = servers.map(({ address }) => address)
+      const adminOf = (address: string) => servers.find((it) => it.address === address)?.admin_url ?? null
+      const ask = <Row extends object>(text: string, params?: ReadonlyArray<unknown>) =>
+        Effect.mapError(query<Row>("StaticComputes", text, params), storeFailed)
+      const stored = <A>(work: Effect.Effect<A, ComputeFailed>) =>
+        Effect.catchIf(transaction(work), isStorageError, (error) => Effect.fail(storeFailed(error)))
 
-      const given = Effect.fnUntraced(function* (branch: BranchId) {
-        const [row] = yield* ask("select address from static_compute where branch_id = $1", [branch])
-        return row?.address
+      /** The branch's server under its lock, until the end of the transaction. Late calls are refused. */
+      const held = Effect.fnUntraced(function* (branch: BranchId) {
+        const fence = yield* ComputeFence
+        const [row] = yield* ask<{ readonly address: string; readonly fence: number }>(
+          "select address, fence from static_compute where branch_id = $1 for update",
+          [branch]
+        )
+        if (row === undefined || fence === null) return row?.address
+        if (fence < row.fence) return yield* cannot("A later call for the branch has been carried out.")
+        yield* ask("update static_compute set fence = $2 where branch_id = $1", [branch, fence])
+        return row.address
       })
 
-      /** The branch's address, assigned now if it has none. Other instances wait for this transaction. */
-      const addressOf = (branch: BranchId) =>
-        transaction(
-          Effect.gen(function* () {
-            yield* ask("lock table static_compute in share row exclusive mode")
-            const former = yield* given(branch)
-            if (former !== undefined) return former
-            const [row] = yield* ask(give, [branch, addresses])
-            return row?.address
-          })
-        )
-
-      const start = Effect.fn("StaticComputes.start")(function* (branch: BranchId) {
-        const address = yield* Effect.mapError(addressOf(branch), retryable)
+      /** As `held`, with a server assigned now if the branch has none. */
+      const assigned = Effect.fnUntraced(function* (branch: BranchId) {
+        let address = yield* held(branch)
+        if (address === undefined) {
+          // Assignments are made one after another. This lock is held for these two statements alone.
+          yield* ask(assignmentLock)
+          yield* ask(give, [branch, addresses])
+          address = yield* held(branch)
+        }
         if (address === undefined)
-          return yield* cannot("Every address of NARTHEX_STATIC_ENDPOINTS is assigned to a branch.")
+          return yield* cannot("Every static server is assigned to a branch. The operator has to add one.")
         if (!addresses.includes(address))
-          return yield* cannot(`The data of this branch is at ${address}, which is not in NARTHEX_STATIC_ENDPOINTS.`)
+          return yield* cannot(
+            "The server with the data of this branch is not in the operator's list any more.",
+            `The data of ${branch} is at ${address}.`
+          )
         return address
       })
 
-      const deleteBranch = Effect.fn("StaticComputes.deleteBranch")(function* (branch: BranchId) {
-        const address = yield* Effect.mapError(given(branch), retryable)
-        if (address !== undefined)
-          yield* Effect.logWarning("The server of a deleted branch keeps its data and is not assigned again.", {
-            address,
-            branch_id: branch
-          })
+      const isRunning = Effect.fnUntraced(function* (branch: BranchId) {
+        const rows = yield* ask("select 1 from static_compute_running where branch_id = $1", [branch])
+        return rows.length > 0
       })
 
-      /** The servers always run, so the running computes are those of the records whose address is in the list. */
-      const running = Effect.map(endpoints.active, (active) =>
-        active.flatMap(
-          ({ address, branch_id, generation, id }): ReadonlyArray<Compute> =>
-            address !== null && addresses.includes(address) ? [{ endpoint_id: id, branch_id, generation, address }] : []
+      const rolesAt = (address: string, roles: ReadonlyArray<ComputeRole>) =>
+        Effect.gen(function* () {
+          const reason = roles.map(refusalOf).find((it) => it !== undefined)
+          if (reason !== undefined) return yield* cannot(reason)
+          const url = adminOf(address)
+          if (url !== null)
+            return yield* applyStaticRoles(url, roles).pipe(
+              Effect.mapError(serverFailed),
+              Effect.timeoutOrElse({
+                duration: patience,
+                orElse: () => new ComputeFailed({ reason: "The roles could not be applied in time.", retryable: true })
+              })
+            )
+          if (roles.length > 0)
+            return yield* cannot(
+              "The operator's server takes no credentials from here: it has roles of its own.",
+              `${address} has no admin_url in NARTHEX_STATIC_COMPUTES.`
+            )
+        })
+
+      const start: ComputeDriver["Service"]["start"] = Effect.fn("StaticComputes.start")(function* (wanted) {
+        const { branch_id, endpoint_id, generation, roles } = wanted
+        yield* stored(assigned(branch_id))
+        return yield* stored(
+          Effect.gen(function* () {
+            const address = yield* assignedAlready(branch_id)
+            yield* rolesAt(address, roles)
+            yield* ask(
+              `insert into static_compute_running (endpoint_id, branch_id, generation) values ($1, $2, $3)
+               on conflict (endpoint_id) do update set branch_id = excluded.branch_id, generation = excluded.generation`,
+              [endpoint_id, branch_id, generation]
+            )
+            return { endpoint_id, branch_id, generation, address }
+          })
         )
+      })
+
+      const assignedAlready = Effect.fnUntraced(function* (branch: BranchId) {
+        const address = yield* held(branch)
+        return address ?? (yield* new ComputeFailed({ reason: "The branch has lost its server.", retryable: true }))
+      })
+
+      const stop = Effect.fn("StaticComputes.stop")((endpoint: EndpointId) =>
+        stored(
+          Effect.gen(function* () {
+            const [row] = yield* ask<{ readonly branch_id: BranchId }>(
+              "select branch_id from static_compute_running where endpoint_id = $1",
+              [endpoint]
+            )
+            if (row === undefined) return
+            const address = yield* held(row.branch_id)
+            yield* ask("delete from static_compute_running where endpoint_id = $1", [endpoint])
+            const url = address === undefined ? null : adminOf(address)
+            if (url === null || (yield* isRunning(row.branch_id))) return
+            yield* Effect.mapError(endStaticSessions(url), serverFailed)
+          })
+        )
+      )
+
+      const deleteBranch = Effect.fn("StaticComputes.deleteBranch")((branch: BranchId) =>
+        stored(
+          Effect.gen(function* () {
+            const address = yield* held(branch)
+            yield* ask("delete from static_compute_running where branch_id = $1", [branch])
+            if (address === undefined) return
+            if (adminOf(address) !== null) yield* rolesAt(address, [])
+            yield* Effect.logWarning("The server of a deleted branch keeps its data and is not assigned again.", {
+              address,
+              branch_id: branch
+            })
+          })
+        )
+      )
+
+      const applyRoles: ComputeDriver["Service"]["applyRoles"] = Effect.fn("StaticComputes.applyRoles")(
+        (branch, roles) =>
+          stored(
+            Effect.gen(function* () {
+              const address = yield* held(branch)
+              if (address !== undefined && (yield* isRunning(branch))) yield* rolesAt(address, roles)
+            })
+          )
+      )
+
+      const rolesOf = Effect.fn("StaticComputes.rolesOf")(function* (branch: BranchId) {
+        const [row] = yield* ask<{ readonly address: string }>(
+          "select address from static_compute join static_compute_running using (branch_id) where branch_id = $1",
+          [branch]
+        )
+        const url = row === undefined ? null : adminOf(row.address)
+        return url === null ? Option.none() : Option.some(yield* Effect.mapError(staticRoles(url), serverFailed))
+      })
+
+      const running = ask<Compute>(
+        `select endpoint_id, branch_id, generation, address
+         from static_compute_running join static_compute using (branch_id)
+         where address = any ($1::text[]) order by endpoint_id`,
+        [addresses]
       )
 
       return ComputeDriver.of({
@@ -112,12 +215,13 @@ export const layerStaticComputes = (
             : cannot("With static computes a branch cannot be a copy of another branch."),
         resetBranch: () => cannot("With static computes a branch cannot be reset."),
         deleteBranch,
-        start: ({ branch_id, endpoint_id, generation }) =>
-          Effect.map(start(branch_id), (address) => ({ endpoint_id, branch_id, generation, address })),
-        stop: () => Effect.void,
-        rolesOf: () => Effect.succeedNone,
-        applyRoles: () => cannot("With static computes no roles can be created: the servers have roles of their own."),
-        running: Effect.mapError(running, retryable)
+        start,
+        stop,
+        applyRoles,
+        rolesOf,
+        running
       })
     })
   )
+
+const isStorageError = (error: ComputeFailed | StorageError): error is StorageError => error._tag === "StorageError"

@@ -30,6 +30,7 @@ interface Decided {
     readonly tls: { readonly cert: string; readonly key: string } | null
   }
   readonly providers: ReadonlyArray<OpenIdProvider>
+  readonly static_computes: NonNullable<Given["static_computes"]>
   /** `null`: they do not run. They are offered in addition to the configured providers. */
   readonly dev_providers: { readonly ports: readonly [number, number] } | null
   readonly region: string
@@ -99,6 +100,7 @@ const decided = ({ values }: Reading<typeof variables>, circumstances: Circumsta
     data_dir: resolve(values.data_dir),
     proxy: { ...listener, tls: tls_cert === null || tls_key === null ? null : { cert: tls_cert, key: tls_key } },
     providers: values.providers ?? [],
+    static_computes: values.static_computes ?? [],
     dev_providers: wantsDevProviders(values, circumstances) ? { ports: values.dev_providers.ports } : null,
     region: values.region ?? values.regions[0],
     limits: unlimited ? null : values.limits,

@@ -88,11 +88,14 @@ const providerRules = (providers: ReadonlyArray<OpenIdProvider>) => {
   ]
 }
 
-const platformRules = ({ compute, regions }: Read, given: ReadonlySet<string>) => [
+const platformRules = ({ compute, regions, static_computes, static_endpoints }: Read, given: ReadonlySet<string>) => [
   ...repeated(regions).map((id) => `NARTHEX_REGIONS names "${id}" twice.`),
   ...when(
-    compute === "static" && !given.has("NARTHEX_STATIC_ENDPOINTS"),
-    "NARTHEX_STATIC_ENDPOINTS must be given with NARTHEX_COMPUTE=static."
+    compute === "static" && !given.has("NARTHEX_STATIC_COMPUTES") && !given.has("NARTHEX_STATIC_ENDPOINTS"),
+    "NARTHEX_STATIC_COMPUTES must be given with NARTHEX_COMPUTE=static."
+  ),
+  ...repeated([...(static_computes ?? []).map(({ address }) => address), ...static_endpoints]).map(
+    (address) => `NARTHEX_STATIC_COMPUTES and NARTHEX_STATIC_ENDPOINTS name ${address} twice; each is one server.`
   )
 ]
 

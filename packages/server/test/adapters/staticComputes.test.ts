@@ -1,20 +1,22 @@
 /** Static computes: a branch keeps its server permanently, and no other branch gets it. */
 import { assert, layer } from "@effect/vitest"
-import { type BranchId, ComputeDriver, type Endpoint, EndpointStore } from "@narthex/core"
+import { type BranchId, ComputeDriver, ComputeFence } from "@narthex/core"
 import { aBranchId, anEndpoint, aProjectId } from "@narthex/core/testing"
-import { Database, PostgresStorage } from "@narthex/postgres"
+import { Database } from "@narthex/postgres"
 import { Context, Effect, Layer, Option, References, type Scope } from "effect"
 import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
 import { layerStaticComputes } from "../../src/adapters/staticComputes.ts"
 
-const storage = PostgresStorage.layer.pipe(Layer.provideMerge(testDatabase))
 const one = "db-one.internal:5432"
 const two = "db-two.internal:5432"
 const three = "/run/db-three/.s.PGSQL.5432"
+const verifier = `SCRAM-SHA-256$4096:${btoa("salt")}$${btoa("x".repeat(32))}:${btoa("y".repeat(32))}`
 
-/** The driver of an instance that starts now, with this list of servers. */
+/** The driver of an instance that starts now, with this list of servers, which have roles of their own. */
 const instance = (...addresses: ReadonlyArray<string>) =>
-  Effect.map(Layer.build(layerStaticComputes(addresses)), (context) => Context.get(context, ComputeDriver))
+  Effect.map(Layer.build(layerStaticComputes(addresses.map((address) => ({ address, admin_url: null })))), (context) =>
+    Context.get(context, ComputeDriver)
+  )
 
 const starting = (branch_id: BranchId, generation = 1) => {
   const { id: endpoint_id } = anEndpoint(aProjectId(), branch_id)
@@ -27,10 +29,12 @@ const addressOf = (driver: ComputeDriver["Service"], branch: BranchId) =>
 const refusal = (driver: ComputeDriver["Service"], branch: BranchId) => Effect.flip(driver.start(starting(branch)))
 
 /** Deletes all assignments, so that no server is assigned when a test begins. */
-const noAssignments = Effect.flatMap(Database, ({ query }) => query("test", "drop table if exists static_compute"))
+const noAssignments = Effect.flatMap(Database, ({ query }) =>
+  Effect.andThen(query("test", "delete from static_compute_running"), query("test", "delete from static_compute"))
+)
 
-layer(storage, { excludeTestServices: true })("static computes", (it) => {
-  const test = (sentence: string, body: () => Effect.Effect<void, unknown, Database | EndpointStore | Scope.Scope>) =>
+layer(testDatabase, { excludeTestServices: true })("static computes", (it) => {
+  const test = (sentence: string, body: () => Effect.Effect<void, unknown, Database | Scope.Scope>) =>
     it.effect(sentence, () =>
       Effect.andThen(noAssignments, Effect.scoped(Effect.suspend(body))).pipe(
         Effect.provideService(References.MinimumLogLevel, "None")
@@ -91,7 +95,7 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
       for (const it of [driver, yield* instance(one)]) {
         const { message, retryable } = yield* refusal(it, b)
         assert.isFalse(retryable)
-        assert.strictEqual(message, "Every address of NARTHEX_STATIC_ENDPOINTS is assigned to a branch.")
+        assert.strictEqual(message, "Every static server is assigned to a branch. The operator has to add one.")
       }
     }))
 
@@ -99,33 +103,56 @@ layer(storage, { excludeTestServices: true })("static computes", (it) => {
     Effect.gen(function* () {
       const a = aBranchId()
       yield* addressOf(yield* instance(one, two), a)
-      const { message, retryable } = yield* refusal(yield* instance(two, three), a)
+      const { detail, message, retryable } = yield* refusal(yield* instance(two, three), a)
       assert.isFalse(retryable)
-      assert.include(message, one)
+      assert.include(message, "is not in the operator's list any more")
+      // The tenant is not shown where servers are.
+      assert.notInclude(message, one)
+      assert.include(detail ?? "", one)
     }))
 
-  test("the running static computes are the recorded ones whose address is in the list, on every instance", () =>
+  test("the running static computes are those that were started and not stopped, on every instance", () =>
     Effect.gen(function* () {
-      const store = yield* EndpointStore
-      const asleep = anEndpoint(aProjectId(), aBranchId())
-      const awake: Endpoint = anEndpoint(aProjectId(), aBranchId(), {
-        current_state: "active",
-        address: one,
-        generation: 3
-      })
-      yield* store.put(asleep)
-      yield* store.put(awake)
-      const compute = { endpoint_id: awake.id, branch_id: awake.branch_id, generation: 3, address: one }
-      assert.deepStrictEqual(yield* (yield* instance(one, two)).running, [compute])
-      assert.deepStrictEqual(yield* (yield* instance(two)).running, [])
+      const first = yield* instance(one, two)
+      const [a, b] = [starting(aBranchId(), 3), starting(aBranchId())]
+      yield* first.start({ ...a, generation: 2 })
+      yield* first.start(a)
+      yield* first.start(b)
+      const { roles: _, ...compute } = a
+      const second = yield* instance(one)
+      assert.deepStrictEqual(yield* second.running, [{ ...compute, address: one }])
+      yield* second.stop(a.endpoint_id)
+      yield* second.stop(a.endpoint_id)
+      const left = (yield* first.running).map(({ endpoint_id }) => endpoint_id)
+      assert.deepStrictEqual(left, [b.endpoint_id])
     }))
 
-  test("static computes refuse copies, resets and roles", () =>
+  test("a static compute ignores no late call: a lower number than that of the last call is refused", () =>
+    Effect.gen(function* () {
+      const driver = yield* instance(one)
+      const a = starting(aBranchId())
+      const numbered = <A, E>(fence: number, call: Effect.Effect<A, E>) =>
+        Effect.provideService(call, ComputeFence, fence)
+      yield* numbered(7, driver.start(a))
+      for (const late of [driver.start(a), driver.applyRoles(a.branch_id, []), driver.deleteBranch(a.branch_id)])
+        assert.include((yield* Effect.flip(numbered(6, late))).message, "A later call")
+      assert.include((yield* Effect.flip(numbered(6, driver.stop(a.endpoint_id)))).message, "A later call")
+      assert.lengthOf(yield* driver.running, 1)
+      yield* numbered(7, driver.stop(a.endpoint_id))
+      assert.lengthOf(yield* driver.running, 0)
+    }))
+
+  test("static computes refuse copies and resets, and roles where there is no admin URL", () =>
     Effect.gen(function* () {
       const [a, b] = [aBranchId(), aBranchId()]
       const driver = yield* instance(one)
       yield* driver.createBranch(a, Option.none())
-      const refused = [driver.createBranch(b, Option.some(a)), driver.resetBranch(b, a), driver.applyRoles(a, [])]
+      const role = { role: "app", verifier, access: "read_only", expires_at: Option.none() } as const
+      const refused = [
+        driver.createBranch(b, Option.some(a)),
+        driver.resetBranch(b, a),
+        driver.start({ ...starting(a), roles: [role] })
+      ]
       for (const call of refused) assert.isFalse((yield* Effect.flip(call)).retryable)
     }))
 })

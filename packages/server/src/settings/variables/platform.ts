@@ -2,7 +2,7 @@
 import { defaultEventSettings, defaultRetention, defaultRunnerSettings } from "@narthex/core"
 import { defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
-import { optional, variable } from "../Variable.ts"
+import { optional, secret, variable } from "../Variable.ts"
 
 const { classes } = defaultRunnerSettings
 
@@ -23,13 +23,19 @@ export const platform = {
     "NARTHEX_COMPUTE",
     forms.words("local", "static", "memory"),
     "local",
-    "What runs Postgres for branches. `local`: processes on this machine. `static`: the servers of NARTHEX_STATIC_ENDPOINTS. `memory`: nothing, for tests."
+    "What runs Postgres for branches. `local`: processes on this machine. `static`: the servers of NARTHEX_STATIC_COMPUTES. `memory`: nothing, for tests."
+  ),
+  static_computes: secret(
+    "NARTHEX_STATIC_COMPUTES",
+    forms.staticComputes,
+    "none",
+    'The Postgres servers of NARTHEX_COMPUTE=static: `[{"address","admin_url"}]`. Proxies reach a server at `address` (host:port, or the absolute path of a socket); `admin_url` is its database `postgres` as a user that may create roles. Each is given to one branch, permanently.'
   ),
   static_endpoints: variable(
     "NARTHEX_STATIC_ENDPOINTS",
     forms.list("host:port, or absolute paths of sockets", forms.computeAddress),
     [],
-    "The Postgres servers of NARTHEX_COMPUTE=static. Each is given to one branch, permanently."
+    "More servers of NARTHEX_COMPUTE=static, with roles of their own: no credentials can be minted there."
   ),
   postgres_bin: optional(
     "NARTHEX_POSTGRES_BIN",

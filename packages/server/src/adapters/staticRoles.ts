@@ -1,0 +1,196 @@
+/**
+ * The minted roles of a Postgres server that the operator runs, over the operator's admin URL. The rules are those of
+ * local computes (docs/design/proxy.md P24): sessions of a role that has to go end first, then its rights, then it is
+ * dropped; a role has rights by its group alone and cannot extend them.
+ *
+ * A role is minted if it belongs to one of the two groups. All other roles are the operator's and stay as they are.
+ *
+ * Pitfall: counting on the role to stay out of the way. It may hold locks on its own row, so every statement has a short
+ * `lock_timeout`, and the sessions of minted roles that block it end before it is tried again.
+ */
+import type { ComputeRole, StorageError } from "@narthex/core"
+import { Database } from "@narthex/postgres"
+import { DateTime, Effect, Layer, Option, type Redacted, Schedule } from "effect"
+
+const writers = "narthex_writer"
+const readers = "narthex_reader"
+const groups = `('${writers}', '${readers}')`
+
+/** Former roles that own objects that another session holds; they have no rights. */
+const formerForm = "^narthex_former_[0-9]+$"
+
+const sessionsPerRole = { read_write: 80, read_only: 20 } as const
+
+const groupOf = ({ access }: ComputeRole) => (access === "read_write" ? writers : readers)
+
+const identifier = (name: string) => `"${name.replaceAll('"', '""')}"`
+
+/** Postgres would take any other text for a password and hash it. */
+const verifierForm = /^SCRAM-SHA-256\$\d+:[A-Za-z0-9+/=]+\$[A-Za-z0-9+/=]+:[A-Za-z0-9+/=]+$/
+
+/** Why a role cannot be created. Postgres truncates a name above 63 bytes, so that two names may become one. */
+export const refusalOf = ({ role, verifier }: ComputeRole): string | undefined => {
+  if (/^(pg_|narthex)/.test(role) || ["postgres", "public", "none"].includes(role))
+    return `The role name ${role} is reserved.`
+  if (role === "" || role.includes("\0") || Buffer.byteLength(role) > 63)
+    return "The name of a role must have 1 to 63 bytes."
+  return verifierForm.test(verifier) ? undefined : `The verifier of the role ${role} is not one of SCRAM-SHA-256.`
+}
+
+/** The groups and what they may do. Schemas and relations that were made since the last time become readable. */
+const prepare = `
+do $$
+declare
+  it record;
+begin
+  if to_regrole('${writers}') is null then create role ${writers} nologin; end if;
+  if to_regrole('${readers}') is null then create role ${readers} nologin; end if;
+  execute format('revoke all on database %I from public', current_database());
+  execute format('grant connect on database %I to ${readers}', current_database());
+  execute format('grant connect, create, temporary on database %I to ${writers}', current_database());
+  for it in select nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' loop
+    if it.nspname = 'public' then
+      revoke create on schema public from public;
+      grant usage, create on schema public to ${writers};
+    end if;
+    execute format('grant usage on schema %I to ${readers}', it.nspname);
+    execute format('grant select on all tables in schema %I to ${readers}', it.nspname);
+    execute format('grant select on all sequences in schema %I to ${readers}', it.nspname);
+  end loop;
+end $$`
+
+/** Relations that writers make are readable. It needs the rights of the group, which a superuser and its creator have. */
+const readable = `alter default privileges for role ${writers} grant select on tables to ${readers}`
+
+interface Minted {
+  readonly name: string
+  readonly oid: number
+  readonly groups: ReadonlyArray<string>
+}
+
+const minted = `
+select rolname as name, oid::int8::float8 as oid,
+  array(select roleid::regrole::text from pg_auth_members where member = it.oid and roleid::regrole::text in ${groups}
+    order by 1) as groups
+from pg_roles it
+where rolname not in ${groups} and rolname <> current_user and not rolsuper and exists (
+  select from pg_auth_members where member = it.oid and roleid in (select oid from pg_roles where rolname in ${groups}))
+order by rolname collate "C"`
+
+/** Ends sessions of these roles, and returns how many there were. */
+const endSessions = Effect.fnUntraced(function* (oids: ReadonlyArray<number>) {
+  const { query } = yield* Database
+  const ended = yield* query(
+    "StaticRoles.endSessions",
+    "select pg_terminate_backend(pid) from pg_stat_activity where usesysid::int8 = any ($1::int8[])",
+    [oids]
+  )
+  return ended.length
+})
+
+/** Statements in one transaction that waits for no lock longer than half a second. */
+const together = (statements: ReadonlyArray<string>) =>
+  Effect.gen(function* () {
+    const { query, transaction } = yield* Database
+    yield* transaction(
+      Effect.forEach(
+        ["set local lock_timeout = '500ms'", "set local statement_timeout = '5s'", ...statements],
+        (text) => query("StaticRoles.change", text),
+        { discard: true }
+      )
+    )
+  })
+
+const retire = ({ groups: member, name, oid }: Minted): ReadonlyArray<string> => [
+  `alter role ${identifier(name)} with nologin password null`,
+  ...member.map((group) => `revoke ${group} from ${identifier(name)}`),
+  `alter role ${identifier(name)} rename to narthex_former_${oid}`
+]
+
+const put = (role: ComputeRole, exists: boolean): ReadonlyArray<string> => {
+  const name = identifier(role.role)
+  const until = Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
+  return [
+    ...(exists ? [] : [`create role ${name} in role ${groupOf(role)}`]),
+    `alter role ${name} with login inherit connection limit ${sessionsPerRole[role.access]}
+     password '${role.verifier}' valid until '${until}'`,
+    `alter role ${name} reset all`,
+    ...(role.access === "read_write" ? [`alter role ${name} set role = '${writers}'`] : [])
+  ]
+}
+
+/** Drops former roles. What cannot be dropped now is tried again with the next change. */
+const bury = Effect.gen(function* () {
+  const { query } = yield* Database
+  const former = yield* query<{ readonly name: string }>(
+    "StaticRoles.former",
+    `select rolname as name from pg_roles where rolname ~ '${formerForm}'`
+  )
+  for (const { name } of former)
+    yield* Effect.ignore(
+      together([`reassign owned by ${name} to ${writers}`, `drop owned by ${name}`, `drop role ${name}`])
+    )
+})
+
+const apply = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
+  const { query } = yield* Database
+  const wanted = new Map(roles.map((role) => [role.role, role]))
+  const present = Effect.suspend(() => query<Minted>("StaticRoles.minted", minted))
+  const change = Effect.gen(function* () {
+    const all = yield* present
+    const stays = ({ groups: member, name }: Minted) => {
+      const role = wanted.get(name)
+      return role !== undefined && member.length === 1 && member[0] === groupOf(role)
+    }
+    const gone = all.filter((role) => !stays(role))
+    const oids = gone.map(({ oid }) => oid)
+    yield* endSessions(oids)
+    yield* Effect.forEach(gone, (role) => together(retire(role)), { discard: true })
+    // Logins that were under way have become sessions by now, or are refused.
+    while (oids.length > 0 && (yield* endSessions(oids)) > 0) yield* Effect.sleep("20 millis")
+    const kept = new Set(all.filter(stays).map(({ name }) => name))
+    yield* together(roles.flatMap((role) => put(role, kept.has(role.role))))
+  })
+  const ended = Effect.flatMap(present, (all) => endSessions(all.map(({ oid }) => oid)))
+  yield* together([prepare])
+  yield* Effect.ignore(together([readable]))
+  // A lock that was not free is held by a session of a minted role: all of them end, and then nothing holds it.
+  yield* change.pipe(
+    Effect.tapError(() => ended),
+    Effect.retry(Schedule.spaced("50 millis"))
+  )
+  yield* bury
+})
+
+const names = Effect.gen(function* () {
+  const { query } = yield* Database
+  return (yield* query<Minted>("StaticRoles.minted", minted)).map(({ name }) => name)
+})
+
+/** Runs work on the server of the admin URL, over connections that end with it. */
+const onServer = <A, E>(
+  url: Redacted.Redacted,
+  work: Effect.Effect<A, E, Database>
+): Effect.Effect<A, E | StorageError> =>
+  Effect.provide(
+    work,
+    Layer.fresh(Database.layer({ url, maxConnections: 2, listenUrl: "off", applicationName: "narthex supervisor" }))
+  )
+
+/** Makes the minted roles of the server exactly these. Callers bound the time and check the roles (`refusalOf`). */
+export const applyStaticRoles = (url: Redacted.Redacted, roles: ReadonlyArray<ComputeRole>) =>
+  onServer(url, apply(roles))
+
+/** The names of the minted roles, sorted. */
+export const staticRoles = (url: Redacted.Redacted) => onServer(url, names)
+
+/** Ends the sessions of all minted roles. */
+export const endStaticSessions = (url: Redacted.Redacted) =>
+  onServer(
+    url,
+    Effect.gen(function* () {
+      const { query } = yield* Database
+      const all = yield* query<Minted>("StaticRoles.minted", minted)
+      yield* endSessions(all.map(({ oid }) => oid))
+    })
+  )

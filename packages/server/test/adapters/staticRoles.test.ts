@@ -1,0 +1,111 @@
+/**
+ * Static computes on real servers, with admin URLs: the contract of `ComputeDriver` as far as it concerns roles, and
+ * roles that resist their end.
+ */
+import { assert, layer } from "@effect/vitest"
+import { ComputeDriver, type ComputeRole, makeRoleSecret } from "@narthex/core"
+import { aBranchId, anEndpointId, computeDriverContract } from "@narthex/core/testing"
+import { Context, Effect, Layer, Option, Redacted } from "effect"
+import postgres from "postgres"
+import { PostgresServer } from "../../../postgres/test/support/PostgresServer.ts"
+import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
+import { layerStaticComputes } from "../../src/adapters/staticComputes.ts"
+
+/** A server that the operator runs, apart from that of the store: roles belong to whole servers. */
+const operated = Effect.map(Layer.build(Layer.fresh(PostgresServer.layerOwn)), (context) => {
+  const { url } = Context.get(context, PostgresServer)
+  return url("postgres")
+})
+
+class Servers extends Context.Service<Servers, ReadonlyArray<Redacted.Redacted>>()("test/Servers") {}
+
+const machines = (count: number) =>
+  Layer.effect(
+    Servers,
+    Effect.forEach(
+      Array.from({ length: count }, (_, at) => at),
+      () => operated,
+      { concurrency: "unbounded" }
+    )
+  )
+
+const driver = Layer.unwrap(
+  Effect.map(Servers, (urls) =>
+    layerStaticComputes(urls.map((admin_url, at) => ({ address: `db-${at}:5432`, admin_url })))
+  )
+).pipe(Layer.provide(testDatabase))
+
+computeDriverContract("static", driver.pipe(Layer.provide(machines(2))))
+
+const mint = Effect.fnUntraced(function* (access: ComputeRole["access"]) {
+  const { password, role, verifier } = yield* makeRoleSecret
+  return { password, minted: { role, verifier, access, expires_at: Option.none() } satisfies ComputeRole }
+})
+type Minted = Effect.Success<ReturnType<typeof mint>>
+
+const sessionOf = (admin: Redacted.Redacted, { minted, password }: Minted) => {
+  const url = new URL(Redacted.value(admin))
+  return postgres({
+    host: url.searchParams.get("host") ?? url.hostname,
+    port: Number(url.port || 5432),
+    database: "postgres",
+    username: minted.role,
+    password: Redacted.value(password),
+    max: 1,
+    connect_timeout: 30,
+    onnotice: () => undefined
+  })
+}
+
+/** The SQLSTATE with which a promise was rejected, or what was answered. */
+const outcome = (work: Promise<unknown>) =>
+  Effect.promise(() =>
+    work.then(
+      () => "done",
+      (error: unknown) => (error instanceof postgres.PostgresError ? error.code : String(error))
+    )
+  )
+
+layer(Layer.provideMerge(driver, machines(1)), { excludeTestServices: true, timeout: "120 seconds" })(
+  "roles on a static server",
+  (it) => {
+    it.effect(
+      "minted roles of a static server write or only read, and end with their sessions, whatever they hold",
+      () =>
+        Effect.gen(function* () {
+          const compute = yield* ComputeDriver
+          const [admin = Redacted.make("")] = yield* Servers
+          const [writer, reader, other] = [
+            yield* mint("read_write"),
+            yield* mint("read_only"),
+            yield* mint("read_write")
+          ]
+          const branch = aBranchId()
+          const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1 }
+          const all = [writer, reader, other].map(({ minted }) => minted)
+          assert.strictEqual((yield* compute.start({ ...start, roles: all })).address, "db-0:5432")
+          const [writing, reading, holding] = [writer, reader, other].map((it) => sessionOf(admin, it))
+          if (writing === undefined || reading === undefined || holding === undefined) return
+          assert.strictEqual(yield* outcome(writing.unsafe("create table kept (n int)")), "done")
+          yield* compute.applyRoles(branch, all)
+          assert.strictEqual(yield* outcome(reading.unsafe("select * from kept")), "done")
+          assert.strictEqual(yield* outcome(reading.unsafe("insert into kept values (1)")), "42501")
+          assert.strictEqual(yield* outcome(reading.unsafe("select * from pg_authid")), "42501")
+          // The role holds its own row and a table, and does not let go.
+          yield* Effect.promise(() =>
+            holding.unsafe("begin; reset role; alter role current_user password 'x'; lock table kept").simple()
+          )
+          yield* compute.applyRoles(branch, [reader.minted])
+          assert.deepStrictEqual(yield* compute.rolesOf(branch), Option.some([reader.minted.role]))
+          assert.notStrictEqual(yield* outcome(holding.unsafe("insert into kept values (2)")), "done")
+          const again = sessionOf(admin, other)
+          assert.include(["28P01", "28000"], yield* outcome(again.unsafe("select 1")))
+          assert.strictEqual(yield* outcome(reading.unsafe("select * from kept")), "done")
+          yield* compute.stop(start.endpoint_id)
+          yield* Effect.promise(() =>
+            Promise.all([writing, reading, holding, again].map((sql) => sql.end({ timeout: 1 })))
+          )
+        })
+    )
+  }
+)
