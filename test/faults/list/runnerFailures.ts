@@ -7,6 +7,7 @@ const tests = [
   "packages/core/test/runner/OperationRunner.test.ts",
   "packages/core/test/runner/OperationRunner.failures.test.ts",
   "packages/core/test/runner/OperationRunner.bounds.test.ts",
+  "packages/core/test/runner/OperationRunner.promises.test.ts",
   "packages/core/test/runner/OperationRunner.order.test.ts",
   "packages/core/test/runner/OperationRunner.crashes.test.ts",
   "packages/core/test/runner/OperationRunner.loop.test.ts",
