@@ -28,6 +28,7 @@ import { proxyPackets } from "./list/proxyPackets.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
 import { runnerFailures } from "./list/runnerFailures.ts"
 import { sessions } from "./list/sessions.ts"
+import { standby } from "./list/standby.ts"
 import { type Fault, faultsOf } from "./runner/Fault.ts"
 
 export const faults: ReadonlyArray<Fault> = faultsOf([
@@ -59,5 +60,6 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...proxyPackets,
   ...runnerFailures,
   ...sessions,
+  ...standby,
   ...proxyRequests
 ])

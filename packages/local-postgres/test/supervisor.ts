@@ -5,11 +5,12 @@
 import { PgClient } from "@effect/sql-pg"
 import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { EmbeddedPostgres, LocalComputeDriver } from "@narthex/local-postgres"
-import { Effect, Fiber, Option } from "effect"
+import { Duration, Effect, Fiber, Option } from "effect"
 import { lockDirectory } from "../src/machine/DirectoryLock.ts"
+import { awaitDirectory } from "../src/machine/standby.ts"
 
 export interface Task {
-  readonly run: "lock" | "store" | "compute"
+  readonly run: "lock" | "standby" | "store" | "compute"
   readonly dataDir: string
   readonly binaries: string
   /** The user to change to at the start. */
@@ -51,8 +52,15 @@ const lock = Effect.gen(function* () {
   return yield* Effect.never
 }).pipe(Effect.scoped)
 
+const standby = Effect.gen(function* () {
+  yield* awaitDirectory(task.dataDir, { patience: Duration.seconds(2) })
+  yield* say({})
+  return yield* Effect.never
+}).pipe(Effect.scoped)
+
 const tasks: Record<Task["run"], Effect.Effect<never, { readonly _tag: string; readonly message: string }>> = {
   lock,
+  standby,
   store,
   compute
 }

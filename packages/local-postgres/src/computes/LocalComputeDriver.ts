@@ -35,6 +35,7 @@ import { openSocketLinks } from "../cluster/SocketLinks.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
+import { awaitDirectory, type StandbyOptions } from "../machine/standby.ts"
 import { branchLocks } from "./BranchLocks.ts"
 import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
 import { computeLinks } from "./ComputeLinks.ts"
@@ -48,6 +49,11 @@ export interface LocalComputeOptions extends LocalPostgresOptions {
 /** Adopts the computes that an earlier process left running, starts none, and stops all when the scope closes. */
 export const layer = (options: LocalComputeOptions): Layer.Layer<ComputeDriver, LocalPostgresFailure> =>
   Layer.effect(ComputeDriver, make(options))
+
+/** As `layer`, but while another process holds the directory, waits for it as a standby. */
+export const layerStandby = (
+  options: LocalComputeOptions & StandbyOptions
+): Layer.Layer<ComputeDriver, LocalPostgresFailure> => Layer.effect(ComputeDriver, make(options, options))
 
 /** Ids become file names here, and the domain does not restrict their form. */
 const fileNameForm = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
@@ -63,12 +69,13 @@ const asComputeFailed = <A, R>(effect: Effect.Effect<A, LocalPostgresFailure | I
 
 const branchOf = (cluster: Cluster) => BranchId.make(basename(cluster.directory))
 
-const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalComputeOptions) {
+const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalComputeOptions, standby?: StandbyOptions) {
   const limits = { ...defaultComputeLimits, ...options.limits }
   const dataDir = yield* openDataDirectory(options.dataDir)
   const branches = join(dataDir, "computes", "branches")
   yield* attempt(`Making ${branches}`, () => mkdir(branches, { recursive: true, mode: 0o700 }))
-  yield* lockDirectory(join(dataDir, "computes"))
+  const directory = join(dataDir, "computes")
+  yield* standby === undefined ? lockDirectory(directory) : awaitDirectory(directory, standby)
   const allClusters = attempt(`Listing ${branches}`, async () =>
     (await readdir(branches)).map((branch) => clusterAt(join(branches, branch), "compute"))
   )

@@ -1,0 +1,55 @@
+/** Standbys of a data directory. The holder is another process, which tests stop and kill. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect, Fiber } from "effect"
+import { eventually } from "../../../test/harness/eventually.ts"
+import { awaitDirectory } from "../src/machine/standby.ts"
+import { closedDirectory, supervise } from "./support.ts"
+
+const patience = Duration.seconds(2)
+
+const alive = (pid: number | undefined) => {
+  try {
+    return pid !== undefined && process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
+
+const waiting = (dataDir: string) => Effect.forkScoped(awaitDirectory(dataDir, { patience }))
+
+describe("A standby", () => {
+  it.live("a standby takes over at once when the holder is killed, and kills no holder that shows signs of life", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* closedDirectory
+      const holder = yield* supervise({ run: "standby", dataDir, binaries: "" })
+      const standby = yield* waiting(dataDir)
+      // It renews its sign ten times within the standby's patience.
+      const signs = () => Number(readFileSync(join(dataDir, "sign-of-life"), "utf8").split(" ")[1])
+      const first = signs()
+      yield* eventually(
+        "the holder to renew its sign for longer than the standby's patience",
+        Effect.sync(() => signs() > first + 15)
+      )
+      assert.isTrue(alive(holder.pid))
+      assert.isUndefined(standby.pollUnsafe())
+      yield* holder.end("SIGKILL")
+      yield* Fiber.join(standby)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a standby kills a holder that is stopped, and takes over", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* closedDirectory
+      const holder = yield* supervise({ run: "standby", dataDir, binaries: "" })
+      process.kill(holder.pid ?? 0, "SIGSTOP")
+      const standby = yield* waiting(dataDir)
+      yield* Fiber.join(standby)
+      yield* eventually(
+        "the holder to be gone",
+        Effect.sync(() => !alive(holder.pid))
+      )
+    }).pipe(Effect.scoped)
+  )
+})
