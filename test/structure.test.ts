@@ -56,7 +56,7 @@ const order: Record<string, ReadonlyArray<string>> = {
   postgres: [
     ...["migrations", "driver", "database", "migrate.ts"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
-    ...["operations", "allowlist", "guard", "cli-login"],
+    ...["operations", "allowlist", "guard", "cli-login", "ended-records"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: ["networks", "wire", "outcomes", "allowlist", "control-plane", "connection", "Proxy.ts", "index.ts"],
