@@ -31,9 +31,17 @@ export type ApiKeyId = typeof ApiKeyId.Type
 export const RegionId = Schema.NonEmptyString.pipe(Schema.brand("RegionId"))
 export type RegionId = typeof RegionId.Type
 
-/** The id that a request names. Empty or missing text becomes an id that no object has, because a brand is not empty. */
+/** Whether storage can hold the text and find it again: it has neither NUL nor a lone surrogate. */
+export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed()
+
+/**
+ * The id that a request names. Text that cannot be an id, because it is missing, empty or not storable, becomes an id
+ * that no object has: it is answered like an unknown one.
+ *
+ * Pitfall: passing an id of a request to a store without this. Postgres refuses NUL, and the call answers 503.
+ */
 export const requestedId = <Id>(brand: { readonly make: (text: string) => Id }, text: string | undefined): Id =>
-  brand.make(text || "-")
+  brand.make(text !== undefined && text !== "" && isStorable(text) ? text : "-")
 
 /** UUID version 7 (RFC 9562 §5.7): 48 bits of milliseconds, then 74 random bits. */
 const uuid = Effect.gen(function* () {

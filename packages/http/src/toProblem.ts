@@ -43,7 +43,8 @@ import type {
   StorageError,
   StreamsDraining,
   TokenExpired,
-  TooManyStreams
+  TooManyStreams,
+  TooManyWaits
 } from "@narthex/core"
 import { Effect } from "effect"
 
@@ -84,6 +85,8 @@ const answers = {
     new UnavailableProblem({ detail: error.message, retry_after_ms: error.retry_after_seconds * 1000 }),
   TokenExpired: (_: TokenExpired) => new TokenExpiredProblem({}),
   TooManyStreams: (error: TooManyStreams) =>
+    new RateLimitedProblem({ detail: error.message, retry_after_ms: error.retry_after_seconds * 1000 }),
+  TooManyWaits: (error: TooManyWaits) =>
     new RateLimitedProblem({ detail: error.message, retry_after_ms: error.retry_after_seconds * 1000 })
 }
 

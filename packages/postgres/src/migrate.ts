@@ -11,6 +11,7 @@
 import { StorageError } from "@narthex/core"
 import { Duration, Effect } from "effect"
 import { Database } from "./database/Database.ts"
+import { unlimited } from "./database/SessionLimits.ts"
 import { StatementLimit } from "./driver/transacting.ts"
 import { events } from "./migrations/0001_events.ts"
 import { accounts } from "./migrations/0002_accounts.ts"
@@ -58,6 +59,7 @@ const once = (name: string, text: string): Effect.Effect<void, StorageError, Dat
     const ask = <Row extends object>(statement: string, params: ReadonlyArray<unknown> = []) =>
       query<Row>(`migrate ${name}`, statement, params)
     const step = Effect.gen(function* () {
+      yield* ask(unlimited)
       yield* ask("select pg_advisory_xact_lock($1)", [lock])
       yield* ask(record)
       const [found] = yield* ask<{ readonly same: boolean }>(

@@ -4,7 +4,7 @@
  * With an embedded store they connect to the running Postgres through its socket; if none runs, they start it for the
  * duration of the command.
  */
-import { maxPageSize, NotFound, OperatorAccounts, type User, UserId } from "@narthex/core"
+import { isStorable, maxPageSize, NotFound, OperatorAccounts, requestedId, type User, UserId } from "@narthex/core"
 import { rotateSigningKeys } from "@narthex/http"
 import { migrate } from "@narthex/postgres"
 import { Console, DateTime, Effect, Layer, Option, Schema } from "effect"
@@ -40,7 +40,10 @@ const after = Flag.String("after").pipe(
 const listed = (page: { readonly limit: number; readonly after: Option.Option<string> }) =>
   Effect.gen(function* () {
     const { list } = yield* OperatorAccounts
-    const { items, next_cursor } = yield* list({ limit: page.limit, after: Option.getOrNull(page.after) })
+    const { items, next_cursor } = yield* list({
+      limit: page.limit,
+      after: Option.getOrNull(Option.filter(page.after, isStorable))
+    })
     for (const user of items) yield* Console.log(accountRow(user))
     const last = items.at(-1)
     if (next_cursor !== null && last !== undefined)
@@ -56,7 +59,7 @@ export class AccountUnknown extends Schema.TaggedError<AccountUnknown>()("Accoun
 
 /** Changes an account and prints its new state. */
 const changed = <E>(id: string, change: (id: UserId) => Effect.Effect<User, E | NotFound>) =>
-  change(UserId.make(id)).pipe(
+  change(requestedId(UserId, id)).pipe(
     Effect.catchIf(Schema.is(NotFound), () => new AccountUnknown({ id })),
     Effect.flatMap((user) => Console.log(accountRow(user)))
   )

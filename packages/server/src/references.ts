@@ -11,7 +11,8 @@ import {
   RegionId,
   RetentionPolicy,
   RunnerPolicy,
-  SessionPolicy
+  SessionPolicy,
+  WaitLimit
 } from "@narthex/core"
 import { RateLimits, ServerIdentity } from "@narthex/http"
 import { Layer, type Redacted } from "effect"
@@ -33,6 +34,12 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
     Layer.succeed(SessionPolicy, settings.sessions),
     Layer.succeed(KeyLimit, limits?.keys ?? Number.POSITIVE_INFINITY),
     Layer.succeed(InvitationLimit, limits?.invitations ?? Number.MAX_SAFE_INTEGER),
+    Layer.succeed(
+      WaitLimit,
+      limits === null
+        ? null
+        : { waits: limits.waits, org_waits: limits.org_waits, instance_waits: limits.instance_waits }
+    ),
     Layer.succeed(RateLimits, limits),
     Layer.succeed(EmittingRegion, RegionId.make(settings.region)),
     Layer.succeed(EventSettings, {

@@ -43,6 +43,51 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "credentials",
+    file: "packages/core/src/Ids.ts",
+    tests: ["packages/http/test/handlers/ids.test.ts"],
+    faults: [
+      {
+        id: "id-nul",
+        find: '!text.includes("\\u0000") && text.isWellFormed()',
+        put: "text.isWellFormed()",
+        why: "An id with NUL answers like an unknown one."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/operations/OperationWaits.ts",
+    tests: ["packages/core/test/operations/OperationWaits.test.ts"],
+    faults: [
+      {
+        id: "waits-shared",
+        find: "if (running !== undefined) {",
+        put: "if (running !== undefined && running.waits < 0) {",
+        why: "All waits of an operation share its reads."
+      },
+      {
+        id: "waits-fallback",
+        find: "Effect.timeoutOption(Deferred.await(watch.changed), lookAgain)",
+        put: "Deferred.await(watch.changed)",
+        why: "A missed event delays a wait, and does not end it."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/postgres/src/database/Database.ts",
+    tests: ["packages/postgres/test/sessionLimits.test.ts"],
+    faults: [
+      {
+        id: "session-limits",
+        find: "...(prepare ? { startupParameters: parameters } : {})",
+        put: "",
+        why: "A lock that is not released fails a statement."
+      }
+    ]
+  },
+  {
+    area: "credentials",
     file: "packages/core/src/organizations/Invitations.ts",
     tests: ["packages/core/test/organizations/Invitations.test.ts", "test/races/invitations.test.ts"],
     faults: [

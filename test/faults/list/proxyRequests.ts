@@ -12,20 +12,20 @@ export const proxyRequests: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "waits-final",
-        find: "Option.isNone(found) || isFinal(found.value.status) || left <= 0",
-        put: "Option.isNone(found) || left <= 0",
+        find: "if (Option.isNone(found) || isFinal(found.value.status)) return found",
+        put: "if (Option.isNone(found)) return found",
         why: "A wait ends when the operation does."
       },
       {
         id: "waits-over",
-        find: "isFinal(found.value.status) || left <= 0",
-        put: "isFinal(found.value.status)",
+        find: "Effect.timeoutOption(Deferred.await(watch.ended), within)",
+        put: 'Effect.timeoutOption(Deferred.await(watch.ended), "1 day")',
         why: "A wait ends when its time is over."
       },
       {
         id: "waits-gone",
         find: "Option.isNone(found) || isFinal(found.value.status)",
-        put: "Option.exists(found, (it) => isFinal(it.status))",
+        put: "Option.isSome(found) && isFinal(found.value.status)",
         why: "A wait for an operation that does not exist ends at once."
       }
     ]

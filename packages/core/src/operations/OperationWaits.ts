@@ -1,25 +1,57 @@
 /**
  * Waits for an operation to reach a final status.
  *
- * The event feed announces every change. Reading the store four times a second in addition covers a missed event.
+ * All waits of one operation on an instance share one watch: a fiber that reads the operation, then again at each event
+ * of the operation, and every five seconds in case an event is missed. So what waits cost storage depends on the
+ * operations that are waited for, and not on the number of waits.
+ *
+ * Pitfall: filtering `EventFeed.events` per wait. Each wait would examine every event of the platform.
+ * Pitfall: reading, then waiting for a change. A change between the two is missed, so the next change is awaited from
+ * before the read.
  */
-import { Clock, Context, Duration, Effect, Layer, Option, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer, Option } from "effect"
+import type { AnyCaller } from "../authorization/Principal.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import type { OperationId } from "../Ids.ts"
 import type { StorageError } from "../StorageError.ts"
 import { isFinal, type StoredOperation } from "./Operation.ts"
 import { OperationStore } from "./OperationStore.ts"
+import { type TooManyWaits, WaitLimit, WaitLimits } from "./WaitLimits.ts"
 
-const pollInterval = Duration.millis(250)
+/** How long a watch relies on events alone. */
+const lookAgain = Duration.seconds(5)
+
+type Found = Option.Option<StoredOperation>
+
+/** What the waits of one operation share. */
+interface Watch {
+  waits: number
+  /** The newest state that was read; `undefined`: none yet. */
+  latest: Found | undefined
+  /** Completes at the next change of the operation. */
+  changed: Deferred.Deferred<void>
+  /** Completes when the operation is final or unknown, or cannot be read. */
+  readonly ended: Deferred.Deferred<Found, StorageError>
+  fiber: Fiber.Fiber<void> | undefined
+}
 
 export class OperationWaits extends Context.Service<
   OperationWaits,
   {
-    /** The operation once it is final, or as it is after `within`. `None`: there is no such operation. */
+    /**
+     * The operation once it is final, or the newest state that is known of it after `within`. `None`: there is no such
+     * operation.
+     */
     readonly settled: (
       operation: OperationId,
       within: Duration.Duration
     ) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
+    /** The same for a caller of the API, whose open waits are limited. */
+    readonly settledFor: (
+      caller: AnyCaller,
+      operation: OperationId,
+      within: Duration.Duration
+    ) => Effect.Effect<Option.Option<StoredOperation>, StorageError | TooManyWaits>
   }
 >()("@narthex/core/operations/OperationWaits") {
   static readonly layer: Layer.Layer<OperationWaits, never, EventFeed | OperationStore> = Layer.effect(
@@ -27,26 +59,104 @@ export class OperationWaits extends Context.Service<
     Effect.gen(function* () {
       const feed = yield* EventFeed
       const store = yield* OperationStore
+      const scope = yield* Effect.scope
+      const context = yield* Effect.context<never>()
+      const watches = new Map<string, Watch>()
+      const limits = new WaitLimits()
 
-      const changed = (operation: OperationId) =>
-        feed.events.pipe(
-          Stream.filter((event) => event.data["operation_id"] === operation),
-          Stream.take(1),
-          Stream.runDrain
+      const nudge = (watch: Watch | undefined) => {
+        if (watch !== undefined) Deferred.doneUnsafe(watch.changed, Exit.void)
+      }
+      const nudgeAll = () => {
+        for (const watch of watches.values()) nudge(watch)
+      }
+      yield* feed.subscribe({
+        restart: nudgeAll,
+        resumed: nudgeAll,
+        deliver: (batch) => {
+          for (const { data } of batch) {
+            const operation = data["operation_id"]
+            if (typeof operation === "string") nudge(watches.get(operation))
+          }
+        }
+      })
+
+      const follow = (operation: OperationId, watch: Watch) =>
+        Effect.gen(function* () {
+          while (true) {
+            watch.changed = Deferred.makeUnsafe()
+            const found = yield* store.find(operation)
+            watch.latest = found
+            if (Option.isNone(found) || isFinal(found.value.status)) return found
+            yield* Effect.timeoutOption(Deferred.await(watch.changed), lookAgain)
+          }
+        }).pipe(
+          Effect.onExit((exit) =>
+            Effect.sync(() => {
+              // The next wait begins a new watch.
+              if (watches.get(operation) === watch) watches.delete(operation)
+              Deferred.doneUnsafe(watch.ended, exit)
+            })
+          ),
+          Effect.exit,
+          Effect.asVoid
         )
 
-      return OperationWaits.of({
-        settled: Effect.fn("OperationWaits.settled")(function* (operation, within) {
-          const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(within)
-          while (true) {
-            const found = yield* store.find(operation)
-            const left = end - (yield* Clock.currentTimeMillis)
-            if (Option.isNone(found) || isFinal(found.value.status) || left <= 0) return found
-            const pause = Duration.min(pollInterval, Duration.millis(left))
-            yield* Effect.timeoutOption(changed(operation), pause)
-          }
-        })
+      const join = Effect.fnUntraced(function* (operation: OperationId) {
+        const running = watches.get(operation)
+        if (running !== undefined) {
+          running.waits += 1
+          return running
+        }
+        const watch: Watch = {
+          waits: 1,
+          latest: undefined,
+          changed: Deferred.makeUnsafe(),
+          ended: Deferred.makeUnsafe(),
+          fiber: undefined
+        }
+        watches.set(operation, watch)
+        // With the context of the layer: the first wait's own, its deadlines and spans, are not those of the others.
+        watch.fiber = yield* follow(operation, watch).pipe(
+          Effect.setContext(context),
+          Effect.forkIn(scope, { startImmediately: true })
+        )
+        return watch
       })
+
+      const leave = (operation: OperationId, watch: Watch) =>
+        Effect.suspend(() => {
+          watch.waits -= 1
+          if (watch.waits > 0) return Effect.void
+          if (watches.get(operation) === watch) watches.delete(operation)
+          return watch.fiber === undefined ? Effect.void : Fiber.interrupt(watch.fiber)
+        })
+
+      const settled: OperationWaits["Service"]["settled"] = Effect.fn("OperationWaits.settled")((operation, within) =>
+        Effect.acquireUseRelease(
+          join(operation),
+          (watch) =>
+            Effect.flatMap(Effect.timeoutOption(Deferred.await(watch.ended), within), (ended) => {
+              if (Option.isSome(ended)) return Effect.succeed(ended.value)
+              return watch.latest === undefined ? store.find(operation) : Effect.succeed(watch.latest)
+            }),
+          (watch) => leave(operation, watch)
+        )
+      )
+
+      const settledFor: OperationWaits["Service"]["settledFor"] = (caller, operation, within) =>
+        Effect.acquireUseRelease(
+          Effect.flatMap(WaitLimit, (limit) =>
+            Option.match(limits.take(caller, limit), {
+              onNone: () => Effect.void,
+              onSome: (error) => Effect.fail(error)
+            })
+          ),
+          () => settled(operation, within),
+          () => Effect.sync(() => limits.give(caller))
+        )
+
+      return OperationWaits.of({ settled, settledFor })
     })
   )
 }

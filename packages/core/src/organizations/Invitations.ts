@@ -8,7 +8,7 @@ import { Invitation, InvitationLimit, invitationDays, StoredInvitation } from ".
 import { InvitationStore } from "../accounts/InvitationStore.ts"
 import { isKnownRole } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { type InvitationId, makeInvitationId, type OrgId } from "../Ids.ts"
+import { InvitationId, makeInvitationId, type OrgId, requestedId } from "../Ids.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import { Conflict, InvalidMember, NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -95,7 +95,7 @@ export class Invitations extends Context.Service<
 
       /** The invitation under its lock, if it is pending and the caller may grant its role. */
       const pending = Effect.fnUntraced(function* (caller: AnyCaller, id: InvitationId, now: DateTime.Utc) {
-        const invitation = yield* orNotFound(store.lock(caller.org_id, id))
+        const invitation = yield* orNotFound(store.lock(caller.org_id, requestedId(InvitationId, id)))
         yield* checkRoleChange(caller, { from: null, to: invitation.role })
         const status = invitation.statusAt(now)
         if (status === "pending") return invitation

@@ -15,7 +15,7 @@ import { AccountStore } from "../accounts/AccountStore.ts"
 import { personalOrgId } from "../accounts/Organization.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
 import { sessionRevoked } from "../events/InternalEvents.ts"
-import { makeSessionId, OrgId, type SessionId, type UserId } from "../Ids.ts"
+import { makeSessionId, OrgId, requestedId, SessionId, type UserId } from "../Ids.ts"
 import { maxPageSize } from "../Page.ts"
 import { InvalidCredential, NotFound, orNotFound, SignInRequired } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -181,7 +181,7 @@ export class Sessions extends Context.Service<
       })
 
       const switchOrg = Effect.fn("Sessions.switchOrg")(function* (caller: SessionCaller, org: string) {
-        const target = OrgId.make(org === "" ? "-" : org)
+        const target = requestedId(OrgId, org)
         const step = Effect.gen(function* () {
           const session = Option.getOrUndefined(yield* store.lock(caller.session_id))
           if (session === undefined || session.revoked_at !== null) return yield* new SignInRequired({})
@@ -210,7 +210,7 @@ export class Sessions extends Context.Service<
 
       const end = Effect.fn("Sessions.end")(function* (user: UserId, id: SessionId) {
         const step = Effect.gen(function* () {
-          const session = yield* orNotFound(store.lock(id))
+          const session = yield* orNotFound(store.lock(requestedId(SessionId, id)))
           if (session.user_id !== user || session.revoked_at !== null) return yield* new NotFound({})
           yield* revoke(session, "ended_by_owner")
         })

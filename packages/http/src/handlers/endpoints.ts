@@ -80,7 +80,7 @@ export const OperationsHandlers = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* ({ query: { wait } }) {
         const operation = yield* Target.operation
         if (wait === undefined) return { operation: operation.view }
-        const settled = yield* problems(waits.settled(operation.id, wait))
+        const settled = yield* problems(waits.settledFor(yield* Principal, operation.id, wait))
         return Option.isNone(settled) ? yield* problems(new NotFound({})) : { operation: settled.value.view }
       }),
       cancel: Effect.fnUntraced(function* () {

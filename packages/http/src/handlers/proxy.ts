@@ -1,7 +1,7 @@
 /** Serves `ProxyApi` from the core: the calls of proxies. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api, canonicalAddress } from "@narthex/api"
-import { EventFeed, InvalidMember, ProjectId, ProxyRequests } from "@narthex/core"
+import { EndpointId, EventFeed, InvalidMember, isStorable, ProjectId, ProxyRequests, requestedId } from "@narthex/core"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -16,9 +16,9 @@ export const ProxyHandlers = HttpApiBuilder.group(
     const feed = yield* EventFeed
     const requests = yield* ProxyRequests
     return handlers.handleAll({
-      resolve: ({ payload }) => problems(requests.resolve(payload.endpoint_id)),
+      resolve: ({ payload }) => problems(requests.resolve(requestedId(EndpointId, payload.endpoint_id))),
       allowlists: Effect.fnUntraced(function* ({ payload }) {
-        const ids = payload.project_ids.filter((id) => id !== "").map((id) => ProjectId.make(id))
+        const ids = payload.project_ids.filter((id) => id !== "" && isStorable(id)).map((id) => ProjectId.make(id))
         const lists = yield* problems(requests.allowlists(ids))
         return {
           allowlists: lists.map(({ rules, server_now, ...list }) => ({
@@ -40,9 +40,10 @@ export const ProxyHandlers = HttpApiBuilder.group(
         const address = canonicalAddress(payload.client_address)
         if (address === null)
           return yield* problems(new InvalidMember({ path: ["client_address"], reason: "Expected an IP address." }))
-        return yield* problems(requests.wake(params.endpoint_id, address, payload.unreachable))
+        return yield* problems(requests.wake(requestedId(EndpointId, params.endpoint_id), address, payload.unreachable))
       }),
-      activity: ({ payload }) => problems(requests.noteActivity(payload.endpoints))
+      activity: ({ payload }) =>
+        problems(requests.noteActivity(payload.endpoints.filter(({ endpoint_id }) => isStorable(endpoint_id))))
     })
   })
 )

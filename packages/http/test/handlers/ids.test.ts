@@ -1,12 +1,26 @@
 /** Ids in paths and bodies, and lists in pages. */
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@narthex/api"
-import { Effect } from "effect"
-import { memoryApi } from "../support/apiOver.ts"
+import { PostgresStorage } from "@narthex/postgres"
+import { Effect, Layer } from "effect"
+import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
+import { apiOver, memoryApi } from "../support/apiOver.ts"
 import { arrive, branch, type Caller, founder, joined, key, named, project, refused } from "../support/story.ts"
 import { bytes } from "../support/wire.ts"
 
-const malformed = ["not-an-id", "%00", "%F0%9F%A6%86", "%zz", "a%2Fb", "%2e%2e", "'--", "x".repeat(300), "PRJ-1"]
+const malformed = [
+  "not-an-id",
+  "%00",
+  "prj-%00x",
+  "%ED%A0%80",
+  "%F0%9F%A6%86",
+  "%zz",
+  "a%2Fb",
+  "%2e%2e",
+  "'--",
+  "x".repeat(300),
+  "PRJ-1"
+]
 const invented: Record<string, string> = {
   project_id: "prj-01k3p5q7r9s1t3v5w7x9z0000a",
   branch_id: "br-01k3p5q7r9s1t3v5w7x9z0000a",
@@ -25,80 +39,106 @@ const calls = endpoints.flatMap(({ method, path }) => {
   return last === undefined || path.includes("/proxy/") ? [] : [{ method, path, last }]
 })
 
-layer(memoryApi(), { excludeTestServices: true })("ids", (it) => {
-  it.effect("a malformed id in a path answers exactly like an unknown one, on every call", () =>
-    Effect.gen(function* () {
-      const who = yield* founder()
-      const place = yield* project(who)
-      const known: Record<string, string> = { project_id: place.id, org_id: who.org_id }
-      for (const { last, method, path } of calls) {
-        const to = (id: string) =>
-          path.replace(/:(\w+)/g, (_, name: string) => (name === last ? id : (known[name] ?? "x")))
-        const sent = { headers: { "x-request-id": "same" }, body: method === "GET" ? undefined : { nonsense: true } }
-        const unknown = yield* who.call(method, to(invented[last] ?? uuid), sent)
-        refused(unknown, 404, "not_found")
-        for (const id of malformed)
-          assert.strictEqual(bytes(yield* who.call(method, to(id), sent)), bytes(unknown), `${method} ${to(id)}`)
-      }
-    })
-  )
+const overPostgres = apiOver(PostgresStorage.layer.pipe(Layer.provide(testDatabase)))
 
-  it.effect("foreign, invented and malformed ids in bodies are one 422 that names the member", () =>
-    Effect.gen(function* () {
-      const who = yield* founder()
-      const place = yield* project(who)
-      const sibling = yield* project(who)
-      const stranger = yield* arrive()
-      const theirs = yield* project(stranger)
-      const bodies: ReadonlyArray<readonly [path: string, member: string, make: (id: string) => unknown]> = [
-        [`${place.path}/branches`, "parent_id", (parent_id) => ({ parent_id })],
-        [`${place.path}/sandboxes`, "parent_id", (parent_id) => ({ parent_id })],
-        [`${place.path}/endpoints`, "branch_id", (branch_id) => ({ branch_id })]
-      ]
-      for (const [path, member, make] of bodies) {
-        const answers = yield* Effect.forEach(
-          [sibling.main, theirs.main, invented["branch_id"], "not-an-id", "", "x".repeat(5000)],
-          (id) => who.call("POST", path, { body: make(id ?? ""), headers: { "x-request-id": "same" } })
-        )
-        for (const answer of answers) {
-          refused(answer, 422, "invalid_request")
-          assert.deepStrictEqual(named(answer), [member])
-          assert.strictEqual(bytes(answer), bytes(answers[0] ?? answer))
+for (const [storage, api] of [
+  ["memory", memoryApi()],
+  ["Postgres", overPostgres]
+] as const)
+  layer(api, { excludeTestServices: true, timeout: "60 seconds" })(`ids over ${storage}`, (it) => {
+    it.effect("a malformed id in a path answers exactly like an unknown one, on every call", () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const place = yield* project(who)
+        const known: Record<string, string> = { project_id: place.id, org_id: who.org_id }
+        for (const { last, method, path } of calls) {
+          const to = (id: string) =>
+            path.replace(/:(\w+)/g, (_, name: string) => (name === last ? id : (known[name] ?? "x")))
+          const sent = { headers: { "x-request-id": "same" }, body: method === "GET" ? undefined : { nonsense: true } }
+          const unknown = yield* who.call(method, to(invented[last] ?? uuid), sent)
+          refused(unknown, 404, "not_found")
+          for (const id of malformed)
+            assert.strictEqual(bytes(yield* who.call(method, to(id), sent)), bytes(unknown), `${method} ${to(id)}`)
         }
-      }
-      const scopes = [theirs.id, invented["project_id"], "not-an-id", ""].flatMap((project_id) => [
-        { type: "project", project_id },
-        `project:${project_id}`
-      ])
-      for (const scope of scopes) {
-        const answer = yield* who.call("POST", "/v1/api-keys", { body: { name: "k", scope } })
-        refused(answer, 422, "invalid_request")
-        assert.deepStrictEqual(named(answer), ["scope.project_id"])
-      }
-      for (const scope of [
-        { type: "branch", project_id: place.id, branch_id: theirs.main },
-        { type: "branch", project_id: place.id, branch_id: "not-an-id" },
-        `branch:${theirs.main}`,
-        "branch:"
-      ])
-        assert.deepStrictEqual(named(yield* who.call("POST", "/v1/api-keys", { body: { name: "k", scope } })), [
-          "scope.branch_id"
-        ])
-    })
-  )
+      })
+    )
 
-  it.effect("a narrowed key is held to its scope in bodies as well", () =>
-    Effect.gen(function* () {
-      const who = yield* founder()
-      const place = yield* project(who)
-      const sibling = yield* project(who)
-      const narrow = yield* key(who, { scope: { type: "project", project_id: place.id } })
-      const body = { branch_id: sibling.main }
-      refused(yield* narrow.call("POST", `${place.path}/endpoints`, { body }), 422, "invalid_request")
-      refused(yield* narrow.call("POST", `${sibling.path}/endpoints`, { body }), 403, "scope_insufficient")
-    })
-  )
-})
+    it.effect("foreign, invented and malformed ids in bodies are one 422 that names the member", () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const place = yield* project(who)
+        const sibling = yield* project(who)
+        const stranger = yield* arrive()
+        const theirs = yield* project(stranger)
+        const bodies: ReadonlyArray<readonly [path: string, member: string, make: (id: string) => unknown]> = [
+          [`${place.path}/branches`, "parent_id", (parent_id) => ({ parent_id })],
+          [`${place.path}/sandboxes`, "parent_id", (parent_id) => ({ parent_id })],
+          [`${place.path}/endpoints`, "branch_id", (branch_id) => ({ branch_id })]
+        ]
+        for (const [path, member, make] of bodies) {
+          const answers = yield* Effect.forEach(
+            [
+              sibling.main,
+              theirs.main,
+              invented["branch_id"],
+              "not-an-id",
+              "",
+              "x".repeat(5000),
+              "\u0000",
+              "br-\ud800"
+            ],
+            (id) => who.call("POST", path, { body: make(id ?? ""), headers: { "x-request-id": "same" } })
+          )
+          for (const answer of answers) {
+            refused(answer, 422, "invalid_request")
+            assert.deepStrictEqual(named(answer), [member])
+            assert.strictEqual(bytes(answer), bytes(answers[0] ?? answer))
+          }
+        }
+        const scopes = [theirs.id, invented["project_id"], "not-an-id", "", "\u0000", "prj-\udc00"].flatMap(
+          (project_id) => [{ type: "project", project_id }, `project:${project_id}`]
+        )
+        for (const scope of scopes) {
+          const answer = yield* who.call("POST", "/v1/api-keys", { body: { name: "k", scope } })
+          refused(answer, 422, "invalid_request")
+          assert.deepStrictEqual(named(answer), ["scope.project_id"])
+        }
+        for (const scope of [
+          { type: "branch", project_id: place.id, branch_id: theirs.main },
+          { type: "branch", project_id: place.id, branch_id: "not-an-id" },
+          { type: "branch", project_id: place.id, branch_id: "\u0000" },
+          { type: "branch", project_id: "\u0000", branch_id: "\ud800" },
+          `branch:${theirs.main}`,
+          "branch:"
+        ])
+          assert.deepStrictEqual(named(yield* who.call("POST", "/v1/api-keys", { body: { name: "k", scope } })), [
+            "scope.branch_id"
+          ])
+      })
+    )
+
+    it.effect("an organization, a session, and a member that storage cannot hold answer like unknown ones", () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        for (const org_id of ["\u0000", "\ud800", "0198\u0000"])
+          refused(yield* who.call("POST", "/v1/auth/switch-org", { body: { org_id } }), 403, "not_a_member")
+        refused(yield* who.call("DELETE", "/v1/auth/sessions/%00"), 404, "not_found")
+        refused(yield* who.call("GET", "/v1/events/history?after=%00"), 422, "invalid_request")
+      })
+    )
+
+    it.effect("a narrowed key is held to its scope in bodies as well", () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const place = yield* project(who)
+        const sibling = yield* project(who)
+        const narrow = yield* key(who, { scope: { type: "project", project_id: place.id } })
+        const body = { branch_id: sibling.main }
+        refused(yield* narrow.call("POST", `${place.path}/endpoints`, { body }), 422, "invalid_request")
+        refused(yield* narrow.call("POST", `${sibling.path}/endpoints`, { body }), 403, "scope_insufficient")
+      })
+    )
+  })
 
 const pages = Effect.fnUntraced(function* (who: Caller, path: string, list: string) {
   const found: Array<string> = []

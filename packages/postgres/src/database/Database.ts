@@ -24,6 +24,7 @@ import { isSqlError } from "effect/sql/SqlError"
 import { listening, type Notice } from "../driver/listening.ts"
 import { transacting } from "../driver/transacting.ts"
 import { types } from "../driver/values.ts"
+import { defaultSessionLimits, parametersOf, type SessionLimits, settingLocally } from "./SessionLimits.ts"
 
 export interface DatabaseOptions {
   /** `postgresql://…`; a Unix socket is `postgresql:///name?host=/directory&user=…`. */
@@ -36,6 +37,8 @@ export interface DatabaseOptions {
    */
   readonly listenUrl?: Redacted.Redacted<string> | "off" | undefined
   readonly applicationName: string
+  /** What the server ends in sessions for statements and transactions. Default: `defaultSessionLimits`. */
+  readonly limits?: SessionLimits | undefined
 }
 
 export class Database extends Context.Service<
@@ -44,6 +47,7 @@ export class Database extends Context.Service<
     /**
      * The rows of one statement with positional parameters `$1…`. Inside `transaction` it runs on that connection,
      * outside in a transaction of its own. Interruption cancels it on the server, and so does the limit of 30 seconds.
+     * A lock that is not granted within 15 seconds fails it (`SessionLimits`).
      * `operation` names the caller in spans and errors. `Row` is the caller's claim about the statement and is not
      * checked: keep the two next to each other.
      */
@@ -101,14 +105,20 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
       keepAlive: "30 seconds",
       types
     } as const
-    const { listenUrl = session.url } = options
+    const { limits = defaultSessionLimits, listenUrl = session.url } = options
+    const parameters = parametersOf(limits)
     // A pooler may give each transaction another session, which lacks the statements that an earlier one prepared.
     const prepare = listenUrl !== "off" && Redacted.value(listenUrl) === Redacted.value(session.url)
     const pool = yield* Effect.mapError(
-      PgPool.make({ ...session, maxConnections: options.maxConnections, prepare }),
+      PgPool.make({
+        ...session,
+        maxConnections: options.maxConnections,
+        prepare,
+        ...(prepare ? { startupParameters: parameters } : {})
+      }),
       failing("Database.layer")
     )
-    const { statement, transaction } = transacting(pool)
+    const { statement, transaction } = transacting(pool, prepare ? undefined : settingLocally(parameters))
     const listener =
       listenUrl === "off" ? undefined : PgConnection.make({ ...session, url: yield* parsable(listenUrl) })
 

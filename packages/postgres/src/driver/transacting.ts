@@ -59,7 +59,8 @@ const limited = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | No
     })
   )
 
-export const transacting = (pool: PgPool) => {
+/** `onBegin` is the first statement of every transaction. */
+export const transacting = (pool: PgPool, onBegin?: string) => {
   const here = Effect.map(Attempts, (attempts) => attempts.get(pool))
 
   const statement = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<Result, SqlError | NotDone> =>
@@ -67,6 +68,12 @@ export const transacting = (pool: PgPool) => {
       attempt === undefined
         ? limited(pool.use((connection) => connection.query(text, params)))
         : Effect.onError(limited(attempt.connection.query(text, params)), dooming(attempt))
+    )
+
+  const begin = (connection: PgConnection) =>
+    Effect.andThen(
+      limited(connection.query("BEGIN ISOLATION LEVEL READ COMMITTED")),
+      onBegin === undefined ? Effect.void : limited(connection.query(onBegin))
     )
 
   const rollback = (connection: PgConnection) =>
@@ -115,7 +122,7 @@ export const transacting = (pool: PgPool) => {
               (attempt) =>
                 restore(
                   Effect.andThen(
-                    Effect.mapError(limited(connection.query("BEGIN ISOLATION LEVEL READ COMMITTED")), failed),
+                    Effect.mapError(begin(connection), failed),
                     Effect.flatMap(Attempts, (outer) =>
                       Effect.provideService(work, Attempts, new Map(outer).set(pool, attempt))
                     )

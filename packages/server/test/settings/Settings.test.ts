@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { AccessPolicy, EventSettings, InvitationLimit, KeyLimit, ProxyAddress, SessionPolicy } from "@narthex/core"
+import {
+  AccessPolicy,
+  EventSettings,
+  InvitationLimit,
+  KeyLimit,
+  ProxyAddress,
+  SessionPolicy,
+  WaitLimit
+} from "@narthex/core"
 import { defaultRateLimits, RateLimits } from "@narthex/http"
 import { Context, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { settleAddresses } from "../../src/addresses.ts"
@@ -58,6 +66,9 @@ describe("settings without any variable", () => {
         streams: 100,
         org_streams: 1000,
         instance_streams: 10_000,
+        waits: 100,
+        org_waits: 500,
+        instance_waits: 5000,
         stream_opens_per_second: 50
       })
     })
@@ -121,6 +132,7 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(Context.get(references, EventSettings), EventSettings.defaultValue())
       assert.strictEqual(Context.get(references, KeyLimit), KeyLimit.defaultValue())
       assert.strictEqual(Context.get(references, InvitationLimit), InvitationLimit.defaultValue())
+      assert.deepStrictEqual(Context.get(references, WaitLimit), WaitLimit.defaultValue())
       assert.include(Context.get(references, RateLimits), defaultRateLimits)
       assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
     })

@@ -1,5 +1,5 @@
 /** Variables of the limits (docs/design/identity.md I44–I47, docs/design/events.md). */
-import { defaultEventLimits, InvitationLimit, KeyLimit } from "@narthex/core"
+import { defaultEventLimits, defaultWaitLimit, InvitationLimit, KeyLimit } from "@narthex/core"
 import { defaultRateLimits } from "@narthex/http"
 import * as forms from "../forms.ts"
 import { optional, variable } from "../Variable.ts"
@@ -77,6 +77,24 @@ export const limits = {
       forms.count,
       defaultEventLimits.instance_streams,
       "Open event streams per instance."
+    ),
+    waits: variable(
+      "NARTHEX_LIMIT_WAITS",
+      forms.count,
+      defaultWaitLimit.waits,
+      "Calls that wait for operations, per principal and instance."
+    ),
+    org_waits: variable(
+      "NARTHEX_LIMIT_ORG_WAITS",
+      forms.count,
+      defaultWaitLimit.org_waits,
+      "Calls that wait for operations, per organization and instance."
+    ),
+    instance_waits: variable(
+      "NARTHEX_LIMIT_INSTANCE_WAITS",
+      forms.count,
+      defaultWaitLimit.instance_waits,
+      "Calls that wait for operations, per instance."
     ),
     stream_opens_per_second: variable(
       "NARTHEX_LIMIT_STREAM_OPENS",

@@ -1,0 +1,70 @@
+/**
+ * Limits the open waits for operations per caller, organization and instance (docs/design/api.md, Operations). The
+ * counts are of this instance. Waits of the platform itself, of wakes and of minted credentials, are not counted.
+ */
+import { Context, Option, Schema } from "effect"
+import type { AnyCaller } from "../authorization/Principal.ts"
+
+/** How many waits may be open at once; `null`: no limit. */
+export interface WaitLimit {
+  /** Of one API key, or of one user through sessions. `NARTHEX_LIMIT_WAITS`. */
+  readonly waits: number
+  /** Of one organization. `NARTHEX_LIMIT_ORG_WAITS`. */
+  readonly org_waits: number
+  /** Of the instance. `NARTHEX_LIMIT_INSTANCE_WAITS`. */
+  readonly instance_waits: number
+}
+
+export const defaultWaitLimit: WaitLimit = { waits: 100, org_waits: 500, instance_waits: 5_000 }
+
+export const WaitLimit = Context.Reference<WaitLimit | null>("@narthex/core/operations/WaitLimit", {
+  defaultValue: () => defaultWaitLimit
+})
+
+/** The limit of open waits is reached. */
+export class TooManyWaits extends Schema.TaggedError<TooManyWaits>()("TooManyWaits", {
+  limit: Schema.Literals(["caller", "organization", "instance"]),
+  retry_after_seconds: Schema.Int
+}) {
+  override get message() {
+    return "Too many calls wait for operations. Read the operation without `wait`, or try again later."
+  }
+}
+
+/** An API key is counted on its own; the sessions of a user are counted together. */
+const callerKey = (caller: AnyCaller): string => (caller.kind === "api_key" ? caller.api_key_id : caller.user.id)
+
+const bump = (counts: Map<string, number>, key: string, by: number) => {
+  const count = (counts.get(key) ?? 0) + by
+  if (count === 0) counts.delete(key)
+  else counts.set(key, count)
+}
+
+export class WaitLimits {
+  readonly #callers = new Map<string, number>()
+  readonly #orgs = new Map<string, number>()
+  #all = 0
+
+  /** Takes a place, or returns the limit that is reached. */
+  take(caller: AnyCaller, limit: WaitLimit | null): Option.Option<TooManyWaits> {
+    const reached = limit === null ? undefined : this.#reached(caller, limit)
+    if (reached !== undefined) return Option.some(new TooManyWaits({ limit: reached, retry_after_seconds: 5 }))
+    bump(this.#callers, callerKey(caller), 1)
+    bump(this.#orgs, caller.org_id, 1)
+    this.#all += 1
+    return Option.none()
+  }
+
+  /** Gives a place back. */
+  give(caller: AnyCaller): void {
+    bump(this.#callers, callerKey(caller), -1)
+    bump(this.#orgs, caller.org_id, -1)
+    this.#all -= 1
+  }
+
+  #reached(caller: AnyCaller, limit: WaitLimit) {
+    if ((this.#callers.get(callerKey(caller)) ?? 0) >= limit.waits) return "caller"
+    if ((this.#orgs.get(caller.org_id) ?? 0) >= limit.org_waits) return "organization"
+    return this.#all >= limit.instance_waits ? "instance" : undefined
+  }
+}
