@@ -88,7 +88,8 @@ const order: Record<string, ReadonlyArray<string>> = {
   ],
   server: [
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts"],
-    ...["admin.ts", "logging.ts", "telemetry.ts", "store.ts", "computes.ts", "devProviders.ts", "identity.ts"],
+    ...["admin.ts", "logging.ts", "telemetry.ts", "store.ts", "computeHome.ts", "computes.ts"],
+    ...["devProviders.ts", "identity.ts"],
     ...["references.ts", "platform.ts", "announce.ts", "run.ts", "controlPlaneAnswers.ts"],
     ...["regionCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts", "index.ts"]
   ]

@@ -109,6 +109,12 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
         const first = yield* wake
         assert.deepStrictEqual([first.status, first.body.generation], [200, 1])
         assert.deepStrictEqual(yield* wake, first)
+        // A proxy could not connect: the runner verifies, and the compute runs.
+        const doubted = ask(url, "POST", `/v1/proxy/endpoints/${endpoint}/wake`, environment.NARTHEX_PROXY_TOKEN, {
+          client_address: "198.51.100.7",
+          unreachable: 1
+        })
+        assert.deepStrictEqual(yield* doubted, first)
         assert.lengthOf(
           (yield* operations).filter(({ action }) => action === "start_compute"),
           1

@@ -130,5 +130,6 @@ const released = {
   "0007b_retention": "86ab50e2f45ba55b5ed46cb99ac2709b",
   "0011_lists": "85ab06c18e9dcfe35e641b32f3ccf25a",
   "0012_instances": "12ffc1f8244c477edaf24dfaa78ca085",
-  "0012b_static_computes": "e106cbef6a681fc0b72694f95a5d0929"
+  "0012b_static_computes": "e106cbef6a681fc0b72694f95a5d0929",
+  "0012c_compute_home": "aa4909dc3f195730f01c47acdd9dab3e"
 }

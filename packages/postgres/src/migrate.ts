@@ -24,6 +24,7 @@ import { retention } from "./migrations/0007b_retention.ts"
 import { lists } from "./migrations/0011_lists.ts"
 import { instances } from "./migrations/0012_instances.ts"
 import { staticComputes } from "./migrations/0012b_static_computes.ts"
+import { computeHome } from "./migrations/0012c_compute_home.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -37,7 +38,8 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0007b_retention", retention],
   ["0011_lists", lists],
   ["0012_instances", instances],
-  ["0012b_static_computes", staticComputes]
+  ["0012b_static_computes", staticComputes],
+  ["0012c_compute_home", computeHome]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

@@ -22,8 +22,12 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
         { name: "0004_event_floors" },
         { name: "0005_requests" },
         { name: "0006_sequence_by_key" },
+        { name: "0007_operations" },
+        { name: "0007b_retention" },
+        { name: "0011_lists" },
         { name: "0012_instances" },
-        { name: "0012b_static_computes" }
+        { name: "0012b_static_computes" },
+        { name: "0012c_compute_home" }
       ])
       assert.deepStrictEqual(yield* admin("select pos::int, timeline from event_head", url), [
         { pos: 0, timeline: null }

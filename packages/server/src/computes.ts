@@ -1,12 +1,14 @@
 /** What runs Postgres for branches (`NARTHEX_COMPUTE`), on instances with the role `runner`. */
-import { ComputeDriver, ComputeFailed, layerMemoryComputes } from "@narthex/core"
+import { ComputeDriver, ComputeFailed, layerMemoryComputes, type StorageError } from "@narthex/core"
 import { LocalComputeDriver, type LocalPostgresFailure } from "@narthex/local-postgres"
 import type { Database } from "@narthex/postgres"
 import { Effect, Layer } from "effect"
 import { layerStaticComputes } from "./adapters/staticComputes.ts"
+import { type ComputesElsewhere, claimHome, type HomeUnusable } from "./computeHome.ts"
 import type { Settings } from "./settings/Settings.ts"
 
-type Computes = Layer.Layer<ComputeDriver, LocalPostgresFailure, Database>
+type Failure = ComputesElsewhere | HomeUnusable | LocalPostgresFailure | StorageError
+type Computes = Layer.Layer<ComputeDriver, Failure, Database>
 
 /**
  * The driver of an instance that runs no operations: it needs no Postgres programs and no directory for clusters.
@@ -34,7 +36,11 @@ export const layerComputes = (settings: Settings, isRunner: boolean): Computes =
   if (!isRunner) return layerElsewhere
   switch (settings.compute) {
     case "local":
-      return LocalComputeDriver.layer({ dataDir: settings.data_dir, binaries: settings.postgres_bin ?? undefined })
+      return Layer.provide(
+        LocalComputeDriver.layer({ dataDir: settings.data_dir, binaries: settings.postgres_bin ?? undefined }),
+        // The embedded store is in the directory itself.
+        settings.database === null ? Layer.empty : Layer.effectDiscard(claimHome(settings.data_dir))
+      )
     case "static":
       return layerStaticComputes([
         ...settings.static_computes,

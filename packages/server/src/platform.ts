@@ -10,7 +10,7 @@
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog } from "@narthex/core"
 import { Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
-import { HttpControlPlane, Proxy } from "@narthex/proxy"
+import { HttpControlPlane, Proxy, type ProxyError } from "@narthex/proxy"
 import { Effect, Layer } from "effect"
 import type { Addresses } from "./addresses.ts"
 import { layerAdmin } from "./admin.ts"
@@ -77,7 +77,7 @@ export const layerProxy = (
   { addresses, settings }: Pick<Plan, "addresses" | "settings">,
   token: Tokens["proxy"],
   api_url: string
-) =>
+): Layer.Layer<never, ProxyError> =>
   token === null
     ? Layer.empty
     : Proxy.layer({
