@@ -82,7 +82,7 @@ const memberOf = (email: string, boss: SessionCaller) =>
     const row = { org_id: boss.org_id, user_id: person.user.id, role: "member", joined_at }
     yield* (yield* AccountStore).putMembership(new Membership(row))
     const make = (yield* ApiKeys).create(person, wanted({ type: "organization" }))
-    const end = organizations.removeMember(boss, person.user.id, false)
+    const end = organizations.removeMember(boss, person.user.id, { confirmed: false, hand_over_credentials: false })
     const ground: Ground = { end, make: [make, make, make], left: () => counted(person), refusal: "Refused" }
     return ground
   })

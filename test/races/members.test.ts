@@ -18,9 +18,11 @@ const stillGranted = new Set(["demote, leave", "step down, remove", "step down, 
 /** An action of an owner that leaves one owner less. */
 const against = (actor: SessionCaller, other: SessionCaller, way: (typeof ways)[number]) =>
   Effect.flatMap(Organizations, ({ changeRole, removeMember }) => {
-    if (way === "remove") return Effect.asVoid(removeMember(actor, other.user.id, false))
+    if (way === "remove")
+      return Effect.asVoid(removeMember(actor, other.user.id, { confirmed: false, hand_over_credentials: false }))
     if (way === "demote") return Effect.asVoid(changeRole(actor, other.user.id, "member", false))
-    if (way === "leave") return Effect.asVoid(removeMember(actor, actor.user.id, true))
+    if (way === "leave")
+      return Effect.asVoid(removeMember(actor, actor.user.id, { confirmed: true, hand_over_credentials: false }))
     return Effect.asVoid(changeRole(actor, actor.user.id, "viewer", true))
   })
 

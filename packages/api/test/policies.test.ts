@@ -114,7 +114,7 @@ const matrix: Record<string, ReadonlyArray<string>> = {
     "invitations.resend",
     "invitations.revoke"
   ],
-  "an .... .iiiicc": ["orgs.removeMember"],
+  "an .... .iiiicc": ["orgs.removeMember", "orgs.holdings"],
   "an .rrr .iiiicc": ["orgs.delete"],
   "an .... ..iii..": ["projects.get", "ipAllow.list", "ipAllow.check", "events.projectStream", "events.projectHistory"],
   "an ...r ..iiicc": [
@@ -127,12 +127,12 @@ const matrix: Record<string, ReadonlyArray<string>> = {
   ],
   "an ..rr ..iiicc": ["projects.delete"],
   "an .... ..i....": ["branches.list", "endpoints.list", "endpoints.get", "operations.list", "operations.get"],
-  "an .... ..i.i..": ["branches.get"],
+  "an .... ..i.i..": ["branches.get", "branches.credentials"],
   "an ...r ..iiic.": ["branches.create", "sandboxes.create", "endpoints.create", "branches.delete", "endpoints.delete"],
   "an ...r ..i.ic.": ["branches.change", "branches.reset"],
   "an ...r ..i..c.": ["endpoints.change", "endpoints.start", "endpoints.suspend"],
   "an ...r ..i..cc": ["operations.cancel"],
-  "an .... ..i.ic.": ["branches.mint"]
+  "an .... ..i.ic.": ["branches.mint", "branches.revokeCredential"]
 }
 
 const listed = endpointsOf(Api).map(({ endpoint, group }) => ({ endpoint, name: `${group}.${endpoint.identifier}` }))

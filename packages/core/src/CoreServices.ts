@@ -31,6 +31,7 @@ import { layerPurging } from "./retention.ts"
 import { OperationCancels } from "./runner/OperationCancels.ts"
 import { OperationRunner } from "./runner/OperationRunner.ts"
 import { Reconciler } from "./runner/Reconciler.ts"
+import { RoleReconciler } from "./runner/RoleReconciler.ts"
 import { Sessions } from "./sign-in/Sessions.ts"
 import { SignIn } from "./sign-in/SignIn.ts"
 
@@ -52,6 +53,7 @@ const Work = Layer.mergeAll(
   Sandboxes.layer,
   ProxyRequests.layer,
   Reconciler.layer,
+  RoleReconciler.layer,
   IpAllowlist.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Branches.layer, Credentials.layer, Endpoints.layer, OperationCancels.layer)),
@@ -70,4 +72,9 @@ export const layerWithoutStreams = Layer.mergeAll(People, Work, Access).pipe(
 export const layerServices = layerStreams.pipe(Layer.provideMerge(layerWithoutStreams))
 
 /** The background work: the role `runner`. */
-export const layerRunner = Layer.mergeAll(OperationRunner.layerNudged, Reconciler.layerLoop, layerPurging)
+export const layerRunner = Layer.mergeAll(
+  OperationRunner.layerNudged,
+  Reconciler.layerLoop,
+  RoleReconciler.layerLoop,
+  layerPurging
+)

@@ -194,15 +194,21 @@ export const anEndpoint = (project_id: ProjectId, branch_id: BranchId, rest: Par
 
 export const aBranchRole = (branch_id: BranchId, rest: Partial<BranchRole> = {}) =>
   new BranchRole({
-    role: aText("role"),
+    role: `role_0000${rising()}`,
+    org_id: anOrgId(),
     project_id: aProjectId(),
     branch_id,
     access: "read_write",
     verifier: "SCRAM-SHA-256$4096:salt$stored:server",
     minted_by_agent: false,
+    minted_by: aUser().ref,
+    api_key_id: null,
+    api_key_name: null,
     created_at: at(0),
     expires_at: null,
     revoked_at: null,
+    applied_at: null,
+    removed_at: null,
     ...rest
   })
 

@@ -47,8 +47,8 @@ export const operationActions: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "start-roles",
-        find: "const roles = yield* validRoles(branch_id)",
-        put: "const roles: Effect.Success<ReturnType<typeof validRoles>> = []",
+        find: "driver.start({ endpoint_id: id, branch_id, generation, roles })",
+        put: "driver.start({ endpoint_id: id, branch_id, generation, roles: [] })",
         why: "A compute starts with the branch's roles."
       },
       {
@@ -203,8 +203,8 @@ export const operationActions: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "apply-roles",
-        find: "applyRoles(branch, yield* validRoles(branch))",
-        put: "applyRoles(branch, [])",
+        find: "driver.applyRoles(branch, roles)",
+        put: "driver.applyRoles(branch, [])",
         why: "A change of roles reaches the compute."
       }
     ]

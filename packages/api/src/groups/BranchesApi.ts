@@ -5,9 +5,9 @@
  * credential needs `mint_read_write` and, for agent keys, a branch that is not main (docs/design/authorization.md, rows
  * 22b to 25).
  */
-import { Access, BranchId, changes, ProjectId, reads } from "@narthex/core"
+import { Access, BranchId, CredentialView, changes, ProjectId, RoleState, reads } from "@narthex/core"
 import { Schema } from "effect"
-import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
@@ -36,11 +36,11 @@ export type ChangeBranch = typeof ChangeBranch.Type
 export const MintCredential = Schema.Struct({ access: Access, ttl_seconds: optionalNullable(TtlSeconds) })
 export type MintCredential = typeof MintCredential.Type
 
-/** A Postgres role, as the call that mints it shows it. */
+/** A Postgres role, without its password. */
 export const CredentialRecord = Schema.Struct({
-  role: Schema.String,
+  ...CredentialView.fields,
   access: Schema.Union([Access, Schema.String]),
-  expires_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+  state: Schema.Union([RoleState, Schema.String])
 }).annotate({ identifier: "Credential" })
 
 export const MintedCredential = Schema.Struct({
@@ -51,6 +51,7 @@ export const MintedCredential = Schema.Struct({
 
 const project = { project_id: ProjectId }
 const params = { ...project, branch_id: BranchId }
+const credential = { ...params, role: Schema.String }
 const wrapped = Schema.Struct({ branch: BranchRecord })
 const worked = Schema.Struct({ branch: BranchRecord, operations: Operations })
 const branchesPath = "/v1/projects/:project_id/branches"
@@ -139,6 +140,22 @@ export class BranchesApi extends HttpApiGroup.make("branches")
             policy: changes("mint", "mint_read_write", "branch", { reach: "branch", agent: "not_main" })
           }
         }
+      )
+    ),
+    HttpApiEndpoint.get("credentials", `${branchesPath}/:branch_id/credentials`, {
+      params,
+      query: pageQuery,
+      success: Schema.Struct({ credentials: Schema.Array(CredentialRecord), pagination: Pagination })
+    }).annotateMerge(
+      endpointRules(reads("branch", "branch"), "List the Postgres roles of the branch that the caller may revoke")
+    ),
+    HttpApiEndpoint.delete("revokeCredential", `${branchesPath}/:branch_id/credentials/:role`, {
+      params: credential,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(
+      endpointRules(
+        changes("mint", "mint_read_only", "credential", { reach: "branch", agent: "any" }),
+        "Revoke a Postgres role of the branch and end its sessions"
       )
     )
   )

@@ -12,13 +12,17 @@ import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { Name } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
-import { created } from "../schemas/Shapes.ts"
+import { ApiKeyRecord, created } from "../schemas/Shapes.ts"
+import { CredentialRecord } from "./BranchesApi.ts"
 
 /** A role that can be granted. In answers, a role is open text. */
 export const GrantedRole = Schema.Literals(knownRoles)
 
 /** Confirms a change by which the caller loses rights. */
 const confirmation = { confirm_self_lockout: Schema.optionalKey(Schema.String) }
+
+/** What a removal does with the database credentials of the member. Another value than these is refused. */
+const removal = { ...confirmation, hand_over_credentials: Schema.optionalKey(Schema.Literals(["true", "false"])) }
 
 /** Whether the query confirms that the caller may lose rights. */
 export const confirmsLockout = (query: { readonly confirm_self_lockout?: string }): boolean =>
@@ -72,9 +76,22 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
     }).annotateMerge(
       endpointRules(manages("manage_members", "member"), "Change a member's role", { strictBody: true })
     ),
+    HttpApiEndpoint.get("holdings", "/v1/orgs/:org_id/members/:user_id/holdings", {
+      params: member,
+      success: Schema.Struct({
+        holdings: Schema.Struct({
+          api_keys: Schema.Array(ApiKeyRecord),
+          api_keys_count: Schema.Int,
+          credentials: Schema.Array(CredentialRecord),
+          credentials_count: Schema.Int
+        })
+      })
+    }).annotateMerge(
+      endpointRules(manages("leave", "member"), "Show the keys and credentials that end with the membership")
+    ),
     HttpApiEndpoint.delete("removeMember", "/v1/orgs/:org_id/members/:user_id", {
       params: member,
-      query: confirmation,
+      query: removal,
       success: HttpApiSchema.NoContent,
       error: ConflictProblem
     }).annotateMerge(endpointRules(manages("leave", "member"), "Remove a member, or leave"))

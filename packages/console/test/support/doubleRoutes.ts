@@ -247,7 +247,18 @@ const inProject = (
     case `POST /branches/${project.branch_id}/credentials`:
       return ok(
         {
-          credential: { role: "r", access: given["access"], expires_at: null },
+          credential: {
+            role: "r",
+            access: given["access"],
+            state: "active",
+            project_id: project.id,
+            branch_id: project.branch_id,
+            minted_by: null,
+            api_key_id: null,
+            api_key_name: null,
+            created_at: "2026-11-20T10:00:00.000Z",
+            expires_at: null
+          },
           password: "pw",
           connection_uri: "postgresql://r:pw@host/db"
         },

@@ -17,6 +17,7 @@ export const Permission = Schema.Literals([
   "manage_members",
   "rename_organization",
   "manage_keys",
+  "manage_credentials",
   "manage_owners",
   "delete_organization"
 ])
@@ -30,7 +31,8 @@ const admin: ReadonlyArray<Permission> = [
   "manage_invitations",
   "manage_members",
   "rename_organization",
-  "manage_keys"
+  "manage_keys",
+  "manage_credentials"
 ]
 const owner: ReadonlyArray<Permission> = [...admin, "manage_owners", "delete_organization"]
 

@@ -21,6 +21,7 @@ export type TargetKind =
   | "api_key"
   | "project"
   | "branch"
+  | "credential"
   | "endpoint"
   | "operation"
 

@@ -27,6 +27,7 @@ export interface PathIds {
   readonly operation_id?: string
   readonly api_key_id?: string
   readonly user_id?: string
+  readonly role?: string
 }
 
 const effectsOf: Record<Capability, ReadonlySet<CallEffect>> = {

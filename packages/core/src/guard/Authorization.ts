@@ -18,12 +18,15 @@ import { AccountStore } from "../accounts/AccountStore.ts"
 import { decide, decideTarget, type PathIds, type Refusal, sufficientScope } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { visibleRoles } from "../authorization/visibleRoles.ts"
 import { ApiKeyId, BranchId, EndpointId, OperationId, ProjectId, requestedId, UserId } from "../Ids.ts"
 import type { StoredApiKey } from "../keys/ApiKey.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import type { Branch } from "../projects/Branch.ts"
+import { type BranchRole, isRoleName } from "../projects/BranchRole.ts"
+import { BranchRoleStore, isOwned } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
@@ -39,6 +42,7 @@ export interface Found {
   readonly endpoint?: Endpoint
   readonly operation?: StoredOperation
   readonly api_key?: StoredApiKey
+  readonly credential?: BranchRole
 }
 
 /** The objects of the running call. */
@@ -48,6 +52,7 @@ export class Target extends Context.Service<Target, Found>()("@narthex/core/guar
   static readonly endpoint = Target.use(({ endpoint }) => required(endpoint))
   static readonly operation = Target.use(({ operation }) => required(operation))
   static readonly apiKey = Target.use(({ api_key }) => required(api_key))
+  static readonly credential = Target.use(({ credential }) => required(credential))
 }
 
 const required = <A>(found: A | undefined): Effect.Effect<A> =>
@@ -75,7 +80,7 @@ export class Authorization extends Context.Service<
   static readonly layer: Layer.Layer<
     Authorization,
     never,
-    AccountStore | ApiKeyStore | BranchStore | EndpointStore | OperationStore | ProjectStore
+    AccountStore | ApiKeyStore | BranchRoleStore | BranchStore | EndpointStore | OperationStore | ProjectStore
   > = Layer.effect(
     Authorization,
     Effect.gen(function* () {
@@ -85,6 +90,7 @@ export class Authorization extends Context.Service<
       const endpoints = yield* EndpointStore
       const operations = yield* OperationStore
       const projects = yield* ProjectStore
+      const roles = yield* BranchRoleStore
 
       const findOperation = (project: ProjectId, id: string | undefined) =>
         orNotFound(
@@ -99,6 +105,14 @@ export class Authorization extends Context.Service<
         const visible = row.key.created_by.id === caller.user.id || caller.permissions.has("manage_keys")
         const own = caller.kind === "api_key" && caller.api_key_id === row.key.id
         return row.key.revoked_at === null && (visible || own) ? { api_key: row } : yield* new NotFound({})
+      })
+
+      /** A credential that the caller may not see is not found, like one whose end was confirmed. */
+      const credential = Effect.fnUntraced(function* (caller: AnyCaller, branch: Branch, role = "") {
+        const found = isRoleName(role) ? yield* roles.find(branch.id, role) : Option.none()
+        return yield* orNotFound(
+          Effect.succeed(Option.filter(found, (it) => it.removed_at === null && isOwned(it, visibleRoles(caller))))
+        )
       })
 
       const lookUp = Effect.fnUntraced(function* (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) {
@@ -119,6 +133,10 @@ export class Authorization extends Context.Service<
               project,
               branch: yield* orNotFound(branches.find(project.id, requestedId(BranchId, ids.branch_id)))
             }
+          case "credential": {
+            const branch = yield* orNotFound(branches.find(project.id, requestedId(BranchId, ids.branch_id)))
+            return { project, branch, credential: yield* credential(caller, branch, ids.role) }
+          }
           case "endpoint": {
             const endpoint = yield* orNotFound(endpoints.find(project.id, requestedId(EndpointId, ids.endpoint_id)))
             return { project, endpoint, branch: yield* orNotFound(branches.find(project.id, endpoint.branch_id)) }

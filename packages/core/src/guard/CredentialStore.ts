@@ -6,8 +6,8 @@ import { Context, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import type { Organization } from "../accounts/Organization.ts"
 import type { User } from "../accounts/User.ts"
-import type { OrgId, SessionId } from "../Ids.ts"
-import type { StoredApiKey } from "../keys/ApiKey.ts"
+import type { ApiKeyId, OrgId, SessionId, UserId } from "../Ids.ts"
+import type { ApiKey, StoredApiKey } from "../keys/ApiKey.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { Session } from "../sessions/Session.ts"
@@ -29,6 +29,13 @@ export interface SessionStanding extends Standing {
   readonly session: Session
 }
 
+/** A membership, and the key that acts for it; `null`: a session does. */
+export interface HeldStanding {
+  readonly user: User
+  readonly role: string
+  readonly key: ApiKey | null
+}
+
 export class CredentialStore extends Context.Service<
   CredentialStore,
   {
@@ -36,6 +43,15 @@ export class CredentialStore extends Context.Service<
     readonly byKeyDigest: (digests: ReadonlyArray<string>) => Effect.Effect<Option.Option<KeyStanding>, StorageError>
     /** The session, and its user's standing in this organization. */
     readonly bySession: (session: SessionId, org: OrgId) => Effect.Effect<Option.Option<SessionStanding>, StorageError>
+    /**
+     * The membership as it is in the running transaction. Whatever disables the user, changes or ends the membership
+     * or ends the key waits until the transaction ends; other holders do not wait. `None`: no longer a member.
+     */
+    readonly hold: (
+      org: OrgId,
+      user: UserId,
+      key: ApiKeyId | null
+    ) => Effect.Effect<Option.Option<HeldStanding>, StorageError>
   }
 >()("@narthex/core/guard/CredentialStore") {
   static readonly layerMemory: Layer.Layer<CredentialStore, never, AccountStore | ApiKeyStore | SessionStore> =
@@ -63,6 +79,17 @@ export class CredentialStore extends Context.Service<
             const session = Option.getOrUndefined(yield* sessions.lock(id))
             if (session === undefined) return Option.none()
             return Option.map(yield* standing(session.user_id, org), (found) => ({ ...found, session }))
+          }),
+          hold: Effect.fnUntraced(function* (org, userId, keyId) {
+            const found = Option.getOrUndefined(yield* standing(userId, org))
+            const key = keyId === null ? Option.none() : yield* keys.find(org, keyId)
+            if (found === undefined || found.role === null || (keyId !== null && Option.isNone(key)))
+              return Option.none()
+            return Option.some({
+              user: found.user,
+              role: found.role,
+              key: Option.getOrNull(Option.map(key, (it) => it.key))
+            })
           })
         })
       })

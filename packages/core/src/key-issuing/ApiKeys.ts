@@ -21,6 +21,7 @@ import { KeyDigester } from "../keys/KeyDigester.ts"
 import { hintOf, makeKeySecret } from "../keys/KeySecret.ts"
 import { KeyUses } from "../keys/KeyUses.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
+import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import {
@@ -94,6 +95,7 @@ export class ApiKeys extends Context.Service<
     ) => Effect.Effect<CreatedApiKey, Conflict | InvalidMember | NotSignedIn | Refused | StorageError>
     /**
      * Creates a new secret for the same key, unless the key has expired. The old secret expires after the grace period.
+     * Database credentials that the key minted stay: they belong to the key, not to its secret.
      * `NotFound` for a key of another user.
      */
     readonly rotate: (
@@ -106,7 +108,10 @@ export class ApiKeys extends Context.Service<
      * key itself.
      */
     readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<ApiKey>, StorageError>
-    /** Revokes a key that the caller may revoke, and records whether the key revoked itself. */
+    /**
+     * Revokes a key that the caller may revoke, with the database credentials that it minted, and records whether the
+     * key revoked itself.
+     */
     readonly revoke: (caller: Revoker, key: ApiKey["id"]) => Effect.Effect<void, NotFound | StorageError>
     /**
      * Revokes the key that this secret opens. Any other text, also a secret that expired in a rotation, changes
@@ -122,7 +127,15 @@ export class ApiKeys extends Context.Service<
   static readonly layer: Layer.Layer<
     ApiKeys,
     never,
-    AccountStore | ApiKeyStore | BranchStore | KeyDigester | KeyUses | ProjectStore | SessionStore | Transaction
+    | AccountStore
+    | ApiKeyStore
+    | BranchRoleStore
+    | BranchStore
+    | KeyDigester
+    | KeyUses
+    | ProjectStore
+    | SessionStore
+    | Transaction
   > = Layer.effect(
     ApiKeys,
     Effect.gen(function* () {
@@ -130,6 +143,7 @@ export class ApiKeys extends Context.Service<
       const branches = yield* BranchStore
       const digester = yield* KeyDigester
       const projects = yield* ProjectStore
+      const roles = yield* BranchRoleStore
       const store = yield* ApiKeyStore
       const uses = yield* KeyUses
       const { emit, run } = yield* Transaction
@@ -255,7 +269,9 @@ export class ApiKeys extends Context.Service<
 
       const end = Effect.fnUntraced(function* (org: OrgId, id: ApiKey["id"], reason: KeyEnd) {
         const step = Effect.gen(function* () {
-          if (!(yield* store.revoke(org, id, reason, yield* DateTime.now))) return yield* new NotFound({})
+          const now = yield* DateTime.now
+          if (!(yield* store.revoke(org, id, reason, now))) return yield* new NotFound({})
+          yield* roles.revoke({ api_key_ids: [id] }, now)
           yield* emit(apiKeyRevoked(org, id))
         })
         yield* run(step)

@@ -6,6 +6,7 @@ import { User } from "../accounts/User.ts"
 import { userRevoked } from "../events/InternalEvents.ts"
 import type { UserId } from "../Ids.ts"
 import type { Page, PageRequest } from "../Page.ts"
+import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
@@ -17,33 +18,39 @@ export class OperatorAccounts extends Context.Service<
     readonly list: (page: PageRequest) => Effect.Effect<Page<User>, StorageError>
     /** Activates a pending account and reinstates a disabled one. */
     readonly enable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>
-    /** Every credential of the account is refused from the next request on. */
+    /**
+     * Every credential of the account is refused from the next request on. The database credentials that it minted end
+     * for good: enabling the account does not bring them back.
+     */
     readonly disable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>
   }
 >()("@narthex/core/organizations/OperatorAccounts") {
-  static readonly layer: Layer.Layer<OperatorAccounts, never, AccountStore | Transaction> = Layer.effect(
-    OperatorAccounts,
-    Effect.gen(function* () {
-      const accounts = yield* AccountStore
-      const { emit, run } = yield* Transaction
+  static readonly layer: Layer.Layer<OperatorAccounts, never, AccountStore | BranchRoleStore | Transaction> =
+    Layer.effect(
+      OperatorAccounts,
+      Effect.gen(function* () {
+        const accounts = yield* AccountStore
+        const roles = yield* BranchRoleStore
+        const { emit, run } = yield* Transaction
 
-      const change = (id: UserId, edit: (user: User, now: DateTime.Utc) => User) =>
-        run(
-          Effect.gen(function* () {
-            const { issuer, subject } = yield* orNotFound(accounts.findUser(id))
-            const user = edit(yield* orNotFound(accounts.lockUserByIdentity(issuer, subject)), yield* DateTime.now)
-            yield* accounts.putUser(user)
-            if (user.disabled_at !== null) yield* emit(userRevoked(personalOrgId(id), id))
-            return user
-          })
-        )
+        const change = (id: UserId, edit: (user: User, now: DateTime.Utc) => User) =>
+          run(
+            Effect.gen(function* () {
+              const { issuer, subject } = yield* orNotFound(accounts.findUser(id))
+              const user = edit(yield* orNotFound(accounts.lockUserByIdentity(issuer, subject)), yield* DateTime.now)
+              yield* accounts.putUser(user)
+              if (user.disabled_at !== null) yield* roles.revoke({ user_id: id }, yield* DateTime.now)
+              if (user.disabled_at !== null) yield* emit(userRevoked(personalOrgId(id), id))
+              return user
+            })
+          )
 
-      return OperatorAccounts.of({
-        list: accounts.users,
-        enable: (id) =>
-          change(id, (user, now) => new User({ ...user, enabled_at: user.enabled_at ?? now, disabled_at: null })),
-        disable: (id) => change(id, (user, now) => new User({ ...user, disabled_at: user.disabled_at ?? now }))
+        return OperatorAccounts.of({
+          list: accounts.users,
+          enable: (id) =>
+            change(id, (user, now) => new User({ ...user, enabled_at: user.enabled_at ?? now, disabled_at: null })),
+          disable: (id) => change(id, (user, now) => new User({ ...user, disabled_at: user.disabled_at ?? now }))
+        })
       })
-    })
-  )
+    )
 }

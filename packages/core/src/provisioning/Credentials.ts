@@ -1,84 +1,137 @@
 /**
- * Mints credentials of a branch: Postgres roles with a password and a connection string (docs/design/api.md, Projects,
- * branches, endpoints, operations). The password is returned once and never stored. API keys are in `key-issuing/`.
+ * Mints, lists and revokes credentials of a branch: Postgres roles with a password and a connection string
+ * (docs/design/api.md, Projects, branches, endpoints, operations). The password is returned once and never stored. API
+ * keys are in `key-issuing/`.
  *
  * Minting never starts a compute: a role of a suspended branch is applied at the next start. On a running branch the
  * operation `apply_config` applies it, and minting waits for that.
  *
  * Pitfall: reading whether the branch is main before the transaction that mints. The branch may become main in between,
- * and an agent would keep write access to it.
+ * and an agent would keep write access to it. The same holds for the caller: its key, membership and account are held
+ * until the commit, so whatever ends one of them ends the new role too.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { decideTarget } from "../authorization/decide.ts"
+import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { OperationStore } from "../operations/OperationStore.ts"
-import { initiatorOf, Operations } from "../operations/Operations.ts"
+import { visibleRoles } from "../authorization/visibleRoles.ts"
+import { CredentialStore } from "../guard/CredentialStore.ts"
+import type { StoredOperation } from "../operations/Operation.ts"
+import type { OperationStore } from "../operations/OperationStore.ts"
+import { initiatorOf, type Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
+import { encodeCursor, MalformedCursor, type Page, type PageRequest } from "../Page.ts"
 import type { Branch } from "../projects/Branch.ts"
-import { type Access, BranchRole } from "../projects/BranchRole.ts"
+import { type Access, BranchRole, CredentialView } from "../projects/BranchRole.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
 import { connectionUri, ProxyAddress } from "../projects/ProxyAddress.ts"
 import { makeRoleSecret } from "../projects/RoleSecret.ts"
-import { Conflict, type NotFound, orNotFound, Refused } from "../Refusals.ts"
+import { Conflict, InvalidCredential, type InvalidMember, NotFound, orNotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+import { makeApplyRoles } from "./applyRoles.ts"
+import { expiryOf, type Lifetime } from "./lifetime.ts"
 
 export interface MintedCredential {
-  readonly credential: { readonly role: string; readonly access: Access; readonly expires_at: DateTime.Utc | null }
+  readonly credential: CredentialView
   readonly password: Redacted.Redacted
   readonly connection_uri: Redacted.Redacted
 }
 
-/** The role is recorded, but was not applied to the running compute in time. A retry mints another role and is safe. */
-export class NotApplied extends Schema.TaggedError<NotApplied>()("NotApplied", {}) {
+/**
+ * The change is recorded, but no compute has confirmed it in time. A retried minting mints another role; a retried
+ * revocation waits again.
+ */
+export class NotApplied extends Schema.TaggedError<NotApplied>()("NotApplied", { reason: Schema.String }) {
   override get message() {
-    return "The branch is busy. Try again in a moment."
+    return this.reason
   }
 }
 
-/** How long minting waits until the role is applied. */
+/** How long a call waits until a running compute confirms the change. */
 const applyTimeout = Duration.seconds(10)
-/** Lifetime in seconds of a role that an agent key mints without naming one. */
-const agentLifetime = 3600
+
+type Unminted = Conflict | InvalidCredential | InvalidMember | NotFound | Refused | StorageError
 
 export class Credentials extends Context.Service<
   Credentials,
   {
-    /** Mints a role and returns once it works. `ttl_seconds` `null`: an hour for agent keys, else it never expires. */
+    /**
+     * Mints a role and returns once it works. `ttl_seconds` `null`: an hour for agent keys, else as long as the key that
+     * mints it. `InvalidMember`: longer than the caller may ask for.
+     */
     readonly mint: (
       caller: AnyCaller,
       project: Project,
       branch: Branch,
       access: Access,
       ttl_seconds: number | null
-    ) => Effect.Effect<MintedCredential, Conflict | NotFound | Refused | NotApplied | StorageError>
-    /** As `mint`, on a branch that the same request created: returns at once, because its first start applies the role. */
+    ) => Effect.Effect<MintedCredential, Unminted | NotApplied>
+    /**
+     * As `mint`, on a branch that the same request created: returns at once, because its first start applies the role.
+     * The role expires with the branch.
+     */
     readonly mintOnNew: (
       caller: AnyCaller,
       project: Project,
       branch: Branch,
-      access: Access,
-      ttl_seconds: number | null
-    ) => Effect.Effect<MintedCredential, Conflict | NotFound | Refused | StorageError>
+      access: Access
+    ) => Effect.Effect<MintedCredential, Unminted>
+    /** The credentials that the caller may see, newest first: valid ones, and ended ones until a compute confirms it. */
+    readonly list: (
+      caller: AnyCaller,
+      branch: Branch,
+      page: PageRequest
+    ) => Effect.Effect<Page<CredentialView>, MalformedCursor | StorageError>
+    /**
+     * Revokes a role, and returns once its sessions have ended. `NotApplied`: it is revoked, and its sessions have not
+     * ended yet; a repeated call waits again. `NotFound`: its end was confirmed before.
+     */
+    readonly revoke: (
+      caller: AnyCaller,
+      project: Project,
+      role: BranchRole
+    ) => Effect.Effect<void, NotFound | NotApplied | StorageError>
   }
 >()("@narthex/core/provisioning/Credentials") {
   static readonly layer: Layer.Layer<
     Credentials,
     never,
-    BranchRoleStore | BranchStore | EndpointStore | Operations | OperationStore | OperationWaits | Transaction
+    | BranchRoleStore
+    | BranchStore
+    | CredentialStore
+    | EndpointStore
+    | Operations
+    | OperationStore
+    | OperationWaits
+    | Transaction
   > = Layer.effect(
     Credentials,
     Effect.gen(function* () {
       const branches = yield* BranchStore
       const endpoints = yield* EndpointStore
-      const operations = yield* Operations
-      const pending = yield* OperationStore
       const roles = yield* BranchRoleStore
+      const standings = yield* CredentialStore
       const waits = yield* OperationWaits
+      const { apply, stateOf } = yield* makeApplyRoles
       const { afterCommit, run } = yield* Transaction
+
+      /** Holds what the caller acts by, and decides again whether that permits to mint. */
+      const held = Effect.fnUntraced(function* (caller: AnyCaller, access: Access, now: DateTime.Utc) {
+        const key = caller.kind === "api_key" ? caller.api_key_id : null
+        const standing = Option.getOrUndefined(yield* standings.hold(caller.org_id, caller.user.id, key))
+        if (standing === undefined)
+          return yield* new Refused({ code: "not_a_member", required: "membership", held: null })
+        const keyEnded = standing.key !== null && (standing.key.revoked_at !== null || standing.key.expiredAt(now))
+        if (standing.user.disabled_at !== null || keyEnded) return yield* new InvalidCredential({})
+        yield* stillMay(
+          narrowCaller(caller, standing.role),
+          access === "read_write" ? "mint_read_write" : "mint_read_only"
+        )
+      })
 
       /** Records the role. `awaited` is the operation after which Postgres knows it. */
       const record = Effect.fn("Credentials.record")(function* (
@@ -86,65 +139,129 @@ export class Credentials extends Context.Service<
         project: Project,
         given: Branch,
         access: Access,
-        ttl_seconds: number | null
+        lifetime: Lifetime
       ) {
         const proxy = yield* ProxyAddress
-        const byAgent = caller.kind === "api_key" && caller.capability === "agent"
+        const byKey = caller.kind === "api_key"
         const secret = yield* makeRoleSecret
         const step = Effect.gen(function* () {
           const branch = yield* orNotFound(branches.lock(given.project_id, given.id))
           const refusal = decideTarget({ agent: access === "read_write" ? "not_main" : "any" }, caller, branch)
           if (refusal !== undefined) return yield* new Refused(refusal)
+          const now = yield* DateTime.now
+          yield* held(caller, access, now)
           const [endpoint] = (yield* endpoints.ofBranch(branch.id)).toSorted((a, b) =>
             a.type === b.type ? (a.id < b.id ? -1 : 1) : a.type === "read_write" ? -1 : 1
           )
           if (endpoint === undefined)
             return yield* new Conflict({ reason: "The branch has no endpoint to connect to. Create one first." })
-          const now = yield* DateTime.now
-          const seconds = ttl_seconds ?? (byAgent ? agentLifetime : null)
           const role = new BranchRole({
             role: secret.role,
+            org_id: project.org_id,
             project_id: branch.project_id,
             branch_id: branch.id,
             access,
             verifier: secret.verifier,
-            minted_by_agent: byAgent,
+            minted_by_agent: byKey && caller.capability === "agent",
+            minted_by: caller.user.ref,
+            api_key_id: byKey ? caller.api_key_id : null,
+            api_key_name: byKey ? caller.api_key_name : null,
             created_at: now,
-            expires_at: seconds === null ? null : DateTime.addDuration(now, Duration.seconds(seconds)),
-            revoked_at: null
+            expires_at: yield* Effect.fromResult(expiryOf(caller, branch, lifetime, now)),
+            revoked_at: null,
+            applied_at: null,
+            removed_at: null
           })
           yield* roles.insert(role)
-          const unfinished = yield* pending.unfinished(branch.id)
-          const making = unfinished.find((it) => it.action === "create_timeline" || it.action === "create_branch")
-          const starting = unfinished.some((it) => it.action === "start_compute")
-          const runs = (yield* endpoints.ofBranch(branch.id)).some((it) => it.current_state === "active")
-          const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
-          const apply = runs || starting ? yield* operations.schedule({ ...work, action: "apply_config" }) : undefined
-          return { awaited: apply ?? making, endpoint, role }
+          const applying = yield* apply({ project, branch_id: branch.id, initiator: initiatorOf(caller) })
+          const making = (yield* stateOf(branch.id)).unfinished.find(
+            (it) => it.action === "create_timeline" || it.action === "create_branch"
+          )
+          return { awaited: applying ?? making, endpoint, role }
         })
         const { awaited, endpoint, role } = yield* run(step)
-        const minted: MintedCredential = {
-          credential: { role: role.role, access, expires_at: role.expires_at },
+        const shown = {
           password: secret.password,
           connection_uri: connectionUri(proxy, endpoint, role.role, secret.password)
         }
-        return { awaited, minted }
+        return { awaited, role, shown }
       })
 
-      const mint: Credentials["Service"]["mint"] = Effect.fn("Credentials.mint")(function* (...asked) {
-        const { awaited, minted } = yield* record(...asked)
-        if (awaited === undefined) return minted
-        const applied = Effect.flatMap(waits.settled(awaited.id, applyTimeout), (settled) =>
-          Option.exists(settled, (it) => it.status === "finished") ? Effect.void : new NotApplied({})
+      /** Waits until a running compute has what the operation brings it. */
+      const confirmed = (awaited: StoredOperation, reason: string) =>
+        Effect.flatMap(waits.settled(awaited.id, applyTimeout), (settled) =>
+          Option.exists(settled, (it) => it.status === "finished") ? Effect.void : new NotApplied({ reason })
         )
-        yield* afterCommit(applied)
-        return minted
+
+      const mint: Credentials["Service"]["mint"] = Effect.fn("Credentials.mint")(
+        function* (caller, project, branch, access, ttl_seconds) {
+          const lifetime = ttl_seconds === null ? "default" : { seconds: ttl_seconds }
+          const { awaited, role, shown } = yield* record(caller, project, branch, access, lifetime)
+          if (awaited === undefined) return { credential: new CredentialView({ ...role, state: "pending" }), ...shown }
+          yield* afterCommit(confirmed(awaited, "The branch is busy. Try again in a moment."))
+          const state = awaited.action === "apply_config" ? "active" : "pending"
+          return { credential: new CredentialView({ ...role, state }), ...shown }
+        }
+      )
+
+      const list: Credentials["Service"]["list"] = Effect.fn("Credentials.list")(function* (caller, branch, page) {
+        const after = page.after === null ? null : positionOf(page.after)
+        if (after === undefined) return yield* new MalformedCursor({})
+        const now = yield* DateTime.now
+        const rows = yield* roles.list(branch.id, visibleRoles(caller), { limit: page.limit + 1, after })
+        const shown = rows.slice(0, page.limit)
+        const last = shown.at(-1)
+        return {
+          items: shown.map((role) => role.viewAt(now)),
+          next_cursor: rows.length > page.limit && last !== undefined ? encodeCursor(textOf(last)) : null
+        }
+      })
+
+      const revoke: Credentials["Service"]["revoke"] = Effect.fn("Credentials.revoke")(function* (
+        caller,
+        project,
+        { branch_id, role }
+      ) {
+        const step = Effect.gen(function* () {
+          yield* orNotFound(branches.lock(project.id, branch_id))
+          const revoked = yield* roles.revoke({ branch_id, role }, yield* DateTime.now)
+          const found = yield* orNotFound(roles.find(branch_id, role))
+          if (found.removed_at !== null) return yield* new NotFound({})
+          // A repeated call waits for the operation that the first one scheduled.
+          const { applying } = yield* stateOf(branch_id)
+          if (revoked === 0 && applying?.action === "apply_config") return applying
+          return yield* apply({ project, branch_id, initiator: initiatorOf(caller) })
+        })
+        const awaited = yield* run(step)
+        if (awaited === undefined) return
+        yield* afterCommit(
+          confirmed(
+            awaited,
+            "The credential is revoked, and the end of its sessions is not confirmed yet. Repeat the call to wait for it."
+          )
+        )
       })
 
       return Credentials.of({
         mint,
-        mintOnNew: (...asked) => Effect.map(record(...asked), ({ minted }) => minted)
+        mintOnNew: (caller, project, branch, access) =>
+          Effect.map(record(caller, project, branch, access, "branch"), ({ role, shown }) => ({
+            credential: new CredentialView({ ...role, state: "pending" }),
+            ...shown
+          })),
+        list,
+        revoke
       })
     })
   )
+}
+
+/** The place of a role in a list, as the text of a cursor. */
+const textOf = ({ created_at, role }: BranchRole) => `${created_at.epochMilliseconds}-${role}`
+
+const positionOf = (text: string) => {
+  const [, millis, role] = /^(\d{1,15})-(role_[a-z0-9]{16})$/.exec(text) ?? []
+  return millis === undefined || role === undefined
+    ? undefined
+    : { created_at: DateTime.makeUnsafe(Number(millis)), role }
 }

@@ -4,7 +4,7 @@
  * Callers authorize first. The rows change at once; what takes time on the machines is an operation, which the runner
  * performs.
  */
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { apiKeyRevoked, projectRevoked } from "../events/InternalEvents.ts"
 import { makeBranchId, makeEndpointId, makeProjectId } from "../Ids.ts"
@@ -13,6 +13,7 @@ import type { StoredOperation } from "../operations/Operation.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { maxPageSize, type Page, type PageRequest } from "../Page.ts"
 import { Branch } from "../projects/Branch.ts"
+import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { type Endpoint, newEndpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
@@ -56,7 +57,7 @@ export class Projects extends Context.Service<
   static readonly layer: Layer.Layer<
     Projects,
     never,
-    ApiKeyStore | BranchStore | EndpointStore | Operations | ProjectStore | Regions | Transaction
+    ApiKeyStore | BranchRoleStore | BranchStore | EndpointStore | Operations | ProjectStore | Regions | Transaction
   > = Layer.effect(
     Projects,
     Effect.gen(function* () {
@@ -65,6 +66,7 @@ export class Projects extends Context.Service<
       const keys = yield* ApiKeyStore
       const operations = yield* Operations
       const regions = yield* Regions
+      const roles = yield* BranchRoleStore
       const store = yield* ProjectStore
       const deleteBranch = yield* makeDeleteBranch
       const { emit, run } = yield* Transaction
@@ -149,21 +151,32 @@ export class Projects extends Context.Service<
         return all
       })
 
+      /**
+       * Locks the branches of the project. A transaction that creates a branch locks its parent: once the parent is
+       * locked here that branch is visible, so another round finds it.
+       */
+      const lockEveryBranch = Effect.fnUntraced(function* (project: Project) {
+        const seen = new Set<Branch["id"]>()
+        const found: Array<Branch> = []
+        const unseen = Effect.map(everyBranch(project), (all) => all.filter(({ id }) => !seen.has(id)))
+        for (let left = yield* unseen; left.length > 0; left = yield* unseen)
+          for (const { id } of left) {
+            seen.add(id)
+            found.push(...Option.toArray(yield* branches.lock(project.id, id)))
+          }
+        return found
+      })
+
       const remove = Effect.fn("Projects.remove")(function* (caller: AnyCaller, given: Project) {
         const step = Effect.gen(function* () {
           const project = yield* locked(given)
           const now = yield* DateTime.now
-          const scheduled: Array<StoredOperation> = []
-          // A transaction that creates a branch locks its parent. Once the parent is locked here that branch is visible,
-          // so the next round finds it.
-          for (let left = yield* everyBranch(project); left.length > 0; left = yield* everyBranch(project))
-            for (const branch of left) {
-              yield* branches.lock(project.id, branch.id)
-              scheduled.push(yield* deleteBranch(project, branch, initiatorOf(caller)))
-            }
+          const every = yield* lockEveryBranch(project)
+          const ended = yield* keys.revokeAll({ project_id: project.id }, "scope_deleted", now)
+          yield* roles.revoke({ project_id: project.id }, now)
+          const scheduled = yield* Effect.forEach(every, (branch) => deleteBranch(project, branch, initiatorOf(caller)))
           yield* store.markDeleted(project.id, now)
-          for (const id of yield* keys.revokeAll({ project_id: project.id }, "scope_deleted", now))
-            yield* emit(apiKeyRevoked(project.org_id, id))
+          for (const id of ended) yield* emit(apiKeyRevoked(project.org_id, id))
           yield* emit(projectRevoked(project.org_id, project.id))
           return scheduled
         })

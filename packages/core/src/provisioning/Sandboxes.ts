@@ -8,7 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { Project } from "../projects/Project.ts"
-import type { Conflict, InvalidMember, NotFound, Refused } from "../Refusals.ts"
+import type { Conflict, InvalidCredential, InvalidMember, NotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Branches, type BranchWork } from "./Branches.ts"
 import { Credentials, type MintedCredential } from "./Credentials.ts"
@@ -39,7 +39,7 @@ export class Sandboxes extends Context.Service<
       caller: AnyCaller,
       project: Project,
       wanted: NewSandbox
-    ) => Effect.Effect<CreatedSandbox, Conflict | InvalidMember | NotFound | Refused | StorageError>
+    ) => Effect.Effect<CreatedSandbox, Conflict | InvalidCredential | InvalidMember | NotFound | Refused | StorageError>
   }
 >()("@narthex/core/provisioning/Sandboxes") {
   static readonly layer: Layer.Layer<Sandboxes, never, Branches | Credentials> = Layer.effect(
@@ -57,7 +57,7 @@ export class Sandboxes extends Context.Service<
             endpoint: true
           })
           if (made.endpoint === null) return yield* Effect.die(new Error("A sandbox was created without its endpoint."))
-          const minted = yield* credentials.mintOnNew(caller, project, made.branch, "read_write", ttl_seconds)
+          const minted = yield* credentials.mintOnNew(caller, project, made.branch, "read_write")
           return { ...made, endpoint: made.endpoint, ...minted }
         })
       })

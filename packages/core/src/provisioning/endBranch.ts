@@ -8,12 +8,13 @@ import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { Initiator } from "../operations/Operation.ts"
 import { Operations } from "../operations/Operations.ts"
 import type { Branch } from "../projects/Branch.ts"
+import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
 import { Transaction } from "../Transaction.ts"
 
-/** Deletes a branch and its endpoints, and schedules the removal of its data. Keys and streams stay as they are. */
+/** Deletes a branch and its endpoints, and schedules the removal of its data. Keys, roles and streams stay as they are. */
 export const makeDeleteBranch = Effect.gen(function* () {
   const branches = yield* BranchStore
   const endpoints = yield* EndpointStore
@@ -29,18 +30,24 @@ export const makeDeleteBranch = Effect.gen(function* () {
 })
 
 /**
- * Deletes a branch, and revokes the keys scoped to it. Their streams end after the event of the deletion, which is
- * therefore emitted first.
+ * Deletes a branch, and revokes the keys scoped to it and its roles. Their streams end after the event of the deletion,
+ * which is therefore emitted first.
+ *
+ * Pitfall: revoking roles before keys, or scheduling before either. A revoked key and a removed member lock keys, then
+ * roles, so another order deadlocks with them.
  */
 export const makeEndBranch = Effect.gen(function* () {
   const deleteBranch = yield* makeDeleteBranch
   const keys = yield* ApiKeyStore
+  const roles = yield* BranchRoleStore
   const { emit } = yield* Transaction
 
   return Effect.fnUntraced(function* (project: Project, branch: Branch, initiator: Initiator) {
+    const now = yield* DateTime.now
+    const ended = yield* keys.revokeAll({ branch_id: branch.id }, "scope_deleted", now)
+    yield* roles.revoke({ branch_id: branch.id }, now)
     const operation = yield* deleteBranch(project, branch, initiator)
-    for (const id of yield* keys.revokeAll({ branch_id: branch.id }, "scope_deleted", yield* DateTime.now))
-      yield* emit(apiKeyRevoked(project.org_id, id))
+    for (const id of ended) yield* emit(apiKeyRevoked(project.org_id, id))
     yield* emit(branchRevoked(project.org_id, project.id, branch.id))
     return operation
   })

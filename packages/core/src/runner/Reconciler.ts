@@ -10,6 +10,7 @@ import { ComputeDriver } from "../computes/ComputeDriver.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { bySystem, type Operations } from "../operations/Operations.ts"
 import type { Branch } from "../projects/Branch.ts"
+import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
 import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
@@ -53,6 +54,7 @@ export class Reconciler extends Context.Service<
     Reconciler,
     never,
     | ApiKeyStore
+    | BranchRoleStore
     | BranchStore
     | ComputeDoubtStore
     | ComputeDriver

@@ -1,14 +1,35 @@
-/** The roles that a branch's Postgres has to know now, as `ComputeDriver` takes them. */
+/**
+ * Brings a compute to the roles of its branch that are valid now, and records what it confirmed: which roles it has,
+ * and which ended ones it no longer has.
+ *
+ * Pitfall: confirming the roles that have ended when the compute answers. One that ended in between is still there: only
+ * those that were left out of the list that was applied are confirmed.
+ */
 import { DateTime, Effect, Option } from "effect"
+import type { ComputeRole } from "../computes/ComputeDriver.ts"
 import type { BranchId } from "../Ids.ts"
+import type { BranchRole } from "../projects/BranchRole.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 
-export const validRoles = Effect.fnUntraced(function* (branch: BranchId) {
-  const roles = yield* (yield* BranchRoleStore).valid(branch, yield* DateTime.now)
-  return roles.map(({ access, expires_at, role, verifier }) => ({
-    access,
-    expires_at: Option.fromNullOr(expires_at),
-    role,
-    verifier
-  }))
+const forCompute = ({ access, expires_at, role, verifier }: BranchRole): ComputeRole => ({
+  access,
+  expires_at: Option.fromNullOr(expires_at),
+  role,
+  verifier
+})
+
+/** `apply` takes the valid roles, as `ComputeDriver` does, and returns once the compute has them and no others. */
+export const withValidRoles = Effect.fnUntraced(function* <A, E, R>(
+  branch: BranchId,
+  apply: (roles: ReadonlyArray<ComputeRole>) => Effect.Effect<A, E, R>
+) {
+  const store = yield* BranchRoleStore
+  const now = yield* DateTime.now
+  const present = yield* store.present(branch)
+  const valid = present.filter((role) => role.validAt(now))
+  const answer = yield* apply(valid.map(forCompute))
+  const applied = valid.filter((role) => role.applied_at === null).map(({ role }) => role)
+  const removed = present.filter((role) => !role.validAt(now)).map(({ role }) => role)
+  if (applied.length + removed.length > 0) yield* store.confirm(branch, { applied, removed }, yield* DateTime.now)
+  return answer
 })

@@ -79,7 +79,7 @@ describe("A key", () => {
       const organizations = yield* Organizations
       const { ada, bob } = yield* adaAndBob
       const { secret } = yield* keyFor(bob)
-      yield* organizations.removeMember(ada, bob.user.id, false)
+      yield* organizations.removeMember(ada, bob.user.id, { confirmed: false, hand_over_credentials: false })
       const gone = yield* callerOf(secret)
       assert.isNull(gone.organization.role)
       for (const policy of [self, reads("none", "branch")])
@@ -100,7 +100,7 @@ describe("A key", () => {
       const { ada, bob } = yield* adaAndBob
       const { api_key, secret } = yield* keyFor(bob)
       yield* keys.revoke(bob, api_key.id)
-      yield* organizations.removeMember(ada, bob.user.id, false)
+      yield* organizations.removeMember(ada, bob.user.id, { confirmed: false, hand_over_credentials: false })
       assert.strictEqual(yield* tagOf(callerOf(secret)), "InvalidCredential")
     }).pipe(Effect.provide(People))
   )

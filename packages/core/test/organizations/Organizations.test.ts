@@ -50,6 +50,9 @@ const team = (...roles: ReadonlyArray<string>) =>
     return { founder, id, others }
   })
 
+const plain = { confirmed: false, hand_over_credentials: false }
+const confirmed = { confirmed: true, hand_over_credentials: false }
+
 describe("The members of an organization", () => {
   it.effect("members are changed only by callers with the permission, to roles that the caller may grant", () =>
     Effect.gen(function* () {
@@ -62,12 +65,12 @@ describe("The members of an organization", () => {
       assert.strictEqual((yield* asked(admin, member, "admin")).role, "admin")
       assert.strictEqual(yield* tagOf(asked(admin, member, "owner")), "Refused")
       assert.strictEqual(yield* tagOf(asked(admin, owner, "member")), "Refused")
-      assert.strictEqual(yield* tagOf(organizations.removeMember(admin, owner.user.id, true)), "Refused")
+      assert.strictEqual(yield* tagOf(organizations.removeMember(admin, owner.user.id, confirmed)), "Refused")
       assert.strictEqual((yield* asked(founder, owner, "member")).role, "member")
       assert.strictEqual(yield* tagOf(asked(founder, owner, "future")), "Refused")
       const stranger = UserId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10")
       assert.strictEqual(yield* tagOf(organizations.changeRole(founder, stranger, "member", false)), "NotFound")
-      assert.strictEqual(yield* tagOf(organizations.removeMember(founder, stranger, false)), "NotFound")
+      assert.strictEqual(yield* tagOf(organizations.removeMember(founder, stranger, plain)), "NotFound")
     }).pipe(Effect.provide(People))
   )
 
@@ -97,13 +100,13 @@ describe("The members of an organization", () => {
       const [demoted, removed, member] = others
       if (demoted === undefined || removed === undefined || member === undefined) throw new Error("no team")
       yield* changeRole(founder, demoted.user.id, "admin", false)
-      yield* removeMember(founder, removed.user.id, false)
+      yield* removeMember(founder, removed.user.id, plain)
       const refusal = <A, R>(call: Effect.Effect<A, { readonly _tag: string }, R>) =>
         Effect.map(Effect.flip(call), (error) => (error instanceof Refused ? error.code : error._tag))
       const asked = (by: SessionCaller) =>
         Effect.all([
           refusal(changeRole(by, founder.user.id, "member", false)),
-          refusal(removeMember(by, founder.user.id, false)),
+          refusal(removeMember(by, founder.user.id, plain)),
           refusal(changeRole(by, member.user.id, "owner", false)),
           refusal(remove(by))
         ])
@@ -116,10 +119,10 @@ describe("The members of an organization", () => {
         Array.from({ length: 4 }, () => "not_a_member")
       )
       assert.strictEqual(yield* refusal(rename(removed, "Mine")), "not_a_member")
-      assert.strictEqual(yield* refusal(removeMember(removed, removed.user.id, true)), "not_a_member")
+      assert.strictEqual(yield* refusal(removeMember(removed, removed.user.id, confirmed)), "not_a_member")
       // The demoted caller keeps the rights of an admin.
       yield* rename(demoted, "Ours")
-      yield* removeMember(demoted, member.user.id, false)
+      yield* removeMember(demoted, member.user.id, plain)
     }).pipe(Effect.provide(People))
   )
 
@@ -142,7 +145,7 @@ describe("The members of an organization", () => {
       assert.strictEqual(left.length, 1)
       const last = left[0]?.user_id === founder.user.id ? founder : second
       assert.strictEqual(yield* tagOf(organizations.changeRole(last, last.user.id, "member", true)), "Conflict")
-      assert.strictEqual(yield* tagOf(organizations.removeMember(last, last.user.id, true)), "Conflict")
+      assert.strictEqual(yield* tagOf(organizations.removeMember(last, last.user.id, confirmed)), "Conflict")
     }).pipe(Effect.provide(People))
   )
 
@@ -154,8 +157,8 @@ describe("The members of an organization", () => {
       if (admin === undefined || viewer === undefined) throw new Error("no team")
       assert.strictEqual(yield* tagOf(organizations.changeRole(admin, admin.user.id, "viewer", false)), "Conflict")
       assert.strictEqual((yield* organizations.changeRole(admin, admin.user.id, "viewer", true)).role, "viewer")
-      assert.strictEqual(yield* tagOf(organizations.removeMember(viewer, viewer.user.id, false)), "Conflict")
-      yield* organizations.removeMember(viewer, viewer.user.id, true)
+      assert.strictEqual(yield* tagOf(organizations.removeMember(viewer, viewer.user.id, plain)), "Conflict")
+      yield* organizations.removeMember(viewer, viewer.user.id, confirmed)
       assert.strictEqual((yield* organizations.members(viewer.org_id, firstPage)).items.length, 2)
     }).pipe(Effect.provide(People))
   )
@@ -169,8 +172,8 @@ describe("The members of an organization", () => {
       yield* signIn("bob")
       const bob = yield* actingIn("bob", ada.org_id)
       for (const by of [ada, bob])
-        assert.strictEqual(yield* tagOf(organizations.removeMember(by, ada.user.id, true)), "Conflict")
-      yield* organizations.removeMember(bob, bob.user.id, true)
+        assert.strictEqual(yield* tagOf(organizations.removeMember(by, ada.user.id, confirmed)), "Conflict")
+      yield* organizations.removeMember(bob, bob.user.id, confirmed)
     }).pipe(Effect.provide(People))
   )
 })
@@ -184,7 +187,7 @@ describe("A removal from an organization", () => {
       const [member] = others
       if (member === undefined) throw new Error("no member")
       yield* keyCallerOf(member, "read_write")
-      yield* organizations.removeMember(founder, member.user.id, false)
+      yield* organizations.removeMember(founder, member.user.id, plain)
       const events = yield* logged
       assert.isTrue(events.some(({ data }) => data["api_key_id"] !== undefined))
       assert.isTrue(events.some(({ data }) => data["user_id"] === member.user.id && data["org_id"] === founder.org_id))

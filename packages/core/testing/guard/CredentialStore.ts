@@ -103,4 +103,25 @@ export const credentialStoreContract = <E>(
         assert.strictEqual((yield* Effect.fromOption(yield* store.byKeyDigest([digest]))).role, "admin")
       })
     )
+
+    it.effect("a held standing has the user, the role and the key as the running transaction sees them", () =>
+      Effect.gen(function* () {
+        const store = yield* CredentialStore
+        const accounts = yield* AccountStore
+        const { key, organization, user } = yield* settled
+        const held = (id: typeof key.key.id | null) => store.hold(organization.id, user.id, id)
+        assert.deepStrictEqual(yield* held(null), Option.some({ user, role: "admin", key: null }))
+        assert.deepStrictEqual(yield* held(key.key.id), Option.some({ user, role: "admin", key: key.key }))
+        assert.isTrue(Option.isNone(yield* held((yield* settled).key.key.id)), "a key of another organization")
+        yield* (yield* ApiKeyStore).revoke(organization.id, key.key.id, "revoked", at(4))
+        assert.deepStrictEqual(Option.getOrThrow(yield* held(key.key.id)).key?.revoked_at, at(4))
+        yield* undone(
+          Effect.gen(function* () {
+            yield* accounts.removeMembership(organization.id, user.id)
+            assert.isTrue(Option.isNone(yield* held(null)))
+          })
+        )
+        assert.isTrue(Option.isSome(yield* held(null)))
+      })
+    )
   })

@@ -58,6 +58,15 @@ export const BranchesHandlers = HttpApiBuilder.group(
         return yield* problems(
           credentials.mint(caller, yield* Target.project, yield* Target.branch, access, ttl_seconds)
         )
+      }),
+      credentials: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* pageOf(query)
+        const { items, next_cursor } = yield* problems(credentials.list(yield* Principal, yield* Target.branch, page))
+        return { credentials: items, pagination: { next_cursor } }
+      }),
+      revokeCredential: Effect.fnUntraced(function* () {
+        const caller = yield* Principal
+        return yield* problems(credentials.revoke(caller, yield* Target.project, yield* Target.credential))
       })
     })
   })

@@ -39,7 +39,15 @@ export const OrganizationsHandlers = HttpApiBuilder.group(
       }),
       removeMember: Effect.fnUntraced(function* ({ params, query }) {
         const caller = yield* Principal
-        return yield* problems(organizations.removeMember(caller, params.user_id, confirmsLockout(query)))
+        const how = {
+          confirmed: confirmsLockout(query),
+          hand_over_credentials: query.hand_over_credentials === "true"
+        }
+        return yield* problems(organizations.removeMember(caller, params.user_id, how))
+      }),
+      holdings: Effect.fnUntraced(function* ({ params }) {
+        const { org_id } = yield* Principal
+        return { holdings: yield* problems(organizations.holdings(org_id, params.user_id)) }
       })
     })
   })

@@ -9,6 +9,8 @@ import {
   ApiKeyStore,
   type Branch,
   BranchId,
+  type BranchRole,
+  BranchRoleStore,
   BranchStore,
   type Capability,
   type Endpoint,
@@ -46,6 +48,7 @@ import {
   aUser
 } from "@narthex/core/testing"
 import { DateTime, Duration, Effect, Redacted } from "effect"
+import { rolesOf } from "./worldRoles.ts"
 
 /** Which branch of a project. */
 export type On = "child" | "sibling" | "agent" | "main" | "protected"
@@ -90,6 +93,7 @@ export interface Inventory {
   readonly operations: Array<StoredOperation>
   readonly keys: Array<{ readonly org: OrgId; readonly id: ApiKeyId }>
   readonly invitations: Array<StoredInvitation>
+  readonly roles: Array<BranchRole>
 }
 
 /** `disabled`: every account is. */
@@ -107,7 +111,15 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
   const signer = yield* TokenSigner
   const now = yield* DateTime.now
 
-  const made: Inventory = { projects: [], branches: [], endpoints: [], operations: [], keys: [], invitations: [] }
+  const made: Inventory = {
+    projects: [],
+    branches: [],
+    endpoints: [],
+    operations: [],
+    keys: [],
+    invitations: [],
+    roles: []
+  }
 
   const organization = Effect.fnUntraced(function* () {
     const record = anOrganization({ name: aText("org") })
@@ -236,6 +248,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
   }
 
   const org = yield* Effect.orDie(organization())
+  const role = rolesOf(org, made.roles, yield* BranchRoleStore)
   const foreign = once(organization())
   /** Here, or in the foreign organization. */
   const invitation = many((which: `${"here" | "elsewhere"} ${"member" | "owner"}`) =>
@@ -271,6 +284,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     key,
     endedKey,
     invitation,
+    role,
     own: project(Effect.succeed(org)),
     other: project(Effect.succeed(org)),
     elsewhere: project(foreign)

@@ -13,6 +13,7 @@ export interface Caller {
   readonly personal_id: string
   readonly session_id: string
   readonly key_id: string
+  readonly agent: boolean
 }
 
 const anonymous: Caller = {
@@ -21,7 +22,8 @@ const anonymous: Caller = {
   member: false,
   personal_id: "-",
   session_id: "-",
-  key_id: "-"
+  key_id: "-",
+  agent: false
 }
 
 const sessions = {
@@ -65,7 +67,8 @@ export const callerOf = Effect.fnUntraced(function* (world: World, principal: Pr
     user: creator.user,
     member: true,
     personal_id: creator.personal_id,
-    key_id: key.id
+    key_id: key.id,
+    agent: capabilityOf(principal) === "agent"
   }
 })
 
@@ -185,6 +188,29 @@ const peopleIds = Effect.fnUntraced(function* (world: World, call: Call, side: S
   }
 })
 
+const noRoles: Readonly<Record<string, string>> = { invented: "role_0000000000000000", malformed: "not-a-role" }
+
+/** The role that the path names; for lists, the roles that the caller and another person minted. */
+const roleIds = Effect.fnUntraced(function* (
+  world: World,
+  call: Call,
+  side: Side,
+  caller: Caller,
+  tree: Partial<Tree>
+) {
+  const { filtered, kind } = call
+  const wanted = kind === "credential" || kind === "others_credential" || filtered?.[1] === "minted"
+  const none = noRoles[side]
+  if (!wanted) return {}
+  if (none !== undefined) return { role: none }
+  const { branch_id = "", project_id = "" } = tree
+  const target = yield* world.people("target")
+  const key = caller.key_id === "-" ? null : caller.key_id
+  const mine = yield* world.role({ branch_id, project_id }, caller.user ?? target.user, key, caller.agent)
+  const theirs = yield* world.role({ branch_id, project_id }, target.user, null, false)
+  return { role: kind === "others_credential" ? theirs : mine }
+})
+
 const address = listed.split("/")
 
 /** What a filtered list shows to the caller, and what it must leave out. */
@@ -205,6 +231,7 @@ export const idsOf = Effect.fnUntraced(function* (world: World, call: Call, side
     cidr: encodeURIComponent(listed),
     network: address[0] ?? "",
     prefix: address[1] ?? "",
+    ...(yield* roleIds(world, call, side, caller, tree)),
     ...(yield* peopleIds(world, call, side, caller))
   }
   return all

@@ -35,17 +35,19 @@ const nested: ReadonlyArray<Side> = [
 ]
 const plain: ReadonlyArray<Side> = ["own", "other", "foreign", "invented", "malformed"]
 
+/** Kinds whose path names a project and something in it. */
+const insideProjects = new Set<Kind>(["branch", "endpoint", "operation", "credential", "others_credential"])
+
 /** The objects of a kind. `other` of an organization is another organization of the caller. */
 export const sidesOf = ({ kind = "none", on = "child" }: Call): ReadonlyArray<Side> => {
   if (kind === "none") return ["own"]
-  if (kind === "branch" || kind === "endpoint" || kind === "operation")
-    return on === "child" ? nested : nested.filter((side) => side !== "sibling")
+  if (insideProjects.has(kind)) return on === "child" ? nested : nested.filter((side) => side !== "sibling")
   if (kind === "leave" || kind === "other_org" || kind === "own_key")
     return kind === "own_key" ? ["own"] : ["own", "foreign", "invented", "malformed"]
   return plain
 }
 
-const ofProject = new Set<Kind>(["project", "branch", "endpoint", "operation"])
+const ofProject = new Set<Kind>(["project", ...insideProjects])
 /** Kinds whose cells say what another person's object gets. */
 const ownedByPeople = new Set<Kind>(["key", "others_key"])
 

@@ -44,6 +44,11 @@ const isFiltered = ({ filtered }: Call, answer: Answer, caller: Caller, principa
   const [list = "", member = ""] = filtered ?? []
   const items: ReadonlyArray<Record<string, { readonly id?: string } | string>> = answer.body[list]
   if (items.length === 0) return false
+  if (member === "minted")
+    return items.every((item) => {
+      const by = item["minted_by"]
+      return caller.agent ? item["api_key_id"] === caller.key_id : typeof by === "object" && by.id === caller.user?.id
+    })
   if (member !== "mine") {
     const [name = "", id = ""] = member.split("=")
     return items.every((item) => item[name] === ids[id])

@@ -1,6 +1,7 @@
 /** Whether a world is unchanged. A refused call changes nothing. */
 import {
   ApiKeyStore,
+  BranchRoleStore,
   BranchStore,
   EndpointStore,
   InvitationStore,
@@ -23,6 +24,7 @@ export const changesOf = Effect.fnUntraced(function* ({ made, org }: World) {
   const keys = yield* ApiKeyStore
   const operations = yield* OperationStore
   const projects = yield* ProjectStore
+  const roles = yield* BranchRoleStore
   const changes: Array<string> = []
   const note = (changed: boolean, what: string) => {
     if (changed) changes.push(what)
@@ -46,6 +48,10 @@ export const changesOf = Effect.fnUntraced(function* ({ made, org }: World) {
   for (const record of made.invitations) {
     const found = Option.getOrUndefined(yield* invitations.lock(record.org_id, record.id))
     note(text(found) !== text(record), `the invitation ${record.id} is another than it was`)
+  }
+  for (const record of made.roles) {
+    const found = Option.getOrNull(yield* roles.find(record.branch_id, record.role))
+    note(text(found) !== text(record), `the role ${record.role} is another than it was`)
   }
   for (const { id, org: home } of made.keys) {
     const found = yield* keys.find(home, id)

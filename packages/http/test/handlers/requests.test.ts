@@ -222,6 +222,7 @@ layer(memoryApi(), { excludeTestServices: true })("every call", (it) => {
         branch_id: main,
         endpoint_id: endpoint,
         org_id: who.org_id,
+        user_id: who.user_id,
         operation_id: body.operations[0].id,
         api_key_id: made.id
       }

@@ -5,7 +5,7 @@
  * Pitfall: joining the membership through the user's row. The plan then reads every member of the organization. Both
  * halves of its primary key must come from the row of the credential.
  */
-import { CredentialStore, Organization, Session, User } from "@narthex/core"
+import { ApiKey, CredentialStore, Organization, Session, User } from "@narthex/core"
 import { Effect, Layer, Option, Schema } from "effect"
 import { Database } from "../database/Database.ts"
 import { reading } from "../database/tableOf.ts"
@@ -22,10 +22,17 @@ const standingColumns = "to_jsonb(u) as standing_user, to_jsonb(o) as standing_o
 const KeyStandingRow = Schema.Struct({ ...keyRowFields, ...standing })
 const SessionStandingRow = Schema.Struct({ ...Session.fields, ...standing })
 
+const HeldRow = Schema.Struct({
+  held_user: User,
+  held_role: Schema.String,
+  held_key: Schema.NullOr(ApiKey)
+})
+
 const make = Effect.gen(function* () {
   const database = yield* Database
   const keys = reading(database, KeyStandingRow)
   const sessions = reading(database, SessionStandingRow)
+  const held = reading(database, HeldRow)
 
   return CredentialStore.of({
     byKeyDigest: (digests) =>
@@ -66,6 +73,23 @@ const make = Effect.gen(function* () {
           role: standing_role,
           session: new Session(row)
         }))
+      ),
+    hold: (org, user, key) =>
+      Effect.map(
+        held.first(
+          "CredentialStore.hold",
+          key === null
+            ? `select to_jsonb(u) as held_user, m.role as held_role, null as held_key
+               from user_account u join membership m on m.org_id = $2 and m.user_id = u.id
+               where u.id = $1 for share of u, m`
+            : `select to_jsonb(u) as held_user, m.role as held_role, to_jsonb(k) as held_key
+               from user_account u
+               join membership m on m.org_id = $2 and m.user_id = u.id
+               join api_key k on k.id = $3 and k.org_id = $2
+               where u.id = $1 for share of u, m, k`,
+          key === null ? [user, org] : [user, org, key]
+        ),
+        Option.map((row) => ({ user: row.held_user, role: row.held_role, key: row.held_key }))
       )
   })
 })

@@ -9,7 +9,7 @@ import { Effect, Option } from "effect"
 import { ComputeDriver } from "../../computes/ComputeDriver.ts"
 import { BranchStore } from "../../projects/BranchStore.ts"
 import type { Action } from "../Action.ts"
-import { validRoles } from "../validRoles.ts"
+import { withValidRoles } from "../validRoles.ts"
 
 export const applyConfig: Action = {
   isPromise: true,
@@ -21,7 +21,8 @@ export const applyConfig: Action = {
   begin: () => Effect.succeed("go"),
 
   perform: Effect.fnUntraced(function* (_operation, branch) {
-    yield* (yield* ComputeDriver).applyRoles(branch, yield* validRoles(branch))
+    const driver = yield* ComputeDriver
+    yield* withValidRoles(branch, (roles) => driver.applyRoles(branch, roles))
     return null
   }),
 

@@ -10,7 +10,7 @@ import { Endpoint } from "../../projects/Endpoint.ts"
 import { EndpointStore } from "../../projects/EndpointStore.ts"
 import { type Action, noPromise } from "../Action.ts"
 import { settleEndpoint } from "../settleEndpoint.ts"
-import { validRoles } from "../validRoles.ts"
+import { withValidRoles } from "../validRoles.ts"
 
 export const startCompute: Action = {
   ...noPromise,
@@ -36,8 +36,11 @@ export const startCompute: Action = {
     const endpoint = endpoint_id === null ? Option.none() : yield* store.findAnywhere(endpoint_id)
     if (Option.isNone(endpoint)) return yield* new ComputeFailed({ reason: "The endpoint is gone.", retryable: false })
     const { generation, id } = endpoint.value
-    const roles = yield* validRoles(branch_id)
-    return (yield* (yield* ComputeDriver).start({ endpoint_id: id, branch_id, generation, roles })).address
+    const driver = yield* ComputeDriver
+    const compute = yield* withValidRoles(branch_id, (roles) =>
+      driver.start({ endpoint_id: id, branch_id, generation, roles })
+    )
+    return compute.address
   }),
 
   complete: Effect.fnUntraced(function* (operation, address) {

@@ -160,5 +160,32 @@ export const branches: ReadonlyArray<Row> = [
       body: () => ({ access: "read_write" }),
       success: 201
     }))
+  },
+  {
+    row: "25b",
+    says: "list the database credentials of a branch",
+    cells: "401 401 a n 2 2 f f 2 2/i 2/i 2 f",
+    calls: on(["child", "main"], (it) => ({
+      call: "branches.credentials",
+      kind: "branch",
+      on: it,
+      filtered: ["credentials", "minted"]
+    }))
+  },
+  {
+    row: "25c",
+    says: "revoke a database credential (another person's: as owner or admin, else 404)",
+    cells: "401 401 a n 2 2 2 2 2 2/i 2/i c 2",
+    calls: on(["child", "main"], (it) => [
+      { call: "branches.revokeCredential", as: "own", kind: "credential", on: it, success: 204 },
+      {
+        call: "branches.revokeCredential",
+        as: "another's",
+        kind: "others_credential",
+        on: it,
+        success: 204,
+        except: { M: "404", V: "404", KA: "404" }
+      }
+    ])
   }
 ]

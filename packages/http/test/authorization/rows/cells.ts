@@ -58,6 +58,8 @@ export type Kind =
   | "project"
   | "branch"
   | "endpoint"
+  | "credential"
+  | "others_credential"
   | "operation"
   | "key"
   | "own_key"

@@ -137,6 +137,15 @@ export const people: ReadonlyArray<Row> = [
     ]
   },
   {
+    row: "13d",
+    says: "show what a removal ends (own: all members)",
+    cells: "401 401 a n 2 2 r r 2 i i c c",
+    calls: [
+      { call: "orgs.holdings", kind: "member" },
+      { call: "orgs.holdings", as: "own", kind: "leave", except: { M: "2", V: "2" } }
+    ]
+  },
+  {
     row: "14",
     says: "create an organization",
     cells: "401 401 a 2 2 2 2 2 s s s s s",

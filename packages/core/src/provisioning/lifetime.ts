@@ -1,0 +1,55 @@
+/**
+ * How long a minted role lives (docs/design/authorization.md Z39, Z40): a pure rule over what was asked, who asks, and
+ * the branch as it is under its lock.
+ */
+import { DateTime, Duration, Result } from "effect"
+import type { AnyCaller } from "../authorization/Principal.ts"
+import type { Branch } from "../projects/Branch.ts"
+import { InvalidMember } from "../Refusals.ts"
+
+/** Lifetime in seconds of a role that an agent key mints without naming one. */
+export const agentLifetime = 3600
+/** The longest lifetime in seconds of a role that an agent key mints on a branch that no agent key made. */
+export const maxAgentLifetime = 86_400
+
+/** A number of seconds from now, as long as the branch, or what the caller gets without asking. */
+export type Lifetime = { readonly seconds: number } | "branch" | "default"
+
+const earliest = (...instants: ReadonlyArray<DateTime.Utc | null>): DateTime.Utc | null =>
+  instants.reduce((first, at) => (first === null || (at !== null && DateTime.isLessThan(at, first)) ? at : first), null)
+
+const isAgent = (caller: AnyCaller) => caller.kind === "api_key" && caller.capability === "agent"
+
+/** When an agent's role ends at the latest; `null`: never. */
+const agentEnd = (branch: Branch, now: DateTime.Utc): DateTime.Utc | null =>
+  branch.made_by_agent && !branch.main
+    ? branch.expires_at
+    : DateTime.addDuration(now, Duration.seconds(maxAgentLifetime))
+
+const tooLong = (branch: Branch, now: DateTime.Utc, end: DateTime.Utc) =>
+  new InvalidMember({
+    path: ["ttl_seconds"],
+    reason:
+      branch.made_by_agent && !branch.main
+        ? `The branch expires in ${Math.max(0, Math.floor((end.epochMilliseconds - now.epochMilliseconds) / 1000))} seconds, ` +
+          "and an agent's credential does not outlive it. Ask for less, or leave ttl_seconds out."
+        : `An agent's credential lives at most ${maxAgentLifetime} seconds on a branch that no agent made. Ask for less.`
+  })
+
+/** When the role expires; `null`: never. A role that a key mints expires with the key at the latest. */
+export const expiryOf = (
+  caller: AnyCaller,
+  branch: Branch,
+  lifetime: Lifetime,
+  now: DateTime.Utc
+): Result.Result<DateTime.Utc | null, InvalidMember> => {
+  const after = (seconds: number) => DateTime.addDuration(now, Duration.seconds(seconds))
+  const withKey = caller.kind === "api_key" ? caller.expires_at : null
+  const latest = isAgent(caller) ? agentEnd(branch, now) : null
+  if (lifetime === "branch") return Result.succeed(earliest(branch.expires_at, withKey))
+  if (lifetime === "default")
+    return Result.succeed(earliest(isAgent(caller) ? after(agentLifetime) : null, latest, withKey))
+  const asked = after(lifetime.seconds)
+  if (latest !== null && DateTime.isGreaterThan(asked, latest)) return Result.fail(tooLong(branch, now, latest))
+  return Result.succeed(earliest(asked, withKey))
+}

@@ -1,0 +1,168 @@
+/**
+ * Brings the roles of running computes in line with the store: a role that was revoked or has expired leaves its
+ * computes, and with it its sessions; what a compute has or lacks against the store is corrected.
+ *
+ * It schedules `apply_config`; `OperationRunner` performs it. Every step may run on several instances at once, twice, or
+ * be interrupted anywhere: each branch is one transaction that checks its condition again under the lock, and one
+ * unfinished operation that applies the roles is enough.
+ *
+ * A round looks at a limited number of branches and the next one goes on behind them, so that branches whose operations
+ * are stuck do not keep others from their turn.
+ */
+import { Context, DateTime, Duration, Effect, Layer, Option, Ref, Schedule, Stream } from "effect"
+import { ComputeDriver } from "../computes/ComputeDriver.ts"
+import { EventFeed } from "../events/EventFeed.ts"
+import { revocationOf } from "../events/InternalEvents.ts"
+import type { BranchId } from "../Ids.ts"
+import type { OperationStore } from "../operations/OperationStore.ts"
+import { bySystem, type Operations } from "../operations/Operations.ts"
+import { type BranchRef, BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import { BranchStore } from "../projects/BranchStore.ts"
+import type { EndpointStore } from "../projects/EndpointStore.ts"
+import { ProjectStore } from "../projects/ProjectStore.ts"
+import { makeApplyRoles } from "../provisioning/applyRoles.ts"
+import type { StorageError } from "../StorageError.ts"
+import { Transaction } from "../Transaction.ts"
+
+/** How many branches one round of `endRoles` looks at. */
+const batch = 100
+/** How many computes one round of `compareRoles` asks. */
+const compareBatch = 500
+/** How long a compute may take to say which roles it has. One that does not answer has its turn again later. */
+const askTimeout = Duration.seconds(5)
+/** How many computes are asked at once. */
+const asking = 4
+
+export class RoleReconciler extends Context.Service<
+  RoleReconciler,
+  {
+    /**
+     * Schedules `apply_config` for branches whose compute may still have a role that has ended, and confirms the end
+     * where no compute runs. Returns how many operations it scheduled.
+     */
+    readonly endRoles: Effect.Effect<number, StorageError>
+    /**
+     * Schedules `apply_config` for computes of this instance whose roles differ from those that are valid. Returns how
+     * many.
+     */
+    readonly compareRoles: Effect.Effect<number, StorageError>
+  }
+>()("@narthex/core/runner/RoleReconciler") {
+  static readonly layer: Layer.Layer<
+    RoleReconciler,
+    never,
+    | BranchRoleStore
+    | BranchStore
+    | ComputeDriver
+    | EndpointStore
+    | Operations
+    | OperationStore
+    | ProjectStore
+    | Transaction
+  > = Layer.effect(
+    RoleReconciler,
+    Effect.gen(function* () {
+      const branches = yield* BranchStore
+      const driver = yield* ComputeDriver
+      const projects = yield* ProjectStore
+      const roles = yield* BranchRoleStore
+      const { apply, stateOf } = yield* makeApplyRoles
+      const { run } = yield* Transaction
+      const ended = yield* Ref.make<BranchId | null>(null)
+      const compared = yield* Ref.make<BranchId | null>(null)
+
+      /** A branch that fails is logged and has its turn again; the others go on. */
+      const careful = (branch: BranchId, step: Effect.Effect<boolean, StorageError>) =>
+        Effect.catchCause(step, (cause) =>
+          Effect.as(Effect.logWarning("Reconciling the roles of a branch failed.", { branch_id: branch }, cause), false)
+        )
+
+      const schedule = Effect.fnUntraced(function* ({ branch_id, project_id }: BranchRef) {
+        const project = Option.getOrUndefined(yield* projects.findAnywhere(project_id))
+        if (project === undefined) return false
+        return (yield* apply({ project, branch_id, initiator: bySystem })) !== undefined
+      })
+
+      /** No compute has the roles of this branch that have ended. */
+      const confirmEnd = Effect.fnUntraced(function* (branch: BranchId, now: DateTime.Utc) {
+        const removed = (yield* roles.present(branch)).filter((role) => !role.validAt(now)).map(({ role }) => role)
+        yield* roles.confirm(branch, { applied: [], removed }, now)
+      })
+
+      const end = Effect.fnUntraced(function* (ref: BranchRef) {
+        const branch = yield* branches.lock(ref.project_id, ref.branch_id)
+        const now = yield* DateTime.now
+        const { applying, runs, unfinished } = yield* stateOf(ref.branch_id)
+        // The deletion of a branch removes its computes, whatever their roles are.
+        if (Option.isSome(branch)) {
+          if (applying !== undefined) return false
+          if (runs) return yield* schedule(ref)
+          if (unfinished.length > 0) return false
+        }
+        yield* confirmEnd(ref.branch_id, now)
+        return false
+      })
+
+      const endRoles = Effect.fn("RoleReconciler.endRoles")(function* () {
+        const refs = yield* roles.ending(yield* DateTime.now, yield* Ref.get(ended), batch)
+        yield* Ref.set(ended, refs.length < batch ? null : (refs.at(-1)?.branch_id ?? null))
+        const done = yield* Effect.forEach(refs, (ref) => careful(ref.branch_id, run(end(ref))))
+        return done.filter(Boolean).length
+      })
+
+      /** Schedules, unless the roles are being applied or the difference is gone. */
+      const correct = (branch_id: BranchId, there: ReadonlySet<string>) =>
+        Effect.gen(function* () {
+          const found = Option.getOrUndefined(yield* branches.findAnywhere(branch_id))
+          if (found === undefined) return false
+          yield* branches.lock(found.project_id, branch_id)
+          const valid = yield* roles.valid(branch_id, yield* DateTime.now)
+          const same = valid.length === there.size && valid.every(({ role }) => there.has(role))
+          if (same || (yield* stateOf(branch_id)).applying !== undefined) return false
+          return yield* schedule({ branch_id, project_id: found.project_id })
+        })
+
+      const compare = Effect.fnUntraced(function* (branch: BranchId) {
+        const answer = yield* driver.rolesOf(branch).pipe(
+          Effect.timeoutOption(askTimeout),
+          Effect.map(Option.flatten),
+          Effect.catchTag("ComputeFailed", () => Effect.succeedNone)
+        )
+        return Option.isSome(answer) ? yield* run(correct(branch, new Set(answer.value))) : false
+      })
+
+      const compareRoles = Effect.fn("RoleReconciler.compareRoles")(function* () {
+        const running = yield* Effect.option(driver.running)
+        const all = [...new Set(Option.getOrElse(running, () => []).map(({ branch_id }) => branch_id))].toSorted()
+        const last = yield* Ref.get(compared)
+        const left = all.filter((branch) => last === null || branch > last)
+        const turn = left.slice(0, compareBatch)
+        yield* Ref.set(compared, left.length > compareBatch ? (turn.at(-1) ?? null) : null)
+        const done = yield* Effect.forEach(turn, (branch) => careful(branch, compare(branch)), { concurrency: asking })
+        return done.filter(Boolean).length
+      })
+
+      return RoleReconciler.of({ endRoles: endRoles(), compareRoles: compareRoles() })
+    })
+  )
+
+  /**
+   * Works as long as its scope lives: ends roles every second, and at once when an event takes a right away; compares
+   * at the start and every minute.
+   */
+  static readonly layerLoop: Layer.Layer<never, never, RoleReconciler | EventFeed> = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { compareRoles, endRoles } = yield* RoleReconciler
+      const { events } = yield* EventFeed
+      const careful = (name: string, step: Effect.Effect<number, StorageError>) =>
+        Effect.catchCause(step, (cause) => Effect.as(Effect.logWarning(`${name} failed.`, cause), 0))
+      const ending = careful("Ending database credentials", endRoles)
+      const revocations = Stream.filter(events, (event) => Option.isSome(revocationOf(event)))
+      yield* Effect.forkScoped(Effect.repeat(ending, Schedule.spaced("1 second")))
+      yield* Effect.forkScoped(Stream.runForEach(revocations, () => ending))
+      yield* Effect.forkScoped(
+        Effect.repeat(careful("Comparing the roles of computes", compareRoles), Schedule.spaced("1 minute"))
+      )
+    })
+  )
+}
