@@ -237,7 +237,7 @@ layer(Storm.layer, { excludeTestServices: true })("three runners on one machine"
         yield* Effect.scoped(inspect(dataDir, expected))
         assert.deepStrictEqual(processesIn(dataDir), [], "no server is left")
       }),
-    { timeout: 2 * limit }
+    { timeout: long ? 10_800_000 : 2 * limit }
   )
 })
 
