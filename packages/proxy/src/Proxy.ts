@@ -5,6 +5,7 @@
  * and those that remain after `shutdown_grace` are cut. The proxy does not read the environment: it takes a
  * `ProxyConfig`.
  */
+import { randomUUID } from "node:crypto"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
 import { Context, Data, Deferred, Duration, Effect, FiberSet, Layer, type Scope } from "effect"
 import { CancelKeys } from "./connection/CancelKeys.ts"
@@ -84,6 +85,12 @@ export const defaultProxySettings = {
   shutdown_grace: Duration.seconds(10)
 } as const
 
+/**
+ * Milliseconds of a clock that no correction moves. It is read for every chunk that is relayed, where `Clock` would
+ * allocate a bigint.
+ */
+const monotonic = () => performance.now()
+
 /** Listens until the scope closes, then drains. */
 export const runProxy = (
   config: ProxyConfig
@@ -103,10 +110,11 @@ export const runProxy = (
       allowlists,
       endpoints: yield* makeEndpointCache(refresh),
       computes: yield* makeComputes(allowlists),
-      activity: yield* makeActivityReports,
+      activity: yield* makeActivityReports(randomUUID(), monotonic),
       cancelKeys: new CancelKeys(),
       audit: new AuditTrail(),
       relays: new Set(),
+      now: monotonic,
       draining: yield* Deferred.make<void>()
     }
     const connections = yield* FiberSet.make()

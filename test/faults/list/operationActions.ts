@@ -12,6 +12,7 @@ const tests = [
   "packages/core/test/proxying/ProxyRequests.test.ts",
   "packages/core/test/provisioning/Branches.test.ts",
   "packages/core/test/runner/Reconciler.test.ts",
+  "packages/core/test/runner/Reconciler.idle.test.ts",
   "packages/core/test/provisioning/Credentials.test.ts"
 ]
 
@@ -90,21 +91,21 @@ export const operationActions: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "suspend-used",
-        find: 'operation.initiator.type === "system" && usedSince',
-        put: "usedSince",
-        why: "A person's suspend counts although the compute was used since."
+        find: 'operation.initiator.type !== "system" || ',
+        put: "",
+        why: "A person's suspend counts although the compute is in use."
       },
       {
         id: "suspend-used-system",
-        find: 'operation.initiator.type === "system" && usedSince(operation, endpoint) ? "skip" : "go"',
-        put: '"go"',
-        why: "A compute that was used after the system's decision is not suspended."
+        find: "(yield* idleStill(endpoint)) ?",
+        put: "true ?",
+        why: "A compute that is used after the system's decision is not suspended."
       },
       {
-        id: "suspend-used-since",
-        find: "DateTime.isGreaterThan(last_active_at, created_at)",
-        put: "DateTime.isGreaterThan(created_at, last_active_at)",
-        why: "Use after the decision counts, use before does not."
+        id: "suspend-start-waits",
+        find: 'it.action === "start_compute" && it.endpoint_id === endpoint.id',
+        put: "false",
+        why: "A compute that a client waits for is not suspended."
       },
       {
         id: "suspend-stop",
@@ -117,6 +118,43 @@ export const operationActions: ReadonlyArray<FaultsOfFile> = [
         find: "giveUp: (operation) => settleEndpoint(operation, {})",
         put: "giveUp: () => Effect.void",
         why: "An endpoint whose suspend failed is not pending."
+      }
+    ]
+  },
+  {
+    area,
+    file: "packages/core/src/projects/EndpointUse.ts",
+    tests: ["packages/core/test/runner/Reconciler.idle.test.ts"],
+    faults: [
+      {
+        id: "idle-busy",
+        find: 'if (there.some(({ busy }) => busy > 0)) return "in_use"',
+        put: "",
+        why: "A compute with a busy session is not idle."
+      },
+      {
+        id: "idle-fresh",
+        find: "connections === 0 || age_ms <= fresh_ms",
+        put: "true",
+        why: "Idle sessions are confirmed by a fresh report."
+      },
+      {
+        id: "idle-settle",
+        find: "receiving_ms === null || receiving_ms < activityTiming.settle",
+        put: "receiving_ms === null",
+        why: "After an outage every proxy reports before anything is suspended."
+      },
+      {
+        id: "idle-gone",
+        find: "Math.min(age_ms, receiving_ms) <= activityTiming.gone",
+        put: "age_ms <= activityTiming.gone",
+        why: "A proxy is not forgotten for a time in which it could not report."
+      },
+      {
+        id: "idle-started",
+        find: "  !justStarted(use) &&\n",
+        put: "",
+        why: "Clients that woke a compute have the time to authenticate."
       }
     ]
   },

@@ -100,6 +100,50 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
+    file: "packages/proxy/src/connection/Relay.ts",
+    tests: ["packages/proxy/test/connection/Relay.test.ts"],
+    faults: [
+      {
+        id: "relay-unsynced",
+        find: "if (unsynced.has(type)) this.#unsynced = true",
+        put: "if (unsynced.has(type)) this.#unsynced = false",
+        why: "Work without a Sync keeps a session busy."
+      },
+      {
+        id: "relay-synced",
+        find: "      this.#unsynced = false\n",
+        put: "",
+        why: "A session whose Sync was answered is idle."
+      },
+      {
+        id: "relay-busy-once",
+        find: "if (idle && this.busy) this.#ends.onBusy()",
+        put: "if (this.busy) this.#ends.onBusy()",
+        why: "A session announces that it gets busy, not every message."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/control-plane/ActivityReports.ts",
+    tests: ["packages/proxy/test/control-plane/ActivityReports.test.ts"],
+    faults: [
+      {
+        id: "reports-parts",
+        find: "Math.ceil(all.length / maxActivities)",
+        put: "Math.min(1, all.length)",
+        why: "All computes of a large proxy are reported."
+      },
+      {
+        id: "reports-quiet",
+        find: "in_use: busy > 0 || idle_ms < quiet",
+        put: "in_use: busy > 0",
+        why: "Short queries in a row are one use."
+      }
+    ]
+  },
+  {
+    area: "proxy",
     file: "packages/proxy/src/connection/handshake.ts",
     tests: ["packages/proxy/test/end-to-end/handshake.test.ts"],
     faults: [

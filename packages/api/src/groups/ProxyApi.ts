@@ -44,11 +44,20 @@ export type AllowlistSnapshot = typeof AllowlistSnapshot.Type
 export const RunningCompute = Schema.Struct({ address: Schema.String, generation: Schema.Int })
 export type RunningCompute = typeof RunningCompute.Type
 
+const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
+
+/**
+ * The use of a compute, as a proxy sees it. `connections` are authenticated sessions, `busy` those of them in a
+ * transaction, a query or a copy. `idle_ms` is the time since the last activity by the proxy's monotonic clock.
+ * `last_active_at` is for control planes of an older version, which read nothing else.
+ */
 export const EndpointActivity = Schema.Struct({
   endpoint_id: AnyEndpointId,
   generation: Schema.Int,
-  connections: Schema.Int.check(Schema.isGreaterThanOrEqualTo(0)),
-  last_active_at: Schema.DateTimeUtcFromString
+  connections: Count,
+  busy: Schema.optionalKey(Count),
+  idle_ms: Schema.optionalKey(Count),
+  last_active_at: Schema.optionalKey(Schema.DateTimeUtcFromString)
 })
 export type EndpointActivity = typeof EndpointActivity.Type
 
@@ -57,6 +66,20 @@ export const WakePayload = Schema.Struct({
   client_address: Schema.String,
   unreachable: Schema.optionalKey(Schema.Int)
 })
+
+/** The maximum number of endpoints per call of a proxy. */
+export const maxActivities = 200
+
+/**
+ * `proxy_id` is unique to a process of a proxy, and `sequence` grows with its calls: a call that arrives late changes
+ * nothing. Proxies of an older version send neither, nor `busy` and `idle_ms`.
+ */
+export const ActivityPayload = Schema.Struct({
+  proxy_id: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[0-9a-z-]{1,64}$/))),
+  sequence: Schema.optionalKey(Count),
+  endpoints: Schema.Array(EndpointActivity)
+})
+export type ActivityPayload = typeof ActivityPayload.Type
 
 /** The maximum number of projects per call. */
 export const maxAllowlists = 1000
@@ -88,9 +111,9 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem]
     }).annotateMerge(endpointRules(proxyOnly, "Start the compute of an endpoint for a client on the allowlist")),
     HttpApiEndpoint.post("activity", "/v1/proxy/activity", {
-      payload: Schema.Struct({ endpoints: Schema.Array(EndpointActivity) }),
+      payload: ActivityPayload,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(proxyOnly, "Report connections, so that idle computes are suspended"))
+    }).annotateMerge(endpointRules(proxyOnly, "Report the use of computes, so that idle computes are suspended"))
   )
   .middleware(ProxyAuthentication)
   .annotateMerge(OpenApi.annotations({ title: "Proxy", description: "For proxies only." })) {}

@@ -1,24 +1,12 @@
 /** Port: endpoints. A branch has at most one read-write endpoint. Deleted endpoints are not found. */
-import type { DateTime } from "effect"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, type DateTime, Effect, Layer, Option } from "effect"
 import type { BranchId, EndpointId, ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
-import { Endpoint } from "./Endpoint.ts"
-
-interface Stored {
-  readonly endpoint: Endpoint
-  readonly deleted_at: DateTime.Utc | null
-}
-
-/** A proxy's observation of a compute. It applies to its own generation only. */
-export interface ActivityReport {
-  readonly endpoint_id: EndpointId
-  readonly generation: number
-  readonly connections: number
-  readonly last_active_at: DateTime.Utc
-}
+import type { Endpoint } from "./Endpoint.ts"
+import type { EndpointUse, ProxyReport } from "./EndpointUse.ts"
+import { makeMemoryActivity, type StoredEndpoint } from "./memoryActivity.ts"
 
 export class EndpointStore extends Context.Service<
   EndpointStore,
@@ -44,16 +32,26 @@ export class EndpointStore extends Context.Service<
     /** Every endpoint in state `active`, of all projects. */
     readonly active: Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
     /**
-     * Records connections and activity. `last_active_at` never moves back; reports about other generations are ignored.
-     * Of several reports about the same endpoint the last one determines its connections.
+     * Records what a proxy reports, at the time at which the report arrives. The last activity never moves back;
+     * reports about other generations and those of an earlier call are ignored. Of several reports about one endpoint
+     * the last one counts.
      */
-    readonly noteActivity: (reports: ReadonlyArray<ActivityReport>) => Effect.Effect<void, StorageError>
+    readonly noteActivity: (report: ProxyReport) => Effect.Effect<void, StorageError>
+    /** Records that reports can be received now. Also forgets reports of proxies that ended long ago. */
+    readonly noteReceiving: Effect.Effect<void, StorageError>
+    /** The use of an endpoint's compute, by the clock of the store. */
+    readonly use: (endpoint: EndpointId) => Effect.Effect<Option.Option<EndpointUse>, StorageError>
+    /**
+     * The use of every compute that runs, with no change pending, and whose last activity is at least as long ago as
+     * its endpoint allows.
+     */
+    readonly unused: Effect.Effect<ReadonlyArray<EndpointUse>, StorageError>
   }
 >()("@narthex/core/projects/EndpointStore") {
   static readonly layerMemory: Layer.Layer<EndpointStore, never, MemoryStorage> = Layer.effect(
     EndpointStore,
     Effect.gen(function* () {
-      const endpoints = (yield* MemoryStorage).table<Stored>("endpoint")
+      const endpoints = (yield* MemoryStorage).table<StoredEndpoint>("endpoint")
       const living = Effect.map(endpoints.all, (rows) =>
         rows.filter((row) => row.deleted_at === null).map((row) => row.endpoint)
       )
@@ -64,16 +62,7 @@ export class EndpointStore extends Context.Service<
             ({ endpoint }) => endpoint
           )
         )
-      const seen = (endpoint: Endpoint, report: ActivityReport) =>
-        new Endpoint({
-          ...endpoint,
-          connections: report.connections,
-          last_active_at:
-            endpoint.last_active_at !== null &&
-            endpoint.last_active_at.epochMilliseconds > report.last_active_at.epochMilliseconds
-              ? endpoint.last_active_at
-              : report.last_active_at
-        })
+      const activity = yield* makeMemoryActivity
       return EndpointStore.of({
         put: (endpoint) =>
           endpoints.modify((rows) => {
@@ -110,20 +99,7 @@ export class EndpointStore extends Context.Service<
           ),
         ofBranch: (branch) => Effect.map(living, (rows) => rows.filter((row) => row.branch_id === branch)),
         active: Effect.map(living, (rows) => rows.filter((row) => row.current_state === "active")),
-        noteActivity: (reports) =>
-          endpoints.modify((rows) => [
-            undefined,
-            rows
-              .filter(({ deleted_at }) => deleted_at === null)
-              .flatMap((row) => {
-                const about = reports.filter(
-                  (report) => report.endpoint_id === row.endpoint.id && report.generation === row.endpoint.generation
-                )
-                return about.length === 0
-                  ? []
-                  : [[row.endpoint.id, { ...row, endpoint: about.reduce(seen, row.endpoint) }] as const]
-              })
-          ])
+        ...activity
       })
     })
   )

@@ -19,7 +19,8 @@ import { byProxy } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
 import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
-import { type ActivityReport, EndpointStore } from "../projects/EndpointStore.ts"
+import { EndpointStore } from "../projects/EndpointStore.ts"
+import { activityTiming, type ProxyReport } from "../projects/EndpointUse.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Endpoints } from "../provisioning/Endpoints.ts"
 import { type Conflict, type NotFound, orNotFound } from "../Refusals.ts"
@@ -96,8 +97,8 @@ export class ProxyRequests extends Context.Service<
       address: string,
       unreachable?: number
     ) => Effect.Effect<Awake, AddressNotListed | Conflict | NotFound | NotStarted | StorageError>
-    /** Records connections and last use, as `EndpointStore.noteActivity`. Idle computes are suspended by it. */
-    readonly noteActivity: (reports: ReadonlyArray<ActivityReport>) => Effect.Effect<void, StorageError>
+    /** Records what a proxy observes, as `EndpointStore.noteActivity`. Idle computes are suspended by it. */
+    readonly noteActivity: (report: ProxyReport) => Effect.Effect<void, StorageError>
   }
 >()("@narthex/core/proxying/ProxyRequests") {
   static readonly layer: Layer.Layer<
@@ -184,6 +185,20 @@ export class ProxyRequests extends Context.Service<
       })
 
       return ProxyRequests.of({ resolve, allowlists, wake, noteActivity: store.noteActivity })
+    })
+  )
+
+  /**
+   * For instances that serve the calls of proxies: records, as long as its scope lives, that reports can be received.
+   * Without such an instance no compute is suspended for being idle, because nothing is known about its use.
+   */
+  static readonly layerReceiving: Layer.Layer<never, never, EndpointStore> = Layer.effectDiscard(
+    Effect.gen(function* () {
+      const { noteReceiving } = yield* EndpointStore
+      const beat = Effect.catchCause(noteReceiving, (cause) =>
+        Effect.logDebug("That reports can be received is not recorded.", cause)
+      )
+      yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(activityTiming.beat)))
     })
   )
 }

@@ -5,7 +5,7 @@
  * It schedules operations; `OperationRunner` performs them. Every step may run on several instances at once, twice, or
  * be interrupted anywhere: each is one transaction that checks its condition again under the lock.
  */
-import { Context, DateTime, Duration, Effect, Layer, Option, Schedule } from "effect"
+import { Context, DateTime, Effect, Layer, Option, Schedule } from "effect"
 import { ComputeDriver } from "../computes/ComputeDriver.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { bySystem, type Operations } from "../operations/Operations.ts"
@@ -15,21 +15,12 @@ import { BranchStore } from "../projects/BranchStore.ts"
 import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
 import { Endpoint, withoutCompute } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
+import { type EndpointUse, isIdle, usage } from "../projects/EndpointUse.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Endpoints } from "../provisioning/Endpoints.ts"
 import { makeEndBranch } from "../provisioning/endBranch.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
-
-/** Has the compute been unused for as long as its endpoint allows? */
-export const isIdle = (endpoint: Endpoint, now: DateTime.Utc): boolean => {
-  if (!endpoint.running || endpoint.suspend_timeout_seconds === -1) return false
-  const since = endpoint.last_active_at ?? endpoint.started_at ?? endpoint.updated_at
-  return DateTime.isGreaterThanOrEqualTo(
-    now,
-    DateTime.addDuration(since, Duration.seconds(endpoint.suspend_timeout_seconds))
-  )
-}
 
 /** How many expired branches one round ends, and how many doubts it settles, at most. */
 const batch = 100
@@ -75,9 +66,10 @@ export class Reconciler extends Context.Service<
       const endBranch = yield* makeEndBranch
       const { run } = yield* Transaction
 
-      const suspend = Effect.fnUntraced(function* ({ id }: Endpoint) {
+      const suspend = Effect.fnUntraced(function* ({ endpoint_id: id }: EndpointUse) {
         const endpoint = Option.getOrUndefined(yield* store.lock(id))
-        if (endpoint === undefined || !isIdle(endpoint, yield* DateTime.now)) return false
+        const use = Option.getOrUndefined(yield* store.use(id))
+        if (endpoint === undefined || use === undefined || !isIdle(endpoint, use)) return false
         const project = Option.getOrUndefined(yield* projects.findAnywhere(endpoint.project_id))
         if (project === undefined) return false
         const { operations: made } = yield* endpoints
@@ -87,9 +79,8 @@ export class Reconciler extends Context.Service<
       })
 
       const suspendIdle = Effect.fn("Reconciler.suspendIdle")(function* () {
-        const now = yield* DateTime.now
-        const idle = (yield* store.active).filter((endpoint) => isIdle(endpoint, now))
-        const done = yield* Effect.forEach(idle, (endpoint) => run(suspend(endpoint)))
+        const idle = (yield* store.unused).filter((use) => usage(use) === "idle")
+        const done = yield* Effect.forEach(idle, (use) => run(suspend(use)))
         return done.filter(Boolean).length
       })
 

@@ -5,6 +5,7 @@ import { TestClock } from "effect/testing"
 import { IpAllowlist } from "../../src/allowlist/IpAllowlist.ts"
 import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
 import { EndpointId, OperationId } from "../../src/Ids.ts"
+import { initiatorOf } from "../../src/operations/Operations.ts"
 import { OperationWaits } from "../../src/operations/OperationWaits.ts"
 import { ComputeDoubtStore } from "../../src/projects/ComputeDoubtStore.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
@@ -108,7 +109,7 @@ describe("A wake for a compute that could not be connected to", () => {
   it.effect("a doubt stands while the driver cannot tell, and is without effect once the endpoint has changed", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
-      const { endpoint, project } = yield* running
+      const { ada, endpoint, project } = yield* running
       const { settleDoubts } = yield* Reconciler
       const doubt = { endpoint_id: endpoint.id, generation: 1 }
       yield* (yield* ComputeDoubtStore).record(doubt, yield* DateTime.now)
@@ -116,7 +117,7 @@ describe("A wake for a compute that could not be connected to", () => {
       assert.strictEqual(yield* settleDoubts, 0)
       assert.deepStrictEqual(yield* standing, [doubt])
       machines.silent = false
-      yield* setDesiredState(project, endpoint, "idle")
+      yield* setDesiredState(project, endpoint, "idle", initiatorOf(ada))
       yield* settle
       yield* setDesiredState(project, endpoint, "active")
       yield* settle

@@ -154,13 +154,11 @@ describe("Waking an endpoint", () => {
       const waiting = yield* Effect.forkChild(wake(given))
       yield* until(Effect.map(unfinished(given), (found) => found.length === 2))
       yield* TestClock.adjust(1)
-      const used = {
-        endpoint_id: given.endpoint.id,
-        generation: 1,
-        connections: 1,
-        last_active_at: yield* DateTime.now
-      }
-      yield* requests.noteActivity([used])
+      yield* requests.noteActivity({
+        proxy_id: "p-1",
+        sequence: 1,
+        endpoints: [{ endpoint_id: given.endpoint.id, generation: 1, connections: 1, busy: 0, idle_ms: 0 }]
+      })
       yield* settle
       yield* TestClock.adjust("1 second")
       assert.deepStrictEqual(yield* Fiber.join(waiting), { address: "memory.invalid:1", generation: 1 })

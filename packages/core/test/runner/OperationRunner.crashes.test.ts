@@ -9,7 +9,7 @@ import { changes } from "../../src/authorization/Policy.ts"
 import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
 import { OperationAction, type StoredOperation } from "../../src/operations/Operation.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { bySystem, Operations } from "../../src/operations/Operations.ts"
+import { bySystem, initiatorOf, Operations } from "../../src/operations/Operations.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import type { EndpointState } from "../../src/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
@@ -80,8 +80,8 @@ const actions: Record<
     begin: Effect.fnUntraced(function* (setting) {
       yield* start(setting)
       yield* settle
-      return (yield* (yield* Endpoints).setDesiredState(setting.project, setting.endpoint.id, "idle", bySystem))
-        .operations
+      const { ada, endpoint, project } = setting
+      return (yield* (yield* Endpoints).setDesiredState(project, endpoint.id, "idle", initiatorOf(ada))).operations
     }),
     end: { current_state: "idle", generation: 1, running: 0 }
   },

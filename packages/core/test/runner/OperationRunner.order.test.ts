@@ -1,13 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Deferred, Effect, Fiber } from "effect"
+import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
 import { initiatorOf } from "../../src/operations/Operations.ts"
-import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Core, Machines, onEndpoint, settle } from "../memory/core.ts"
+import { report } from "../memory/use.ts"
 import {
   aTeamsProject,
   branchNow,
@@ -106,7 +106,6 @@ describe("The operations of a branch", () => {
     () =>
       Effect.gen(function* () {
         const machines = yield* Machines
-        const store = yield* EndpointStore
         const { endpoint, project } = yield* readyProject
         yield* setDesiredState(project, endpoint, "active")
         yield* settle
@@ -114,9 +113,7 @@ describe("The operations of a branch", () => {
         const suspend = only((yield* setDesiredState(project, endpoint, "idle")).operations)
         const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
         yield* TestClock.adjust("1 second")
-        yield* store.noteActivity([
-          { endpoint_id: endpoint.id, generation: 1, connections: 1, last_active_at: yield* DateTime.now }
-        ])
+        yield* report(endpoint.id)
         yield* settle
         assert.deepStrictEqual(yield* statusesOf(suspend.id), ["scheduling", "skipped"])
         assert.deepStrictEqual(yield* statusesOf(start.id), ["scheduling", "skipped"])

@@ -12,6 +12,7 @@ import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { Core, logged, Machines, onEndpoint, settle, until } from "../memory/core.ts"
+import { pass } from "../memory/use.ts"
 import {
   aTeamsProject,
   branchNow,
@@ -80,6 +81,7 @@ describe("Every action", () => {
         yield* finish(yield* store.unfinished(child.branch.id))
         yield* TestClock.adjust("1 second")
         yield* Fiber.join(minting)
+        yield* pass(300)
         yield* finish((yield* setDesiredState(project, made.endpoint, "idle")).operations)
         const asleep = yield* endpointNow(made.endpoint.id)
         assert.deepInclude({ ...asleep }, { current_state: "idle", pending_state: null, address: null, generation: 1 })

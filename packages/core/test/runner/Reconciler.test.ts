@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
 import { changes } from "../../src/authorization/Policy.ts"
 import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
@@ -11,32 +11,10 @@ import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
-import { isIdle, Reconciler } from "../../src/runner/Reconciler.ts"
-import { aBranchId, anEndpoint, aProjectId, at } from "../../testing/records.ts"
+import { Reconciler } from "../../src/runner/Reconciler.ts"
 import { Core, keyCallerOf, Machines, settle, signedIn } from "../memory/core.ts"
 
 const onBranch = changes("write", "change_projects", "branch")
-
-describe("isIdle", () => {
-  const active = (rest: Partial<Endpoint>) =>
-    anEndpoint(aProjectId(), aBranchId(), {
-      current_state: "active",
-      started_at: at(0),
-      last_active_at: at(100),
-      ...rest
-    })
-  it.each([
-    ["an endpoint is not idle before its timeout", {}, 399.999, false],
-    ["an endpoint is idle at its timeout", {}, 400, true],
-    ["the timeout counts from the start when no client ever connected", { last_active_at: null }, 300, true],
-    ["an endpoint with a timeout of -1 is never idle", { suspend_timeout_seconds: -1 }, 1e9, false],
-    ["an endpoint with a pending state is not idle", { pending_state: "idle" }, 400, false],
-    ["an endpoint that does not run is not idle", { current_state: "idle" }, 400, false],
-    ["the endpoint's own timeout counts", { suspend_timeout_seconds: 1 }, 101, true]
-  ] as const)("%s", (_what, rest, seconds, expected) => {
-    assert.strictEqual(isIdle(active(rest), at(seconds)), expected)
-  })
-})
 
 /** A project whose endpoint runs. */
 const running = Effect.gen(function* () {
@@ -51,59 +29,6 @@ const running = Effect.gen(function* () {
 
 const endpointNow = ({ id }: Endpoint) =>
   Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(id), Option.getOrThrow))
-
-describe("Suspending idle computes", () => {
-  it.effect("an idle compute is suspended once, after its timeout counted from the last activity", () =>
-    Effect.gen(function* () {
-      const reconciler = yield* Reconciler
-      const store = yield* EndpointStore
-      const { endpoint } = yield* running
-      yield* TestClock.adjust("299 seconds")
-      assert.strictEqual(yield* reconciler.suspendIdle, 0)
-      const last_active_at = yield* DateTime.now
-      yield* store.noteActivity([{ endpoint_id: endpoint.id, generation: 1, connections: 0, last_active_at }])
-      yield* TestClock.adjust("299 seconds")
-      assert.strictEqual(yield* reconciler.suspendIdle, 0)
-      yield* TestClock.adjust("1 second")
-      assert.strictEqual(yield* reconciler.suspendIdle, 1)
-      assert.strictEqual(yield* reconciler.suspendIdle, 0)
-      yield* settle
-      assert.strictEqual((yield* endpointNow(endpoint)).current_state, "idle")
-      assert.strictEqual((yield* (yield* ComputeDriver).running).length, 0)
-    }).pipe(Effect.provide(Core))
-  )
-
-  it.effect("a compute that is used before its suspend begins keeps running", () =>
-    Effect.gen(function* () {
-      const machines = yield* Machines
-      const reconciler = yield* Reconciler
-      const store = yield* EndpointStore
-      const { endpoint } = yield* running
-      yield* TestClock.adjust("300 seconds")
-      yield* reconciler.suspendIdle
-      yield* TestClock.adjust(1)
-      const last_active_at = yield* DateTime.now
-      yield* store.noteActivity([{ endpoint_id: endpoint.id, generation: 1, connections: 1, last_active_at }])
-      yield* settle
-      assert.isFalse(machines.calls.some((call) => call.startsWith("stop")))
-      assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "active", pending_state: null })
-    }).pipe(Effect.provide(Core))
-  )
-
-  it.effect("several instances that suspend an idle compute at once schedule one operation", () =>
-    Effect.gen(function* () {
-      const reconciler = yield* Reconciler
-      const operations = yield* OperationStore
-      const { branch } = yield* running
-      yield* TestClock.adjust("300 seconds")
-      yield* Effect.all(
-        Array.from({ length: 10 }, () => reconciler.suspendIdle),
-        { concurrency: "unbounded" }
-      )
-      assert.strictEqual((yield* operations.unfinished(branch.id)).length, 1)
-    }).pipe(Effect.provide(Core))
-  )
-})
 
 describe("A branch that expires", () => {
   const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: 60, endpoint: true }

@@ -105,29 +105,91 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
     it.effect("reports of proxies are recorded, but never move the last activity back", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
-        const [one, two] = [yield* put({ last_active_at: at(10) }), yield* put({ generation: 7 })]
-        const saw = (endpoint: Endpoint, connections: number, seconds: number, generation = endpoint.generation) => ({
-          endpoint_id: endpoint.id,
+        const now = (endpoint: Endpoint) => Effect.map(store.findAnywhere(endpoint.id), Option.getOrThrow)
+        const ahead = at(4_000_000_000)
+        const [one, two] = [yield* put({ last_active_at: ahead }), yield* put({ generation: 7 })]
+        const saw = ({ generation, id: endpoint_id }: Endpoint, connections: number, idle_ms = 0) => ({
+          endpoint_id,
           generation,
           connections,
-          last_active_at: at(seconds)
+          busy: 0,
+          idle_ms
         })
-        yield* store.noteActivity([saw(one, 3, 5), saw(two, 4, 6), saw(two, 9, 9, 6), saw(two, 2, 3)])
-        yield* store.noteActivity([])
-        const now = (endpoint: Endpoint) =>
-          Effect.map(
-            store.findAnywhere(endpoint.id),
-            Option.map((it) => [it.connections, it.last_active_at])
-          )
-        assert.deepStrictEqual(yield* now(one), Option.some([3, at(10)]))
-        assert.deepStrictEqual(yield* now(two), Option.some([2, at(6)]))
+        const older = new Endpoint({ ...two, generation: 6 })
+        const reports = [saw(one, 3), saw(two, 4), saw(older, 9), saw(two, 2, 3_600_000)]
+        yield* store.noteActivity({ proxy_id: "a", sequence: 1, endpoints: reports })
+        yield* store.noteActivity({ proxy_id: "a", sequence: 1, endpoints: [] })
+        assert.deepInclude({ ...(yield* now(one)) }, { connections: 3, last_active_at: ahead })
+        assert.strictEqual((yield* now(two)).connections, 2)
+        const idle = Option.getOrThrow(yield* store.use(two.id))
+        assert.isAtLeast(idle.idle_ms, 3_600_000)
+        yield* store.noteActivity({ proxy_id: "b", sequence: 1, endpoints: [saw(two, 5, 1_800_000)] })
+        assert.strictEqual((yield* now(two)).connections, 7)
+        const later = Option.getOrThrow(yield* store.use(two.id))
+        assert.isAtLeast(later.idle_ms, 1_800_000)
+        assert.isBelow(later.idle_ms, 3_600_000)
         yield* atOnce(8, (n) => {
-          const reports = [saw(one, 1, 20 + n), saw(two, 1, 20 + n)]
-          return store.noteActivity(n % 2 === 0 ? reports : reports.toReversed())
+          const endpoints = [saw(one, 1), saw(two, 1)]
+          const ordered = n % 2 === 0 ? endpoints : endpoints.toReversed()
+          return store.noteActivity({ proxy_id: `p-${n}`, sequence: 1, endpoints: ordered })
         })
-        assert.deepStrictEqual(yield* now(one), Option.some([1, at(27)]))
-        assert.deepStrictEqual(yield* now(two), Option.some([1, at(27)]))
+        assert.lengthOf(Option.getOrThrow(yield* store.use(two.id)).proxies, 10)
       })
+    )
+
+    it.effect("the use of a compute is what each proxy reported last about its generation", () =>
+      Effect.gen(function* () {
+        const store = yield* EndpointStore
+        const endpoint = yield* put({ generation: 2 })
+        const { id: endpoint_id } = endpoint
+        const saw = (connections: number, busy: number, generation = 2) => [
+          { endpoint_id, generation, connections, busy, idle_ms: 0 }
+        ]
+        const uses = Effect.map(store.use(endpoint_id), (use) =>
+          Option.getOrThrow(use)
+            .proxies.map(({ busy, connections, named }) => [named, connections, busy])
+            .toSorted((a, b) => (String(a) < String(b) ? -1 : 1))
+        )
+        yield* store.noteActivity({ proxy_id: "a", sequence: 5, endpoints: saw(3, 1) })
+        yield* store.noteActivity({ proxy_id: "a", sequence: 4, endpoints: saw(0, 0) })
+        yield* store.noteActivity({ proxy_id: "a", sequence: 6, endpoints: saw(8, 8, 1) })
+        yield* store.noteActivity({ proxy_id: null, sequence: 0, endpoints: saw(4, 4) })
+        yield* store.noteActivity({ proxy_id: null, sequence: 0, endpoints: saw(2, 2) })
+        assert.deepStrictEqual(yield* uses, [
+          [false, 2, 2],
+          [true, 3, 1]
+        ])
+        yield* store.put(new Endpoint({ ...endpoint, generation: 3 }))
+        assert.deepStrictEqual(yield* uses, [])
+        assert.isTrue(Option.isNone(yield* store.use(anEndpoint(aProjectId(), aBranchId()).id)))
+      })
+    )
+
+    it.effect(
+      "computes that run and are unused for their timeout are found, with since when reports are received",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* EndpointStore
+          const active = { current_state: "active", started_at: at(0) } as const
+          const unused = yield* put(active)
+          const others = [
+            yield* put({ ...active, last_active_at: at(4_000_000_000) }),
+            yield* put({ ...active, pending_state: "idle" }),
+            yield* put({ ...active, suspend_timeout_seconds: -1 }),
+            yield* put()
+          ]
+          yield* store.noteReceiving
+          yield* store.noteReceiving
+          const found = (yield* store.unused).filter(({ endpoint_id }) =>
+            [unused, ...others].some(({ id }) => id === endpoint_id)
+          )
+          assert.deepStrictEqual(
+            found.map(({ endpoint_id, proxies }) => ({ endpoint_id, proxies })),
+            [{ endpoint_id: unused.id, proxies: [] }]
+          )
+          assert.isAtLeast(found[0]?.receiving_ms ?? -1, 0)
+          assert.isAtLeast(found[0]?.started_ms ?? -1, 300_000)
+        })
     )
 
     it.effect("transactions that lock an endpoint run one after another, and a rollback undoes their writes", () =>

@@ -1,7 +1,16 @@
 /** Serves `ProxyApi` from the core: the calls of proxies. */
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { Api, canonicalAddress } from "@narthex/api"
-import { EndpointId, EventFeed, InvalidMember, isStorable, ProjectId, ProxyRequests, requestedId } from "@narthex/core"
+import { type ActivityPayload, Api, canonicalAddress } from "@narthex/api"
+import {
+  EndpointId,
+  EventFeed,
+  InvalidMember,
+  isStorable,
+  ProjectId,
+  type ProxyReport,
+  ProxyRequests,
+  requestedId
+} from "@narthex/core"
 import { DateTime, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -42,8 +51,25 @@ export const ProxyHandlers = HttpApiBuilder.group(
           return yield* problems(new InvalidMember({ path: ["client_address"], reason: "Expected an IP address." }))
         return yield* problems(requests.wake(requestedId(EndpointId, params.endpoint_id), address, payload.unreachable))
       }),
-      activity: ({ payload }) =>
-        problems(requests.noteActivity(payload.endpoints.filter(({ endpoint_id }) => isStorable(endpoint_id))))
+      activity: ({ payload }) => problems(requests.noteActivity(reportOf(payload)))
     })
   })
 )
+
+/**
+ * What a proxy reports. A version that does not name itself does not count busy sessions and dates the last activity by
+ * its own clock, which is not used: each of its sessions counts as busy.
+ */
+const reportOf = ({ endpoints, proxy_id, sequence }: ActivityPayload): ProxyReport => ({
+  proxy_id: proxy_id ?? null,
+  sequence: sequence ?? 0,
+  endpoints: endpoints
+    .filter(({ endpoint_id }) => isStorable(endpoint_id))
+    .map(({ busy, connections, endpoint_id, generation, idle_ms }) => ({
+      endpoint_id,
+      generation,
+      connections,
+      busy: proxy_id === undefined ? connections : (busy ?? connections),
+      idle_ms: proxy_id === undefined ? 0 : (idle_ms ?? 0)
+    }))
+})

@@ -1,14 +1,14 @@
 /**
  * The API as a server on a port: every group, the middleware around them, OpenAPI and its pages, and a graceful stop.
  *
- * It needs the core's services; the composition provides storage. It does not start while an endpoint has no policy. When
- * it stops, readiness fails first, then streams end, then calls in flight finish.
+ * It needs the core's services; the composition provides storage. It does not start while an endpoint has no policy.
+ * When it stops, readiness fails first, then streams end, then calls in flight finish.
  */
 import { createServer as createHttp1Server, type Server } from "node:http"
 import type { Http2SecureServer, Http2Server } from "node:http2"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Api } from "@narthex/api"
-import { EventStreams } from "@narthex/core"
+import { EventStreams, ProxyRequests } from "@narthex/core"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { Headers, HttpIncomingMessage, HttpRouter, UrlParams } from "effect/http"
 import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
@@ -79,7 +79,8 @@ export const ApiRoutes = Layer.mergeAll(
     Layer.provide(Limits.layer)
   ),
   HttpApiScalar.layer(Api, { path: "/docs" }),
-  HttpConventions
+  HttpConventions,
+  ProxyRequests.layerReceiving
 )
 
 const everyEndpointHasAPolicy = Layer.effectDiscard(

@@ -4,7 +4,8 @@ import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
 import { olderThan } from "../database/keyset.ts"
-import { json, tableOf } from "../database/tableOf.ts"
+import { tableOf } from "../database/tableOf.ts"
+import { activityOf } from "./activity.ts"
 
 const make = Effect.gen(function* () {
   const database = yield* Database
@@ -76,29 +77,7 @@ const make = Effect.gen(function* () {
       "select * from endpoint where current_state = 'active' and deleted_at is null order by id",
       []
     ),
-    noteActivity: (reports) =>
-      Effect.asVoid(
-        database.query(
-          "EndpointStore.noteActivity",
-          // Rows are locked in one order: two proxies that report at once would otherwise deadlock.
-          `with seen as (
-             select it.endpoint_id, it.generation, max(it.last_active_at) as last_active_at,
-               (array_agg(it.connections order by it.n desc))[1] as connections
-             from rows from (jsonb_to_recordset($1) as (
-                 endpoint_id text, generation bigint, connections integer, last_active_at timestamptz))
-               with ordinality as it(endpoint_id, generation, connections, last_active_at, n)
-             group by it.endpoint_id, it.generation
-           ), held as (
-             select e.id, seen.connections, seen.last_active_at
-             from endpoint e join seen on seen.endpoint_id = e.id and seen.generation = e.generation
-             where e.deleted_at is null order by e.id for update of e
-           )
-           update endpoint e
-           set connections = held.connections, last_active_at = greatest(e.last_active_at, held.last_active_at)
-           from held where e.id = held.id`,
-          [json(reports.map((it) => ({ ...it, last_active_at: DateTime.formatIso(it.last_active_at) })))]
-        )
-      )
+    ...activityOf(database)
   })
 })
 

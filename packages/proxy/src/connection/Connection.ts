@@ -1,6 +1,6 @@
 /**
- * One connection, from ACCEPT to its end. The stages have the names of docs/design/proxy.md P12. Each either continues or
- * ends the connection with a `Refusal` (an error that the client can read) or a `Hangup` (no answer).
+ * One connection, from ACCEPT to its end. The stages have the names of docs/design/proxy.md P12. Each either continues
+ * or ends the connection with a `Refusal` (an error that the client can read) or a `Hangup` (no answer).
  *
  * The order is essential: ALLOW precedes every step that could reach a compute, and those steps take the `Admitted`
  * that it returns.
@@ -11,7 +11,7 @@
 import type { Socket } from "node:net"
 import { Clock, Deferred, Effect, Metric, Result } from "effect"
 import type { Admitted, Candidate } from "../allowlist/checkAllowlist.ts"
-import type { ActivityReports } from "../control-plane/ActivityReports.ts"
+import type { ActivityReports, Reported } from "../control-plane/ActivityReports.ts"
 import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
 import type { EndpointCache } from "../control-plane/EndpointCache.ts"
 import { type Address, parsePeer } from "../networks/Address.ts"
@@ -61,6 +61,8 @@ export interface SharedState {
   readonly cancelKeys: CancelKeys
   readonly audit: AuditTrail
   readonly relays: Set<Relay>
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
   /** Whether this peer must send a PROXY header that names the client. */
   readonly trusted: (peer: Address) => boolean
   /** Done when draining begins. */
@@ -205,10 +207,10 @@ const relay = Effect.fnUntraced(function* (
   client: Client,
   { admitted, compute, first, socket }: Effect.Success<ReturnType<typeof reach>>
 ) {
-  const clock = yield* Clock.Clock
   const { endpoint_id, project_id } = admitted
   let removeKey = () => {}
-  const relay = new Relay({
+  let reported: Reported | undefined
+  const relay: Relay = new Relay({
     client: client.socket,
     server: socket,
     fromClient: client.reader.detach(),
@@ -216,12 +218,15 @@ const relay = Effect.fnUntraced(function* (
     onCancelKey: (key) => {
       removeKey = shared.cancelKeys.add(key, { endpoint_id, project_id, address: compute.address })
     },
-    now: () => clock.currentTimeMillisUnsafe()
+    onAuthenticated: () => {
+      reported = shared.activity.open(endpoint_id, compute.generation, relay)
+    },
+    onBusy: () => reported?.busy(),
+    now: shared.now
   })
   const cut = (why: Refusal) => () => relay.cut(encodeFatal(why))
   yield* Metric.modify(relayed, 1)
   shared.relays.add(relay)
-  const done = shared.activity.open(endpoint_id, compute.generation, relay)
   // Watching begins before the first byte is relayed, so a change since the check cuts immediately.
   const unwatch = [
     shared.allowlists.watch(admitted, cut(cuts.rules)),
@@ -233,14 +238,16 @@ const relay = Effect.fnUntraced(function* (
     Effect.suspend(() => {
       for (const stop of unwatch) stop()
       removeKey()
-      done()
+      reported?.close()
       shared.relays.delete(relay)
       return Metric.modify(relayed, -1)
     })
   )
 })
 
-/** CANCEL: passes the same allowlist as a connection and never wakes. The client gets no answer, whatever the outcome. */
+/**
+ * CANCEL: passes the same allowlist as a connection and never wakes. The client gets no answer, whatever the outcome.
+ */
 const cancel = Effect.fnUntraced(function* (
   shared: SharedState,
   client: Client,

@@ -4,8 +4,9 @@
  * No fiber runs per chunk: one callback resumes when both sides are closed. Message headers are walked for three
  * purposes: the cancel key, whether the session is idle, and where a FATAL may be inserted.
  *
- * Pitfall: taking the last ReadyForQuery with status `I` for idleness. A client may send two queries and wait an hour for
- * the second one. A session is idle only if every query has had its ReadyForQuery.
+ * Pitfall: taking the last ReadyForQuery with status `I` for idleness. A client may send two queries and wait an hour
+ * for the second one, or send a query with Flush in place of Sync, which has no ReadyForQuery. A session is idle only
+ * if everything that it sent has had its ReadyForQuery.
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"
@@ -18,7 +19,11 @@ export interface RelayEnds {
   readonly fromClient: Buffer
   readonly fromServer: Buffer
   readonly onCancelKey: (key: Buffer) => void
-  /** The wall clock, in milliseconds. */
+  /** Called once, when the client has authenticated and the compute is ready for its first query. */
+  readonly onAuthenticated: () => void
+  /** Called each time that an idle session gets busy. */
+  readonly onBusy: () => void
+  /** A monotonic clock, in milliseconds. */
   readonly now: () => number
 }
 
@@ -26,6 +31,8 @@ const code = (letter: string) => letter.charCodeAt(0)
 const [query, sync, functionCall] = [code("Q"), code("S"), code("F")]
 const [backendKeyData, readyForQuery, copyInResponse] = [code("K"), code("Z"), code("G")]
 const idleStatus = code("I")
+/** Messages of the extended protocol, which a later Sync ends: Parse, Bind, Describe, Execute, Close, Flush. */
+const unsynced = new Set(["P", "B", "D", "E", "C", "H"].map(code))
 /** How long a cut waits for a message boundary, in milliseconds. */
 const cutGrace = 2_000
 /** How long a client may keep its side open after the server has closed, in milliseconds. */
@@ -38,6 +45,9 @@ export class Relay {
   /** The number of outstanding ReadyForQuery messages. The first one ends authentication. */
   #outstanding = 1
   #status = idleStatus
+  /** Whether extended-protocol messages were sent after the last Sync. */
+  #unsynced = false
+  #authenticated = false
   #copyIn = false
   #lastActive: number
   #fatal: Buffer | undefined
@@ -105,15 +115,17 @@ export class Relay {
 
   /** Whether the session is in a transaction, in a query or in authentication. */
   get busy(): boolean {
-    return this.#outstanding > 0 || this.#status !== idleStatus
+    return this.#outstanding > 0 || this.#unsynced || this.#status !== idleStatus
   }
 
-  /** When bytes last passed in either direction, in milliseconds of the wall clock. */
+  /** When bytes last passed in either direction, in milliseconds of the clock. */
   get lastActive(): number {
     return this.#lastActive
   }
 
-  /** Ends the session with a FATAL at the next message boundary. Without a boundary within 2 s, closes it without one. */
+  /**
+   * Ends the session with a FATAL at the next message boundary. Without a boundary within 2 s, closes it without one.
+   */
   cut(fatal: Buffer): void {
     if (this.#fatal !== undefined || this.#ended) return
     this.#fatal = fatal
@@ -177,8 +189,14 @@ export class Relay {
   }
 
   #onClientMessage(type: number) {
+    const idle = !this.busy
+    if (unsynced.has(type)) this.#unsynced = true
     // During COPY IN the server ignores Sync and sends no ReadyForQuery for it.
-    if (type === query || type === functionCall || (type === sync && !this.#copyIn)) this.#outstanding++
+    else if (type === query || type === functionCall || (type === sync && !this.#copyIn)) {
+      this.#outstanding++
+      this.#unsynced = false
+    }
+    if (idle && this.busy) this.#ends.onBusy()
   }
 
   #onServerMessage(type: number, body: Buffer) {
@@ -186,6 +204,9 @@ export class Relay {
       this.#outstanding = Math.max(0, this.#outstanding - 1)
       this.#status = body[0] ?? idleStatus
       this.#copyIn = false
+      if (this.#authenticated) return
+      this.#authenticated = true
+      this.#ends.onAuthenticated()
     } else if (type === backendKeyData) {
       this.#ends.onCancelKey(body)
     } else if (type === copyInResponse) {

@@ -1,14 +1,14 @@
 /**
- * Port: the calls of the proxy to the control plane, in the shapes of `ProxyApi` (`@narthex/api`). `HttpControlPlane` is
- * its adapter.
+ * Port: the calls of the proxy to the control plane, in the shapes of `ProxyApi` (`@narthex/api`). `HttpControlPlane`
+ * is its adapter.
  *
- * Pitfall: letting `wake` take an address. It takes an `Admitted`, which only the allowlist check makes, so that no code
- * path can wake a compute for a client that is not listed.
+ * Pitfall: letting `wake` take an address. It takes an `Admitted`, which only the allowlist check makes, so that no
+ * code path can wake a compute for a client that is not listed.
  */
 import type {
+  ActivityPayload,
   AllowlistChange,
   AllowlistSnapshot,
-  EndpointActivity,
   ResolvedEndpoint,
   RunningCompute
 } from "@narthex/api"
@@ -77,7 +77,9 @@ export class ControlPlane extends Context.Service<
       EndpointUnknown | EndpointDisabled | AddressNotListed | WakeTimedOut | ControlPlaneUnreachable
     >
 
-    /** Reports connections, by which the control plane suspends idle computes. Idempotent. */
-    readonly activity: (reports: ReadonlyArray<EndpointActivity>) => Effect.Effect<void, ControlPlaneUnreachable>
+    /**
+     * Reports the use of at most `maxActivities` computes, by which the control plane suspends idle ones. Idempotent.
+     */
+    readonly activity: (report: ActivityPayload) => Effect.Effect<void, ControlPlaneUnreachable>
   }
 >()("@narthex/proxy/ControlPlane") {}

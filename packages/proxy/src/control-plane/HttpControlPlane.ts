@@ -1,8 +1,8 @@
 /**
  * The control plane over HTTP: the five calls of `ProxyApi` through the typed client, with the proxy's token.
  *
- * The status of a refusal decides its meaning, because a gateway between the two may send a body of its own. Every other
- * failure is `ControlPlaneUnreachable`, which admits no client and wakes no compute. There are no retries here.
+ * The status of a refusal decides its meaning, because a gateway between the two may send a body of its own. Every
+ * other failure is `ControlPlaneUnreachable`, which admits no client and wakes no compute. There are no retries here.
  *
  * Pitfall: relying on the end of the event stream to detect a dead connection. A dead connection is silent. Heartbeats
  * arrive every 15 s, so the stream fails after 40 s without bytes.
@@ -103,8 +103,7 @@ const make = Effect.gen(function* () {
     )
   }
 
-  const activity: Calls["activity"] = (endpoints) =>
-    call("activity", "5 seconds", proxy.activity({ payload: { endpoints } }))
+  const activity: Calls["activity"] = (payload) => call("activity", "5 seconds", proxy.activity({ payload }))
 
   return ControlPlane.of({
     resolve: Effect.fn("ControlPlane.resolve")(resolve),

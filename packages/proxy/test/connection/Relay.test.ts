@@ -39,12 +39,15 @@ const unbegun = Effect.gen(function* () {
   farServer.on("data", () => {})
   for (const far of [farClient, farServer]) far.on("error", () => {}).once("end", () => far.end())
   const keys: Array<string> = []
+  const changes: Array<string> = []
   const relay = new Relay({
     client,
     server,
     fromClient: Buffer.alloc(0),
     fromServer: message("R", "\0\0\0\0"),
     onCancelKey: (key) => keys.push(key.toString("latin1")),
+    onAuthenticated: () => changes.push("authenticated"),
+    onBusy: () => changes.push("busy"),
     now: () => 0
   })
   const passed = (from: Socket, to: Socket, bytes: Buffer) =>
@@ -61,7 +64,7 @@ const unbegun = Effect.gen(function* () {
     })
   const answer = (...messages: ReadonlyArray<Buffer>) => passed(farServer, farClient, Buffer.concat(messages))
   const ask = (...messages: ReadonlyArray<Buffer>) => passed(farClient, farServer, Buffer.concat(messages))
-  return { answer, ask, client, farClient, farServer, heard, keys, relay, server }
+  return { answer, ask, changes, client, farClient, farServer, heard, keys, relay, server }
 })
 
 /** The same, running, after the cancel key has been relayed. */
@@ -108,6 +111,52 @@ describe("Relay", () => {
       assert.isTrue(relay.busy)
       yield* answer(ready("I"))
       assert.isFalse(relay.busy)
+    })
+  )
+
+  it.live("a session with extended-protocol work is busy without a Sync, until the next ReadyForQuery", () =>
+    Effect.gen(function* () {
+      const { answer, ask, relay } = yield* relaying
+      yield* answer(ready("I"))
+      for (const type of ["P", "B", "D", "E", "C", "H", "F"]) {
+        yield* ask(message(type, "x"))
+        assert.isTrue(relay.busy, type)
+        if (type !== "F") yield* ask(message("S"))
+        assert.isTrue(relay.busy, `${type} and S`)
+        yield* answer(ready("I"))
+        assert.isFalse(relay.busy, `${type}, S and Z`)
+      }
+    })
+  )
+
+  it.live("work after a Sync keeps a session busy when the Sync is answered", () =>
+    Effect.gen(function* () {
+      const { answer, ask, relay } = yield* relaying
+      yield* answer(ready("I"))
+      yield* ask(message("E", "a"), message("S"), message("P", "b"), message("E", "b"), message("H"))
+      yield* answer(ready("I"))
+      assert.isTrue(relay.busy)
+      yield* answer(message("D", "row"), message("C", "SELECT 1\0"))
+      assert.isTrue(relay.busy)
+      yield* ask(message("S"))
+      yield* answer(ready("I"))
+      assert.isFalse(relay.busy)
+    })
+  )
+
+  it.live("a session announces its authentication once, and each time that it gets busy", () =>
+    Effect.gen(function* () {
+      const { answer, ask, changes } = yield* relaying
+      assert.deepStrictEqual(changes, [])
+      yield* answer(ready("I"))
+      assert.deepStrictEqual(changes, ["authenticated"])
+      yield* ask(message("P", "a"), message("B", "a"), message("E", "a"), message("S"))
+      yield* answer(ready("I"))
+      yield* ask(message("Q", "begin\0"))
+      yield* answer(ready("T"))
+      yield* ask(message("Q", "commit\0"))
+      yield* answer(ready("I"))
+      assert.deepStrictEqual(changes, ["authenticated", "busy", "busy"])
     })
   )
 

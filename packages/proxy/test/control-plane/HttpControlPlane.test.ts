@@ -84,16 +84,21 @@ describe("HttpControlPlane", () => {
       assert.strictEqual((yield* three.control.wake(yield* admitted)).address, "/run/a")
       const four = yield* answering((response) => void response.writeHead(204).end())
       const last_active_at = DateTime.makeUnsafe("2026-01-01T00:00:00Z")
-      yield* four.control.activity([{ endpoint_id, generation: 4, connections: 2, last_active_at }])
+      const used = { endpoint_id, generation: 4, connections: 2, busy: 1, idle_ms: 0 }
+      yield* four.control.activity({ proxy_id: "p-1", sequence: 9, endpoints: [{ ...used, last_active_at }] })
       const call = { method: "POST", authorization: "Bearer t", accept: "*/*" }
-      const use = { endpoint_id, generation: 4, connections: 2, last_active_at: "2026-01-01T00:00:00.000Z" }
+      const body = {
+        proxy_id: "p-1",
+        sequence: 9,
+        endpoints: [{ ...used, last_active_at: "2026-01-01T00:00:00.000Z" }]
+      }
       assert.deepStrictEqual(
         [one, two, three, four].flatMap(({ asked }) => asked),
         [
           { ...call, url: "/v1/proxy/resolve", body: { endpoint_id } },
           { ...call, url: "/v1/proxy/allowlists", body: { project_ids: [project_id] } },
           { ...call, url: "/v1/proxy/endpoints/ep-a/wake", body: { client_address: "198.51.100.7" } },
-          { ...call, url: "/v1/proxy/activity", body: { endpoints: [use] } }
+          { ...call, url: "/v1/proxy/activity", body }
         ]
       )
     })

@@ -19,7 +19,7 @@ const lasting = (port: number, seconds = 600) =>
 const connected = (control: MemoryControlPlane) =>
   eventually(
     "the report of one connection",
-    Effect.sync(() => control.reports.at(-1)?.[0]?.connections === 1)
+    Effect.sync(() => control.reports.at(-1)?.endpoints[0]?.connections === 1)
   )
 
 /** So long that no cut of a test can come from a refresh. */
@@ -72,7 +72,8 @@ describe("established connections", { tags: ["psql"] }, () => {
       const lapsing = (seconds: number) => [
         { cidr: "127.0.0.1/32", expires_at: DateTime.formatIso(DateTime.add(now, { seconds })) }
       ]
-      // The control plane's clock stands still, so the rule expires only by the proxy's clock, however long a step takes.
+      // The control plane's clock stands still, so the rule expires only by the proxy's clock, however long a step
+      // takes.
       control.clock = now
       control.rules = lapsing(3_600)
       const ended = yield* Effect.forkChild(lasting(port))

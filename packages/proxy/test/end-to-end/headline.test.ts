@@ -168,15 +168,15 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
       yield* Effect.promise(() => sql`select 1`)
       yield* eventually(
         "the report of one connection",
-        Effect.sync(() => control.reports.at(-1)?.[0]?.connections === 1)
+        Effect.sync(() => control.reports.at(-1)?.endpoints[0]?.connections === 1)
       )
-      const [report] = control.reports.at(-1) ?? []
+      const report = control.reports.at(-1)?.endpoints[0]
       assert.strictEqual(report?.endpoint_id, endpoint_id)
       assert.strictEqual(report?.generation, cluster.generation)
       yield* Effect.promise(() => sql.end())
       yield* eventually(
         "the report of none",
-        Effect.sync(() => control.reports.at(-1)?.[0]?.connections === 0)
+        Effect.sync(() => control.reports.at(-1)?.endpoints[0]?.connections === 0)
       )
     })
   )

@@ -3,7 +3,7 @@
  * the contract (rules are checked again in the wake, versions rise, changes are streamed from the subscription on) and
  * records the calls.
  */
-import type { AllowlistChange, EndpointActivity } from "@narthex/api"
+import type { ActivityPayload, AllowlistChange } from "@narthex/api"
 import { BranchId, EndpointId, IpRule, ProjectId, parseCidr, permits, RegionId, UserId, UserRef } from "@narthex/core"
 import { DateTime, Effect, Layer, Option, PubSub, Result, Stream } from "effect"
 import {
@@ -42,7 +42,7 @@ export class MemoryControlPlane {
   subscriptions = 0
   readonly wakes: Array<string> = []
   readonly resolves: Array<EndpointId> = []
-  readonly reports: Array<ReadonlyArray<EndpointActivity>> = []
+  readonly reports: Array<ActivityPayload> = []
   loads = 0
   readonly #compute: Startable
   readonly #changes: PubSub.PubSub<AllowlistChange>
@@ -121,11 +121,11 @@ export class MemoryControlPlane {
           const address = yield* Effect.promise(() => this.#compute.start())
           return { address, generation: this.#compute.generation }
         }),
-      activity: (reports) =>
+      activity: (report) =>
         Effect.andThen(
           up("activity"),
           Effect.sync(() => {
-            this.reports.push(reports)
+            this.reports.push(report)
           })
         )
     }

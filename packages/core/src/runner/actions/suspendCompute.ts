@@ -1,21 +1,24 @@
 /** `suspend_compute`: stop an endpoint's compute. Its data stays, and the next start continues from it. */
 import { DateTime, Effect, Option } from "effect"
 import { ComputeDriver } from "../../computes/ComputeDriver.ts"
-import type { StoredOperation } from "../../operations/Operation.ts"
+import { OperationStore } from "../../operations/OperationStore.ts"
 import { type Endpoint, withoutCompute } from "../../projects/Endpoint.ts"
 import { EndpointStore } from "../../projects/EndpointStore.ts"
+import { activityTiming, idleFor } from "../../projects/EndpointUse.ts"
 import { type Action, noPromise } from "../Action.ts"
 import { settleEndpoint } from "../settleEndpoint.ts"
 
 export const suspendCompute: Action = {
   ...noPromise,
-  /** Skips an endpoint that does not run, and one that was used after the system decided to suspend it. */
+  /**
+   * Skips an endpoint that does not run, and one whose compute the system wanted to suspend but which is in use again.
+   */
   begin: Effect.fnUntraced(function* (operation) {
     const { endpoint_id } = operation
     const store = yield* EndpointStore
     const endpoint = endpoint_id === null ? undefined : Option.getOrUndefined(yield* store.lock(endpoint_id))
     if (endpoint === undefined || endpoint.current_state !== "active") return "skip"
-    return operation.initiator.type === "system" && usedSince(operation, endpoint) ? "skip" : "go"
+    return operation.initiator.type !== "system" || (yield* idleStill(endpoint)) ? "go" : "skip"
   }),
 
   perform: Effect.fnUntraced(function* ({ endpoint_id }) {
@@ -30,6 +33,13 @@ export const suspendCompute: Action = {
   giveUp: (operation) => settleEndpoint(operation, {})
 }
 
-/** Was the compute used after the operation was scheduled? */
-const usedSince = ({ created_at }: StoredOperation, { last_active_at }: Endpoint) =>
-  last_active_at !== null && DateTime.isGreaterThan(last_active_at, created_at)
+/**
+ * Is the compute idle still, under the lock and by the reports of now? The first decision may have waited for a runner.
+ * A start that follows means that a client waits for the compute, so it keeps running.
+ */
+const idleStill = Effect.fnUntraced(function* (endpoint: Endpoint) {
+  const unfinished = yield* (yield* OperationStore).unfinished(endpoint.branch_id)
+  if (unfinished.some((it) => it.action === "start_compute" && it.endpoint_id === endpoint.id)) return false
+  const use = Option.getOrUndefined(yield* (yield* EndpointStore).use(endpoint.id))
+  return use !== undefined && idleFor(endpoint, use, activityTiming.interval + activityTiming.fresh)
+})

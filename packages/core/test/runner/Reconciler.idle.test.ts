@@ -1,0 +1,220 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, Option } from "effect"
+import { TestClock } from "effect/testing"
+import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { bySystem } from "../../src/operations/Operations.ts"
+import { Endpoint } from "../../src/projects/Endpoint.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { Projects } from "../../src/provisioning/Projects.ts"
+import { Reconciler } from "../../src/runner/Reconciler.ts"
+import { Core, Machines, settle, signedIn } from "../memory/core.ts"
+import { pass, report } from "../memory/use.ts"
+
+/** A project whose endpoint runs. */
+const running = Effect.gen(function* () {
+  const projects = yield* Projects
+  const endpoints = yield* Endpoints
+  const ada = yield* signedIn("ada")
+  const made = yield* projects.create(ada, { name: "shop", region: null })
+  yield* endpoints.setDesiredState(made.project, made.endpoint.id, "active", bySystem)
+  yield* settle
+  return { ada, ...made }
+})
+
+const endpointNow = ({ id }: Endpoint) =>
+  Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(id), Option.getOrThrow))
+
+const suspendable = (seconds: number) =>
+  Effect.gen(function* () {
+    const made = yield* running
+    const store = yield* EndpointStore
+    yield* store.put(new Endpoint({ ...(yield* endpointNow(made.endpoint)), suspend_timeout_seconds: seconds }))
+    return made
+  })
+
+const suspended = Effect.flatMap(Reconciler, (reconciler) => reconciler.suspendIdle)
+
+describe("Suspending idle computes", () => {
+  it.effect("an idle compute is suspended once, after its timeout counted from the last activity", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* running
+      yield* pass(299)
+      assert.strictEqual(yield* suspended, 0)
+      yield* report(endpoint.id, { connections: 0 })
+      yield* pass(299)
+      assert.strictEqual(yield* suspended, 0)
+      yield* pass(1)
+      assert.strictEqual(yield* suspended, 1)
+      assert.strictEqual(yield* suspended, 0)
+      yield* settle
+      assert.strictEqual((yield* endpointNow(endpoint)).current_state, "idle")
+      assert.strictEqual((yield* (yield* ComputeDriver).running).length, 0)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect(
+    "a compute with a busy session is never suspended, however short the timeout and however rare the bytes",
+    () =>
+      Effect.gen(function* () {
+        const { endpoint } = yield* suspendable(1)
+        yield* pass(60)
+        for (let round = 0; round < 3; round++) {
+          yield* report(endpoint.id, { busy: 1 })
+          for (let second = 0; second < 15; second++) {
+            yield* pass(1)
+            assert.strictEqual(yield* suspended, 0)
+          }
+        }
+        yield* report(endpoint.id, { idle_ms: 400 })
+        assert.strictEqual(yield* suspended, 0)
+        yield* pass(1)
+        assert.strictEqual(yield* suspended, 1)
+      }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a compute that two proxies serve is suspended when both report it idle", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* suspendable(10)
+      yield* pass(60)
+      yield* report(endpoint.id, { proxy_id: "p-1", busy: 1 })
+      yield* report(endpoint.id, { proxy_id: "p-2", idle_ms: 3_600_000 })
+      assert.strictEqual(yield* suspended, 0)
+      assert.strictEqual((yield* endpointNow(endpoint)).connections, 2)
+      yield* pass(9)
+      yield* report(endpoint.id, { proxy_id: "p-1", connections: 0, idle_ms: 8_000 })
+      yield* report(endpoint.id, { proxy_id: "p-2", idle_ms: 3_600_000 })
+      assert.strictEqual(yield* suspended, 0)
+      yield* pass(2)
+      assert.strictEqual(yield* suspended, 1)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect(
+    "an idle session that was not confirmed for seconds keeps the compute running until its proxy reports",
+    () =>
+      Effect.gen(function* () {
+        const { endpoint } = yield* suspendable(10)
+        yield* pass(60)
+        yield* report(endpoint.id, { idle_ms: 5_000 })
+        yield* pass(14)
+        assert.strictEqual(yield* suspended, 0)
+        yield* report(endpoint.id, { idle_ms: 19_000 })
+        assert.strictEqual(yield* suspended, 1)
+      }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("nothing is suspended in an outage of the API, nor until every proxy has reported after it", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* suspendable(30)
+      yield* pass(60)
+      yield* report(endpoint.id, { connections: 0 })
+      // Sessions of another proxy begin in the outage, whose end its first report awaits.
+      yield* TestClock.adjust("10 minutes")
+      assert.strictEqual(yield* suspended, 0)
+      yield* pass(14)
+      assert.strictEqual(yield* suspended, 0)
+      yield* report(endpoint.id, { proxy_id: "p-2", busy: 1 })
+      yield* pass(30)
+      assert.strictEqual(yield* suspended, 0)
+      yield* report(endpoint.id, { proxy_id: "p-2", connections: 0, idle_ms: 30_000 })
+      assert.strictEqual(yield* suspended, 1)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a proxy that ended without a word is forgotten after five minutes in which it could have reported", () =>
+    Effect.gen(function* () {
+      const { endpoint } = yield* suspendable(30)
+      yield* pass(60)
+      yield* report(endpoint.id, { busy: 1 })
+      yield* TestClock.adjust("1 hour")
+      yield* pass(299)
+      assert.strictEqual(yield* suspended, 0)
+      yield* pass(2)
+      assert.strictEqual(yield* suspended, 1)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect(
+    "a proxy of a version that does not count busy sessions keeps a compute running while it has sessions",
+    () =>
+      Effect.gen(function* () {
+        const { endpoint } = yield* suspendable(1)
+        yield* pass(60)
+        yield* report(endpoint.id, { proxy_id: null, busy: 1 })
+        yield* pass(14)
+        assert.strictEqual(yield* suspended, 0)
+        // One such proxy has no session; another one that has some reports 15 seconds later.
+        yield* report(endpoint.id, { proxy_id: null, connections: 0 })
+        yield* pass(20)
+        assert.strictEqual(yield* suspended, 0)
+        yield* pass(1)
+        assert.strictEqual(yield* suspended, 1)
+      }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a report that arrives after a later one of its proxy changes nothing", () =>
+    Effect.gen(function* () {
+      const store = yield* EndpointStore
+      const { endpoint } = yield* suspendable(30)
+      yield* pass(60)
+      const about = { endpoint_id: endpoint.id, generation: 1, connections: 1, idle_ms: 0 }
+      yield* store.noteActivity({ proxy_id: "p-1", sequence: 2, endpoints: [{ ...about, busy: 1 }] })
+      yield* store.noteActivity({ proxy_id: "p-1", sequence: 1, endpoints: [{ ...about, busy: 0, connections: 0 }] })
+      yield* pass(40)
+      assert.strictEqual(yield* suspended, 0)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a compute that has just started stays for the clients that authenticate, whatever its timeout", () =>
+    Effect.gen(function* () {
+      const { endpoint, project } = yield* suspendable(1)
+      yield* pass(60)
+      assert.strictEqual(yield* suspended, 1)
+      yield* settle
+      const endpoints = yield* Endpoints
+      yield* endpoints.setDesiredState(project, endpoint.id, "active", bySystem)
+      yield* settle
+      yield* pass(9)
+      assert.strictEqual(yield* suspended, 0)
+      yield* report(endpoint.id, { generation: 2, connections: 0 })
+      yield* pass(1)
+      assert.strictEqual(yield* suspended, 1)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("an endpoint with a timeout of -1 keeps its compute", () =>
+    Effect.gen(function* () {
+      yield* suspendable(-1)
+      yield* pass(600)
+      assert.strictEqual(yield* suspended, 0)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a compute that is used before its suspend begins keeps running", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint } = yield* running
+      yield* pass(300)
+      assert.strictEqual(yield* suspended, 1)
+      yield* report(endpoint.id, { busy: 1 })
+      yield* settle
+      assert.isFalse(machines.calls.some((call) => call.startsWith("stop")))
+      assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "active", pending_state: null })
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("several instances that suspend an idle compute at once schedule one operation", () =>
+    Effect.gen(function* () {
+      const operations = yield* OperationStore
+      const { branch } = yield* running
+      yield* pass(300)
+      yield* Effect.all(
+        Array.from({ length: 10 }, () => suspended),
+        { concurrency: "unbounded" }
+      )
+      assert.strictEqual((yield* operations.unfinished(branch.id)).length, 1)
+    }).pipe(Effect.provide(Core))
+  )
+})
