@@ -49,14 +49,14 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["Entropy.ts", "Ids.ts", "StorageError.ts", "Refusals.ts", "Page.ts", "Digest.ts", "memory"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "Transaction.ts"],
     ...["events/ring", "events/streams"],
-    ...["authorization", "operations", "computes", "allowlist", "guard"],
+    ...["authorization", "operations", "computes", "quotas", "allowlist", "guard"],
     ...["sign-in", "key-issuing", "cli-login", "organizations", "provisioning", "proxying", "runner"],
     ...["ended-records", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
   ],
   postgres: [
     ...["migrations", "driver", "database", "migrate.ts"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
-    ...["operations", "allowlist", "guard", "cli-login", "ended-records"],
+    ...["operations", "quotas", "allowlist", "guard", "cli-login", "ended-records"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: ["networks", "wire", "outcomes", "allowlist", "control-plane", "connection", "Proxy.ts", "index.ts"],
@@ -91,7 +91,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["admin.ts", "logging.ts", "telemetry.ts", "store.ts", "computeHome.ts", "computes.ts"],
     ...["devProviders.ts", "identity.ts"],
     ...["references.ts", "platform.ts", "announce.ts", "run.ts", "controlPlaneAnswers.ts"],
-    ...["regionCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts", "index.ts"]
+    ...["regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts", "index.ts"]
   ]
 }
 

@@ -26,6 +26,7 @@ import { proxyConnections } from "./list/proxyConnections.ts"
 import { proxyNetworks } from "./list/proxyNetworks.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
+import { quotas } from "./list/quotas.ts"
 import { runnerFailures } from "./list/runnerFailures.ts"
 import { sessions } from "./list/sessions.ts"
 import { standby } from "./list/standby.ts"
@@ -58,6 +59,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...proxyConnections,
   ...proxyNetworks,
   ...proxyPackets,
+  ...quotas,
   ...runnerFailures,
   ...sessions,
   ...standby,

@@ -60,6 +60,49 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
   )
 })
 
+layer(Serving.layer, { excludeTestServices: true })("quotas", (it) => {
+  const operated = (...args: ReadonlyArray<string>) =>
+    Effect.flatMap(Serving, ({ environment }) => operate(environment, "quotas", ...args))
+  const stored = Effect.gen(function* () {
+    const { database } = yield* Serving
+    return yield* (yield* PostgresServer).admin("select org_id, quota, allowed::text from quota_override", database)
+  })
+
+  it.effect("`quotas set` gives an organization a number of its own, and `default` takes it away", () =>
+    Effect.gen(function* () {
+      const { database, environment } = yield* Serving
+      assert.strictEqual((yield* operate(environment, "migrate")).code, 0)
+      const { admin } = yield* PostgresServer
+      yield* admin("insert into organization values ('org-1', 'Team', false, now(), now())", database)
+      const before = yield* operated("show", "org-1")
+      assert.include(before.lines, "projects  0 of 100")
+      assert.include((yield* operated("set", "org-1", "projects", "7")).lines, "projects  0 of 7  exception")
+      const sized = yield* operated("set", "org-1", "disk_bytes", "3 TiB")
+      assert.include(sized.lines, `disk_bytes  0 of ${3 * 1024 ** 4}  exception`)
+      assert.deepStrictEqual((yield* operated("set", "org-1", "disk_bytes", "default")).code, 0)
+      assert.deepStrictEqual(yield* stored, [{ org_id: "org-1", quota: "projects", allowed: "7" }])
+      assert.deepStrictEqual((yield* operated("set", "org-1", "projects", "default")).lines, before.lines)
+    })
+  )
+
+  it.effect("`quotas` refuses an unknown organization or quota and a malformed number, and changes nothing", () =>
+    Effect.gen(function* () {
+      for (const [args, sentence] of [
+        [["show", "org-2"], 'There is no organization "org-2".'],
+        [["set", "org-2", "projects", "7"], 'There is no organization "org-2".'],
+        [["set", "org-1", "project", "7"], 'There is no quota "project".'],
+        [["set", "org-1", "projects", "3 GiB"], '"3 GiB" is no number for projects.'],
+        [["set", "org-1", "projects", "many"], '"many" is no number for projects.']
+      ] as const) {
+        const { code, refusal } = yield* operated(...args)
+        assert.strictEqual(code, 1, args.join(" "))
+        assert.include(refusal, sentence)
+      }
+      assert.deepStrictEqual(yield* stored, [])
+    })
+  )
+})
+
 layer(Serving.layer, { excludeTestServices: true })("regions", (it) => {
   const operated = (...args: ReadonlyArray<string>) =>
     Effect.flatMap(Serving, ({ environment }) => operate(environment, "regions", ...args))

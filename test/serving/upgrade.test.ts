@@ -129,6 +129,7 @@ const released = {
   "0007_operations": "433e0bac48a5559e3ee8482ab3d8f99a",
   "0007b_retention": "86ab50e2f45ba55b5ed46cb99ac2709b",
   "0008_credentials": "c485c6c96b373cda91fa42525120e8a5",
+  "0009_quotas": "cd40e5f682d1581eee87aee6d5e31430",
   "0010_activity": "e2f9a6680803c65f59b6add5703857bd",
   "0011_lists": "85ab06c18e9dcfe35e641b32f3ccf25a",
   "0012_instances": "12ffc1f8244c477edaf24dfaa78ca085",

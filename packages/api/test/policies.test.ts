@@ -102,7 +102,15 @@ const matrix: Record<string, ReadonlyArray<string>> = {
   "..... . .......": ["auth.whoami", "auth.clientAddress"],
   ".. .... sssssss": ["auth.switchOrg", "auth.sessions", "auth.endSession"],
   "an .... .......": ["apiKeys.list", "apiKeys.listBare", "regions.list", "projects.list"],
-  "an .... .iiii..": ["apiKeys.get", "orgs.list", "orgs.get", "orgs.members", "events.stream", "events.history"],
+  "an .... .iiii..": [
+    "apiKeys.get",
+    "orgs.list",
+    "orgs.get",
+    "orgs.usage",
+    "orgs.members",
+    "events.stream",
+    "events.history"
+  ],
   "an .... sssssss": ["apiKeys.create", "apiKeys.createBare", "apiKeys.rotate", "cli.authorize"],
   "a. .... sssssss": ["orgs.create"],
   "an ...r .iiiicc": ["projects.create"],

@@ -12,6 +12,18 @@ describe("org and context", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("org usage prints what the organization holds of each quota, and how much it may have", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { code, stdout } = yield* run(["org", "usage"])
+      assert.strictEqual(code, 0)
+      for (const row of [/projects +3 +100/, /disk_bytes +1\.50 GiB +200\.00 GiB/, /of_a_newer_server +1 +2/])
+        assert.match(stdout, row)
+      const { usage } = JSON.parse((yield* run(["org", "usage", "-o", "json"])).stdout)
+      assert.deepStrictEqual(usage[1], { quota: "disk_bytes", held: 1.5 * 1024 ** 3, allowed: 200 * 1024 ** 3 })
+    }).pipe(Effect.scoped)
+  )
+
   it.live("org switch selects a context by the name or id of its organization, or by its own name", () =>
     Effect.gen(function* () {
       const { login, plane, run, stored } = yield* signedIn

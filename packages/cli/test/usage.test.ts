@@ -60,7 +60,7 @@ describe("usage", () => {
         const listed = stdout.slice(stdout.indexOf("SUBCOMMANDS")).matchAll(/^ {2}([a-z-]+) {2,}\S/gm)
         for (const [, verb = ""] of listed) verbs.push([noun, verb])
       }
-      assert.strictEqual(verbs.length, 4 + 2 + 1 + 4 + 3 + 1 + 2 + 3)
+      assert.strictEqual(verbs.length, 4 + 2 + 1 + 4 + 3 + 1 + 3 + 3)
       for (const verb of verbs) {
         const { stdout } = yield* run([...verb, "--help"])
         assert.match(stdout, /DESCRIPTION\n {2}\S/, verb.join(" "))

@@ -26,8 +26,10 @@ import { Endpoints } from "./provisioning/Endpoints.ts"
 import { Projects } from "./provisioning/Projects.ts"
 import { Sandboxes } from "./provisioning/Sandboxes.ts"
 import { ProxyRequests } from "./proxying/ProxyRequests.ts"
+import { Quotas } from "./quotas/Quotas.ts"
 import { Regions } from "./regions/Regions.ts"
 import { layerPurging } from "./retention.ts"
+import { DiskMeasurement } from "./runner/DiskMeasurement.ts"
 import { OperationCancels } from "./runner/OperationCancels.ts"
 import { OperationRunner } from "./runner/OperationRunner.ts"
 import { Reconciler } from "./runner/Reconciler.ts"
@@ -54,6 +56,7 @@ const Work = Layer.mergeAll(
   ProxyRequests.layer,
   Reconciler.layer,
   RoleReconciler.layer,
+  DiskMeasurement.layer,
   IpAllowlist.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Branches.layer, Credentials.layer, Endpoints.layer, OperationCancels.layer)),
@@ -64,6 +67,7 @@ const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
 
 /** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
 export const layerWithoutStreams = Layer.mergeAll(People, Work, Access).pipe(
+  Layer.provideMerge(Quotas.layer),
   Layer.provideMerge(Keys),
   Layer.provideMerge(Layer.merge(EventFeed.layer, EventHistory.layer))
 )
@@ -76,5 +80,6 @@ export const layerRunner = Layer.mergeAll(
   OperationRunner.layerNudged,
   Reconciler.layerLoop,
   RoleReconciler.layerLoop,
+  DiskMeasurement.layerLoop,
   layerPurging
 )

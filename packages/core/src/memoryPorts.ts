@@ -17,6 +17,7 @@ import { BranchStore } from "./projects/BranchStore.ts"
 import { ComputeDoubtStore } from "./projects/ComputeDoubtStore.ts"
 import { EndpointStore } from "./projects/EndpointStore.ts"
 import { ProjectStore } from "./projects/ProjectStore.ts"
+import { QuotaStore } from "./quotas/QuotaStore.ts"
 import { RegionCatalog } from "./regions/RegionCatalog.ts"
 import { SessionStore } from "./sessions/SessionStore.ts"
 import { SigningKeyStore } from "./sessions/SigningKeyStore.ts"
@@ -36,6 +37,7 @@ const Stores = Layer.mergeAll(
   IpAllowlistStore.layerMemory,
   OperationStore.layerMemory,
   ProjectStore.layerMemory,
+  QuotaStore.layerMemory,
   RateLimiter.layerMemory,
   RegionCatalog.layerMemory,
   SessionStore.layerMemory,

@@ -11,6 +11,7 @@ import {
   NotAMemberProblem,
   NotFoundProblem,
   problems as problemClasses,
+  QuotaExceededProblem,
   RateLimitedProblem,
   RegionRequiredProblem,
   RegionUnknownProblem,
@@ -35,6 +36,7 @@ import type {
   NotFound,
   NotStarted,
   ProviderUnavailable,
+  QuotaExceeded,
   Refused,
   RegionRequired,
   RegionUnknown,
@@ -70,6 +72,10 @@ const answers = {
   NotStarted: (error: NotStarted) => new UnavailableProblem({ detail: error.message, retry_after_ms: retrySoon }),
   ProviderUnavailable: (error: ProviderUnavailable) =>
     new UnavailableProblem({ detail: error.message, retry_after_ms: 5000 }),
+  QuotaExceeded: (error: QuotaExceeded) => {
+    const { allowed, held, quota } = error
+    return new QuotaExceededProblem({ detail: error.message, quota, held, allowed })
+  },
   Refused: ({ code, held, required }: Refused) => new problemClasses[code]({ held, required }),
   RegionRequired: (error: RegionRequired) => new RegionRequiredProblem({ detail: error.message }),
   RegionUnknown: (error: RegionUnknown) => new RegionUnknownProblem({ detail: error.message }),

@@ -17,6 +17,7 @@ import { PostgresBranchStore } from "./projects/PostgresBranchStore.ts"
 import { PostgresComputeDoubtStore } from "./projects/PostgresComputeDoubtStore.ts"
 import { PostgresEndpointStore } from "./projects/PostgresEndpointStore.ts"
 import { PostgresProjectStore } from "./projects/PostgresProjectStore.ts"
+import { PostgresQuotaStore } from "./quotas/PostgresQuotaStore.ts"
 import { PostgresRegionCatalog } from "./regions/PostgresRegionCatalog.ts"
 import { PostgresSessionStore } from "./sessions/PostgresSessionStore.ts"
 import { PostgresSigningKeyStore } from "./sessions/PostgresSigningKeyStore.ts"
@@ -37,6 +38,7 @@ const stores = Layer.mergeAll(
   PostgresOperationStore.layer,
   PostgresProjectStore.layer,
   PostgresRateLimiter.layer,
+  PostgresQuotaStore.layer,
   PostgresRegionCatalog.layer,
   PostgresSessionStore.layer,
   PostgresSigningKeyStore.layer

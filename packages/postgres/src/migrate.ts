@@ -22,6 +22,7 @@ import { sequenceByKey } from "./migrations/0006_sequence_by_key.ts"
 import { operationClaims } from "./migrations/0007_operations.ts"
 import { retention } from "./migrations/0007b_retention.ts"
 import { credentials } from "./migrations/0008_credentials.ts"
+import { quotas } from "./migrations/0009_quotas.ts"
 import { activity } from "./migrations/0010_activity.ts"
 import { lists } from "./migrations/0011_lists.ts"
 import { instances } from "./migrations/0012_instances.ts"
@@ -39,6 +40,7 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0007_operations", operationClaims],
   ["0007b_retention", retention],
   ["0008_credentials", credentials],
+  ["0009_quotas", quotas],
   ["0010_activity", activity],
   ["0011_lists", lists],
   ["0012_instances", instances],

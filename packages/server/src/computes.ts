@@ -28,7 +28,8 @@ const layerElsewhere = Layer.sync(ComputeDriver, () => {
     stop: () => elsewhere,
     applyRoles: () => elsewhere,
     rolesOf: () => elsewhere,
-    running: elsewhere
+    running: elsewhere,
+    diskUsage: elsewhere
   })
 })
 

@@ -1,5 +1,6 @@
 /**
- * Operator commands on the store of the settings (docs/design/settings.md S8): accounts, regions, signing keys, migration.
+ * Operator commands on the store of the settings (docs/design/settings.md S8): accounts, regions,
+ * quotas, signing keys, migration.
  *
  * With an embedded store they connect to the running Postgres through its socket; if none runs, they start it for the
  * duration of the command.
@@ -10,6 +11,7 @@ import { migrate } from "@narthex/postgres"
 import { Console, DateTime, Effect, Layer, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { layerMasterSecret } from "./identity.ts"
+import { quotaCommands } from "./quotaCommands.ts"
 import { regionCommands } from "./regionCommands.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { settingsText } from "./settings/settingsTable.ts"
@@ -103,6 +105,7 @@ export const operatorCommands = (settings: Settings) => {
   return [
     accounts,
     regionCommands(store),
+    quotaCommands(store, settings),
     keys,
     Command.make("settings", {}, () => Effect.flatMap(settingsText, Console.log)).pipe(
       Command.withDescription("List every setting and whether it is set, without values")

@@ -8,6 +8,7 @@ import {
   InvitationLimit,
   KeyLimit,
   ProxyAddress,
+  QuotaPolicy,
   RegionId,
   RetentionPolicy,
   RunnerPolicy,
@@ -40,6 +41,7 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
         ? null
         : { waits: limits.waits, org_waits: limits.org_waits, instance_waits: limits.instance_waits }
     ),
+    Layer.succeed(QuotaPolicy, settings.quotas),
     Layer.succeed(RateLimits, limits),
     Layer.succeed(EmittingRegion, RegionId.make(settings.region)),
     Layer.succeed(EventSettings, {

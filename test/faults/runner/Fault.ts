@@ -15,7 +15,15 @@ export interface Fault {
   readonly tests: ReadonlyArray<string>
 }
 
-export type Area = "computes" | "events" | "operations" | "allowlist" | "proxy" | "authorization" | "credentials"
+export type Area =
+  | "computes"
+  | "events"
+  | "operations"
+  | "allowlist"
+  | "proxy"
+  | "authorization"
+  | "credentials"
+  | "quotas"
 
 /** The faults of one file as a list states them: what they share is written once. */
 export interface FaultsOfFile {

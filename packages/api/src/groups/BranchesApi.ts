@@ -8,7 +8,7 @@
 import { Access, BranchId, CredentialView, changes, ProjectId, RoleState, reads } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
+import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
@@ -69,10 +69,11 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       success: created(
         Schema.Struct({ branch: BranchRecord, endpoint: Schema.NullOr(EndpointRecord), operations: Operations })
       ),
-      error: ConflictProblem
+      error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create a branch", {
         locatedAt: `${branchesPath}/{branch.id}`,
+        limitedBy: "creation",
         raisedBy: { member: "protected", values: [true], policy: changes("write", "change_projects", "project") }
       })
     ),
@@ -104,7 +105,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
     HttpApiEndpoint.post("reset", `${branchesPath}/:branch_id/reset`, {
       params,
       success: worked,
-      error: [ConflictProblem, ResourceBusyProblem]
+      error: [ConflictProblem, QuotaExceededProblem, ResourceBusyProblem]
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "branch", {
@@ -112,7 +113,8 @@ export class BranchesApi extends HttpApiGroup.make("branches")
           reach_main: "project",
           agent: "made_by_agent"
         }),
-        "Reset the branch to the current state of its parent"
+        "Reset the branch to the current state of its parent",
+        { limitedBy: "creation" }
       )
     ),
     HttpApiEndpoint.post("setDefault", `${branchesPath}/:branch_id/set-default`, {
@@ -134,6 +136,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
         {
           strictBody: true,
           showsSecret: true,
+          limitedBy: "creation",
           raisedBy: {
             member: "access",
             values: ["read_write"],

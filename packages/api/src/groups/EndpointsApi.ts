@@ -5,7 +5,7 @@
 import { changes, EndpointId, EndpointType, ProjectId, reads, SuspendTimeout } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ConflictProblem, ResourceBusyProblem } from "../problems/Problems.ts"
+import { ConflictProblem, QuotaExceededProblem, ResourceBusyProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
@@ -42,10 +42,11 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       params: project,
       payload: CreateEndpoint,
       success: created(worked),
-      error: ConflictProblem
+      error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create an endpoint", {
-        locatedAt: `${endpointsPath}/{endpoint.id}`
+        locatedAt: `${endpointsPath}/{endpoint.id}`,
+        limitedBy: "creation"
       })
     ),
     HttpApiEndpoint.get("get", `${endpointsPath}/:endpoint_id`, {
@@ -74,11 +75,12 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     HttpApiEndpoint.post("start", `${endpointsPath}/:endpoint_id/start`, {
       params,
       success: worked,
-      error: ConflictProblem
+      error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }),
-        "Start the compute of an endpoint"
+        "Start the compute of an endpoint",
+        { limitedBy: "creation" }
       )
     ),
     HttpApiEndpoint.post("suspend", `${endpointsPath}/:endpoint_id/suspend`, {
@@ -88,7 +90,8 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }),
-        "Suspend the compute of an endpoint"
+        "Suspend the compute of an endpoint",
+        { limitedBy: "creation" }
       )
     )
   )

@@ -2,7 +2,7 @@
 import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ConflictProblem } from "../problems/Problems.ts"
+import { ConflictProblem, QuotaExceededProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
@@ -35,8 +35,13 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       params: organization,
       payload: Invite,
       success: created(wrapped),
-      error: ConflictProblem
-    }).annotateMerge(endpointRules(manages, "Invite an email address for seven days", { strictBody: true })),
+      error: [ConflictProblem, QuotaExceededProblem]
+    }).annotateMerge(
+      endpointRules(manages, "Invite an email address for seven days", {
+        strictBody: true,
+        limitedBy: "invitation_creation"
+      })
+    ),
     HttpApiEndpoint.post("resend", "/v1/orgs/:org_id/invitations/:invitation_id/resend", {
       params: invitation,
       success: wrapped,

@@ -6,13 +6,13 @@
 import { changes, knownRoles, Member, OrganizationView, OrgId, reads, session, UserId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { ConflictProblem } from "../problems/Problems.ts"
+import { ConflictProblem, QuotaExceededProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { Name } from "../schemas/members.ts"
 import { Pagination, pageQuery } from "../schemas/Paging.ts"
-import { ApiKeyRecord, created } from "../schemas/Shapes.ts"
+import { ApiKeyRecord, created, QuotaRecord } from "../schemas/Shapes.ts"
 import { CredentialRecord } from "./BranchesApi.ts"
 
 /** A role that can be granted. In answers, a role is open text. */
@@ -44,9 +44,14 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
       query: pageQuery,
       success: Schema.Struct({ organizations: Schema.Array(OrganizationView), pagination: Pagination })
     }).annotateMerge(endpointRules(reads("none", "organization"), "List the caller's organizations")),
-    HttpApiEndpoint.post("create", "/v1/orgs", { payload, success: created(wrapped) }).annotateMerge(
+    HttpApiEndpoint.post("create", "/v1/orgs", {
+      payload,
+      success: created(wrapped),
+      error: QuotaExceededProblem
+    }).annotateMerge(
       endpointRules(session({ ex_member: true }), "Create a team organization", {
-        locatedAt: "/v1/orgs/{organization.id}"
+        locatedAt: "/v1/orgs/{organization.id}",
+        limitedBy: "organization_creation"
       })
     ),
     HttpApiEndpoint.get("get", "/v1/orgs/:org_id", { params: organization, success: wrapped }).annotateMerge(
@@ -62,6 +67,12 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
       success: HttpApiSchema.NoContent,
       error: ConflictProblem
     }).annotateMerge(endpointRules(manages("delete_organization"), "Delete the organization")),
+    HttpApiEndpoint.get("usage", "/v1/orgs/:org_id/usage", {
+      params: organization,
+      success: Schema.Struct({ usage: Schema.Array(QuotaRecord) })
+    }).annotateMerge(
+      endpointRules(reads("organization", "organization"), "Show what the organization holds of its quotas")
+    ),
     HttpApiEndpoint.get("members", "/v1/orgs/:org_id/members", {
       params: organization,
       query: pageQuery,

@@ -4,6 +4,7 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import {
   ConflictProblem,
+  QuotaExceededProblem,
   RegionImmutableProblem,
   RegionRequiredProblem,
   RegionUnknownProblem
@@ -72,12 +73,12 @@ export class ProjectsApi extends HttpApiGroup.make("projects")
           operations: Operations
         })
       ),
-      error: [RegionRequiredProblem, RegionUnknownProblem, ConflictProblem]
+      error: [RegionRequiredProblem, RegionUnknownProblem, ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
       endpointRules(
         changes("write", "create_projects", "none", { reach: "organization" }),
         "Create a project with its default branch and endpoint",
-        { locatedAt: "/v1/projects/{project.id}" }
+        { locatedAt: "/v1/projects/{project.id}", limitedBy: "creation" }
       )
     ),
     HttpApiEndpoint.get("get", "/v1/projects/:project_id", { params, success: wrapped }).annotateMerge(

@@ -6,7 +6,13 @@
 import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
-import { AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem } from "../problems/Problems.ts"
+import {
+  AddressNotListedProblem,
+  ConflictProblem,
+  NotFoundProblem,
+  QuotaExceededProblem,
+  UnavailableProblem
+} from "../problems/Problems.ts"
 import { ProxyAuthentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { EventStream } from "./EventsApi.ts"
@@ -108,7 +114,7 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       params: { endpoint_id: EndpointId },
       payload: WakePayload,
       success: RunningCompute,
-      error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, UnavailableProblem]
+      error: [AddressNotListedProblem, ConflictProblem, NotFoundProblem, QuotaExceededProblem, UnavailableProblem]
     }).annotateMerge(endpointRules(proxyOnly, "Start the compute of an endpoint for a client on the allowlist")),
     HttpApiEndpoint.post("activity", "/v1/proxy/activity", {
       payload: ActivityPayload,

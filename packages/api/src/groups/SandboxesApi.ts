@@ -2,7 +2,7 @@
 import { changes, ProjectId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { ConflictProblem } from "../problems/Problems.ts"
+import { ConflictProblem, QuotaExceededProblem } from "../problems/Problems.ts"
 import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
@@ -30,11 +30,12 @@ export class SandboxesApi extends HttpApiGroup.make("sandboxes")
           operations: Operations
         })
       ),
-      error: ConflictProblem
+      error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create a sandbox", {
         strictBody: true,
         showsSecret: true,
+        limitedBy: "creation",
         locatedAt: "/v1/projects/:project_id/branches/{branch.id}"
       })
     )

@@ -201,6 +201,18 @@ export class MalformedCidrProblem extends HttpApiError.Problem<MalformedCidrProb
   { ...members("malformed_cidr"), errors: Schema.optionalKey(Schema.Array(RequestIssue)) }
 ) {}
 
+/** `quota` names the quota: `held` is what the organization has of it, `allowed` how much it may have. */
+export class QuotaExceededProblem extends HttpApiError.Problem<QuotaExceededProblem>()(
+  "QuotaExceededProblem",
+  declare("quota_exceeded"),
+  {
+    ...members("quota_exceeded"),
+    quota: Schema.optionalKey(Schema.String),
+    held: Schema.optionalKey(Schema.Int),
+    allowed: Schema.optionalKey(Schema.Int)
+  }
+) {}
+
 /** `blocking_operation_id` names the operation that must finish first. */
 export class ResourceBusyProblem extends HttpApiError.Problem<ResourceBusyProblem>()(
   "ResourceBusyProblem",
@@ -254,6 +266,7 @@ export const problems = {
   region_unknown: RegionUnknownProblem,
   region_immutable: RegionImmutableProblem,
   malformed_cidr: MalformedCidrProblem,
+  quota_exceeded: QuotaExceededProblem,
   resource_busy: ResourceBusyProblem,
   rate_limited: RateLimitedProblem,
   internal: InternalProblem,

@@ -153,6 +153,11 @@ export const problemCatalog = {
     title: "The CIDR is malformed.",
     next: "Send the network in the form that detail suggests."
   },
+  quota_exceeded: {
+    status: 422,
+    title: "A quota of the organization does not allow it.",
+    next: "Remove something that the quota counts, or ask the operator for a higher quota; GET /v1/orgs/{org_id}/usage shows all of them."
+  },
   resource_busy: {
     status: 423,
     title: "Another operation is running on this branch.",

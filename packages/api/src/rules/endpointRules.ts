@@ -10,16 +10,20 @@ import { HttpApi, type HttpApiEndpoint, HttpApiMiddleware, OpenApi } from "effec
 import { markStrict } from "./allowUnknownMembers.ts"
 
 /**
- * The rate limits of endpoints, and what each counts by: the client's address, the session of the presented token, or the
- * caller's user. The numbers are settings of the server (docs/design/identity.md I44–I47).
+ * The rate limits of endpoints, and what each counts by: the client's address, the session of the presented token, the
+ * caller's user, or the caller (a user or an API key) and in addition its organization. The numbers are settings of the
+ * server (docs/design/identity.md I44–I47).
  */
 export const rateLimits = {
   exchange: "address",
   cli_exchange: "address",
   reports: "address",
   refresh: "session",
-  key_creation: "user"
-} as const satisfies Record<string, "address" | "session" | "user">
+  key_creation: "user",
+  organization_creation: "user",
+  creation: "caller",
+  invitation_creation: "caller"
+} as const satisfies Record<string, "address" | "session" | "user" | "caller">
 
 export type RateLimitName = keyof typeof rateLimits
 

@@ -17,7 +17,8 @@ import {
   Operation,
   OperationAction,
   OperationStatus,
-  ProjectView
+  ProjectView,
+  QuotaName
 } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -64,6 +65,11 @@ export const ApiKeyRecord = Schema.Struct({ ...ApiKey.fields, capability: open(C
 
 export const InvitationRecord = Schema.Struct({ ...Invitation.fields, status: open(InvitationStatus) }).annotate({
   identifier: "Invitation"
+})
+
+/** A quota of an organization: how much it holds, and how much it may have. */
+export const QuotaRecord = Schema.Struct({ quota: open(QuotaName), held: Schema.Int, allowed: Schema.Int }).annotate({
+  identifier: "Quota"
 })
 
 export const OpenAccountState = open(AccountState)

@@ -1,10 +1,10 @@
 /**
- * `narthex org list|switch`. A key belongs to one organization (docs/design/cli.md C9), so `switch` selects a context
+ * `narthex org list|switch|usage`. A key belongs to one organization (docs/design/cli.md C9), so `switch` selects a context
  * of the other organization, or starts a login that creates one.
  */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
-import { everyPage, isRecord, withBody } from "../connection/answers.ts"
+import { answered, everyPage, isRecord, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { ContextFile } from "../contexts/ContextFile.ts"
 import { noContexts, type StoredContexts } from "../contexts/StoredContexts.ts"
@@ -42,6 +42,35 @@ const list = Command.make("list", {}, () =>
   Command.withDescription("List your organizations and the contexts of each"),
   Command.withExamples([{ command: "narthex org list" }])
 )
+
+const usage = Command.make("usage", {}, () =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const { client } = yield* (yield* Connection).authenticated
+      const asked = Effect.gen(function* () {
+        const { value } = yield* answered(client.api.auth.whoami({ ...withBody }))
+        return yield* answered(client.api.orgs.usage({ params: { org_id: value.organization.id }, ...withBody }))
+      })
+      const { body, value } = yield* output.waiting("Reading the usage", asked)
+      yield* output.answer({
+        body,
+        table: rows(
+          ["quota", "held", "allowed"],
+          ...value.usage.map(({ allowed, held, quota }) => [quota, amount(quota, held), amount(quota, allowed)])
+        ),
+        empty: "The organization has no quotas."
+      })
+    })
+  )
+).pipe(
+  Command.withDescription("Show what your organization holds of its quotas, and how much it may have"),
+  Command.withExamples([{ command: "narthex org usage" }])
+)
+
+/** Bytes in GiB with two decimals; other amounts as they are. */
+const amount = (quota: string, value: number): string =>
+  quota.endsWith("_bytes") ? `${(value / 1024 ** 3).toFixed(2)} GiB` : String(value)
 
 const contextsOf = (stored: StoredContexts, id: unknown, url: string): ReadonlyArray<string> =>
   Object.entries(stored.contexts)
@@ -109,5 +138,5 @@ const contextNameFor = (organization: string): string =>
 
 export const org = Command.make("org").pipe(
   Command.withDescription("Organizations"),
-  Command.withSubcommands([list, switchTo])
+  Command.withSubcommands([list, switchTo, usage])
 )

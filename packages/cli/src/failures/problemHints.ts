@@ -24,6 +24,7 @@ const hints: Partial<Record<ProblemCode, string>> = {
   region_immutable: "create a new project in the other region",
   malformed_cidr: "use a network such as 10.0.0.0/8 or 2001:db8::/32",
   resource_busy: "run the command again when the running operation has finished",
+  quota_exceeded: "narthex org usage shows every quota of the organization",
   rate_limited: "run the command again in a moment",
   internal: "report the request id to the operator",
   unavailable: "run the command again in a moment"

@@ -131,6 +131,17 @@ export class ControlPlane {
         return { status: 200, body: { address: "198.51.100.7" } }
       case "GET /v1/orgs":
         return { status: 200, body: { organizations: [organization(key.org)], pagination: { next_cursor: null } } }
+      case `GET /v1/orgs/${key.org}/usage`:
+        return {
+          status: 200,
+          body: {
+            usage: [
+              { quota: "projects", held: 3, allowed: 100 },
+              { quota: "disk_bytes", held: 1.5 * 1024 ** 3, allowed: 200 * 1024 ** 3 },
+              { quota: "of_a_newer_server", held: 1, allowed: 2 }
+            ]
+          }
+        }
       case "GET /v1/regions":
         return {
           status: 200,

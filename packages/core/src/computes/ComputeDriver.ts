@@ -43,6 +43,12 @@ export interface Compute {
   readonly address: string
 }
 
+/** How much disk the data of a branch takes. */
+export interface BranchDiskUsage {
+  readonly branch_id: BranchId
+  readonly bytes: number
+}
+
 export interface ComputeStart {
   readonly endpoint_id: EndpointId
   readonly branch_id: BranchId
@@ -74,5 +80,7 @@ export class ComputeDriver extends Context.Service<
     readonly rolesOf: (branch: BranchId) => Effect.Effect<Option.Option<ReadonlyArray<string>>, ComputeFailed>
     /** Every compute that runs now, including those that an earlier process started. */
     readonly running: Effect.Effect<ReadonlyArray<Compute>, ComputeFailed>
+    /** The disk that each branch on these machines takes. May take seconds, so it is not for requests. */
+    readonly diskUsage: Effect.Effect<ReadonlyArray<BranchDiskUsage>, ComputeFailed>
   }
 >()("@narthex/core/computes/ComputeDriver") {}

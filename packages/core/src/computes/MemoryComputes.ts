@@ -51,6 +51,7 @@ export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(Comput
         if (runs(branch)) apply(branch, roles)
       }),
     rolesOf: (branch) => Effect.sync(() => (runs(branch) ? Option.fromNullishOr(applied.get(branch)) : Option.none())),
-    running: Effect.sync(() => [...computes.values()])
+    running: Effect.sync(() => [...computes.values()]),
+    diskUsage: Effect.sync(() => [...branches].map((branch_id) => ({ branch_id, bytes: 0 })))
   })
 })

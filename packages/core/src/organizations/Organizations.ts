@@ -21,13 +21,15 @@ import type { Page, PageRequest } from "../Page.ts"
 import type { CredentialView } from "../projects/BranchRole.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
+import type { QuotaExceeded, QuotaUsage } from "../quotas/Quota.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import { Conflict, type NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { lockedOrganization } from "./lockedOrganization.ts"
 import { checkRoleChange } from "./roleChange.ts"
 
-type Needed = AccountStore | ApiKeyStore | BranchRoleStore | ProjectStore | Transaction
+type Needed = AccountStore | ApiKeyStore | BranchRoleStore | ProjectStore | Quotas | Transaction
 
 /** How many keys and credentials of a member `holdings` shows. */
 const shownHoldings = 100
@@ -45,7 +47,7 @@ export class Organizations extends Context.Service<
   {
     /** The caller's memberships, oldest organization first; an organization-wide key sees its own organization. */
     readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<OrganizationView>, StorageError>
-    readonly create: (caller: AnyCaller, name: string) => Effect.Effect<OrganizationView, StorageError>
+    readonly create: (caller: AnyCaller, name: string) => Effect.Effect<OrganizationView, QuotaExceeded | StorageError>
     /** The credential's own organization. */
     readonly read: (caller: AnyCaller) => Effect.Effect<OrganizationView, NotFound | StorageError>
     readonly rename: (
@@ -54,6 +56,8 @@ export class Organizations extends Context.Service<
     ) => Effect.Effect<OrganizationView, NotFound | Refused | StorageError>
     /** Deletes a team organization that has no projects, with its keys and invitations. */
     readonly remove: (caller: AnyCaller) => Effect.Effect<void, Conflict | NotFound | Refused | StorageError>
+    /** What the credential's own organization holds of its quotas. */
+    readonly usage: (caller: AnyCaller) => Effect.Effect<ReadonlyArray<QuotaUsage>, NotFound | StorageError>
     /** The newest account first. */
     readonly members: (org: OrgId, page: PageRequest) => Effect.Effect<Page<Member>, StorageError>
     /** A role that may not mint ends the database credentials of the member: the read-write ones, or all. */
@@ -82,6 +86,7 @@ export class Organizations extends Context.Service<
       const accounts = yield* AccountStore
       const keys = yield* ApiKeyStore
       const projects = yield* ProjectStore
+      const quotas = yield* Quotas
       const roles = yield* BranchRoleStore
       const locked = lockedOrganization(accounts)
       const { emit, run } = yield* Transaction
@@ -109,7 +114,12 @@ export class Organizations extends Context.Service<
           updated_at: now
         })
         const founder = new Membership({ org_id: id, user_id: caller.user.id, role: "owner", joined_at: now })
-        yield* run(Effect.andThen(accounts.putOrganization(organization), accounts.putMembership(founder)))
+        const step = Effect.gen(function* () {
+          yield* accounts.putOrganization(organization)
+          yield* accounts.putMembership(founder)
+          yield* quotas.takeOrganization(caller.user.id, id)
+        })
+        yield* run(step)
         return new OrganizationView({ ...organization, role: "owner" })
       })
 
@@ -118,6 +128,10 @@ export class Organizations extends Context.Service<
 
       const read = Effect.fn("Organizations.read")(function* (caller: AnyCaller) {
         return viewed(caller, yield* orNotFound(accounts.findOrganization(caller.org_id)))
+      })
+
+      const usage = Effect.fn("Organizations.usage")(function* (caller: AnyCaller) {
+        return yield* quotas.usage(yield* orNotFound(accounts.findOrganization(caller.org_id)))
       })
 
       const rename = Effect.fn("Organizations.rename")(function* (admitted: AnyCaller, name: string) {
@@ -233,6 +247,7 @@ export class Organizations extends Context.Service<
         list,
         create,
         read,
+        usage,
         rename,
         remove,
         members: accounts.members,

@@ -23,10 +23,13 @@ import { type Endpoint, newEndpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
+import type { QuotaExceeded } from "../quotas/Quota.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import { Conflict, InvalidMember, type NotFound, orNotFound, Refused, ResourceBusy } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { makeEndBranch } from "./endBranch.ts"
+import { takeBranch } from "./takeBranch.ts"
 
 export interface NewBranch {
   /** `null`: a name is generated. */
@@ -68,7 +71,10 @@ export class Branches extends Context.Service<
       caller: AnyCaller,
       project: Project,
       wanted: NewBranch
-    ) => Effect.Effect<BranchWork & { readonly endpoint: Endpoint | null }, Conflict | InvalidMember | StorageError>
+    ) => Effect.Effect<
+      BranchWork & { readonly endpoint: Endpoint | null },
+      Conflict | InvalidMember | QuotaExceeded | StorageError
+    >
     /** `Conflict`: the name is taken, or a main branch would expire. */
     readonly change: (
       caller: AnyCaller,
@@ -83,7 +89,11 @@ export class Branches extends Context.Service<
       branch: Branch
     ) => Effect.Effect<ReadonlyArray<StoredOperation>, Blocked>
     /** Schedules replacing its data by the parent's. `Conflict`: it has no parent, or is main. */
-    readonly reset: (caller: AnyCaller, policy: CredentialPolicy, branch: Branch) => Effect.Effect<BranchWork, Blocked>
+    readonly reset: (
+      caller: AnyCaller,
+      policy: CredentialPolicy,
+      branch: Branch
+    ) => Effect.Effect<BranchWork, Blocked | QuotaExceeded>
     /** Makes it the project's default branch. It no longer expires. */
     readonly setDefault: (caller: AnyCaller, branch: Branch) => Effect.Effect<BranchWork, Blocked>
   }
@@ -98,6 +108,7 @@ export class Branches extends Context.Service<
     | Operations
     | OperationStore
     | ProjectStore
+    | Quotas
     | Transaction
   > = Layer.effect(
     Branches,
@@ -106,6 +117,7 @@ export class Branches extends Context.Service<
       const operations = yield* Operations
       const pending = yield* OperationStore
       const projects = yield* ProjectStore
+      const quotas = yield* Quotas
       const roles = yield* BranchRoleStore
       const store = yield* BranchStore
       const endBranch = yield* makeEndBranch
@@ -125,6 +137,8 @@ export class Branches extends Context.Service<
           if (Option.isNone(parent))
             return yield* new InvalidMember({ path: ["parent_id"], reason: "There is no such branch in this project." })
           const id = yield* makeBranchId
+          const expires = wanted.ttl_seconds !== null
+          yield* takeBranch(quotas, project, { id, parent_id, expires, endpoint: wanted.endpoint })
           const branch = new Branch({
             id,
             project_id: project.id,
@@ -237,6 +251,7 @@ export class Branches extends Context.Service<
             })
           if (branch.protected) return yield* new Conflict({ reason: "The branch is protected. Unprotect it first." })
           yield* notBusy(branch)
+          yield* quotas.takeCopy(project.org_id, { from: branch.parent_id, to: branch.id })
           const resetting = new Branch({
             ...branch,
             current_state: "resetting",

@@ -24,6 +24,9 @@ import { BranchStore } from "../projects/BranchStore.ts"
 import { Endpoint, type EndpointType, newEndpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
+import type { QuotaExceeded } from "../quotas/Quota.ts"
+import { takesCompute } from "../quotas/QuotaStore.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import { Conflict, InvalidMember, type NotFound, orNotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
@@ -65,7 +68,7 @@ export class Endpoints extends Context.Service<
       caller: AnyCaller,
       project: Project,
       wanted: NewEndpoint
-    ) => Effect.Effect<EndpointWork, Conflict | InvalidMember | NotFound | Refused | StorageError>
+    ) => Effect.Effect<EndpointWork, Conflict | InvalidMember | NotFound | QuotaExceeded | Refused | StorageError>
     readonly change: (
       caller: AnyCaller,
       policy: Rule,
@@ -86,29 +89,31 @@ export class Endpoints extends Context.Service<
       project: Owner,
       endpoint: Endpoint,
       state: State
-    ) => Effect.Effect<EndpointWork, Conflict | NotFound | Refused | StorageError>
+    ) => Effect.Effect<EndpointWork, Conflict | NotFound | QuotaExceeded | Refused | StorageError>
     /**
      * Schedules the start or suspend that brings an endpoint into `state`, within a transaction of its own or the
      * running one. Where an unfinished operation leads there already, it returns that one. `Conflict`: it is disabled.
+     * `QuotaExceeded`: a start of a compute that would be one too many.
      */
     readonly setDesiredState: (
       project: Owner,
       endpoint: Endpoint["id"],
       state: State,
       initiator: Initiator
-    ) => Effect.Effect<EndpointWork, Conflict | NotFound | StorageError>
+    ) => Effect.Effect<EndpointWork, Conflict | NotFound | QuotaExceeded | StorageError>
   }
 >()("@narthex/core/provisioning/Endpoints") {
   static readonly layer: Layer.Layer<
     Endpoints,
     never,
-    BranchStore | EndpointStore | Operations | OperationStore | Transaction
+    BranchStore | EndpointStore | Operations | OperationStore | Quotas | Transaction
   > = Layer.effect(
     Endpoints,
     Effect.gen(function* () {
       const branches = yield* BranchStore
       const operations = yield* Operations
       const pending = yield* OperationStore
+      const quotas = yield* Quotas
       const store = yield* EndpointStore
       const { run } = yield* Transaction
 
@@ -146,6 +151,7 @@ export class Endpoints extends Context.Service<
       ) {
         const step = Effect.gen(function* () {
           const branch = yield* lockedNamed(caller, project, branch_id)
+          yield* quotas.take(project.org_id, { endpoints: 1 })
           const id = yield* makeEndpointId
           const now = yield* DateTime.now
           const endpoint = newEndpoint(branch, {
@@ -167,8 +173,11 @@ export class Endpoints extends Context.Service<
             const endpoint = yield* locked(id)
             if (state === "active" && endpoint.disabled)
               return yield* new Conflict({ reason: "The endpoint is disabled. Enable it first." })
-            const desired = desiredState(endpoint, yield* pending.unfinished(endpoint.branch_id))
+            const unfinished = yield* pending.unfinished(endpoint.branch_id)
+            const desired = desiredState(endpoint, unfinished)
             if (desired.state === state) return { endpoint, operations: Option.toArray(desired.by) }
+            if (state === "active" && !takesCompute(endpoint, unfinished))
+              yield* quotas.take(project.org_id, { running_computes: 1 })
             const action = state === "active" ? "start_compute" : "suspend_compute"
             const changed = new Endpoint({ ...endpoint, pending_state: state, updated_at: yield* DateTime.now })
             // The endpoint before the operation, as in `create`: two transactions of a branch would deadlock otherwise.
@@ -195,7 +204,7 @@ export class Endpoints extends Context.Service<
             // A disabled endpoint refuses every connection, so its compute is suspended.
             if (!disabled || endpoint.disabled) return { endpoint: yield* locked(given.id), operations: [] }
             const suspending = setDesiredState(project, given.id, "idle", initiatorOf(caller))
-            return yield* Effect.catchTag(suspending, "Conflict", Effect.die)
+            return yield* Effect.catchTag(suspending, ["Conflict", "QuotaExceeded"], Effect.die)
           })
           return yield* run(step)
         }

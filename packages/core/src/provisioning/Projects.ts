@@ -19,6 +19,8 @@ import { type Endpoint, newEndpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
+import type { QuotaExceeded } from "../quotas/Quota.ts"
+import { Quotas } from "../quotas/Quotas.ts"
 import { type NotFound, orNotFound } from "../Refusals.ts"
 import type { RegionRequired, RegionUnknown } from "../regions/Region.ts"
 import { Regions } from "../regions/Regions.ts"
@@ -40,7 +42,7 @@ export class Projects extends Context.Service<
     readonly create: (
       caller: AnyCaller,
       wanted: { readonly name: string; readonly region: string | null }
-    ) => Effect.Effect<CreatedProject, RegionRequired | RegionUnknown | StorageError>
+    ) => Effect.Effect<CreatedProject, QuotaExceeded | RegionRequired | RegionUnknown | StorageError>
     /** The projects that the caller may see, newest first: all of the organization, or the one that a key is scoped to. */
     readonly list: (caller: AnyCaller, page: PageRequest) => Effect.Effect<Page<Project>, StorageError>
     readonly rename: (project: Project, name: string) => Effect.Effect<Project, NotFound | StorageError>
@@ -57,7 +59,15 @@ export class Projects extends Context.Service<
   static readonly layer: Layer.Layer<
     Projects,
     never,
-    ApiKeyStore | BranchRoleStore | BranchStore | EndpointStore | Operations | ProjectStore | Regions | Transaction
+    | ApiKeyStore
+    | BranchRoleStore
+    | BranchStore
+    | EndpointStore
+    | Operations
+    | ProjectStore
+    | Quotas
+    | Regions
+    | Transaction
   > = Layer.effect(
     Projects,
     Effect.gen(function* () {
@@ -65,6 +75,7 @@ export class Projects extends Context.Service<
       const endpoints = yield* EndpointStore
       const keys = yield* ApiKeyStore
       const operations = yield* Operations
+      const quotas = yield* Quotas
       const regions = yield* Regions
       const roles = yield* BranchRoleStore
       const store = yield* ProjectStore
@@ -76,6 +87,8 @@ export class Projects extends Context.Service<
           const region_id = yield* regions.choose(region)
           const now = yield* DateTime.now
           const branch_id = yield* makeBranchId
+          yield* quotas.take(caller.org_id, { projects: 1, branches: 1, endpoints: 1 })
+          yield* quotas.takeCopy(caller.org_id, { from: null, to: branch_id })
           const dates = { created_at: now, updated_at: now }
           const project = new Project({
             id: yield* makeProjectId,

@@ -8,6 +8,7 @@ import { Context, Effect, Layer } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { Project } from "../projects/Project.ts"
+import type { QuotaExceeded } from "../quotas/Quota.ts"
 import type { Conflict, InvalidCredential, InvalidMember, NotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Branches, type BranchWork } from "./Branches.ts"
@@ -39,7 +40,10 @@ export class Sandboxes extends Context.Service<
       caller: AnyCaller,
       project: Project,
       wanted: NewSandbox
-    ) => Effect.Effect<CreatedSandbox, Conflict | InvalidCredential | InvalidMember | NotFound | Refused | StorageError>
+    ) => Effect.Effect<
+      CreatedSandbox,
+      Conflict | InvalidCredential | InvalidMember | NotFound | QuotaExceeded | Refused | StorageError
+    >
   }
 >()("@narthex/core/provisioning/Sandboxes") {
   static readonly layer: Layer.Layer<Sandboxes, never, Branches | Credentials> = Layer.effect(

@@ -23,6 +23,7 @@ import { EndpointStore } from "../projects/EndpointStore.ts"
 import { activityTiming, type ProxyReport } from "../projects/EndpointUse.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Endpoints } from "../provisioning/Endpoints.ts"
+import type { QuotaExceeded } from "../quotas/Quota.ts"
 import { type Conflict, type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
@@ -87,7 +88,8 @@ export class ProxyRequests extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<AllowlistInForce>, StorageError>
     /**
      * Starts the endpoint's compute for a client at `address` and returns once it runs, after at most 30 seconds. Calls
-     * at the same time share one start. `Conflict`: the endpoint is disabled.
+     * at the same time share one start. `Conflict`: the endpoint is disabled. `QuotaExceeded`: the organization runs as many
+     * computes as it may.
      *
      * `unreachable`: the generation of a compute that the proxy could not connect to. If it is the recorded one, a
      * runner verifies first whether it still runs, for at most three more seconds.
@@ -96,7 +98,7 @@ export class ProxyRequests extends Context.Service<
       endpoint: EndpointId,
       address: string,
       unreachable?: number
-    ) => Effect.Effect<Awake, AddressNotListed | Conflict | NotFound | NotStarted | StorageError>
+    ) => Effect.Effect<Awake, AddressNotListed | Conflict | NotFound | NotStarted | QuotaExceeded | StorageError>
     /** Records what a proxy observes, as `EndpointStore.noteActivity`. Idle computes are suspended by it. */
     readonly noteActivity: (report: ProxyReport) => Effect.Effect<void, StorageError>
   }

@@ -22,6 +22,7 @@ import { layerMemoryPorts } from "../../src/memoryPorts.ts"
 import { Invitations } from "../../src/organizations/Invitations.ts"
 import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
 import { Organizations } from "../../src/organizations/Organizations.ts"
+import { Quotas } from "../../src/quotas/Quotas.ts"
 import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
@@ -62,7 +63,7 @@ export const People = Layer.mergeAll(
   CliLogin.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(SignIn.layer, ApiKeys.layer)),
-  Layer.provideMerge(KeyUses.layer),
+  Layer.provideMerge(Layer.merge(KeyUses.layer, Quotas.layer)),
   Layer.provideMerge(Ports)
 )
 
@@ -125,7 +126,8 @@ const Driver = Layer.effect(
         machines.silent
           ? Effect.fail(new ComputeFailed({ reason: "The machine does not answer.", retryable: true }))
           : driver.running
-      )
+      ),
+      diskUsage: driver.diskUsage
     })
   })
 ).pipe(

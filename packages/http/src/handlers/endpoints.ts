@@ -59,7 +59,8 @@ export const EndpointsHandlers = HttpApiBuilder.group(
         return { operations: operationRecords(yield* problems(removed)) }
       }),
       start: () => bring("active"),
-      suspend: () => bring("idle")
+      // A suspend starts nothing, so it exceeds no quota.
+      suspend: () => bring("idle").pipe(Effect.catchTag("QuotaExceededProblem", (error) => Effect.die(error)))
     })
   })
 )

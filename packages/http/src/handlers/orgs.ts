@@ -23,6 +23,9 @@ export const OrganizationsHandlers = HttpApiBuilder.group(
       get: Effect.fnUntraced(function* () {
         return { organization: yield* problems(organizations.read(yield* Principal)) }
       }),
+      usage: Effect.fnUntraced(function* () {
+        return { usage: yield* problems(organizations.usage(yield* Principal)) }
+      }),
       rename: Effect.fnUntraced(function* ({ payload }) {
         return { organization: yield* problems(organizations.rename(yield* Principal, payload.name)) }
       }),

@@ -50,9 +50,15 @@ export class Limits extends Context.Service<
   )
 }
 
-/** Adds headers to the answer of the running request, a refusal included. */
+/** Adds list headers to the answer of the running request, a refusal included. A second limit is appended to the list. */
 export const announce = (headers: Record<string, string>) =>
-  HttpEffect.appendPreResponseHandler((_, response) => Effect.succeed(HttpServerResponse.setHeaders(response, headers)))
+  HttpEffect.appendPreResponseHandler((_, response) => {
+    const lists = Object.entries(headers).map(([name, item]) => {
+      const before = response.headers[name]
+      return [name, before === undefined ? item : `${before}, ${item}`] as const
+    })
+    return Effect.succeed(HttpServerResponse.setHeaders(response, Object.fromEntries(lists)))
+  })
 
 const tooMany = (seconds: number) =>
   Effect.orDie(HttpServerRespondable.toResponse(new RateLimitedProblem({ retry_after_ms: seconds * 1000 })))

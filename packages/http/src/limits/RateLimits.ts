@@ -14,6 +14,13 @@ export interface RateLimitSettings {
   readonly refresh_per_minute: number
   /** Per user. */
   readonly key_creation_per_hour: number
+  readonly organization_creation_per_hour: number
+  /** Per caller: a user's sessions, or an API key. */
+  readonly creation_per_minute: number
+  readonly invitation_creation_per_hour: number
+  /** Per organization, all callers together. */
+  readonly org_creation_per_minute: number
+  readonly org_invitation_creation_per_hour: number
 }
 
 /** The documented limits, which hold unless a host sets others. */
@@ -23,7 +30,12 @@ export const defaultRateLimits: RateLimitSettings = {
   failures_per_minute: 600,
   reports_per_hour: 60,
   refresh_per_minute: 120,
-  key_creation_per_hour: 600
+  key_creation_per_hour: 600,
+  organization_creation_per_hour: 60,
+  creation_per_minute: 240,
+  invitation_creation_per_hour: 200,
+  org_creation_per_minute: 1200,
+  org_invitation_creation_per_hour: 400
 }
 
 export const RateLimits = Context.Reference<RateLimitSettings | null>("@narthex/http/limits/RateLimits", {
@@ -40,8 +52,22 @@ export const quotas = {
   failures: (it: RateLimitSettings) => [it.failures_per_minute, minute],
   reports: (it: RateLimitSettings) => [it.reports_per_hour, hour],
   refresh: (it: RateLimitSettings) => [it.refresh_per_minute, minute],
-  key_creation: (it: RateLimitSettings) => [it.key_creation_per_hour, hour]
+  key_creation: (it: RateLimitSettings) => [it.key_creation_per_hour, hour],
+  organization_creation: (it: RateLimitSettings) => [it.organization_creation_per_hour, hour],
+  creation: (it: RateLimitSettings) => [it.creation_per_minute, minute],
+  invitation_creation: (it: RateLimitSettings) => [it.invitation_creation_per_hour, hour],
+  org_creation: (it: RateLimitSettings) => [it.org_creation_per_minute, minute],
+  org_invitation_creation: (it: RateLimitSettings) => [it.org_invitation_creation_per_hour, hour]
 } as const satisfies Record<LimitName, (settings: RateLimitSettings) => readonly [limit: number, seconds: number]>
 
-/** The limits that endpoints declare, and the one on failed authentications, which counts on all of them. */
-export type LimitName = RateLimitName | "failures"
+/** The limits per organization that apply in addition to a limit per caller. */
+export const organizationLimits = {
+  creation: "org_creation",
+  invitation_creation: "org_invitation_creation"
+} as const
+
+/**
+ * The limits that endpoints declare, those of organizations, and the one on failed authentications, which counts on all
+ * endpoints.
+ */
+export type LimitName = RateLimitName | (typeof organizationLimits)[keyof typeof organizationLimits] | "failures"

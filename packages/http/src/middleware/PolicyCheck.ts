@@ -12,7 +12,6 @@ import {
   policyOf,
   RaisedBy,
   RateLimitedBy,
-  rateLimits,
   StreamsEvents,
   TargetSelf
 } from "@narthex/api"
@@ -29,6 +28,7 @@ import {
 import { Context, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Limits } from "../limits/Limits.ts"
+import { takePerCaller } from "../limits/takePerCaller.ts"
 import { problems } from "../toProblem.ts"
 import { replayed } from "./Idempotency.ts"
 
@@ -66,8 +66,7 @@ export const layerPolicyCheck = Layer.effect(
         const prepare = Effect.gen(function* () {
           const found = yield* problems(authorization.find(policy, caller, ids))
           const limit = Context.get(annotations, RateLimitedBy)
-          const refused =
-            limit !== undefined && rateLimits[limit] === "user" ? yield* limits.take(limit, caller.user.id) : undefined
+          const refused = limit === undefined ? undefined : yield* takePerCaller(limits, limit, caller)
           if (refused !== undefined) return Effect.succeed(refused)
           return handler.pipe(Effect.provideService(Target, found), Effect.provideService(AppliedPolicy, policy))
         })

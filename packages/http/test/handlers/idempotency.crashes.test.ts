@@ -10,6 +10,7 @@ import { StorageError } from "@narthex/core"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
 import { HttpServerRequest } from "effect/http"
+import { eventually } from "../../../../test/harness/eventually.ts"
 import { long, times } from "../../../../test/harness/long.ts"
 import { note } from "../../../../test/harness/note.ts"
 import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
@@ -194,10 +195,19 @@ layer(api, { excludeTestServices: true, timeout: "600 seconds" })("an idempotent
       refused(early, 409, "idempotency_in_progress")
       assert.match(early.body.detail, /by \d{4}-\d\d-\d\dT[\d:.]+Z it has been answered/)
       yield* query("test", "update idempotency_record set lease_until = now() - interval '1 hour'")
-      const second = yield* send
-      assert.strictEqual(second.status, 201)
+      // Both create in one organization, so the second attempt waits at the quotas until the late one has ended.
+      const attempt = query<{ readonly attempt: number }>(
+        "test",
+        "select attempt from idempotency_record where key = 'late'"
+      )
+      const [first] = yield* attempt
+      const waiting = yield* Effect.forkChild(send)
+      const begun = Effect.map(attempt, ([now]) => now !== undefined && now.attempt !== first?.attempt)
+      yield* eventually("the second attempt to begin", begun)
       yield* Deferred.succeed(released, undefined)
       refused(yield* Fiber.join(late), 409, "idempotency_in_progress")
+      const second = yield* Fiber.join(waiting)
+      assert.strictEqual(second.status, 201, second.text)
       const { body } = yield* who.call("GET", "/v1/projects")
       assert.deepStrictEqual(body.projects, [second.body.project])
       assert.deepStrictEqual((yield* send).body, second.body)

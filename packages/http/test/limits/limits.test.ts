@@ -13,7 +13,12 @@ const limits = {
   failures_per_minute: 3,
   reports_per_hour: 3,
   refresh_per_minute: 3,
-  key_creation_per_hour: 3
+  key_creation_per_hour: 3,
+  organization_creation_per_hour: 3,
+  creation_per_minute: 5,
+  invitation_creation_per_hour: 3,
+  org_creation_per_minute: 8,
+  org_invitation_creation_per_hour: 5
 }
 
 let network = 0
@@ -175,6 +180,66 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
       const elsewhere = yield* call("POST", "/v1/api-keys", { token: body.access_token, body: { name: "k" } })
       limited(elsewhere, "key_creation", "q=3;w=3600")
       yield* key(yield* newcomer())
+    })
+  )
+})
+
+layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limits on creations", (it) => {
+  it.effect("creations are limited per person and key, and per organization, so that more keys make no more", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const [first, second] = [yield* key(who), yield* key(who)]
+      const create = (it: Caller) => it.call("POST", "/v1/projects", { body: {}, headers: client() })
+      for (let i = 0; i < 5; i++) refused(yield* create(first), 422, "invalid_request")
+      limited(yield* create(first), "creation", "q=5;w=60")
+      for (let i = 0; i < 3; i++) refused(yield* create(second), 422, "invalid_request")
+      for (const it of [second, who]) {
+        const answer = yield* create(it)
+        refused(answer, 429, "rate_limited")
+        assert.strictEqual(answer.headers["ratelimit-policy"], '"creation";q=5;w=60, "org_creation";q=8;w=60')
+        assert.match(String(answer.headers["ratelimit"]), /^"creation";r=\d;t=\d+, "org_creation";r=0;t=\d+$/)
+      }
+      refused(yield* create(yield* newcomer()), 422, "invalid_request")
+      yield* (yield* Ahead).by("2 minutes")
+      refused(yield* create(first), 422, "invalid_request")
+    })
+  )
+
+  it.effect("all creating calls and starts of one caller count together; replays and reads do not count", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const once = { headers: { "idempotency-key": "k" }, body: { name: "shop" } }
+      const { body } = yield* who.call("POST", "/v1/projects", once)
+      for (let i = 0; i < 8; i++) assert.strictEqual((yield* who.call("POST", "/v1/projects", once)).status, 201)
+      const at = `/v1/projects/${body.project.id}`
+      for (let i = 0; i < 8; i++) assert.strictEqual((yield* who.call("GET", at)).status, 200)
+      for (const path of ["branches", "sandboxes", `endpoints/${body.endpoint.id}/start`, "endpoints"])
+        assert.notStrictEqual((yield* who.call("POST", `${at}/${path}`)).status, 429, path)
+      for (const path of [
+        `branches/${body.branch.id}/credentials`,
+        `endpoints/${body.endpoint.id}/suspend`,
+        "branches"
+      ])
+        limited(yield* who.call("POST", `${at}/${path}`), "creation", "q=5;w=60")
+    })
+  )
+
+  it.effect("invitations are limited per caller and organization, organizations per person", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const mine = yield* key(who)
+      const invite = (it: Caller) =>
+        it.call("POST", `/v1/orgs/${who.org_id}/invitations`, { body: { email: address() } })
+      for (let i = 0; i < 3; i++) assert.strictEqual((yield* invite(who)).status, 201)
+      limited(yield* invite(who), "invitation_creation", "q=3;w=3600")
+      for (let i = 0; i < 2; i++) assert.strictEqual((yield* invite(mine)).status, 201)
+      const answer = yield* invite(mine)
+      refused(answer, 429, "rate_limited")
+      assert.include(answer.headers["ratelimit-policy"], '"org_invitation_creation";q=5;w=3600')
+
+      const found = () => who.call("POST", "/v1/orgs", { body: { name: "Team" } })
+      for (let i = 0; i < 3; i++) assert.strictEqual((yield* found()).status, 201)
+      limited(yield* found(), "organization_creation", "q=3;w=3600")
     })
   )
 })

@@ -4,6 +4,8 @@ import { createServer as createHttp1Server } from "node:http"
 import {
   AccessPolicy,
   type AccessSettings,
+  DiskMeasurementPolicy,
+  defaultQuotas,
   defaultRunnerSettings,
   IdentityProvider,
   InvalidIdToken,
@@ -14,6 +16,8 @@ import {
   layerRunner,
   layerServices,
   ProviderView,
+  QuotaPolicy,
+  type QuotaSettings,
   RegionCatalog,
   RegionId,
   RunnerPolicy,
@@ -98,6 +102,7 @@ export interface ApiOptions {
   readonly limits?: RateLimitSettings | null
   readonly regions?: ReadonlyArray<string>
   readonly key_limit?: number
+  readonly quotas?: QuotaSettings
   /** Nothing works on operations. */
   readonly idle?: boolean
   /** What it listens with instead of HTTP/1.1. */
@@ -107,7 +112,7 @@ export interface ApiOptions {
   readonly stands?: boolean
 }
 
-const references = ({ access, key_limit = 1000, limits = null }: ApiOptions) =>
+const references = ({ access, key_limit = 1000, limits = null, quotas = defaultQuotas }: ApiOptions) =>
   Layer.mergeAll(
     Layer.succeed(AccessPolicy, {
       open_signup: true,
@@ -116,6 +121,9 @@ const references = ({ access, key_limit = 1000, limits = null }: ApiOptions) =>
       ...access
     }),
     Layer.succeed(KeyLimit, key_limit),
+    Layer.succeed(QuotaPolicy, quotas),
+    // Once, at the start: the memory driver's numbers would replace those that a test records.
+    Layer.succeed(DiskMeasurementPolicy, { interval: Duration.days(1), deadline: Duration.minutes(1) }),
     Layer.succeed(RateLimits, limits),
     Layer.succeed(RunnerPolicy, { ...defaultRunnerSettings, poll: Duration.millis(5) }),
     Layer.succeed(ServerIdentity, {

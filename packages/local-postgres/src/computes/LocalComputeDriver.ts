@@ -39,6 +39,7 @@ import { awaitDirectory, type StandbyOptions } from "../machine/standby.ts"
 import { branchLocks } from "./BranchLocks.ts"
 import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
 import { computeLinks } from "./ComputeLinks.ts"
+import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
 import { mintedNames } from "./MintedRoles.ts"
 
@@ -83,6 +84,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   const machine = yield* findMachine(options, versions.flatMap(Option.toArray)[0])
   const links = computeLinks(yield* openSocketLinks(dataDir))
   const locked = branchLocks()
+  const diskUsageOf = makeDiskUsage()
 
   const clusterOf = (branch: BranchId) =>
     fileNameForm.test(branch)
@@ -241,6 +243,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     stop: (endpoint) => asComputeFailed(stop(endpoint)),
     applyRoles: (branch, roles) => asComputeFailed(applyRolesTo(branch, roles)),
     rolesOf: (branch) => asComputeFailed(rolesOf(branch)),
-    running: asComputeFailed(running)
+    running: asComputeFailed(running),
+    diskUsage: asComputeFailed(Effect.flatMap(allClusters, diskUsageOf))
   })
 })

@@ -19,13 +19,20 @@ import {
   type ControlPlaneUnreachable,
   type EndpointDisabled,
   type EndpointUnknown,
+  type TooManyComputes,
   WakeTimedOut
 } from "../control-plane/ControlPlane.ts"
 import { makeSingleFlight } from "../control-plane/SingleFlight.ts"
 import { count } from "../outcomes/AuditTrail.ts"
 import { type ComputeGone, type Dialled, dial } from "./dial.ts"
 
-type WakeError = EndpointUnknown | EndpointDisabled | AddressNotListed | WakeTimedOut | ControlPlaneUnreachable
+type WakeError =
+  | EndpointUnknown
+  | EndpointDisabled
+  | AddressNotListed
+  | TooManyComputes
+  | WakeTimedOut
+  | ControlPlaneUnreachable
 
 export type ReachError = WakeError | ComputeGone | NotListed | RulesTooOld | RulesUnknown
 

@@ -28,6 +28,7 @@ import {
   restarting,
   rulesUnknown,
   tooMany,
+  tooManyComputes,
   unavailable,
   unknownEndpoint,
   wakeTimedOut
@@ -174,6 +175,7 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
       RulesUnknown: () => rulesUnknown(),
       EndpointUnknown: () => unknownEndpoint(endpoint_id),
       EndpointDisabled: () => disabledEndpoint(endpoint_id),
+      TooManyComputes: () => tooManyComputes(),
       WakeTimedOut: () => wakeTimedOut(),
       ControlPlaneUnreachable: () => unavailable(),
       ComputeGone: () => wakeTimedOut()

@@ -22,6 +22,9 @@ export class EndpointUnknown extends Data.TaggedError("EndpointUnknown")<{ reado
 /** The endpoint is disabled, so it cannot be woken. */
 export class EndpointDisabled extends Data.TaggedError("EndpointDisabled")<{ readonly endpoint_id: EndpointId }> {}
 
+/** The organization runs as many computes as its quota allows. */
+export class TooManyComputes extends Data.TaggedError("TooManyComputes")<{ readonly endpoint_id: EndpointId }> {}
+
 /** The stored allowlist does not cover the client's address. */
 export class AddressNotListed extends Data.TaggedError("AddressNotListed")<{
   readonly endpoint_id: EndpointId
@@ -74,7 +77,7 @@ export class ControlPlane extends Context.Service<
       unreachable?: number
     ) => Effect.Effect<
       RunningCompute,
-      EndpointUnknown | EndpointDisabled | AddressNotListed | WakeTimedOut | ControlPlaneUnreachable
+      EndpointUnknown | EndpointDisabled | AddressNotListed | TooManyComputes | WakeTimedOut | ControlPlaneUnreachable
     >
 
     /**

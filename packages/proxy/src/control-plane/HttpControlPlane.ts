@@ -18,6 +18,7 @@ import {
   ControlPlaneUnreachable,
   EndpointDisabled,
   EndpointUnknown,
+  TooManyComputes,
   WakeTimedOut
 } from "./ControlPlane.ts"
 
@@ -59,6 +60,7 @@ const wakeRefusal = (status: number, { client_address, endpoint_id }: Admitted) 
   if (status === 403) return new AddressNotListed({ endpoint_id, client_address })
   if (status === 404) return new EndpointUnknown({ endpoint_id })
   if (status === 409) return new EndpointDisabled({ endpoint_id })
+  if (status === 422) return new TooManyComputes({ endpoint_id })
   return status === 503 ? new WakeTimedOut({ endpoint_id }) : undefined
 }
 

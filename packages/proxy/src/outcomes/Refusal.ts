@@ -81,6 +81,14 @@ export const tooMany = (what: "connections" | "attempts") =>
     "Use a connection pool, or try again in a few seconds."
   )
 
+export const tooManyComputes = () =>
+  refusal(
+    "too_many_computes",
+    "53300",
+    "The organization of this endpoint runs as many computes as its quota allows.",
+    "Suspend another endpoint of the organization, or ask the operator for a higher quota."
+  )
+
 export const badPacket = (reason: string) =>
   refusal("bad_packet", "08P01", `The startup packet is malformed: ${reason}.`, "Check the client library.")
 

@@ -110,6 +110,7 @@ describe("HttpControlPlane", () => {
         [403, "address_not_listed", "AddressNotListed"],
         [404, "not_found", "EndpointUnknown"],
         [409, "conflict", "EndpointDisabled"],
+        [422, "quota_exceeded", "TooManyComputes"],
         [503, "unavailable", "WakeTimedOut"],
         [401, "invalid_token", "ControlPlaneUnreachable"],
         [500, "internal", "ControlPlaneUnreachable"],

@@ -161,6 +161,19 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
     })
   )
 
+  it.live("a wake beyond the organization's quota is 53300, with a sentence that says what to do", () =>
+    Effect.gen(function* () {
+      yield* Effect.promise(() => cluster.stop())
+      const { control, port } = yield* harness(cluster)
+      control.full = true
+      assert.strictEqual(yield* sqlstate(port), "53300")
+      const { stderr } = yield* Effect.promise(() => psql(port, "select 1"))
+      assert.match(stderr, /runs as many computes as its quota allows[\s\S]+HINT: +Suspend another endpoint/)
+      control.full = false
+      assert.strictEqual((yield* Effect.promise(() => psql(port, "select 1"))).stderr, "")
+    })
+  )
+
   it.live("the control plane receives reports of the computes in use, and of those no longer in use", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)

@@ -12,6 +12,7 @@ import {
   ControlPlaneUnreachable,
   EndpointDisabled,
   EndpointUnknown,
+  TooManyComputes,
   WakeTimedOut
 } from "../../src/control-plane/ControlPlane.ts"
 
@@ -37,6 +38,8 @@ export class MemoryControlPlane {
   down = false
   /** Fails every wake with a time-out. */
   stuck = false
+  /** Does the organization run as many computes as it may? */
+  full = false
   /** The clock of the control plane; `undefined`: the clock of the test. */
   clock: DateTime.Utc | undefined
   subscriptions = 0
@@ -117,6 +120,7 @@ export class MemoryControlPlane {
           if (this.disabled) return yield* new EndpointDisabled({ endpoint_id })
           if (!(yield* this.#permits(client_address)))
             return yield* new AddressNotListed({ endpoint_id, client_address })
+          if (this.full) return yield* new TooManyComputes({ endpoint_id })
           if (this.stuck) return yield* new WakeTimedOut({ endpoint_id })
           const address = yield* Effect.promise(() => this.#compute.start())
           return { address, generation: this.#compute.generation }

@@ -219,7 +219,9 @@ export const layerStaticComputes = (
         stop,
         applyRoles,
         rolesOf,
-        running
+        running,
+        // The disks of these servers are the operator's.
+        diskUsage: Effect.succeed([])
       })
     })
   )

@@ -61,6 +61,30 @@ export const port: TextForm<number> = form("a port from 0 to 65535", between(0, 
 
 export const count: TextForm<number> = form("a whole number of at least 1", between(1, 1_000_000_000))
 
+const byteUnits = [
+  ["TiB", 1024 ** 4],
+  ["GiB", 1024 ** 3],
+  ["MiB", 1024 ** 2],
+  ["KiB", 1024]
+] as const
+
+/** A size in bytes, written in the largest unit that gives a whole number: `200 GiB`. */
+export const bytes: TextForm<number> = form(
+  'a size like "200 GiB"',
+  (text) => {
+    const [, digits = "", name] = /^(\d{1,10}) ?(\w{3})$/.exec(text) ?? []
+    const unit = byteUnits.find(([known]) => known === name)
+    const value = (whole(digits) ?? 0) * (unit?.[1] ?? 0)
+    return value >= 1 && Number.isSafeInteger(value) ? value : undefined
+  },
+  (value) => {
+    const [name, unit] = byteUnits.find(([, unit]) => value % unit === 0) ?? ["bytes", 1]
+    return `${value / unit} ${name}`
+  }
+)
+
+export const percent: TextForm<number> = form("a whole number from 1 to 100", between(1, 100))
+
 export const hops: TextForm<number> = form("a whole number from 0 to 16", between(0, 16))
 
 const units = [

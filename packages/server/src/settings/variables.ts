@@ -8,6 +8,7 @@
 import { identity } from "./variables/identity.ts"
 import { limits } from "./variables/limits.ts"
 import { platform } from "./variables/platform.ts"
+import { quotas } from "./variables/quotas.ts"
 import { listeners, output, store } from "./variables/serving.ts"
 
-export const variables = { ...store, ...listeners, ...identity, ...platform, ...limits, ...output }
+export const variables = { ...store, ...listeners, ...identity, ...platform, ...quotas, ...limits, ...output }

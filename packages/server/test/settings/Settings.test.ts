@@ -1,10 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import {
   AccessPolicy,
+  defaultQuotas,
   EventSettings,
   InvitationLimit,
   KeyLimit,
   ProxyAddress,
+  QuotaPolicy,
   SessionPolicy,
   WaitLimit
 } from "@narthex/core"
@@ -61,6 +63,11 @@ describe("settings without any variable", () => {
         reports_per_hour: 60,
         refresh_per_minute: 120,
         key_creation_per_hour: 600,
+        creation_per_minute: 240,
+        org_creation_per_minute: 1200,
+        invitation_creation_per_hour: 200,
+        org_invitation_creation_per_hour: 400,
+        organization_creation_per_hour: 60,
         keys: 1000,
         invitations: 500,
         streams: 100,
@@ -134,6 +141,7 @@ describe("settings without any variable", () => {
       assert.strictEqual(Context.get(references, InvitationLimit), InvitationLimit.defaultValue())
       assert.deepStrictEqual(Context.get(references, WaitLimit), WaitLimit.defaultValue())
       assert.include(Context.get(references, RateLimits), defaultRateLimits)
+      assert.deepStrictEqual(Context.get(references, QuotaPolicy), defaultQuotas)
       assert.deepStrictEqual(Context.get(references, ProxyAddress), ProxyAddress.defaultValue())
     })
   )
@@ -208,6 +216,30 @@ describe("settings", () => {
       assert.isNotNull((yield* load({ NARTHEX_RATE_LIMITS: "on" }, true)).limits)
       assert.isNull((yield* load({ NARTHEX_RATE_LIMITS: "off" })).limits)
     })
+  )
+})
+
+describe("quotas", () => {
+  it.effect("a server has the documented quotas, with its limits off too, unless others are set", () =>
+    Effect.gen(function* () {
+      assert.deepStrictEqual((yield* load({ NARTHEX_RATE_LIMITS: "off" })).quotas, defaultQuotas)
+      const given = yield* load({
+        NARTHEX_QUOTA_PROJECTS: "7",
+        NARTHEX_QUOTA_DISK: "3 TiB",
+        NARTHEX_QUOTA_PERSONAL_PERCENT: "50"
+      })
+      const { disk_bytes, personal_percent, projects } = given.quotas
+      assert.deepStrictEqual([projects, disk_bytes, personal_percent], [7, 3 * 1024 ** 4, 50])
+    })
+  )
+
+  it.effect.each(["0 GiB", "200", "200 GB", "-1 GiB", "9999999999 TiB", "GiB"])(
+    "a disk quota of %s is refused",
+    (text) =>
+      Effect.gen(function* () {
+        const { mistakes } = yield* Effect.flip(load({ NARTHEX_QUOTA_DISK: text }))
+        assert.deepStrictEqual(mistakes, ['NARTHEX_QUOTA_DISK must be a size like "200 GiB".'])
+      })
   )
 })
 

@@ -82,11 +82,12 @@ export const people: ReadonlyArray<Row> = [
   { row: "10", says: "regions", cells: "401 401 a n 2 2 2 2 2 2 2 2 2", calls: [{ call: "regions.list" }] },
   {
     row: "11",
-    says: "own memberships, organization, members",
+    says: "own memberships, organization, its usage, members",
     cells: "401 401 a n 2 2 2 2 2 i i 2 2",
     calls: [
       { call: "orgs.list" },
       { call: "orgs.get", kind: "organization" },
+      { call: "orgs.usage", kind: "organization" },
       { call: "orgs.members", kind: "organization" }
     ]
   },

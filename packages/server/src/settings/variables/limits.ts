@@ -48,6 +48,36 @@ export const limits = {
       defaultRateLimits.key_creation_per_hour,
       "New API keys per hour and user."
     ),
+    creation_per_minute: variable(
+      "NARTHEX_LIMIT_CREATION",
+      forms.count,
+      defaultRateLimits.creation_per_minute,
+      "New projects, branches, sandboxes, endpoints and database credentials, resets, starts and suspends, per minute and person or API key."
+    ),
+    org_creation_per_minute: variable(
+      "NARTHEX_LIMIT_ORG_CREATION",
+      forms.count,
+      defaultRateLimits.org_creation_per_minute,
+      "The same per minute and organization."
+    ),
+    invitation_creation_per_hour: variable(
+      "NARTHEX_LIMIT_INVITATION_CREATION",
+      forms.count,
+      defaultRateLimits.invitation_creation_per_hour,
+      "New invitations per hour and person or API key."
+    ),
+    org_invitation_creation_per_hour: variable(
+      "NARTHEX_LIMIT_ORG_INVITATION_CREATION",
+      forms.count,
+      defaultRateLimits.org_invitation_creation_per_hour,
+      "New invitations per hour and organization."
+    ),
+    organization_creation_per_hour: variable(
+      "NARTHEX_LIMIT_ORGANIZATION_CREATION",
+      forms.count,
+      defaultRateLimits.organization_creation_per_hour,
+      "New organizations per hour and user."
+    ),
     keys: variable(
       "NARTHEX_LIMIT_KEYS",
       forms.count,

@@ -1,0 +1,25 @@
+import { Layer } from "effect"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
+import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
+import { quotaStoreContract } from "../../testing/quotas/QuotaStore.ts"
+import { onMemory } from "../onMemory.ts"
+
+quotaStoreContract(
+  "memory",
+  onMemory(
+    Layer.mergeAll(
+      AccountStore.layerMemory,
+      BranchStore.layerMemory,
+      EndpointStore.layerMemory,
+      InvitationStore.layerMemory,
+      OperationStore.layerMemory,
+      ProjectStore.layerMemory,
+      QuotaStore.layerMemory
+    )
+  )
+)

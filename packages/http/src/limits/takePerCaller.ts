@@ -1,0 +1,22 @@
+/**
+ * Counts a call against the limit that its endpoint declares, where that counts by user, or by caller and organization.
+ *
+ * Pitfall: counting by API key alone. The keys of an organization would have a limit each, and a person makes many.
+ */
+import { type RateLimitName, rateLimits } from "@narthex/api"
+import type { AnyCaller } from "@narthex/core"
+import { Effect } from "effect"
+import type { Limits } from "./Limits.ts"
+import { organizationLimits } from "./RateLimits.ts"
+
+/** Returns the 429 when the call is over a limit. A call that the caller's own limit refuses does not count for the organization. */
+export const takePerCaller = Effect.fnUntraced(function* (
+  { take }: Limits["Service"],
+  limit: RateLimitName,
+  caller: AnyCaller
+) {
+  if (rateLimits[limit] === "user") return yield* take(limit, caller.user.id)
+  if (limit !== "creation" && limit !== "invitation_creation") return undefined
+  const subject = caller.kind === "session" ? caller.user.id : caller.api_key_id
+  return (yield* take(limit, subject)) ?? (yield* take(organizationLimits[limit], caller.org_id))
+})

@@ -1,0 +1,84 @@
+/** The disk of branches, measured on real clusters. */
+import { utimes, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
+import { LocalComputeDriver } from "@narthex/local-postgres"
+import { Effect, Option } from "effect"
+import { clusterAt } from "../src/cluster/Cluster.ts"
+import { makeDiskUsage } from "../src/computes/diskUsage.ts"
+import { dataDirectory, kinds, minted, session } from "./support.ts"
+
+const main = BranchId.make("br-main")
+const copy = BranchId.make("br-copy")
+const { choice, tag } = kinds[0]
+const mebibyte = 1024 ** 2
+
+describe("the disk of branches", { tags: [tag] }, () => {
+  it.live("a branch takes the disk of its data, which grows with them, and nothing once it is deleted", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      yield* Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        const bytesOf = (branch: BranchId) =>
+          Effect.map(driver.diskUsage, (all) => all.find((it) => it.branch_id === branch)?.bytes ?? 0)
+        assert.deepStrictEqual(yield* driver.diskUsage, [])
+        yield* driver.createBranch(main, Option.none())
+        const empty = yield* bytesOf(main)
+        assert.isAbove(empty, 5 * mebibyte)
+
+        const roles = [minted("owner", "read_write")]
+        const { address } = yield* driver.start({
+          branch_id: main,
+          endpoint_id: EndpointId.make("ep-main"),
+          generation: 1,
+          roles
+        })
+        yield* Effect.scoped(
+          Effect.gen(function* () {
+            const sql = yield* session(address, "owner")
+            yield* sql.unsafe(
+              "create table t as select repeat(md5(n::text), 30) as it from generate_series(1, 20000) n"
+            )
+          })
+        )
+        assert.isAbove((yield* bytesOf(main)) - empty, 15 * mebibyte)
+        yield* driver.stop(EndpointId.make("ep-main"))
+        const stopped = yield* bytesOf(main)
+        assert.isAbove(stopped - empty, 15 * mebibyte)
+
+        yield* driver.createBranch(copy, Option.some(main))
+        assert.isAbove(yield* bytesOf(copy), empty + 15 * mebibyte)
+        yield* driver.deleteBranch(copy)
+        assert.deepStrictEqual(
+          (yield* driver.diskUsage).map(({ branch_id }) => branch_id),
+          [main]
+        )
+        yield* driver.resetBranch(main, copy).pipe(Effect.ignore)
+        assert.strictEqual(yield* bytesOf(main), stopped)
+      }).pipe(Effect.provide(LocalComputeDriver.layer({ dataDir, binaries: choice })))
+    })
+  )
+
+  it.live("data on which no server has run since is not read again", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      yield* Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        yield* driver.createBranch(main, Option.none())
+        const cluster = clusterAt(join(dataDir, "computes", "branches", main), "compute")
+        const measure = makeDiskUsage()
+        const [first] = yield* measure([cluster])
+        yield* Effect.promise(() => writeFile(join(cluster.data, "more"), Buffer.alloc(mebibyte, 1)))
+        assert.deepStrictEqual((yield* measure([cluster]))[0], first)
+        const now = new Date()
+        yield* Effect.promise(() =>
+          utimes(join(cluster.data, "global", "pg_control"), now, new Date(now.getTime() + 5000))
+        )
+        const [second] = yield* measure([cluster])
+        assert.isAtLeast((second?.bytes ?? 0) - (first?.bytes ?? 0), mebibyte)
+        assert.deepStrictEqual(yield* measure([]), [])
+      }).pipe(Effect.provide(LocalComputeDriver.layer({ dataDir, binaries: choice })))
+    })
+  )
+})

@@ -1,0 +1,4 @@
+import { quotaStoreContract } from "@narthex/core/testing"
+import { onPostgres } from "./onPostgres.ts"
+
+quotaStoreContract("Postgres", onPostgres)
