@@ -41,9 +41,10 @@ const calls = endpoints.flatMap(({ method, path }) => {
 
 const overPostgres = apiOver(PostgresStorage.layer.pipe(Layer.provide(testDatabase)))
 
-for (const [storage, api] of [
-  ["memory", memoryApi()],
-  ["Postgres", overPostgres]
+/** On Postgres only the forms that it refuses to compare with. */
+for (const [storage, api, forms] of [
+  ["memory", memoryApi(), malformed],
+  ["Postgres", overPostgres, ["%00", "prj-%00x"]]
 ] as const)
   layer(api, { excludeTestServices: true, timeout: "60 seconds" })(`ids over ${storage}`, (it) => {
     it.effect("a malformed id in a path answers exactly like an unknown one, on every call", () =>
@@ -57,7 +58,7 @@ for (const [storage, api] of [
           const sent = { headers: { "x-request-id": "same" }, body: method === "GET" ? undefined : { nonsense: true } }
           const unknown = yield* who.call(method, to(invented[last] ?? uuid), sent)
           refused(unknown, 404, "not_found")
-          for (const id of malformed)
+          for (const id of forms)
             assert.strictEqual(bytes(yield* who.call(method, to(id), sent)), bytes(unknown), `${method} ${to(id)}`)
         }
       })
