@@ -86,14 +86,26 @@ layer(Api.layer, { excludeTestServices: true })("operator commands on the store 
     })
   )
 
-  it.effect("`accounts` refuses an unknown id with a sentence that names it", () =>
+  it.effect("`accounts` takes an address in any case instead of an id", () =>
+    Effect.gen(function* () {
+      const hedy = yield* entered("hedy@example.com")
+      const { lines } = yield* operated("accounts", "enable", "Hedy@Example.com")
+      assert.match(lines[0] ?? "", /^\S+ {2}hedy@example\.com {2}enabled 20/)
+      assert.deepStrictEqual(yield* projects(hedy.token), [200, undefined])
+      assert.strictEqual((yield* operated("accounts", "disable", "hedy@example.com")).code, 0)
+      assert.strictEqual((yield* projects(hedy.token))[0], 401)
+    })
+  )
+
+  it.effect("`accounts` refuses an unknown id or address with a sentence that names it", () =>
     Effect.gen(function* () {
       for (const command of ["enable", "disable"])
-        assert.deepStrictEqual(yield* operated("accounts", command, "usr_none"), {
-          code: 1,
-          lines: [],
-          refusal: "There is no account usr_none."
-        })
+        for (const name of ["usr_none", "nobody@example.com"])
+          assert.deepStrictEqual(yield* operated("accounts", command, name), {
+            code: 1,
+            lines: [],
+            refusal: `There is no account ${name}. \`accounts list\` shows those that exist.`
+          })
     })
   )
 

@@ -34,6 +34,7 @@ export {
   Region,
   RegionId,
   RulesInForce,
+  resemblesKeySecret,
   Scope,
   SessionId,
   UserId,

@@ -281,6 +281,10 @@ describe("login --with-token", () => {
   it.live("login --with-token sends no malformed key, and exits with 2", () =>
     Effect.gen(function* () {
       const { plane, setting } = yield* setUp
+      const changed = plane.addKey().secret.replace(/.$/, (last) => (last === "0" ? "1" : "0"))
+      const mistyped = yield* runNarthex(["login", "--with-token"], { ...setting, stdin: changed })
+      assert.deepStrictEqual([mistyped.code, mistyped.stderr.includes("wrong checksum")], [2, true])
+      assert.notInclude(mistyped.stderr, changed)
       for (const stdin of ["", "nsk_short", "hunter2", `${plane.addKey().secret.slice(0, -1)}_`])
         assert.strictEqual((yield* runNarthex(["login", "--with-token"], { ...setting, stdin })).code, 2)
       assert.deepStrictEqual(plane.requests, [])

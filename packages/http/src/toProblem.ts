@@ -113,8 +113,6 @@ export const problems = <A, E extends DomainError, R>(
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, ProblemOf<E>, R> =>
   effect.pipe(
-    Effect.tapError((error) =>
-      error._tag === "StorageError" ? Effect.logError(error.message, error.cause) : Effect.void
-    ),
+    Effect.tapError((error) => (error._tag === "StorageError" ? Effect.logError(error.line) : Effect.void)),
     Effect.mapError(toProblem)
   )

@@ -2,6 +2,7 @@
 import type { OpenIdProvider } from "@narthex/http"
 import type { Addresses } from "./addresses.ts"
 import type { Role } from "./platform.ts"
+import { type Mode, modeText } from "./settings/mode.ts"
 import { variables } from "./settings/variables.ts"
 
 export interface Up {
@@ -10,6 +11,8 @@ export interface Up {
   readonly addresses: Addresses
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly data_dir: string
+  /** Whose machine this is, and what follows from it. */
+  readonly settings: { readonly mode: Mode; readonly dev_providers: object | null; readonly limits: object | null }
   /** The id of this process, not of the `npm` or shell that started it. */
   readonly pid: number
 }
@@ -19,10 +22,12 @@ export const hostPort = ({ host, port }: { readonly host: string; readonly port:
   `${host.includes(":") ? `[${host}]` : host}:${port}`
 
 /** The line that programs wait for on stdout. */
-export const readyLine = ({ addresses, pid, providers, roles }: Up): string =>
+export const readyLine = ({ addresses, pid, providers, roles, settings }: Up): string =>
   JSON.stringify({
     ready: true,
     pid,
+    mode: settings.mode.name,
+    mode_because: settings.mode.because,
     ...(roles.includes("api") ? { api: addresses.api.url } : {}),
     ...(roles.includes("console") ? { console: addresses.console.url } : {}),
     ...(roles.includes("proxy") ? { proxy: hostPort(addresses.proxy) } : {}),
@@ -33,7 +38,7 @@ export const readyLine = ({ addresses, pid, providers, roles }: Up): string =>
 type Row = readonly [name: string, value: string]
 
 /** The text for people. */
-export const readyText = ({ addresses, data_dir, pid, providers, roles }: Up): string => {
+export const readyText = ({ addresses, data_dir, pid, providers, roles, settings }: Up): string => {
   const cli = "node packages/cli/dist/narthex.js"
   const rowsOf: Record<Role, ReadonlyArray<Row>> = {
     api: [["API", `${addresses.api.url}  (documentation: ${addresses.api.url}/docs)`]],
@@ -47,6 +52,7 @@ export const readyText = ({ addresses, data_dir, pid, providers, roles }: Up): s
       "Sign in with",
       providers.map(({ issuer, name }) => `${name} (${issuer})`).join(", ") || "no provider is configured"
     ],
+    ["Mode", modeText(settings)],
     ["Data", data_dir],
     ["Process", String(pid)]
   ]

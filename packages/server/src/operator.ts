@@ -5,7 +5,7 @@
  * With an embedded store they connect to the running Postgres through its socket; if none runs, they start it for the
  * duration of the command.
  */
-import { isStorable, maxPageSize, NotFound, OperatorAccounts, requestedId, type User, UserId } from "@narthex/core"
+import { isStorable, maxPageSize, OperatorAccounts, type User } from "@narthex/core"
 import { rotateSigningKeys } from "@narthex/http"
 import { migrate } from "@narthex/postgres"
 import { Console, DateTime, Effect, Layer, Option, Schema } from "effect"
@@ -13,6 +13,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { layerMasterSecret } from "./identity.ts"
 import { quotaCommands } from "./quotaCommands.ts"
 import { regionCommands } from "./regionCommands.ts"
+import { modeText } from "./settings/mode.ts"
 import type { Settings } from "./settings/Settings.ts"
 import { settingsText } from "./settings/settingsTable.ts"
 import { layerDatabase, layerStorage } from "./store.ts"
@@ -24,8 +25,8 @@ const accountRow = (user: User) =>
     "  "
   )
 
-const account = Argument.String("user_id").pipe(
-  Argument.withDescription("The account's id, as `accounts list` shows it")
+const account = Argument.String("account").pipe(
+  Argument.withDescription("The account's id or email address, as `accounts list` shows them")
 )
 
 const limit = Flag.Int("limit").pipe(
@@ -52,19 +53,35 @@ const listed = (page: { readonly limit: number; readonly after: Option.Option<st
       yield* Console.error(`There are more accounts. List them with --after ${last.id}.`)
   })
 
-/** No account has this id. */
-export class AccountUnknown extends Schema.TaggedError<AccountUnknown>()("AccountUnknown", { id: Schema.String }) {
+/** No account has this id or address. */
+export class AccountUnknown extends Schema.TaggedError<AccountUnknown>()("AccountUnknown", { name: Schema.String }) {
   override get message() {
-    return `There is no account ${this.id}.`
+    return `There is no account ${this.name}. \`accounts list\` shows those that exist.`
   }
 }
 
-/** Changes an account and prints its new state. */
-const changed = <E>(id: string, change: (id: UserId) => Effect.Effect<User, E | NotFound>) =>
-  change(requestedId(UserId, id)).pipe(
-    Effect.catchIf(Schema.is(NotFound), () => new AccountUnknown({ id })),
-    Effect.flatMap((user) => Console.log(accountRow(user)))
-  )
+/** Accounts of several providers have this address. */
+export class AccountAmbiguous extends Schema.TaggedError<AccountAmbiguous>()("AccountAmbiguous", {
+  name: Schema.String,
+  ids: Schema.Array(Schema.String)
+}) {
+  override get message() {
+    return `Several accounts have the address ${this.name}: ${this.ids.join(", ")}. Name one by its id.`
+  }
+}
+
+/** Changes the account of this id or address and prints its new state. */
+const changed = Effect.fnUntraced(function* (
+  name: string,
+  change: (accounts: OperatorAccounts["Service"]) => OperatorAccounts["Service"]["enable"]
+) {
+  const accounts = yield* OperatorAccounts
+  const [found, ...others] = yield* accounts.find(name)
+  if (found === undefined) return yield* new AccountUnknown({ name })
+  if (others.length > 0) return yield* new AccountAmbiguous({ name, ids: [found, ...others].map(({ id }) => id) })
+  const user = yield* Effect.catchTag(change(accounts)(found.id), "NotFound", () => new AccountUnknown({ name }))
+  yield* Console.log(accountRow(user))
+})
 
 /** The commands for these settings. */
 export const operatorCommands = (settings: Settings) => {
@@ -77,12 +94,12 @@ export const operatorCommands = (settings: Settings) => {
       Command.make("list", { limit, after }, (page) => people(listed(page))).pipe(
         Command.withDescription("List accounts, oldest first, a page at a time")
       ),
-      Command.make("enable", { account }, ({ account: id }) =>
-        people(OperatorAccounts.use(({ enable }) => changed(id, enable)))
-      ).pipe(Command.withDescription("Enable a pending or disabled account")),
-      Command.make("disable", { account }, ({ account: id }) =>
-        people(OperatorAccounts.use(({ disable }) => changed(id, disable)))
-      ).pipe(Command.withDescription("Disable an account: all its credentials are refused"))
+      Command.make("enable", { account }, ({ account: id }) => people(changed(id, ({ enable }) => enable))).pipe(
+        Command.withDescription("Enable a pending or disabled account")
+      ),
+      Command.make("disable", { account }, ({ account: id }) => people(changed(id, ({ disable }) => disable))).pipe(
+        Command.withDescription("Disable an account: all its credentials are refused")
+      )
     ])
   )
 
@@ -107,8 +124,10 @@ export const operatorCommands = (settings: Settings) => {
     regionCommands(store),
     quotaCommands(store, settings),
     keys,
-    Command.make("settings", {}, () => Effect.flatMap(settingsText, Console.log)).pipe(
-      Command.withDescription("List every setting and whether it is set, without values")
+    Command.make("settings", {}, () =>
+      Effect.flatMap(settingsText, (text) => Console.log(`Mode: ${modeText(settings)}\n${text}`))
+    ).pipe(
+      Command.withDescription("Say in which mode this process runs and why, and list every setting without values")
     ),
     Command.make("migrate", {}, () => Effect.provide(migrate, layerDatabase(settings, "attach"))).pipe(
       Command.withDescription("Migrate the database schema")

@@ -4,7 +4,7 @@
  * Pitfall: looking a region up and then changing it. Two commands at once would lose one change, or reactivate a region
  * that was retired in between. `RegionCatalog.edit` is one step.
  */
-import { Region, RegionCatalog, RegionId } from "@narthex/core"
+import { isRegionId, Region, RegionCatalog, RegionId } from "@narthex/core"
 import { Console, Effect, type Layer, Option, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 
@@ -16,9 +16,6 @@ export class RegionRefused extends Schema.TaggedError<RegionRefused>()("RegionRe
 }
 
 const name = Argument.String("region_id")
-
-/** A region is a label in the host names of its endpoints; `NARTHEX_REGIONS` has the same form. */
-const label = /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/
 
 const unknown = (id: string) =>
   new RegionRefused({ reason: `There is no region "${id}". \`regions list\` shows those that exist.` })
@@ -38,7 +35,7 @@ interface Facts {
 }
 
 const add = Effect.fnUntraced(function* (id: string, { lat, location, long, name }: Facts) {
-  if (!label.test(id))
+  if (!isRegionId(id))
     return yield* new RegionRefused({
       reason: `"${id}" is not a region id: use lower-case letters, digits and dashes, at most 63, without a dash at either end.`
     })

@@ -7,6 +7,7 @@ import { readyLine, readyText } from "./announce.ts"
 import { startProviders } from "./identity.ts"
 import { layerLogging } from "./logging.ts"
 import { layerPlatform, type Role, rolesOf } from "./platform.ts"
+import { modeText } from "./settings/mode.ts"
 import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
 import { layerTelemetry } from "./telemetry.ts"
 
@@ -19,9 +20,10 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
   withSettings(standalone, (settings, addresses) =>
     Effect.gen(function* () {
       const roles = rolesOf(settings, wanted)
+      yield* Effect.logInfo(`Mode: ${modeText(settings)}.`)
       const providers = yield* startProviders(settings, addresses)
       yield* Layer.build(layerPlatform({ settings, addresses, providers, roles }))
-      const up = { addresses, providers, roles, data_dir: settings.data_dir, pid: process.pid }
+      const up = { addresses, providers, roles, settings, data_dir: settings.data_dir, pid: process.pid }
       yield* say(terminal ? readyText(up) : readyLine(up))
       return yield* Effect.never
     })

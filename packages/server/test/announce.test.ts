@@ -17,8 +17,9 @@ const settingsOf = (environment: Readonly<Record<string, string>>) =>
 /** The members of the line that are addresses, and the names of the table's rows. */
 const said = (roles: ReadonlyArray<Role>) =>
   Effect.gen(function* () {
-    const addresses = yield* settleAddresses(yield* settingsOf({ NARTHEX_PROXY_HOST: "::1" }))
-    const up = { addresses, providers: [], roles, data_dir: "/data", pid: 4_711 }
+    const settings = yield* settingsOf({ NARTHEX_PROXY_HOST: "::1" })
+    const addresses = yield* settleAddresses(settings)
+    const up = { addresses, providers: [], roles, settings, data_dir: "/data", pid: 4_711 }
     const { admin, api, console: web, proxy, ready } = JSON.parse(readyLine(up))
     return { line: { admin, api, proxy, ready, web }, text: readyText(up) }
   })
@@ -87,12 +88,32 @@ describe("the announcement of a start", () => {
   it.effect("the next commands name the API only if it is not at the command line's default address", () =>
     Effect.gen(function* () {
       const textAt = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
-        const addresses = yield* settleAddresses(yield* settingsOf(environment))
+        const settings = yield* settingsOf(environment)
+        const addresses = yield* settleAddresses(settings)
         assert.isTrue(addresses.api.url === defaultUrl || environment["NARTHEX_API_PORT"] !== undefined)
-        return readyText({ addresses, providers: [], roles: everything, data_dir: "/data", pid: 4_711 })
+        return readyText({ addresses, providers: [], roles: everything, settings, data_dir: "/data", pid: 4_711 })
       })
       assert.notInclude(yield* textAt({}), "NARTHEX_URL=")
       assert.include(yield* textAt({ NARTHEX_API_PORT: "4500" }), "NARTHEX_URL=http://127.0.0.1:4500 ")
+    })
+  )
+
+  it.effect("the announcement says whose machine this is, why, and what follows", () =>
+    Effect.gen(function* () {
+      const announced = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
+        const settings = yield* settingsOf(environment)
+        const addresses = yield* settleAddresses(settings)
+        const up = { addresses, providers: [], roles: everything, settings, data_dir: "/data", pid: 4_711 }
+        const { mode, mode_because } = JSON.parse(readyLine(up))
+        return { mode, because: mode_because.join("; "), text: readyText(up) }
+      })
+      const here = yield* announced({})
+      assert.strictEqual(here.mode, "development")
+      assert.match(here.text, /Mode +development \(.*\): development providers on, rate and stream limits off/)
+      const served = yield* announced({ NARTHEX_API_URL: "https://api.example.com", NARTHEX_TRUSTED_HOPS: "1" })
+      assert.strictEqual(served.mode, "production")
+      for (const part of ["NARTHEX_API_URL", "NARTHEX_TRUSTED_HOPS"]) assert.include(served.because, part)
+      assert.match(served.text, /Mode +production \(.*\): development providers off, rate and stream limits on/)
     })
   )
 })

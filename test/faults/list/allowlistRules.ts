@@ -5,7 +5,11 @@ export const allowlistRules: ReadonlyArray<FaultsOfFile> = [
   {
     area: "allowlist",
     file: "packages/core/src/allowlist/Cidr.ts",
-    tests: ["packages/core/test/allowlist/Cidr.test.ts", "packages/core/test/allowlist/IpAllowlist.lapsed.test.ts"],
+    tests: [
+      "packages/core/test/allowlist/Cidr.test.ts",
+      "packages/core/test/allowlist/addresses.test.ts",
+      "packages/core/test/allowlist/IpAllowlist.lapsed.test.ts"
+    ],
     faults: [
       {
         id: "cidr-host-bits",
@@ -63,20 +67,26 @@ export const allowlistRules: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "cidr-octal",
-        find: "ipaddr.IPv4.isValidFourPartDecimal(text)",
-        put: "ipaddr.IPv4.isValid(text)",
+        find: "if (quad.test(text)) return",
+        put: "if (ipaddr.IPv4.isValid(text)) return",
         why: "Only dotted quads in decimal are IPv4."
       },
       {
         id: "cidr-embedded",
-        find: "|| embedsQuad) return undefined",
-        put: ") return undefined",
-        why: "An IPv6 address with a dotted quad in it is refused unless it is mapped."
+        find: "if (start === 0 || !quad.test(tail)) return undefined",
+        put: "if (start === 0) return undefined",
+        why: "A quad at the end of an IPv6 address has no leading zeros."
+      },
+      {
+        id: "cidr-embedded-value",
+        find: "(c * 256 + d).toString(16)",
+        put: "(d * 256 + c).toString(16)",
+        why: "A quad at the end of an IPv6 address keeps its bytes in order."
       },
       {
         id: "cidr-zone",
-        find: 'text.includes("%") || embedsQuad',
-        put: "embedsQuad",
+        find: '|| plain.includes("%")',
+        put: "",
         why: "An address with a zone is no network."
       },
       {

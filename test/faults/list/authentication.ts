@@ -4,6 +4,63 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const authentication: ReadonlyArray<FaultsOfFile> = [
   {
     area: "authorization",
+    file: "packages/http/src/server/HttpConventions.ts",
+    tests: ["packages/http/test/handlers/paths.test.ts", "packages/http/test/handlers/refusals.test.ts"],
+    faults: [
+      {
+        id: "path-semicolon",
+        find: "if (/[;#]/.test(path) || ",
+        put: "if (",
+        why: "A raw ; or # makes an unknown path."
+      },
+      {
+        id: "path-respelled",
+        find: "allowedMethods(unescaped(path).toLowerCase()).length > 0",
+        put: "false",
+        why: "A path has one spelling."
+      },
+      {
+        id: "problem-detail",
+        find: "detail = detailOf(problem.code)",
+        put: "detail",
+        why: "Every problem says what to do next."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/http/src/middleware/Authentication.ts",
+    tests: ["packages/http/test/handlers/refusals.test.ts"],
+    faults: [
+      {
+        id: "bearer-words",
+        find: "token === undefined ? yield* new InvalidTokenProblem({})",
+        put: "token === undefined ? yield* new UnauthenticatedProblem({})",
+        why: "A malformed credential is invalid, not missing."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/server/src/settings/mode.ts",
+    tests: ["packages/server/test/settings/Settings.test.ts"],
+    faults: [
+      {
+        id: "mode-hops",
+        find: "trusted_hops > 0",
+        put: "false",
+        why: "Trusted hops mean production."
+      },
+      {
+        id: "mode-url",
+        find: "url === null || isLoopbackHost(new URL(url).hostname)",
+        put: "url === null || url !== null",
+        why: "A public URL means production."
+      }
+    ]
+  },
+  {
+    area: "authorization",
     file: "packages/core/src/guard/Authentication.ts",
     tests: [
       "packages/core/test/guard/Authentication.sessions.test.ts",

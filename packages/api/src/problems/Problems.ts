@@ -1,8 +1,9 @@
 /**
  * The problems of `problemCatalog` as RFC 9457 types, one class per code.
  *
- * Handlers leave `request_id` out; the server adds it to every answer. `NotFoundProblem` has no `detail`, because
- * foreign, deleted, malformed and unknown ids must get the same body.
+ * Handlers leave `request_id` out; the server adds it to every answer, and `detail` where they leave it out: the
+ * sentences of the code. They leave it out wherever the body must be the same for several causes: `not_found` for
+ * foreign, deleted, malformed and unknown ids, `invalid_token` for every credential that is not valid.
  */
 import { Schema } from "effect"
 import { HttpApiError } from "effect/http-api"

@@ -1,9 +1,10 @@
 /**
- * Every problem that the API answers with, one row per code. The classes of `Problems.ts` and `docs/problems.md` are made
- * from it.
+ * Every problem that the API answers with, one row per code. The classes of `Problems.ts` and `docs/problems.md` are
+ * made from it.
  *
- * `title` says what happened and is the same for every request; `next` says what the caller does next. Codes are stable:
- * clients compare them, so a new meaning gets a new code.
+ * `title` says what happened and is the same for every request; `next` says what the caller does next. Both together
+ * are the `detail` of a problem for which nothing more is known, or may be said. Codes are stable: clients compare
+ * them, so a new meaning gets a new code.
  */
 
 interface CatalogEntry {
@@ -91,7 +92,7 @@ export const problemCatalog = {
   not_found: {
     status: 404,
     title: "Not found.",
-    next: "Check the id and the organization that the credential belongs to; list the resource to see valid ids."
+    next: "Check the path, the id and the organization that the credential belongs to; list the resource to see valid ids."
   },
   method_not_allowed: {
     status: 405,

@@ -3,7 +3,7 @@
  *
  * The user selects the organization of the key in the browser. Each organization has a context of its own.
  */
-import { isKeySecret } from "@narthex/api"
+import { isKeySecret, resemblesKeySecret } from "@narthex/api"
 import { DateTime, Effect, Option, Redacted, Stdio, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { answered, isRecord, withBody } from "../connection/answers.ts"
@@ -127,6 +127,11 @@ const readSecret = Effect.gen(function* () {
     Effect.mapError(() => new UsageMistake({ message: "Standard input cannot be read." }))
   )
   const secret = text.trim()
+  if (!isKeySecret(secret) && resemblesKeySecret(secret))
+    return yield* new UsageMistake({
+      message: "The API key on standard input has a wrong checksum: it was changed or copied incompletely.",
+      hint: "copy the key again from where it was shown; a key whose text is lost cannot be shown again, create another"
+    })
   if (!isKeySecret(secret))
     return yield* new UsageMistake({
       message: "Standard input does not contain an API key.",

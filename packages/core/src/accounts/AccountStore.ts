@@ -10,6 +10,7 @@ import type { OrgId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageBy, pageOf } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
+import { asciiLower } from "./EmailAddress.ts"
 import type { StoredInvitation } from "./Invitation.ts"
 import { Member, type Membership } from "./Membership.ts"
 import { type Organization, OrganizationView } from "./Organization.ts"
@@ -25,6 +26,8 @@ export class AccountStore extends Context.Service<
     readonly putUser: (user: User) => Effect.Effect<boolean, StorageError>
     /** Oldest first. */
     readonly users: (page: PageRequest) => Effect.Effect<Page<User>, StorageError>
+    /** Users with this address, verified or not, whatever its ASCII case; oldest first, at most 10. */
+    readonly usersByEmail: (email: string) => Effect.Effect<ReadonlyArray<User>, StorageError>
 
     readonly findOrganization: (org: OrgId) => Effect.Effect<Option.Option<Organization>, StorageError>
     /** Locks the organization, which serializes every change of its members. */
@@ -86,6 +89,13 @@ export class AccountStore extends Context.Service<
             return [!taken, taken ? [] : [[user.id, user]]]
           }),
         users: (page) => Effect.map(users.all, (rows) => oldestFirst(rows, page)),
+        usersByEmail: (email) =>
+          Effect.map(users.all, (rows) =>
+            rows
+              .filter((user) => user.email !== null && asciiLower(user.email) === asciiLower(email))
+              .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+              .slice(0, 10)
+          ),
         findOrganization: organizations.get,
         lockOrganization: organizations.get,
         putOrganization: (organization) => organizations.put(organization.id, organization),

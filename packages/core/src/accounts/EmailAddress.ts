@@ -5,7 +5,8 @@
  * Unicode-normalized (NFC turns the Kelvin sign into K), because a false match admits a stranger.
  */
 
-const asciiLower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+/** Lower case within ASCII. */
+export const asciiLower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /**
  * The key of an address; `undefined` when the text is no address. The domain must be ASCII already, or convertible by

@@ -2,9 +2,10 @@
  * Networks and addresses in one canonical spelling.
  *
  * `ipaddr.js` reads addresses as C's `inet_aton` does: "010.0.0.0/8" is 8.0.0.0/8 to it, "10/8" is
- * 0.0.0.10/8, "::1.2.3.4" becomes an IPv4-mapped address. On an allowlist each of these admits a
- * network that the user did not mean, so the parsers take only dotted quads and plain IPv6. IPv4-mapped IPv6, which is
- * what a dual-stack socket reports, is read as IPv4, in rules and in addresses alike.
+ * 0.0.0.10/8, and it drops the quad of most IPv6 addresses that end in one. On an allowlist each of these admits a
+ * network that the user did not mean. So quads are decimal without leading zeros, alone and at the end of an IPv6
+ * address (RFC 4291 §2.2), where they are rewritten before the library sees them; zones are refused. IPv4-mapped IPv6,
+ * which is what a dual-stack socket reports, is read as IPv4, in rules and in addresses alike.
  */
 import { type Brand, Result, Schema } from "effect"
 import ipaddr from "ipaddr.js"
@@ -64,14 +65,32 @@ export const contains = (network: Cidr, address: string): boolean => {
   return base.kind() === peer.kind() && peer.match(base, prefix)
 }
 
+/** Whether the text is an IPv4 or IPv6 address, in any of its spellings, and nothing more. */
+export const isAddress = (text: string): boolean => parseAddress(text) !== undefined
+
 const refuse = (cidr: string, reason: string) => Result.fail(new MalformedCidr({ cidr, reason }))
 
 function parseAddress(text: string): Address | undefined {
-  if (ipaddr.IPv4.isValidFourPartDecimal(text)) return ipaddr.IPv4.parse(text)
-  const embedsQuad = text.includes(".") && !/^::ffff:\d{1,3}(\.\d{1,3}){3}$/i.test(text)
-  if (!ipaddr.IPv6.isValid(text) || text.includes("%") || embedsQuad) return undefined
-  const address = ipaddr.IPv6.parse(text)
+  if (quad.test(text)) return ipaddr.IPv4.parse(text)
+  const plain = withoutQuad(text)
+  if (plain === undefined || !ipaddr.IPv6.isValid(plain) || plain.includes("%")) return undefined
+  const address = ipaddr.IPv6.parse(plain)
   return address.isIPv4MappedAddress() ? address.toIPv4Address() : address
+}
+
+const octet = String.raw`(?:25[0-5]|2[0-4]\d|1\d\d|[1-9]?\d)`
+const quad = new RegExp(String.raw`^${octet}(?:\.${octet}){3}$`)
+
+/**
+ * An IPv6 address that ends in a quad, with the quad as two hexadecimal groups; `undefined` if the quad is malformed.
+ */
+function withoutQuad(text: string): string | undefined {
+  if (!text.includes(".")) return text
+  const start = text.lastIndexOf(":") + 1
+  const tail = text.slice(start)
+  if (start === 0 || !quad.test(tail)) return undefined
+  const [a = 0, b = 0, c = 0, d = 0] = tail.split(".").map(Number)
+  return `${text.slice(0, start)}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
 }
 
 const bits = (address: Address) => (address.kind() === "ipv4" ? 32 : 128)

@@ -30,7 +30,7 @@ export interface PathIds {
   readonly role?: string
 }
 
-const effectsOf: Record<Capability, ReadonlySet<CallEffect>> = {
+export const effectsOf: Record<Capability, ReadonlySet<CallEffect>> = {
   read_write: new Set<CallEffect>(["self", "read", "write", "sandbox", "destroy", "mint", "admin"]),
   read: new Set<CallEffect>(["self", "read"]),
   agent: new Set<CallEffect>(["self", "read", "sandbox", "mint"])
@@ -93,7 +93,8 @@ const decideKey = (policy: CredentialPolicy, caller: KeyCaller, ids: PathIds): R
 /** The narrowest scope that passes step 7 whatever the branch is: whether it is *main* is not looked up for a refusal. */
 export const sufficientScope = ({ reach, reach_main = reach }: CredentialPolicy): Reach => reach_main
 
-const width = { organization: 2, project: 1, branch: 0 } as const
+/** How much a scope holds. */
+export const width = { organization: 2, project: 1, branch: 0 } as const
 
 /**
  * Step 7: does the key's scope contain what the path names? For a branch key, endpoints and operations are looked up

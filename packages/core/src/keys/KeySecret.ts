@@ -43,5 +43,8 @@ export const makeKeySecret: Effect.Effect<Redacted.Redacted> = Effect.gen(functi
 /** Does the text have the form and the checksum of a key? */
 export const isKeySecret = (text: string): boolean => pattern.test(text) && withChecksum(text.slice(0, 47)) === text
 
+/** Has the text the form of a key, whatever its checksum? If it has no checksum of a key, a character was changed. */
+export const resemblesKeySecret = (text: string): boolean => pattern.test(text)
+
 /** What a listing shows of a secret. */
 export const hintOf = (secret: Redacted.Redacted): string => `…${Redacted.value(secret).slice(-4)}`

@@ -1,10 +1,10 @@
 /** The operator's commands on accounts: list, enable, disable (`narthex-server accounts …`). */
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { personalOrgId } from "../accounts/Organization.ts"
 import { User } from "../accounts/User.ts"
 import { userRevoked } from "../events/InternalEvents.ts"
-import type { UserId } from "../Ids.ts"
+import { requestedId, UserId } from "../Ids.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { type NotFound, orNotFound } from "../Refusals.ts"
@@ -16,6 +16,8 @@ export class OperatorAccounts extends Context.Service<
   {
     /** Oldest first. */
     readonly list: (page: PageRequest) => Effect.Effect<Page<User>, StorageError>
+    /** The accounts that the text names: an id, or an address, which accounts of several providers may share. */
+    readonly find: (name: string) => Effect.Effect<ReadonlyArray<User>, StorageError>
     /** Activates a pending account and reinstates a disabled one. */
     readonly enable: (user: UserId) => Effect.Effect<User, NotFound | StorageError>
     /**
@@ -47,6 +49,10 @@ export class OperatorAccounts extends Context.Service<
 
         return OperatorAccounts.of({
           list: accounts.users,
+          find: (name) =>
+            name.includes("@")
+              ? accounts.usersByEmail(name)
+              : Effect.map(accounts.findUser(requestedId(UserId, name)), Option.toArray),
           enable: (id) =>
             change(id, (user, now) => new User({ ...user, enabled_at: user.enabled_at ?? now, disabled_at: null })),
           disable: (id) => change(id, (user, now) => new User({ ...user, disabled_at: user.disabled_at ?? now }))

@@ -2,6 +2,9 @@
 import { Result, Schema } from "effect"
 import { RegionId } from "../Ids.ts"
 
+/** A region is a label in the host names of its endpoints. The settings and the operator's commands ask for this form. */
+export const isRegionId = (text: string): boolean => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text)
+
 export class Region extends Schema.Class<Region>("Region")({
   region_id: RegionId,
   /** Repeats `region_id` unless the operator sets one. */

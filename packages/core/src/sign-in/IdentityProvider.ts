@@ -28,7 +28,9 @@ export interface VerifiedIdentity {
 
 export class InvalidIdToken extends Schema.TaggedError<InvalidIdToken>()("InvalidIdToken", {
   /** For the operator's log alone. */
-  cause: Schema.String
+  cause: Schema.String,
+  /** The id of the configured provider, once it is known; for the log too. */
+  provider: Schema.optionalKey(Schema.String)
 }) {
   override get message() {
     return "The id token is not valid."

@@ -41,6 +41,10 @@ export interface Device {
   readonly address: string | null
 }
 
+/** The reason of a refused sign-in is for the operator alone: the answer is the same for every cause. */
+const refusedSignIn = (provider: string | undefined, cause: string) =>
+  Effect.logWarning(`A sign-in was refused (provider: ${provider ?? "unknown"}): ${cause.replaceAll(/\s+/g, " ")}.`)
+
 export class Sessions extends Context.Service<
   Sessions,
   {
@@ -81,7 +85,9 @@ export class Sessions extends Context.Service<
       const issue = issueToken(accounts, signer)
 
       const exchange = Effect.fn("Sessions.exchange")(function* (token: IdTokenToVerify, device: Device) {
-        const identity = yield* provider.verify(token)
+        const identity = yield* Effect.tapErrorTag(provider.verify(token), "InvalidIdToken", (error) =>
+          refusedSignIn(error.provider, error.cause)
+        )
         const { id_token_replay } = yield* SessionPolicy
         const begin = Effect.gen(function* () {
           const { landing, user } = yield* signIn.enter(identity)
@@ -109,7 +115,12 @@ export class Sessions extends Context.Service<
           yield* store.insert(session)
           return { session, user }
         })
-        const { session, user } = yield* run(begin)
+        const { session, user } = yield* run(begin).pipe(
+          Effect.tapErrorTag("InvalidIdToken", ({ cause }) => refusedSignIn(identity.provider, cause)),
+          Effect.tapErrorTag("EmailNotAllowed", () =>
+            refusedSignIn(identity.provider, "the sign-in allowlist does not hold its address")
+          )
+        )
         return yield* issue(session, user)
       })
 

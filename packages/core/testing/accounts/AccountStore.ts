@@ -57,6 +57,22 @@ export const accountStoreContract = <E>(
       })
     )
 
+    it.effect("users are found by their address in any ASCII case, and by no other address", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const name = aText("Grace")
+        const [first, second] = [aUser({ email: `${name}@Example.com` }), aUser({ email: `${name}@example.com` })]
+        for (const user of [second, first, aUser({ email: `x${name}@example.com` }), aUser({ email: null })])
+          yield* store.putUser(user)
+        const found = yield* store.usersByEmail(`${name.toUpperCase()}@EXAMPLE.com`)
+        assert.deepStrictEqual(
+          found.map(({ id }) => id),
+          [first.id, second.id].toSorted()
+        )
+        assert.deepStrictEqual(yield* store.usersByEmail("%@example.com"), [])
+      })
+    )
+
     it.effect("users are listed oldest first", () =>
       Effect.gen(function* () {
         const store = yield* AccountStore

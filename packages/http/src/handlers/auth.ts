@@ -1,6 +1,7 @@
 /** Serves `AuthApi` from the core: sign-in, sessions, whoami. */
 import { Api, PresentedToken } from "@narthex/api"
 import {
+  effectivePermissions,
   IdentityProvider,
   type IssuedSession,
   NotFound,
@@ -28,7 +29,7 @@ const whoami = Effect.map(Principal, (caller) => {
     scope: key?.scope ?? null,
     api_key: key === undefined ? null : { id: key.api_key_id, name: key.api_key_name, expires_at: key.expires_at },
     expires_at,
-    permissions: [...caller.permissions]
+    permissions: effectivePermissions(caller)
   }
 })
 

@@ -1,6 +1,6 @@
 /** Serves `IpAllowlistApi` from the core. */
-import { Api, canonicalAddress, ReplacedIpRule } from "@narthex/api"
-import { InvalidMember, IpAllowlist, IpRuleNotFound, Principal, Target } from "@narthex/core"
+import { Api, ReplacedIpRule } from "@narthex/api"
+import { InvalidMember, IpAllowlist, IpRuleNotFound, isAddress, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -21,11 +21,12 @@ export const IpAllowlistHandlers = HttpApiBuilder.group(
         return replaced ? new ReplacedIpRule(rule) : rule
       }),
       check: Effect.fnUntraced(function* ({ query }) {
-        const address = canonicalAddress(query.address)
-        if (address === null)
-          return yield* problems(new InvalidMember({ path: ["address"], reason: "Expected an IP address." }))
+        if (!isAddress(query.address))
+          return yield* problems(
+            new InvalidMember({ path: ["address"], reason: "Expected an IP address, without port, zone and spaces." })
+          )
         const { id } = yield* Target.project
-        return yield* problems(allowlist.check(id, address))
+        return yield* problems(allowlist.check(id, query.address))
       }),
       remove: ({ params }) => remove(params.cidr),
       // An empty segment is a superfluous slash and names no network, so nothing is removed.

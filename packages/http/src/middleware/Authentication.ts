@@ -24,13 +24,16 @@ import { Limits } from "../limits/Limits.ts"
 import { requestOrigin, ServerIdentity } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
 
-/** The credential in the `Authorization` header; `undefined` without one, or with another scheme than Bearer. */
-const bearer = (header: string | undefined): string | undefined => /^bearer +(\S+) *$/i.exec(header ?? "")?.[1]
+/** Whether a credential of the scheme `Bearer` was sent, well-formed or not. */
+const presents = (header: string) => /^bearer[ \t]+\S/i.test(header)
 
 const credential = Effect.gen(function* () {
   const { headers } = yield* HttpServerRequest.HttpServerRequest
-  const token = bearer(headers["authorization"])
-  return token === undefined ? yield* new UnauthenticatedProblem({}) : Redacted.make(token, { label: "credential" })
+  const { authorization: header = "" } = headers
+  if (!presents(header)) return yield* new UnauthenticatedProblem({})
+  // A credential is one word after spaces (RFC 6750 §2.1). Anything else was sent, and is not valid.
+  const token = /^bearer +(\S+) *$/i.exec(header)?.[1]
+  return token === undefined ? yield* new InvalidTokenProblem({}) : Redacted.make(token, { label: "credential" })
 })
 
 export const layerAuthentication = Layer.effect(

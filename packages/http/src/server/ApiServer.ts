@@ -11,7 +11,7 @@ import { Api } from "@narthex/api"
 import { EventStreams, ProxyRequests } from "@narthex/core"
 import { ByteSize, Duration, Effect, Layer } from "effect"
 import { Headers, HttpIncomingMessage, HttpRouter, UrlParams } from "effect/http"
-import { HttpApiBuilder, HttpApiScalar } from "effect/http-api"
+import { HttpApiBuilder } from "effect/http-api"
 import { Draining } from "../Draining.ts"
 import { ApiKeysHandlers, CredentialsHandlers } from "../handlers/apiKeys.ts"
 import { AuthHandlers } from "../handlers/auth.ts"
@@ -31,6 +31,7 @@ import { layerPolicyCheck } from "../middleware/PolicyCheck.ts"
 import { layerRateLimiting } from "../middleware/RateLimiting.ts"
 import { layerResponseHeaders } from "../middleware/ResponseHeaders.ts"
 import { layerSchemaErrors } from "../middleware/SchemaErrors.ts"
+import { layerDocs } from "./docsPage.ts"
 import { HttpConventions } from "./HttpConventions.ts"
 import { withoutPolicy } from "./routeTable.ts"
 
@@ -78,7 +79,7 @@ export const ApiRoutes = Layer.mergeAll(
     Layer.provide([layerRateLimiting, layerResponseHeaders, layerSchemaErrors]),
     Layer.provide(Limits.layer)
   ),
-  HttpApiScalar.layer(Api, { path: "/docs" }),
+  layerDocs,
   HttpConventions,
   ProxyRequests.layerReceiving
 )
@@ -108,7 +109,12 @@ const serving = ({ createServer = http1, grace, host, port }: ListenOptions) =>
   HttpRouter.serve(Layer.merge(ApiRoutes, everyEndpointHasAPolicy), {
     disableLogger: true,
     disableListenLog: true,
-    routerConfig: { ignoreTrailingSlash: false, ignoreDuplicateSlashes: false, maxParamLength: 512 }
+    routerConfig: {
+      ignoreTrailingSlash: false,
+      ignoreDuplicateSlashes: false,
+      caseSensitive: true,
+      maxParamLength: 512
+    }
   }).pipe(
     Layer.provide(Layer.succeed(HttpIncomingMessage.MaxBodySize, maxBody)),
     Layer.provide(Layer.succeed(Headers.CurrentRedactedNames, secretHeaders)),

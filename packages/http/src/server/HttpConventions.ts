@@ -1,15 +1,18 @@
 /**
  * What every exchange has: a request id, and a problem as the body of every refusal.
  *
- * The framework answers some requests itself (no such route, body too large, a defect), with plain text or no body. These
- * answers become problems here.
+ * The framework answers some requests itself (no such route, body too large, a defect), with plain text or no body.
+ * These answers become problems here. A problem without a `detail` gets the one of its code, so no refusal lacks the
+ * next step.
  *
+ * Pitfall: trusting the router with the path. It ends a path at a raw `;` or `#` and decodes and folds static segments,
+ * so `DELETE /v1/projects/x;y` would delete a project and a proxy's rule on `/v1/proxy/` would not see `/V1/%70roxy/`.
  * Pitfall: checking the credential first. A wrong method and two `Authorization` headers are answered before any
  * credential (docs/design/authorization.md Z6, step 1).
  */
 import { randomUUID } from "node:crypto"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
-import { type ProblemCode, problemCatalog } from "@narthex/api"
+import { isProblemCode, type ProblemCode, problemCatalog } from "@narthex/api"
 import { Cause, Effect } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerIdentity } from "../ServerIdentity.ts"
@@ -57,6 +60,10 @@ const basic = (code: ProblemCode) => ({
   code
 })
 
+/** One sentence or two for each code: equal for every cause, so that a refusal does not say what exists. */
+const detailOf = (code: string) =>
+  isProblemCode(code) ? `${problemCatalog[code].title} ${problemCatalog[code].next}` : undefined
+
 const challenge = (code: string) =>
   code === "unauthenticated" ? 'Bearer realm="narthex"' : 'Bearer realm="narthex", error="invalid_token"'
 
@@ -77,7 +84,7 @@ const completed = (
     ...(wait === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(wait / 1000))) })
   }
   // One order of members, so that equal refusals are equal byte for byte.
-  const { code, detail, status, title, type, ...more } = problem
+  const { code, detail = detailOf(problem.code), status, title, type, ...more } = problem
   return HttpServerResponse.jsonUnsafe(
     { type, title, status, detail, code, request_id, ...more },
     { status: response.status, headers, contentType: problemContent }
@@ -87,8 +94,20 @@ const completed = (
 const countOf = (rawHeaders: ReadonlyArray<string>, name: string) =>
   rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
 
+const unescaped = (path: string) => {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
+}
+
+/** Whether a path that the contract does not have could reach an endpoint, by another spelling. */
+const respelled = (path: string) => allowedMethods(unescaped(path).toLowerCase()).length > 0
+
 /** The refusals of step 1; `undefined` passes the request on to its route. */
-const beforeRouting = (request: HttpServerRequest.HttpServerRequest, allow: ReadonlyArray<string>) => {
+const beforeRouting = (request: HttpServerRequest.HttpServerRequest, path: string, allow: ReadonlyArray<string>) => {
+  if (/[;#]/.test(path) || (allow.length === 0 && respelled(path))) return HttpServerResponse.empty({ status: 404 })
   if (allow.length > 0 && !allow.includes(request.method)) return HttpServerResponse.empty({ status: 405 })
   const { rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
   return countOf(rawHeaders, "authorization") > 1 ? HttpServerResponse.empty({ status: 400 }) : undefined
@@ -117,9 +136,12 @@ export const HttpConventions = HttpRouter.middleware(
       const given = request.headers["x-request-id"]
       const request_id = given !== undefined && validRequestId.test(given) ? given : randomUUID()
       // Event streams write their own head; Node merges it with the headers that are set here.
-      NodeHttpServerRequest.toServerResponse(request).setHeader("x-request-id", request_id)
-      const allow = allowedMethods(request.url.split("?")[0] ?? "")
-      const early = beforeRouting(request, allow)
+      const streamed = NodeHttpServerRequest.toServerResponse(request)
+      streamed.setHeader("x-request-id", request_id)
+      streamed.setHeader("x-content-type-options", "nosniff")
+      const path = request.url.split("?")[0] ?? ""
+      const allow = allowedMethods(path)
+      const early = beforeRouting(request, path, allow)
       const answer =
         early === undefined
           ? yield* handler.pipe(
@@ -128,7 +150,10 @@ export const HttpConventions = HttpRouter.middleware(
               Effect.catchCause(answerCause)
             )
           : early
-      const response = HttpServerResponse.setHeader(completed(answer, request_id, allow), "x-request-id", request_id)
+      const response = HttpServerResponse.setHeaders(completed(answer, request_id, allow), {
+        "x-content-type-options": "nosniff",
+        "x-request-id": request_id
+      })
       return request.headers["user-agent"]?.startsWith("narthex-cli/")
         ? HttpServerResponse.setHeader(response, "narthex-cli-latest", cli_latest)
         : response

@@ -65,6 +65,7 @@ export const checkClaims = (payload: string, expected: Expectation): Result.Resu
     (!speaksFor(provider.issuer, claims) && "its iss is not the provider's issuer") ||
     (!namesClientOf(provider, claims.aud) && "its aud is another client") ||
     (claims.azp !== undefined && !provider.client_ids.includes(claims.azp) && "its azp is another client") ||
+    (claims.azp === undefined && audiences(claims.aud).length > 1 && "its aud has several entries and it has no azp") ||
     (now >= claims.exp + leewaySeconds && "it has expired") ||
     (claims.iat > now + leewaySeconds && "its iat is in the future") ||
     (claims.nbf !== undefined && claims.nbf > now + leewaySeconds && "it is not valid yet (nbf)") ||

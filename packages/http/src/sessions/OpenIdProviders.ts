@@ -56,15 +56,13 @@ const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvide
     return keys === undefined ? [] : [{ provider, keys }]
   })
 
-  const verify = Effect.fn("OpenIdProviders.verify")(function* (request: IdTokenToVerify) {
-    const token = Redacted.value(request.id_token)
-    if (token.length > longest || !form.test(token)) return yield* refuse("it is no compact JWS")
-    const [head = "", body = ""] = token.split(".")
-
-    const header = yield* found(decodeHeader(textOf(head)), "its header is malformed")
-    const claimed = yield* found(decodeClaimed(textOf(body)), "its claims are malformed")
-    const chosen = yield* found(choose(configured, request.provider, claimed), "no configured provider has its issuer")
-    const { keys, provider } = chosen
+  /** From the choice of the provider on. */
+  const verifyAt = Effect.fnUntraced(function* (
+    { keys, provider }: Configured,
+    request: IdTokenToVerify,
+    token: string,
+    header: typeof Header.Type
+  ) {
     yield* checkHeader(provider, header)
 
     const unavailable = () => new ProviderUnavailable({ provider: provider.id })
@@ -81,7 +79,20 @@ const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvide
     const now = (yield* Clock.currentTimeMillis) / 1000
     const checked = checkClaims(payload, { provider, nonce: request.nonce, now })
     if (Result.isFailure(checked)) return yield* refuse(checked.failure)
-    return identityOf(provider, checked.success, `${head}.${body}`)
+    return identityOf(provider, checked.success, token.slice(0, token.lastIndexOf(".")))
+  })
+
+  const verify = Effect.fn("OpenIdProviders.verify")(function* (request: IdTokenToVerify) {
+    const token = Redacted.value(request.id_token)
+    if (token.length > longest || !form.test(token)) return yield* refuse("it is no compact JWS")
+    const [head = "", body = ""] = token.split(".")
+
+    const header = yield* found(decodeHeader(textOf(head)), "its header is malformed")
+    const claimed = yield* found(decodeClaimed(textOf(body)), "its claims are malformed")
+    const chosen = yield* found(choose(configured, request.provider, claimed), "no configured provider has its issuer")
+    return yield* Effect.mapError(verifyAt(chosen, request, token, header), (error) =>
+      error._tag === "InvalidIdToken" ? new InvalidIdToken({ cause: error.cause, provider: chosen.provider.id }) : error
+    )
   })
 
   return IdentityProvider.of({

@@ -119,7 +119,7 @@ layer(memoryApi(), { excludeTestServices: true })("the allowlist", (it) => {
       assert.deepStrictEqual((yield* who.call("GET", `${check}10.1.2.3`)).body, inside)
       assert.deepStrictEqual((yield* who.call("GET", `${check}::ffff:10.1.2.3`)).body, inside)
       assert.deepStrictEqual((yield* who.call("GET", `${check}11.1.2.3`)).body, { allowed: false, matched: null })
-      for (const address of ["", "x", "10.0.0.0/8"])
+      for (const address of ["", "x", "10.0.0.0/8", "10.1.2.3:80", "%2010.1.2.3", "10.1.2.3%25x", "010.1.2.3", "[::1]"])
         refused(yield* who.call("GET", check + address), 422, "invalid_request")
       refused(yield* who.call("GET", `${place.path}/ip-allow/check`), 422, "invalid_request")
       yield* (yield* Ahead).by("61 seconds")

@@ -82,6 +82,7 @@ const attacks: ReadonlyArray<readonly [name: string, forge: Forge]> = [
   ["aud with a number in it", body({ aud: [clientId, 1] })],
   ["aud an object", body({ aud: { [clientId]: true } })],
   ["azp of another client", body({ aud: [clientId, "another-client"], azp: "another-client" })],
+  ["several audiences and no azp", body({ aud: [clientId, "another-client"] })],
   ["azp that is not text", body({ azp: [clientId] })],
   ["exp missing", lacking("exp")],
   ["exp a minute ago", body({ iat: now - 300, exp: now - 60 })],

@@ -108,6 +108,7 @@ export const refused = ({ body, headers, status, text }: Answer, wanted: number,
   assert.strictEqual(body.status, wanted)
   assert.strictEqual(body.request_id, headers["x-request-id"])
   assert.isString(body.title)
+  assert.match(body.detail ?? "", /\w/, "a problem has a detail")
   assert.notMatch(text, /at .*\.ts:|select |insert |nsk_[0-9A-Za-z]{49}/i)
 }
 

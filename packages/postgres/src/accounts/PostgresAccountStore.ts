@@ -49,6 +49,12 @@ const make = Effect.gen(function* () {
         ]),
         (rows) => pageOf(rows, page)
       ),
+    usersByEmail: (email) =>
+      users.all(
+        "AccountStore.usersByEmail",
+        `select * from user_account where lower(email collate "C") = lower($1::text collate "C") order by id limit 10`,
+        [email]
+      ),
 
     findOrganization: (org) =>
       organizations.first("AccountStore.findOrganization", "select * from organization where id = $1", [org]),

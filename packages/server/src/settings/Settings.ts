@@ -8,8 +8,9 @@
 import { resolve } from "node:path"
 import type { OpenIdProvider } from "@narthex/http"
 import { Config, Effect, Option, type Redacted, Schema } from "effect"
+import { type Circumstances, type Mode, modeOf } from "./mode.ts"
 import { type Reading, readVariables } from "./readVariables.ts"
-import { brokenRules, type Circumstances, listensOnLoopback, wantsDevProviders } from "./SettingsRules.ts"
+import { brokenRules, wantsDevProviders } from "./SettingsRules.ts"
 import type { Values } from "./Variable.ts"
 import { variables } from "./variables.ts"
 
@@ -19,6 +20,8 @@ type Given = Values<typeof variables>
 interface Decided {
   /** Whether every part runs in this process (`npm start`). */
   readonly standalone: boolean
+  /** Whose machine this is, and why. */
+  readonly mode: Mode
   /** `null`: the embedded Postgres under the data directory. */
   readonly database: { readonly url: Redacted.Redacted; readonly listen_url: Redacted.Redacted } | null
   /** `false`: new events are found by polling alone, with the embedded Postgres too. */
@@ -31,7 +34,7 @@ interface Decided {
   }
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly static_computes: NonNullable<Given["static_computes"]>
-  /** `null`: they do not run. They are offered in addition to the configured providers. */
+  /** `null`: they do not run. Where they are asked for, they are offered in addition to the configured providers. */
   readonly dev_providers: { readonly ports: readonly [number, number] } | null
   readonly region: string
   /** `null`: every limit is off. */
@@ -91,10 +94,12 @@ const decided = ({ values }: Reading<typeof variables>, circumstances: Circumsta
   const { database, log, proxy, rate_limits, telemetry, ...rest } = values
   const { tls_cert, tls_key, ...listener } = proxy
   const listenUrl = database.listen_url === "off" ? null : database.listen_url
-  const unlimited = rate_limits === null ? circumstances.standalone && listensOnLoopback(values) : rate_limits === "off"
+  const mode = modeOf(values, circumstances)
+  const unlimited = rate_limits === null ? mode.name === "development" : rate_limits === "off"
   return {
     ...rest,
     standalone: circumstances.standalone,
+    mode,
     database: database.url === null ? null : { url: database.url, listen_url: listenUrl ?? database.url },
     listen: database.listen_url !== "off",
     data_dir: resolve(values.data_dir),

@@ -4,28 +4,21 @@
  * Pitfall: testing a value for its default to learn whether a variable was given. A variable that is malformed has its
  * default too, and a rule would fire because another value was mistyped; rules about presence ask `given`.
  */
-import { isLoopbackHost, type OpenIdProvider } from "@narthex/http"
+import type { OpenIdProvider } from "@narthex/http"
+import { type Circumstances, modeOf, publicBecause } from "./mode.ts"
 import type { Reading } from "./readVariables.ts"
 import type { Values } from "./Variable.ts"
 import type { variables } from "./variables.ts"
 
-export interface Circumstances {
-  /** `true`: every part runs in this process (`npm start`). `false`: this is one process of several. */
-  readonly standalone: boolean
-  /** `NODE_ENV` is `production`. */
-  readonly production: boolean
-}
-
 type Read = Values<typeof variables>
 
-/** Whether API, console and proxy listen on this machine alone. */
-export const listensOnLoopback = ({ api, console, proxy }: Read): boolean =>
-  [api, console, proxy].every(({ host }) => isLoopbackHost(host))
-
-/** Whether the development providers run. Anyone who can reach them can sign in as anyone. */
-export const wantsDevProviders = (values: Read, { production, standalone }: Circumstances): boolean =>
+/**
+ * Whether the development providers run: if they are asked for, or in development while no other provider is configured.
+ * Anyone who can reach them can sign in as anyone.
+ */
+export const wantsDevProviders = (values: Read, circumstances: Circumstances): boolean =>
   values.dev_providers.mode === null
-    ? standalone && !production && listensOnLoopback(values)
+    ? modeOf(values, circumstances).name === "development" && (values.providers ?? []).length === 0
     : values.dev_providers.mode !== "false"
 
 export const brokenRules = (
@@ -62,6 +55,7 @@ const proxyRules = (given: ReadonlySet<string>) =>
 const devProviderRules = (values: Read, { production, standalone }: Circumstances) => {
   const { mode } = values.dev_providers
   const on = mode === "true" || mode === "insecure"
+  const [reached] = publicBecause(values)
   return [
     ...when(
       on && !standalone,
@@ -69,8 +63,8 @@ const devProviderRules = (values: Read, { production, standalone }: Circumstance
     ),
     ...when(on && production, "NARTHEX_DEV_PROVIDERS must not be on with NODE_ENV=production: they sign anyone in."),
     ...when(
-      mode === "true" && !listensOnLoopback(values),
-      'NARTHEX_DEV_PROVIDERS must not be "true" while the API, the console or the proxy listens beyond loopback: the development providers sign anyone in. To allow it, set "insecure".'
+      mode === "true" && reached !== undefined,
+      `NARTHEX_DEV_PROVIDERS must not be "true" while ${reached}: the development providers sign anyone in. To allow it, set "insecure".`
     )
   ]
 }

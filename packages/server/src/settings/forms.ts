@@ -5,7 +5,7 @@
  * No failure repeats the text that was given: it may be a secret.
  */
 import { isIP } from "node:net"
-import { type Cidr, normalizeEmail, parseCidrOrAddress } from "@narthex/core"
+import { type Cidr, isRegionId, normalizeEmail, parseCidrOrAddress } from "@narthex/core"
 import { OpenIdProvider, readMasterSecret } from "@narthex/http"
 import { Duration, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
 
@@ -219,14 +219,12 @@ export const pair = <A>(expected: string, item: TextForm<A>): TextForm<readonly 
 export const network: TextForm<Cidr> = form("a network", (text) => Result.getOrUndefined(parseCidrOrAddress(text)))
 
 /** `user@dom`, or `@dom` for every address of the domain. */
-export const allowlistEntry: TextForm<string> = form("user@dom or @dom", (text) =>
-  normalizeEmail(text.startsWith("@") ? `x${text}` : text) === undefined ? undefined : text
+export const allowlistEntry: TextForm<string> = form("user@dom or @dom, without wildcards", (text) =>
+  text.includes("*") || normalizeEmail(text.startsWith("@") ? `x${text}` : text) === undefined ? undefined : text
 )
 
 /** A label of the endpoints' host names. */
-export const region: TextForm<string> = form("a region", (text) =>
-  /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(text) ? text : undefined
-)
+export const region: TextForm<string> = form("a region", (text) => (isRegionId(text) ? text : undefined))
 
 export const computeAddress: TextForm<string> = form("host:port, or the absolute path of a socket", (text) =>
   /^(\/[^\0]+|[^\s/:]+:\d{1,5}|\[[0-9a-fA-F:]+\]:\d{1,5})$/.test(text) ? text : undefined

@@ -60,6 +60,10 @@ describe("settings are refused", () => {
     [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_API_HOST: "0.0.0.0" }, "beyond loopback", true],
     [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_PROXY_HOST: "::" }, "beyond loopback", true],
     [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_CONSOLE_HOST: "192.0.2.1" }, "beyond loopback", true],
+    [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_API_URL: "https://api.example.com" }, "NARTHEX_API_URL is beyond", true],
+    [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_TRUSTED_HOPS: "2" }, "while NARTHEX_TRUSTED_HOPS says", true],
+    [{ NARTHEX_SIGN_IN_ALLOWLIST: "*@example.com" }, "NARTHEX_SIGN_IN_ALLOWLIST must be"],
+    [{ NARTHEX_SIGN_IN_ALLOWLIST: "@*.example.com" }, "NARTHEX_SIGN_IN_ALLOWLIST must be"],
     [{ NARTHEX_DEV_PROVIDERS: "true", NODE_ENV: "production" }, "NODE_ENV=production", true],
     [{ NARTHEX_DEV_PROVIDERS: "insecure", NODE_ENV: "production" }, "NODE_ENV=production", true],
     [

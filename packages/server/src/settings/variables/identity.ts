@@ -17,8 +17,8 @@ export const identity = {
     mode: optional(
       "NARTHEX_DEV_PROVIDERS",
       forms.words("true", "false", "insecure"),
-      "`npm start` with API, console and proxy on loopback: true; otherwise: false",
-      "Two identity providers for development, always on loopback. They sign anyone in. `true` is refused if another listener is beyond loopback; `insecure` allows that. Never with NODE_ENV=production."
+      "`npm start` in development, without NARTHEX_PROVIDERS: true; otherwise: false",
+      "Two identity providers for development, always on loopback. They sign anyone in. `true` is refused if a listener, NARTHEX_API_URL or NARTHEX_CONSOLE_URL is beyond loopback, or with trusted hops; `insecure` allows that. Never with NODE_ENV=production."
     ),
     ports: variable(
       "NARTHEX_DEV_PROVIDER_PORTS",

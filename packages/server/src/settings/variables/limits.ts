@@ -8,7 +8,7 @@ export const limits = {
   rate_limits: optional(
     "NARTHEX_RATE_LIMITS",
     forms.words("on", "off"),
-    "`npm start` with API, console and proxy on loopback: off; otherwise: on",
+    "`npm start` in development: off; otherwise: on",
     "`off` switches off every limit of the following rows, those of streams included."
   ),
   limits: {

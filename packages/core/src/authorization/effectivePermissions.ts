@@ -1,0 +1,40 @@
+/**
+ * The permissions that a caller can use: those of the role, as far as the capability and the scope of a key let them
+ * through (docs/design/authorization.md Z15). Which objects they apply to is decided call by call.
+ */
+
+import { effectsOf, width } from "./decide.ts"
+import type { Permission } from "./Permission.ts"
+import type { CallEffect, Reach } from "./Policy.ts"
+import type { AnyCaller } from "./Principal.ts"
+
+/** The effects of the calls that ask for a permission, and the narrowest scope that reaches one; `null`: sessions alone. */
+const uses: Record<Permission, { readonly effects: ReadonlyArray<CallEffect>; readonly reach: Reach } | null> = {
+  read: { effects: ["read"], reach: "branch" },
+  mint_read_only: { effects: ["mint"], reach: "branch" },
+  mint_read_write: { effects: ["mint"], reach: "branch" },
+  change_projects: { effects: ["sandbox", "write"], reach: "branch" },
+  create_projects: { effects: ["write"], reach: "organization" },
+  delete_projects: { effects: ["destroy"], reach: "project" },
+  manage_credentials: { effects: ["mint"], reach: "branch" },
+  leave: { effects: ["admin"], reach: "organization" },
+  rename_organization: { effects: ["admin"], reach: "organization" },
+  manage_invitations: { effects: ["admin"], reach: "organization" },
+  manage_members: { effects: ["admin"], reach: "organization" },
+  manage_owners: { effects: ["admin"], reach: "organization" },
+  delete_organization: { effects: ["admin"], reach: "organization" },
+  own_keys: null,
+  manage_keys: null
+}
+
+/** In the order of the role's permissions. */
+export const effectivePermissions = (caller: AnyCaller): ReadonlyArray<Permission> =>
+  [...caller.permissions].filter((permission) => {
+    if (caller.kind === "session") return true
+    const use = uses[permission]
+    return (
+      use !== null &&
+      width[caller.scope.type] >= width[use.reach] &&
+      use.effects.some((effect) => effectsOf[caller.capability].has(effect))
+    )
+  })
