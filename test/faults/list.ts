@@ -2,6 +2,7 @@
 import { allowlistRules } from "./list/allowlistRules.ts"
 import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
+import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
 import { eventBroker } from "./list/eventBroker.ts"
 import { eventFeed } from "./list/eventFeed.ts"
@@ -36,6 +37,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...allowlistRules,
   ...allowlistStore,
   ...authentication,
+  ...credentials,
   ...decisions,
   ...eventBroker,
   ...eventFeed,

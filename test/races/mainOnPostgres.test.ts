@@ -13,7 +13,8 @@ import {
   ProxyRequests
 } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Context, Effect, Layer, Option, Random, Redacted, Result } from "effect"
+import { Database } from "@narthex/postgres"
+import { Context, DateTime, Effect, Layer, Option, Random, Redacted, Result } from "effect"
 import { dataDirectory, kinds, session } from "../../packages/local-postgres/test/support.ts"
 import { eventually } from "../harness/eventually.ts"
 import { inOrder } from "./support/inOrder.ts"
@@ -151,6 +152,32 @@ layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) 
       })
     )
   }
+
+  it.effect("a session ends with the lifetime of its credential, and its role leaves Postgres", () =>
+    Effect.gen(function* () {
+      const { branch } = yield* Running
+      const { query } = yield* Database
+      const { minted, opened } = yield* mintAndEnter
+      assert.isTrue(Option.isSome(opened), "it came in")
+      // Sooner than its lifetime, so that the time of a login does not matter.
+      yield* query("test", "update branch_role set expires_at = $2 where branch_id = $1 and role = $3", [
+        branch.id,
+        DateTime.toDateUtc(yield* DateTime.now),
+        minted.credential.role
+      ])
+      yield* eventually(
+        "the compute to confirm the end of the role",
+        Effect.map(
+          query("test", "select 1 from branch_role where branch_id = $1 and role = $2 and removed_at is not null", [
+            branch.id,
+            minted.credential.role
+          ]),
+          (rows) => rows.length === 1
+        )
+      )
+      assert.deepStrictEqual(yield* judged([{ minted, opened }]), [])
+    })
+  )
 
   it.effect(
     "no writer of an agent logs in to or stays in a running main",

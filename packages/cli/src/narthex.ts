@@ -2,6 +2,7 @@
 import { Command } from "effect/cli"
 import { apiKey } from "./commands/apiKeys.ts"
 import { context } from "./commands/contexts.ts"
+import { credential } from "./commands/credentials.ts"
 import { events } from "./commands/events.ts"
 import { help } from "./commands/help.ts"
 import { ipAllow } from "./commands/ipAllow.ts"
@@ -31,6 +32,7 @@ export const narthex = Command.make("narthex").pipe(
     region,
     ipAllow,
     apiKey,
+    credential,
     events,
     org,
     context,

@@ -7,6 +7,8 @@ import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import type { Branch } from "../../src/projects/Branch.ts"
 import type { BranchRole } from "../../src/projects/BranchRole.ts"
 import { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
+import { Endpoint } from "../../src/projects/Endpoint.ts"
+import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Credentials } from "../../src/provisioning/Credentials.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
@@ -118,24 +120,29 @@ describe("Ending roles", () => {
       const operations = yield* Operations
       const store = yield* BranchRoleStore
       const { endRoles } = yield* RoleReconciler
-      const { branch, project } = yield* running
+      const ada = yield* signedIn("ada")
+      const { project } = yield* (yield* Projects).create(ada, { name: "stuck", region: null })
       const now = yield* DateTime.now
       const expired = (branch_id: Branch["id"]): BranchRole =>
         aBranchRole(branch_id, { project_id: project.id, expires_at: now })
       const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: false }
-      const ada = yield* signedIn("ada")
-      // Their ids sort after the ones that are stuck.
       for (let n = 0; n < 110; n++) {
         const { branch: stuck } = yield* (yield* Branches).create(ada, project, wanted)
         yield* store.insert(expired(stuck.id))
         const work = { project, branch_id: stuck.id, endpoint_id: null, initiator: bySystem }
         yield* (yield* Transaction).run(operations.schedule({ ...work, action: "apply_config" }))
       }
-      yield* store.insert(expired(branch.id))
+      // Its id sorts behind those that are stuck.
+      yield* TestClock.adjust("1 second")
+      const ready = yield* (yield* Projects).create(ada, { name: "ready", region: null })
+      const row = Option.getOrThrow(yield* (yield* EndpointStore).findAnywhere(ready.endpoint.id))
+      yield* (yield* EndpointStore).put(new Endpoint({ ...row, current_state: "active" }))
+      const { branch } = ready
+      yield* store.insert(aBranchRole(branch.id, { project_id: branch.project_id, expires_at: now }))
       let scheduled = 0
       for (let round = 0; round < 3; round++) scheduled += yield* endRoles
       assert.strictEqual(scheduled, 1)
-      assert.deepStrictEqual(yield* work(branch), ["apply_config"])
+      assert.deepStrictEqual(yield* work(branch), ["create_timeline", "apply_config"])
     }).pipe(Effect.provide(Core))
   )
 })
