@@ -50,7 +50,7 @@ layer(Serving.layer, { excludeTestServices: true })("an operator command as a pr
       const listed = /SUBCOMMANDS\n([\s\S]*)$/.exec(help.lines.join("\n"))?.[1]?.trim().split(/\n\s*/) ?? []
       assert.sameMembers(
         listed.map((line) => line.split(/\s/)[0] ?? ""),
-        ["accounts", "regions", "keys", "settings", "migrate"]
+        ["accounts", "regions", "quotas", "keys", "settings", "migrate"]
       )
       const unknown = yield* run("server", ["region", "list"], environment)
       assert.strictEqual(unknown.code, 1)

@@ -5,6 +5,7 @@ import { changes } from "../../src/authorization/Policy.ts"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import type { BranchId } from "../../src/Ids.ts"
+import { Initiator } from "../../src/operations/Operation.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { bySystem } from "../../src/operations/Operations.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
@@ -49,8 +50,11 @@ const refusal = <A, E extends { readonly _tag: string }, R>(effect: Effect.Effec
 const start = ({ endpoint, project }: CreatedProject) =>
   Endpoints.use((endpoints) => endpoints.setDesiredState(project, endpoint.id, "active", bySystem))
 
+/** As a person asks for it: a suspend by the system is skipped while the compute is in use. */
+const byAda = new Initiator({ type: "user", id: null, name: "ada@example.com" })
+
 const suspend = ({ endpoint, project }: CreatedProject) =>
-  Endpoints.use((endpoints) => endpoints.setDesiredState(project, endpoint.id, "idle", bySystem))
+  Endpoints.use((endpoints) => endpoints.setDesiredState(project, endpoint.id, "idle", byAda))
 
 describe("Quotas", () => {
   it.effect("a creation that fails after its place was taken leaves the place free", () =>
