@@ -43,7 +43,7 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
   {
     area: "authorization",
     file: "packages/server/src/settings/mode.ts",
-    tests: ["packages/server/test/settings/Settings.test.ts"],
+    tests: ["packages/server/test/settings/mode.test.ts"],
     faults: [
       {
         id: "mode-hops",
