@@ -8,10 +8,17 @@
 import { randomUUID } from "node:crypto"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
 import { Context, Data, Deferred, Duration, Effect, FiberSet, Layer, type Scope } from "effect"
+import {
+  AuthenticationGate,
+  type AuthenticationLimits,
+  defaultAuthenticationLimits
+} from "./connection/AuthenticationGate.ts"
 import { CancelKeys } from "./connection/CancelKeys.ts"
 import { makeComputes } from "./connection/Computes.ts"
-import { type SharedState, serveConnection } from "./connection/Connection.ts"
+import { serveConnection } from "./connection/Connection.ts"
 import { ConnectionLimiter, type ConnectionLimits, defaultConnectionLimits } from "./connection/ConnectionLimiter.ts"
+import type { SharedState } from "./connection/SharedState.ts"
+import { StrangerWakes } from "./connection/StrangerWakes.ts"
 import { makeTls, type TlsFiles, type UnusableCertificate } from "./connection/Tls.ts"
 import { makeActivityReports } from "./control-plane/ActivityReports.ts"
 import { makeAllowlistCache } from "./control-plane/AllowlistCache.ts"
@@ -43,8 +50,13 @@ export interface ProxyConfig {
     | undefined
   /** How long sessions may finish their transactions when the proxy drains. Default: that of `defaultProxySettings`. */
   readonly shutdown_grace?: Duration.Input | undefined
-  /** Default, for each member: `defaultConnectionLimits`. */
-  readonly limits?: Partial<ConnectionLimits> | undefined
+  /** Default, for each member: `defaultConnectionLimits` and `defaultAuthenticationLimits`. */
+  readonly limits?:
+    | (Partial<ConnectionLimits & Omit<AuthenticationLimits, "authentication_timeout">> & {
+        /** From 1 s. */
+        readonly authentication_timeout?: Duration.Input | undefined
+      })
+    | undefined
 }
 
 /** The configured address cannot be listened on. */
@@ -91,6 +103,12 @@ export const defaultProxySettings = {
  */
 const monotonic = () => performance.now()
 
+const authenticationLimits = ({ limits }: ProxyConfig): AuthenticationLimits => {
+  const defaults = defaultAuthenticationLimits
+  const timeout = limits?.authentication_timeout ?? defaults.authentication_timeout
+  return { ...defaults, ...limits, authentication_timeout: Duration.fromInputUnsafe(timeout) }
+}
+
 /** Listens until the scope closes, then drains. */
 export const runProxy = (
   config: ProxyConfig
@@ -107,6 +125,8 @@ export const runProxy = (
       tls,
       trusted,
       limits: new ConnectionLimiter({ ...defaultConnectionLimits, ...config.limits }),
+      gate: new AuthenticationGate(authenticationLimits(config), monotonic),
+      wakes: new StrangerWakes(),
       allowlists,
       endpoints: yield* makeEndpointCache(refresh),
       computes: yield* makeComputes(allowlists),

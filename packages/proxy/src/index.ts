@@ -1,5 +1,6 @@
 /** The public surface of the proxy: re-exports only. */
 export type { Admitted } from "./allowlist/checkAllowlist.ts"
+export { type AuthenticationLimits, defaultAuthenticationLimits } from "./connection/AuthenticationGate.ts"
 export { type ConnectionLimits, defaultConnectionLimits } from "./connection/ConnectionLimiter.ts"
 export { type TlsFiles, UnusableCertificate } from "./connection/Tls.ts"
 export * from "./control-plane/ControlPlane.ts"

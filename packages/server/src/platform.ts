@@ -33,7 +33,10 @@ export interface Plan {
 export const rolesOf = ({ database, proxy }: Settings, wanted: ReadonlyArray<Role>): ReadonlyArray<Role> =>
   wanted.filter((role) => role !== "proxy" || proxy.token !== null || database === null)
 
-/** Tokens that are not set derive from the master secret, but only with an embedded store: instances that share one set them. */
+/**
+ * Tokens that are not set derive from the master secret, but only with an embedded store: instances that share one set
+ * them.
+ */
 const tokensOf = ({ settings }: Plan) =>
   Effect.map(MasterSecret, (master): Tokens => {
     const embedded = settings.database === null
@@ -86,6 +89,7 @@ export const layerProxy = (
         domain: settings.proxy.domain,
         trusted: settings.proxy.trusted,
         allowlist: settings.allowlist,
+        limits: settings.proxy.limits,
         shutdown_grace: settings.shutdown_grace,
         ...(settings.proxy.tls === null ? {} : { tls: settings.proxy.tls })
       }).pipe(Layer.provide(HttpControlPlane.layer({ api_url, token })))

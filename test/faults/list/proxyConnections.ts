@@ -86,14 +86,14 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "connection-slot",
-        find: 'if (typeof slot === "string") return yield* tooMany(slot)',
-        put: 'if (typeof slot === "string") return yield* unavailable()',
+        find: "slot === undefined ? tooMany(what) :",
+        put: "slot === undefined ? unavailable() :",
         why: "A client over the limit of an endpoint gets an error."
       },
       {
         id: "connection-malformed",
-        find: 'reason === "malformed"\n',
-        put: 'reason !== "malformed"\n',
+        find: 'if (reason === "malformed") return unknownEndpoint(name)',
+        put: 'if (reason !== "malformed") return unknownEndpoint(name)',
         why: "A malformed id is reported as unknown, and different ids as contradictory."
       }
     ]
@@ -139,6 +139,51 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         find: "in_use: busy > 0 || idle_ms < quiet",
         put: "in_use: busy > 0",
         why: "Short queries in a row are one use."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/connection/AuthenticationGate.ts",
+    tests: ["packages/proxy/test/connection/AuthenticationGate.test.ts"],
+    faults: [
+      {
+        id: "places-address",
+        find: "lane.holders.size < unauthenticated && held(lane, address) < lane.perAddress",
+        put: "lane.holders.size < unauthenticated",
+        why: "An address has few of the places."
+      },
+      {
+        id: "places-known",
+        find: "this.#now() - at < remembered",
+        put: "false",
+        why: "A known user has places apart."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/connection/StrangerWakes.ts",
+    tests: ["packages/proxy/test/connection/StrangerWakes.test.ts"],
+    faults: [
+      {
+        id: "stranger-wakes",
+        find: "if (now - last.at < pause) return false",
+        put: "",
+        why: "Clients that never authenticate wake an endpoint less and less often."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/connection/route.ts",
+    tests: ["packages/proxy/test/connection/route.test.ts"],
+    faults: [
+      {
+        id: "twin-reserved",
+        find: "role.slice(0, longestRoleName).endsWith(twinSuffix)",
+        put: "role.endsWith(twinSuffix)",
+        why: "Postgres truncates a longer name to that of a twin."
       }
     ]
   },

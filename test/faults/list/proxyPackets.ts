@@ -56,12 +56,6 @@ export const proxyPackets: ReadonlyArray<FaultsOfFile> = [
         why: "Half-open connections are counted for one address."
       },
       {
-        id: "limits-attempts-first",
-        find: 'if (!this.#endpointAttempts.take(id, now)) return "attempts"',
-        put: "",
-        why: "Attempts at one endpoint are limited."
-      },
-      {
         id: "limits-endpoint-key",
         find: "this.#endpoint.take(id)",
         put: 'this.#endpoint.take("")',

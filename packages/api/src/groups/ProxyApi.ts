@@ -3,7 +3,7 @@
  *
  * The stream of changes has frames with the event `change`, whose data is the core's `AllowlistChange`.
  */
-import { BranchId, EndpointId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
+import { BranchId, EndpointId, EndpointType, OrgId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import {
@@ -19,12 +19,17 @@ import { EventStream } from "./EventsApi.ts"
 
 const AnyEndpointId: Schema.Codec<EndpointId, string> = Schema.String.pipe(Schema.brand("EndpointId"))
 
-/** Where an endpoint is. `address` and `generation` are `null` while its compute does not run. */
+/**
+ * Where an endpoint is. `address` and `generation` are `null` while its compute does not run. Control planes of an
+ * older version send no `org_id` and no `type`.
+ */
 export const ResolvedEndpoint = Schema.Struct({
   endpoint_id: EndpointId,
+  org_id: Schema.optionalKey(OrgId),
   project_id: ProjectId,
   branch_id: BranchId,
   region_id: RegionId,
+  type: Schema.optionalKey(EndpointType),
   disabled: Schema.Boolean,
   current_state: Schema.String,
   address: Schema.NullOr(Schema.String),

@@ -132,7 +132,9 @@ export class Endpoints extends Context.Service<
 
       const locked = (id: Endpoint["id"]) => orNotFound(store.lock(id))
 
-      /** Locks the endpoint; for an agent, it locks the branch first and decides again whether the agent may do this. */
+      /**
+       * Locks the endpoint; for an agent, it locks the branch first and decides again whether the agent may do this.
+       */
       const lockedFor = Effect.fnUntraced(function* (caller: AnyCaller, policy: Rule, project: Owner, given: Endpoint) {
         if (isAgent(caller)) {
           const refusal = decideTarget(policy, caller, yield* orNotFound(branches.lock(project.id, given.branch_id)))
@@ -143,6 +145,20 @@ export class Endpoints extends Context.Service<
 
       const work = (project: Owner, endpoint: Endpoint, action: StoredOperation["action"], initiator: Initiator) =>
         operations.schedule({ project, branch_id: endpoint.branch_id, endpoint_id: endpoint.id, action, initiator })
+
+      /**
+       * The operation that makes the twins of a read-only endpoint, if its branch runs: a start makes them otherwise.
+       */
+      const twinsFor = Effect.fnUntraced(function* (project: Owner, endpoint: Endpoint, initiator: Initiator) {
+        const { branch_id, type } = endpoint
+        if (type === "read_write") return []
+        const runs = (yield* store.ofBranch(branch_id)).some(({ current_state }) => current_state === "active")
+        const starts = (yield* pending.unfinished(branch_id)).some(({ action }) => action === "start_compute")
+        if (!runs && !starts) return []
+        return [
+          yield* operations.schedule({ project, branch_id, endpoint_id: null, action: "apply_config", initiator })
+        ]
+      })
 
       const create: Endpoints["Service"]["create"] = Effect.fn("Endpoints.create")(function* (
         caller,
@@ -162,7 +178,11 @@ export class Endpoints extends Context.Service<
           })
           if (!(yield* store.put(endpoint)))
             return yield* new Conflict({ reason: "The branch has a read-write endpoint already." })
-          return { endpoint, operations: [yield* work(project, endpoint, "create_compute", initiatorOf(caller))] }
+          const twins = yield* twinsFor(project, endpoint, initiatorOf(caller))
+          return {
+            endpoint,
+            operations: [yield* work(project, endpoint, "create_compute", initiatorOf(caller)), ...twins]
+          }
         })
         return yield* run(step)
       })

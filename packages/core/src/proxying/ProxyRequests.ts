@@ -13,7 +13,7 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { IpAllowlistStore } from "../allowlist/IpAllowlistStore.ts"
 import { permits } from "../allowlist/IpRule.ts"
-import type { EndpointId, ProjectId } from "../Ids.ts"
+import type { EndpointId, OrgId, ProjectId } from "../Ids.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
@@ -21,6 +21,7 @@ import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtSt
 import type { Endpoint } from "../projects/Endpoint.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { activityTiming, type ProxyReport } from "../projects/EndpointUse.ts"
+import type { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { Endpoints } from "../provisioning/Endpoints.ts"
 import type { QuotaExceeded } from "../quotas/Quota.ts"
@@ -53,9 +54,11 @@ export interface Awake {
 /** Where an endpoint is; `address` and `generation` are `null` unless its compute runs and is to go on running. */
 export interface EndpointLocation {
   readonly endpoint_id: EndpointId
+  readonly org_id: OrgId
   readonly project_id: Endpoint["project_id"]
   readonly branch_id: Endpoint["branch_id"]
   readonly region_id: Endpoint["region_id"]
+  readonly type: Endpoint["type"]
   readonly disabled: boolean
   readonly current_state: Endpoint["current_state"]
   readonly address: string | null
@@ -120,7 +123,10 @@ export class ProxyRequests extends Context.Service<
 
       const find = (id: EndpointId) => orNotFound(store.findAnywhere(id))
 
-      const resolve = Effect.fn("ProxyRequests.resolve")((id: EndpointId) => Effect.map(find(id), locationOf))
+      const resolve = Effect.fn("ProxyRequests.resolve")(function* (id: EndpointId) {
+        const endpoint = yield* find(id)
+        return locationOf(endpoint, yield* orNotFound(projects.findAnywhere(endpoint.project_id)))
+      })
 
       /** The endpoint under its lock and its project, after the check of the client's address. */
       const admitted = Effect.fnUntraced(function* (id: EndpointId, address: string) {
@@ -161,7 +167,8 @@ export class ProxyRequests extends Context.Service<
             return { address: endpoint.address, generation: endpoint.generation }
           if (operation !== undefined) {
             const settled = Option.getOrUndefined(yield* waits.settled(operation.id, wakeTimeout))
-            // A start is skipped where the suspend before it was skipped because the compute was used: the compute runs.
+            // A start is skipped where the suspend before it was skipped because the compute was used: the compute
+            // runs.
             if (settled?.status !== "finished" && settled?.status !== "skipped")
               return yield* new NotStarted({ reason: settled?.error ?? notInTime(settled?.status) })
           }
@@ -208,13 +215,15 @@ export class ProxyRequests extends Context.Service<
 const notInTime = (status: OperationStatus | undefined) =>
   `Its operation is still ${status ?? "unknown"} after ${Duration.toSeconds(wakeTimeout)} seconds. Try again.`
 
-const locationOf = (endpoint: Endpoint): EndpointLocation => {
+const locationOf = (endpoint: Endpoint, { org_id }: Pick<Project, "org_id">): EndpointLocation => {
   const runs = endpoint.current_state === "active" && endpoint.pending_state !== "idle"
   return {
     endpoint_id: endpoint.id,
+    org_id,
     project_id: endpoint.project_id,
     branch_id: endpoint.branch_id,
     region_id: endpoint.region_id,
+    type: endpoint.type,
     disabled: endpoint.disabled,
     current_state: endpoint.current_state,
     address: runs ? endpoint.address : null,

@@ -2,8 +2,8 @@
  * Brings the roles of running computes in line with the store: a role that was revoked or has expired leaves its
  * computes, and with it its sessions; what a compute has or lacks against the store is corrected.
  *
- * It schedules `apply_config`; `OperationRunner` performs it. Every step may run on several instances at once, twice, or
- * be interrupted anywhere: each branch is one transaction that checks its condition again under the lock, and one
+ * It schedules `apply_config`; `OperationRunner` performs it. Every step may run on several instances at once, twice,
+ * or be interrupted anywhere: each branch is one transaction that checks its condition again under the lock, and one
  * unfinished operation that applies the roles is enough.
  *
  * A round looks at a limited number of branches and the next one goes on behind them, so that branches whose operations
@@ -18,8 +18,9 @@ import type { OperationStore } from "../operations/OperationStore.ts"
 import { bySystem, type Operations } from "../operations/Operations.ts"
 import { type BranchRef, BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
-import type { EndpointStore } from "../projects/EndpointStore.ts"
+import { EndpointStore } from "../projects/EndpointStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
+import { withTwins } from "../projects/readOnlyTwin.ts"
 import { makeApplyRoles } from "../provisioning/applyRoles.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
@@ -64,6 +65,7 @@ export class RoleReconciler extends Context.Service<
     Effect.gen(function* () {
       const branches = yield* BranchStore
       const driver = yield* ComputeDriver
+      const endpoints = yield* EndpointStore
       const projects = yield* ProjectStore
       const roles = yield* BranchRoleStore
       const { apply, stateOf } = yield* makeApplyRoles
@@ -116,7 +118,8 @@ export class RoleReconciler extends Context.Service<
           const found = Option.getOrUndefined(yield* branches.findAnywhere(branch_id))
           if (found === undefined) return false
           yield* branches.lock(found.project_id, branch_id)
-          const valid = yield* roles.valid(branch_id, yield* DateTime.now)
+          const minted = yield* roles.valid(branch_id, yield* DateTime.now)
+          const valid = withTwins(minted, yield* endpoints.ofBranch(branch_id))
           const same = valid.length === there.size && valid.every(({ role }) => there.has(role))
           if (same || (yield* stateOf(branch_id)).applying !== undefined) return false
           return yield* schedule({ branch_id, project_id: found.project_id })

@@ -2,14 +2,16 @@
  * Brings a compute to the roles of its branch that are valid now, and records what it confirmed: which roles it has,
  * and which ended ones it no longer has.
  *
- * Pitfall: confirming the roles that have ended when the compute answers. One that ended in between is still there: only
- * those that were left out of the list that was applied are confirmed.
+ * Pitfall: confirming the roles that have ended when the compute answers. One that ended in between is still there:
+ * only those that were left out of the list that was applied are confirmed.
  */
 import { DateTime, Effect, Option } from "effect"
 import type { ComputeRole } from "../computes/ComputeDriver.ts"
 import type { BranchId } from "../Ids.ts"
 import type { BranchRole } from "../projects/BranchRole.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
+import { EndpointStore } from "../projects/EndpointStore.ts"
+import { withTwins } from "../projects/readOnlyTwin.ts"
 
 const forCompute = ({ access, expires_at, role, verifier }: BranchRole): ComputeRole => ({
   access,
@@ -27,7 +29,8 @@ export const withValidRoles = Effect.fnUntraced(function* <A, E, R>(
   const now = yield* DateTime.now
   const present = yield* store.present(branch)
   const valid = present.filter((role) => role.validAt(now))
-  const answer = yield* apply(valid.map(forCompute))
+  const endpoints = yield* (yield* EndpointStore).ofBranch(branch)
+  const answer = yield* apply(withTwins(valid.map(forCompute), endpoints))
   const applied = valid.filter((role) => role.applied_at === null).map(({ role }) => role)
   const removed = present.filter((role) => !role.validAt(now)).map(({ role }) => role)
   if (applied.length + removed.length > 0) yield* store.confirm(branch, { applied, removed }, yield* DateTime.now)

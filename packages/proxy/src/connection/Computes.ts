@@ -2,15 +2,16 @@
  * WAKE and DIAL: from an admitted client to a compute that has answered.
  *
  * 1. DIAL the last known address, if there is one.
- * 2. WAKE: at most 30 s; concurrent wakes of an endpoint for one client address share a call. The control plane checks
- *    the address again.
+ * 2. WAKE: at most 30 s; concurrent wakes of an endpoint for one client address and kind share a call. The control
+ *    plane checks the address again.
  * 3. ALLOW again, because the rules may have changed during the wait. Then DIAL.
- * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms. The control plane
+ * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms. The control
+ *    plane
  *    gets the generation that could not be connected to, and has verified whether it runs.
  */
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { Clock, Effect, type Scope } from "effect"
+import { Clock, Data, Effect, type Scope } from "effect"
 import type { Admitted, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"
 import type { AllowlistCache, RulesUnknown } from "../control-plane/AllowlistCache.ts"
 import {
@@ -26,7 +27,11 @@ import { makeSingleFlight } from "../control-plane/SingleFlight.ts"
 import { count } from "../outcomes/AuditTrail.ts"
 import { type ComputeGone, type Dialled, dial } from "./dial.ts"
 
+/** Clients that did not authenticate have woken the endpoint too often. */
+export class TooManyWakes extends Data.TaggedError("TooManyWakes")<{ readonly endpoint_id: EndpointId }> {}
+
 type WakeError =
+  | TooManyWakes
   | EndpointUnknown
   | EndpointDisabled
   | AddressNotListed
@@ -43,12 +48,22 @@ export interface Reached extends Dialled {
 }
 
 export interface Computes {
-  /** Connects to the compute of the endpoint, waking it if necessary, and sends the startup packet. */
+  /**
+   * Connects to the compute of the endpoint, waking it if necessary, and sends the startup packet. `mayWake` is asked
+   * before a wake that no client of the same `kind` has begun at the endpoint.
+   */
   readonly reach: (
     admitted: Admitted,
     lastKnown: RunningCompute | undefined,
-    startup: Buffer
+    startup: Buffer,
+    waker: Waker
   ) => Effect.Effect<Reached, ReachError, Scope.Scope>
+}
+
+/** Who wakes: clients of one kind and address share a call. */
+export interface Waker {
+  readonly kind: "known" | "stranger"
+  readonly mayWake: () => boolean
 }
 
 const maximumRetries = 5
@@ -65,17 +80,21 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
     const woken = new Map<EndpointId, { readonly compute: RunningCompute; readonly at: number }>()
     const monotonic = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
-    const wake = (admitted: Admitted, unreachable: number | undefined) =>
+    const wake = (admitted: Admitted, { kind, mayWake }: Waker, unreachable: number | undefined) =>
       flights.join(
-        `${admitted.endpoint_id} ${admitted.client_address}`,
-        count("wake").pipe(
+        `${admitted.endpoint_id} ${admitted.client_address} ${kind}`,
+        Effect.suspend(() =>
+          mayWake() ? count("wake") : Effect.fail(new TooManyWakes({ endpoint_id: admitted.endpoint_id }))
+        ).pipe(
           Effect.andThen(control.wake(admitted, unreachable)),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => timedOut(admitted.endpoint_id) }),
           Effect.tap((compute) => Effect.sync(() => woken.set(admitted.endpoint_id, { compute, at: monotonic() })))
         )
       )
 
-    /** A compute that another client woke while this one was being resolved and checked: it runs, so no wake is needed. */
+    /**
+     * A compute that another client woke while this one was being resolved and checked: it runs, so no wake is needed.
+     */
     const justWoken = (endpoint_id: EndpointId) => {
       for (const [id, { at }] of woken) if (monotonic() - at > wakeReuse) woken.delete(id)
       return woken.get(endpoint_id)?.compute
@@ -85,18 +104,20 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
       before: Admitted,
       unreachable: number | undefined,
       startup: Buffer,
+      waker: Waker,
       retry: number
     ): Effect.Effect<Reached, ReachError, Scope.Scope> =>
       Effect.gen(function* () {
-        const compute = yield* wake(before, unreachable)
+        const compute = yield* wake(before, waker, unreachable)
         const admitted = yield* allowlists.check(before)
-        return yield* dialOrWake(admitted, compute, startup, retry)
+        return yield* dialOrWake(admitted, compute, startup, waker, retry)
       })
 
     const dialOrWake = (
       admitted: Admitted,
       compute: RunningCompute,
       startup: Buffer,
+      waker: Waker,
       retry: number
     ): Effect.Effect<Reached, ReachError, Scope.Scope> =>
       dial(admitted, compute.address, startup).pipe(
@@ -106,18 +127,18 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
             ? Effect.fail(gone)
             : Effect.andThen(
                 Effect.sleep(20 * 2 ** retry),
-                wakeAndDial(admitted, compute.generation, startup, retry + 1)
+                wakeAndDial(admitted, compute.generation, startup, waker, retry + 1)
               )
         )
       )
 
     return {
-      reach: (admitted, lastKnown, startup) =>
+      reach: (admitted, lastKnown, startup, waker) =>
         Effect.suspend(() => {
           const compute = lastKnown ?? justWoken(admitted.endpoint_id)
           return compute === undefined
-            ? wakeAndDial(admitted, undefined, startup, 0)
-            : dialOrWake(admitted, compute, startup, 0)
+            ? wakeAndDial(admitted, undefined, startup, waker, 0)
+            : dialOrWake(admitted, compute, startup, waker, 0)
         })
     }
   })

@@ -9,13 +9,11 @@
  * ErrorResponse, so earlier failures close the connection without an answer.
  */
 import type { Socket } from "node:net"
+import type { EndpointId } from "@narthex/core"
 import { Clock, Deferred, Effect, Metric, Result } from "effect"
 import type { Admitted, Candidate } from "../allowlist/checkAllowlist.ts"
-import type { ActivityReports, Reported } from "../control-plane/ActivityReports.ts"
-import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
-import type { EndpointCache } from "../control-plane/EndpointCache.ts"
-import { type Address, parsePeer } from "../networks/Address.ts"
-import type { AuditTrail } from "../outcomes/AuditTrail.ts"
+import type { Reported } from "../control-plane/ActivityReports.ts"
+import { type Address, neighbourhood, parsePeer } from "../networks/Address.ts"
 import { count, relayed } from "../outcomes/AuditTrail.ts"
 import {
   contradictoryEndpoints,
@@ -25,6 +23,7 @@ import {
   noEndpoint,
   notListed,
   type Refusal,
+  reservedRole,
   restarting,
   rulesUnknown,
   tooMany,
@@ -35,40 +34,15 @@ import {
 } from "../outcomes/Refusal.ts"
 import { encodeFatal } from "../wire/ErrorResponse.ts"
 import { takeProxyHeader } from "../wire/ProxyHeader.ts"
-import { encodeStartup, type Startup } from "../wire/startup.ts"
-import { type CancelKeys, type CancelTarget, forwardCancel } from "./CancelKeys.ts"
-import type { Computes } from "./Computes.ts"
-import type { ConnectionLimiter, Release } from "./ConnectionLimiter.ts"
+import { encodeStartup, parameter, type Startup } from "../wire/startup.ts"
+import { type CancelTarget, forwardCancel } from "./CancelKeys.ts"
+import type { Waker } from "./Computes.ts"
+import type { Release } from "./ConnectionLimiter.ts"
 import { type Client, handshake, servernameOf } from "./handshake.ts"
 import { Relay } from "./Relay.ts"
-import { type NoRoute, route } from "./route.ts"
+import { asTwin, type NoRoute, route } from "./route.ts"
+import type { SharedState } from "./SharedState.ts"
 import { SocketReader } from "./SocketReader.ts"
-import type { Tls } from "./Tls.ts"
-
-/**
- * What all connections of a proxy share. `runProxy` makes it once and passes it to each connection.
- *
- * It is a record rather than services of a `Context`: its parts live exactly as long as the listener, no embedder
- * replaces one, and reading a member costs no look-up.
- */
-export interface SharedState {
-  readonly domain: string
-  readonly tls: Tls | undefined
-  readonly limits: ConnectionLimiter
-  readonly allowlists: AllowlistCache
-  readonly endpoints: EndpointCache
-  readonly computes: Computes
-  readonly activity: ActivityReports
-  readonly cancelKeys: CancelKeys
-  readonly audit: AuditTrail
-  readonly relays: Set<Relay>
-  /** A monotonic clock, in milliseconds. */
-  readonly now: () => number
-  /** Whether this peer must send a PROXY header that names the client. */
-  readonly trusted: (peer: Address) => boolean
-  /** Done when draining begins. */
-  readonly draining: Deferred.Deferred<void>
-}
 
 const timeouts = { handshake: "10 seconds", close: "1 second" } as const
 
@@ -146,29 +120,40 @@ const keep = Effect.fnUntraced(function* (slot: Release | undefined, event: stri
   return release
 })
 
-/** ROUTE, ALLOW, LIMIT, WAKE and DIAL. */
+/** ROUTE, ALLOW, LIMIT, PLACE, WAKE and DIAL. */
 const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, peer: Address, opened: Startup) {
   const routed = route(opened, servernameOf(client.socket), shared.domain)
   if (Result.isFailure(routed)) return yield* unroutable(routed.failure)
   const { endpoint_id, startup } = routed.success
-  const endpoint = yield* shared.endpoints.resolve(endpoint_id).pipe(
-    Effect.catchTags({
-      EndpointUnknown: () => unknownEndpoint(endpoint_id),
-      ControlPlaneUnreachable: () => unavailable()
-    })
-  )
-  const admitted = yield* allow(shared, { endpoint_id, project_id: endpoint.project_id, peer })
-  if (endpoint.disabled) return yield* disabledEndpoint(endpoint_id)
+  const first = yield* locate(shared, endpoint_id, peer)
+  const sent = first.endpoint.type === "read_only" ? asTwin(startup) : startup
+  const user = parameter(startup, "user") ?? ""
+  if (sent === undefined) return yield* reservedRole(user)
 
   const clock = yield* Clock.Clock
-  const slot = shared.limits.endpoint(endpoint_id, clock.currentTimeMillisUnsafe())
-  if (typeof slot === "string") return yield* tooMany(slot)
-  yield* keep(slot, "limit_endpoint")
+  if (!shared.limits.attempt(endpoint_id, clock.currentTimeMillisUnsafe())) return yield* tooMany("attempts")
+  const place = yield* shared.gate
+    .enter({ endpoint_id, address: neighbour(peer), user })
+    .pipe(Effect.catchTag("NoPlace", () => tooMany("unauthenticated")))
+  const { admitted, endpoint } = place.waited ? yield* locate(shared, endpoint_id, peer) : first
+  yield* limited(endpoint.org_id === undefined ? none : shared.limits.organization(endpoint.org_id), "organization")
+  yield* limited(shared.limits.endpoint(endpoint_id), "connections")
 
+  const network = `${endpoint_id} ${neighbourhood(peer)}`
+  let wakes = place.known
+  const waker: Waker = {
+    kind: place.known ? "known" : "stranger",
+    // A client that wakes again, because the compute is gone, counts once.
+    mayWake: () => {
+      wakes ||= shared.wakes.take(network, shared.now())
+      return wakes
+    }
+  }
   const { address, generation } = endpoint
   const lastKnown = address === null || generation === null ? undefined : { address, generation }
-  return yield* shared.computes.reach(admitted, lastKnown, encodeStartup(startup)).pipe(
+  const reached = yield* shared.computes.reach(admitted, lastKnown, encodeStartup(sent), waker).pipe(
     Effect.catchTags({
+      TooManyWakes: () => tooMany("wakes"),
       AddressNotListed: () => refuse(shared, admitted),
       NotListed: () => refuse(shared, admitted),
       RulesTooOld: () => rulesUnknown(),
@@ -181,14 +166,40 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
       ComputeGone: () => wakeTimedOut()
     })
   )
+  const onAuthenticated = () => {
+    place.authenticated()
+    shared.wakes.clear(network)
+  }
+  return { ...reached, place, onAuthenticated }
 })
 
-const unroutable = ({ named, reason }: NoRoute): Refusal =>
-  reason === "none"
-    ? noEndpoint()
-    : reason === "malformed"
-      ? unknownEndpoint(named[0] ?? "")
-      : contradictoryEndpoints(named)
+/** Where the endpoint is, if it may be used: the part of ROUTE that asks the control plane, and ALLOW. */
+const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: EndpointId, peer: Address) {
+  const endpoint = yield* shared.endpoints.resolve(endpoint_id).pipe(
+    Effect.catchTags({
+      EndpointUnknown: () => unknownEndpoint(endpoint_id),
+      ControlPlaneUnreachable: () => unavailable()
+    })
+  )
+  const admitted = yield* allow(shared, { endpoint_id, project_id: endpoint.project_id, peer })
+  if (endpoint.disabled) return yield* disabledEndpoint(endpoint_id)
+  return { admitted, endpoint }
+})
+
+/** What counts as one address for places: an IPv6 client has a whole /64. */
+const neighbour = (peer: Address) => (peer.family === 4 ? peer.text : neighbourhood(peer))
+
+const none: Release = () => {}
+
+const limited = (slot: Release | undefined, what: "connections" | "organization") =>
+  slot === undefined ? tooMany(what) : keep(slot, `limit_${what}`)
+
+const unroutable = ({ named, reason }: NoRoute): Refusal => {
+  const [name = ""] = named
+  if (reason === "none") return noEndpoint()
+  if (reason === "malformed") return unknownEndpoint(name)
+  return reason === "reserved" ? reservedRole(name) : contradictoryEndpoints(named)
+}
 
 /** ALLOW. */
 const allow = (shared: SharedState, candidate: Candidate): Effect.Effect<Admitted, Refusal> =>
@@ -207,7 +218,7 @@ const refuse = (shared: SharedState, { endpoint_id, peer, project_id }: Candidat
 const relay = Effect.fnUntraced(function* (
   shared: SharedState,
   client: Client,
-  { admitted, compute, first, socket }: Effect.Success<ReturnType<typeof reach>>
+  { admitted, compute, first, onAuthenticated, place, socket }: Effect.Success<ReturnType<typeof reach>>
 ) {
   const { endpoint_id, project_id } = admitted
   let removeKey = () => {}
@@ -221,6 +232,7 @@ const relay = Effect.fnUntraced(function* (
       removeKey = shared.cancelKeys.add(key, { endpoint_id, project_id, address: compute.address })
     },
     onAuthenticated: () => {
+      onAuthenticated()
       reported = shared.activity.open(endpoint_id, compute.generation, relay)
     },
     onBusy: () => reported?.busy(),
@@ -232,8 +244,12 @@ const relay = Effect.fnUntraced(function* (
   // Watching begins before the first byte is relayed, so a change since the check cuts immediately.
   const unwatch = [
     shared.allowlists.watch(admitted, cut(cuts.rules)),
-    shared.endpoints.watch(endpoint_id, cut(cuts.disabled))
+    shared.endpoints.watch(endpoint_id, (why) => relay.cut(encodeFatal(cuts[why])))
   ]
+  place.begin(() => {
+    relay.cut(encodeFatal(cuts.authentication))
+    place.release()
+  })
   if (Deferred.isDoneUnsafe(shared.draining)) relay.cutWhenIdle(encodeFatal(cuts.drain))
   yield* Effect.ensuring(
     relay.run,

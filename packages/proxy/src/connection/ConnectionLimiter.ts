@@ -5,7 +5,7 @@
  * applies its limits before it reads a byte. The limits of an endpoint apply after the allowlist, so that clients that
  * are not listed cannot exhaust them.
  */
-import type { EndpointId } from "@narthex/core"
+import type { EndpointId, OrgId } from "@narthex/core"
 import { type Address, neighbourhood } from "../networks/Address.ts"
 
 export interface ConnectionLimits {
@@ -16,7 +16,9 @@ export interface ConnectionLimits {
   /** Attempts per second of one /24 or /64, and the size of a burst. */
   readonly attempts: number
   readonly attempts_burst: number
-  /** Connections to one endpoint. */
+  /** Connections to the endpoints of one organization. */
+  readonly org_connections: number
+  /** Connections to one endpoint: fewer than its Postgres takes, so that some stay for the platform. */
   readonly endpoint_connections: number
   /** Attempts per second at one endpoint, and the size of a burst. */
   readonly endpoint_attempts: number
@@ -28,7 +30,8 @@ export const defaultConnectionLimits: ConnectionLimits = {
   half_open: 512,
   attempts: 500,
   attempts_burst: 2_000,
-  endpoint_connections: 1_000,
+  org_connections: 1_000,
+  endpoint_connections: 90,
   endpoint_attempts: 500,
   endpoint_attempts_burst: 2_000
 }
@@ -88,6 +91,7 @@ export class ConnectionLimiter {
   readonly #all: Slots
   readonly #halfOpen: Slots
   readonly #attempts: Buckets
+  readonly #organization: Slots
   readonly #endpoint: Slots
   readonly #endpointAttempts: Buckets
 
@@ -95,6 +99,7 @@ export class ConnectionLimiter {
     this.#all = new Slots(settings.connections)
     this.#halfOpen = new Slots(settings.half_open)
     this.#attempts = new Buckets(settings.attempts, settings.attempts_burst)
+    this.#organization = new Slots(settings.org_connections)
     this.#endpoint = new Slots(settings.endpoint_connections)
     this.#endpointAttempts = new Buckets(settings.endpoint_attempts, settings.endpoint_attempts_burst)
   }
@@ -112,9 +117,18 @@ export class ConnectionLimiter {
     return this.#attempts.take(neighbourhood(peer), now) ? this.#halfOpen.take(peer.text) : undefined
   }
 
-  /** Takes a connection to this endpoint, or returns the limit that is reached. `now` in milliseconds. */
-  endpoint(id: EndpointId, now: number): Release | "attempts" | "connections" {
-    if (!this.#endpointAttempts.take(id, now)) return "attempts"
-    return this.#endpoint.take(id) ?? "connections"
+  /** Counts an attempt to connect to this endpoint; `false` if there were too many. `now` in milliseconds. */
+  attempt(id: EndpointId, now: number): boolean {
+    return this.#endpointAttempts.take(id, now)
+  }
+
+  /** Takes a connection to an endpoint of this organization; `undefined` if there is none left. */
+  organization(id: OrgId): Release | undefined {
+    return this.#organization.take(id)
+  }
+
+  /** Takes a connection to this endpoint; `undefined` if there is none left. */
+  endpoint(id: EndpointId): Release | undefined {
+    return this.#endpoint.take(id)
   }
 }

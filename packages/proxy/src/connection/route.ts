@@ -7,18 +7,21 @@
  * Pitfall: removing the suffix from the user name only. If no database is given libpq sends the user name as the
  * database, so the suffix is removed from both.
  */
-import { EndpointId } from "@narthex/core"
+import { EndpointId, longestRoleName, twinSuffix } from "@narthex/core"
 import { Data, Result } from "effect"
-import { parameter, type Startup } from "../wire/startup.ts"
+import { type Parameter, parameter, type Startup } from "../wire/startup.ts"
 
 export interface Route {
   readonly endpoint_id: EndpointId
   readonly startup: Startup
 }
 
-/** The client names no endpoint, an invalid one, or several. `named` holds the names as sent, in latin1. */
+/**
+ * The client names no endpoint, an invalid one, or several, or a reserved role. `named` holds the names as sent, in
+ * latin1.
+ */
 export class NoRoute extends Data.TaggedError("NoRoute")<{
-  readonly reason: "none" | "malformed" | "contradictory"
+  readonly reason: "none" | "malformed" | "contradictory" | "reserved"
   readonly named: ReadonlyArray<string>
 }> {}
 
@@ -45,7 +48,30 @@ export const route = (
     const carriesSuffix = name === "user" || (name === "database" && value === user)
     return [[name, carriesSuffix ? (suffix?.[1] ?? value) : value]]
   })
+  const role = suffix?.[1] ?? user
+  // latin1: a character is a byte. Postgres would take the part of a longer name that it keeps.
+  if (role.slice(0, longestRoleName).endsWith(twinSuffix))
+    return Result.fail(new NoRoute({ reason: "reserved", named: [role] }))
   return Result.succeed({ endpoint_id: EndpointId.make(first), startup: { ...startup, parameters } })
+}
+
+/**
+ * The startup packet for a read-only endpoint: of the twin of its role. `undefined` if the name of the role is too long
+ * to have one.
+ *
+ * Pitfall: leaving the database to Postgres. Without one it takes the name of the user, which is another one now.
+ */
+export const asTwin = (startup: Startup): Startup | undefined => {
+  const user = parameter(startup, "user") ?? ""
+  if (user === "") return startup
+  if (user.length + twinSuffix.length > longestRoleName) return undefined
+  const database = parameter(startup, "database") || user
+  const others = startup.parameters.filter(([name]) => name !== "user" && name !== "database")
+  const named: ReadonlyArray<Parameter> = [
+    ["user", user + twinSuffix],
+    ["database", database]
+  ]
+  return { ...startup, parameters: [...named, ...others] }
 }
 
 /** The first label of `<endpoint id>.<region>.<domain>`; `undefined` for every other name. */

@@ -3,8 +3,9 @@
  *
  * A stale address is harmless: it contains the compute's generation, so it leads to that compute or nowhere.
  *
- * Pitfall: resolving only when a client connects. Disabling an endpoint also ends its established connections, so
- * endpoints with connections are resolved again at every refresh.
+ * Pitfall: resolving only when a client connects. Disabling or suspending an endpoint also ends its established
+ * connections, so endpoints with connections are resolved again at every refresh. The compute of a suspended endpoint
+ * may go on for other endpoints of its branch.
  */
 import type { ResolvedEndpoint } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
@@ -17,9 +18,11 @@ export interface EndpointCache {
   readonly resolve: (
     endpoint_id: EndpointId
   ) => Effect.Effect<ResolvedEndpoint, EndpointUnknown | ControlPlaneUnreachable>
-  /** Calls `cut` when the endpoint is disabled or deleted. Returns how to stop. */
-  readonly watch: (endpoint_id: EndpointId, cut: () => void) => () => void
+  /** Calls `cut` when the endpoint is disabled, deleted or suspended. Returns how to stop. */
+  readonly watch: (endpoint_id: EndpointId, cut: Cut) => () => void
 }
+
+export type Cut = (why: "disabled" | "suspended") => void
 
 /** The least recently resolved endpoint is evicted beyond this number. */
 const capacity = 10_000
@@ -31,7 +34,7 @@ export const makeEndpointCache = (
     const control = yield* ControlPlane
     const flights = yield* makeSingleFlight<ResolvedEndpoint, EndpointUnknown | ControlPlaneUnreachable>()
     const known = new Map<EndpointId, ResolvedEndpoint>()
-    const watched = new Map<EndpointId, Set<() => void>>()
+    const watched = new Map<EndpointId, Set<Cut>>()
 
     const remember = (endpoint: ResolvedEndpoint) => {
       known.delete(endpoint.endpoint_id)
@@ -39,20 +42,25 @@ export const makeEndpointCache = (
       const [oldest] = known.keys()
       if (known.size > capacity && oldest !== undefined) known.delete(oldest)
     }
+    const watching = (endpoint_id: EndpointId) => [...(watched.get(endpoint_id) ?? [])]
     const cutAll = (endpoint_id: EndpointId) => {
-      for (const cut of [...(watched.get(endpoint_id) ?? [])]) cut()
+      for (const cut of watching(endpoint_id)) cut("disabled")
     }
 
     const ask = (endpoint_id: EndpointId) =>
       flights.join(
         endpoint_id,
-        control.resolve(endpoint_id).pipe(
-          Effect.tap((endpoint) =>
+        Effect.suspend(() => {
+          // A connection that began after the question may be one to the next start of the compute.
+          const before = watching(endpoint_id)
+          return Effect.tap(control.resolve(endpoint_id), (endpoint) =>
             Effect.sync(() => {
               remember(endpoint)
               if (endpoint.disabled) cutAll(endpoint_id)
+              else if (endpoint.current_state === "idle") for (const cut of before) cut("suspended")
             })
-          ),
+          )
+        }).pipe(
           Effect.tapErrorTag("EndpointUnknown", () =>
             Effect.sync(() => {
               known.delete(endpoint_id)

@@ -71,14 +71,30 @@ export const contradictoryEndpoints = (ids: ReadonlyArray<string>) =>
 export const disabledEndpoint = (id: string) =>
   refusal("disabled_endpoint", "08004", `Endpoint "${echo(id)}" is disabled.`, "Enable it in the console or API.")
 
-export const tooMany = (what: "connections" | "attempts") =>
+export const reservedRole = (role: string) =>
+  refusal(
+    "reserved_role",
+    "28000",
+    `The role "${echo(role)}" cannot connect.`,
+    "Connect with the role of a connection string. A read-only endpoint makes it read-only."
+  )
+
+const tooManyOf = {
+  connections: "Too many connections to this endpoint.",
+  attempts: "Too many connection attempts to this endpoint.",
+  organization: "Too many connections to the endpoints of this organization.",
+  unauthenticated: "Too many clients are authenticating at this endpoint.",
+  wakes: "This endpoint is suspended, and clients from this network have woken it without authenticating."
+}
+
+export const tooMany = (what: keyof typeof tooManyOf) =>
   refusal(
     `too_many_${what}`,
     "53300",
-    what === "connections"
-      ? "Too many connections to this endpoint."
-      : "Too many connection attempts to this endpoint.",
-    "Use a connection pool, or try again in a few seconds."
+    tooManyOf[what],
+    what === "wakes"
+      ? "Start the endpoint in the console or API, check the password, and connect again."
+      : "Use a connection pool, or try again in a few seconds."
   )
 
 export const tooManyComputes = () =>
@@ -113,6 +129,13 @@ export const cuts = {
     "57P01",
     "The endpoint was disabled or deleted.",
     "Ask an administrator of the project."
+  ),
+  suspended: refusal("cut_suspended", "57P01", "The endpoint was suspended.", "Connect again to start it."),
+  authentication: refusal(
+    "cut_authentication",
+    "08006",
+    "The client did not authenticate in time.",
+    "Check the client and the network, and connect again."
   ),
   drain: refusal("cut_drain", "57P01", "The proxy is restarting.", "Connect again in a few seconds.")
 }

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { EndpointId } from "@narthex/core"
+import { EndpointId, OrgId } from "@narthex/core"
 import { ConnectionLimiter, defaultConnectionLimits } from "../../src/connection/ConnectionLimiter.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
 
@@ -30,18 +30,28 @@ describe("ConnectionLimiter", () => {
     assert.isDefined(limits.handshake(peer("198.51.100.3"), 1_000))
   })
 
-  it("a refusal names the limit of the endpoint that is reached", () => {
+  it("connections and attempts are counted by endpoint, and connections by organization too", () => {
     const limits = new ConnectionLimiter({
       ...defaultConnectionLimits,
+      org_connections: 2,
       endpoint_connections: 1,
       endpoint_attempts_burst: 2,
       endpoint_attempts: 1
     })
     const [a, b] = [EndpointId.make("ep-a"), EndpointId.make("ep-b")]
-    const release = limits.endpoint(a, 0)
-    assert.isFunction(release)
-    assert.strictEqual(limits.endpoint(a, 0), "connections")
-    assert.strictEqual(limits.endpoint(a, 0), "attempts")
-    assert.isFunction(limits.endpoint(b, 0))
+    assert.deepStrictEqual(
+      [a, a, a, b].map((id) => limits.attempt(id, 0)),
+      [true, true, false, true]
+    )
+    assert.isDefined(limits.endpoint(a))
+    assert.isUndefined(limits.endpoint(a))
+    assert.isDefined(limits.endpoint(b))
+    const [one, other] = [OrgId.make("org-a"), OrgId.make("org-b")]
+    const release = limits.organization(one)
+    assert.isDefined(limits.organization(one))
+    assert.isUndefined(limits.organization(one))
+    assert.isDefined(limits.organization(other))
+    release?.()
+    assert.isDefined(limits.organization(one))
   })
 })

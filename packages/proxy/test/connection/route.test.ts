@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
+import { longestRoleName, twinSuffix } from "@narthex/core"
 import { Result } from "effect"
-import { route } from "../../src/connection/route.ts"
+import { asTwin, route } from "../../src/connection/route.ts"
 import type { Parameter } from "../../src/wire/startup.ts"
 
 const [a, b] = ["ep-01k3z6v9e8q0x5m4c2b7n1r0sd", "ep-01k3z6v9e8q0x5m4c2b7n1r0se"]
@@ -88,5 +89,27 @@ describe("route", () => {
       ]).to,
       "contradictory"
     )
+  })
+
+  it("the twin of a role has its parameters, and its database where the client names none", () => {
+    const twinOf = (...parameters: ReadonlyArray<Parameter>) =>
+      asTwin({ _tag: "Startup", version: 0x30000, parameters })?.parameters
+    const twin: Parameter = ["user", `app${twinSuffix}`]
+    assert.deepStrictEqual(twinOf(["database", "shop"], user, ["geqo", "off"]), [
+      twin,
+      ["database", "shop"],
+      ["geqo", "off"]
+    ])
+    assert.deepStrictEqual(twinOf(user), [twin, ["database", "app"]])
+    assert.deepStrictEqual(twinOf(user, ["database", ""]), [twin, ["database", "app"]])
+    const longest = "x".repeat(longestRoleName - twinSuffix.length)
+    assert.isDefined(twinOf(["user", longest]))
+    assert.isUndefined(twinOf(["user", `${longest}x`]))
+  })
+
+  it("the names of twins are reserved", () => {
+    for (const name of [`app${twinSuffix}`, `app${twinSuffix}.${a}`, `${"x".repeat(52)}${twinSuffix}y`])
+      assert.strictEqual(routed([["user", name]], `${a}.local.db.example`).to, "reserved", name)
+    assert.strictEqual(routed([["user", `app${twinSuffix}s`]], `${a}.local.db.example`).to, a)
   })
 })

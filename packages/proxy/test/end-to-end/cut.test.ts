@@ -45,6 +45,17 @@ describe("established connections", { tags: ["psql"] }, () => {
     })
   )
 
+  it.live("suspending an endpoint whose compute runs for another endpoint ends its connections with 57P01", () =>
+    Effect.gen(function* () {
+      const { control, port, proxy } = yield* harness(cluster, { allowlist: { refresh: "200 millis" } })
+      const ended = yield* Effect.forkChild(lasting(port))
+      yield* connected(control)
+      control.suspended = true
+      assert.strictEqual(yield* Fiber.join(ended), "57P01")
+      assert.strictEqual(yield* proxy.connections, 0)
+    })
+  )
+
   it.live("a connection stays when one of two rules that cover it is removed, and when the last rule is", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)

@@ -32,6 +32,9 @@ const ada = new UserRef({ id: UserId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10"
 export class MemoryControlPlane {
   rules: ReadonlyArray<{ readonly cidr: string; readonly expires_at: string | null }> = []
   version = 1
+  type: "read_write" | "read_only" = "read_write"
+  /** Whether the endpoint is suspended although its compute runs, for other endpoints of the branch. */
+  suspended = false
   disabled = false
   gone = false
   /** Fails every call, like a process that is down. */
@@ -92,10 +95,11 @@ export class MemoryControlPlane {
             project_id,
             branch_id: BranchId.make("br-01k3z6v9e8q0x5m4c2b7n1r0sd"),
             region_id: RegionId.make("local"),
+            type: this.type,
             disabled: this.disabled,
-            current_state: running ? "active" : "idle",
-            address: running ? address : null,
-            generation: running ? generation : null
+            current_state: running && !this.suspended ? "active" : "idle",
+            address: running && !this.suspended ? address : null,
+            generation: running && !this.suspended ? generation : null
           }
         }),
       allowlists: (ids) =>

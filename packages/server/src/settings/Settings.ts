@@ -28,9 +28,9 @@ interface Decided {
   readonly listen: boolean
   /** Absolute. */
   readonly data_dir: string
-  readonly proxy: Omit<Given["proxy"], "tls_cert" | "tls_key"> & {
+  readonly proxy: Omit<Given["proxy"], "tls_cert" | "tls_key" | "tls_required"> & {
     /** The paths of PEM files; `null`: plaintext only. */
-    readonly tls: { readonly cert: string; readonly key: string } | null
+    readonly tls: { readonly cert: string; readonly key: string; readonly required: boolean } | null
   }
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly static_computes: NonNullable<Given["static_computes"]>
@@ -45,9 +45,9 @@ interface Decided {
 }
 
 /**
- * `master_secret`, `console.token` and `proxy.token` that are `null` are generated with the embedded Postgres. `api.url` and
- * `console.url` that are `null` are derived with `urlOf` once the port is known. A `postgres_bin` that is `null` is
- * searched for.
+ * `master_secret`, `console.token` and `proxy.token` that are `null` are generated with the embedded Postgres.
+ * `api.url` and `console.url` that are `null` are derived with `urlOf` once the port is known. A `postgres_bin` that is
+ * `null` is searched for.
  */
 export interface Settings extends Decided, Omit<Given, keyof Decided | "rate_limits"> {}
 
@@ -92,7 +92,8 @@ export const loadSettings = Effect.fn("loadSettings")(function* ({ standalone, t
 
 const decided = ({ values }: Reading<typeof variables>, circumstances: Circumstances, terminal: boolean): Settings => {
   const { database, log, proxy, rate_limits, telemetry, ...rest } = values
-  const { tls_cert, tls_key, ...listener } = proxy
+  const { tls_cert, tls_key, tls_required, ...listener } = proxy
+  const files = tls_cert === null || tls_key === null ? null : { cert: tls_cert, key: tls_key }
   const listenUrl = database.listen_url === "off" ? null : database.listen_url
   const mode = modeOf(values, circumstances)
   const unlimited = rate_limits === null ? mode.name === "development" : rate_limits === "off"
@@ -103,7 +104,7 @@ const decided = ({ values }: Reading<typeof variables>, circumstances: Circumsta
     database: database.url === null ? null : { url: database.url, listen_url: listenUrl ?? database.url },
     listen: database.listen_url !== "off",
     data_dir: resolve(values.data_dir),
-    proxy: { ...listener, tls: tls_cert === null || tls_key === null ? null : { cert: tls_cert, key: tls_key } },
+    proxy: { ...listener, tls: files === null ? null : { ...files, required: tls_required } },
     providers: values.providers ?? [],
     static_computes: values.static_computes ?? [],
     dev_providers: wantsDevProviders(values, circumstances) ? { ports: values.dev_providers.ports } : null,

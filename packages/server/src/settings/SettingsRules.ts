@@ -26,7 +26,7 @@ export const brokenRules = (
   circumstances: Circumstances
 ): ReadonlyArray<string> => [
   ...storeRules(values, given),
-  ...proxyRules(given),
+  ...proxyRules(values, given),
   ...devProviderRules(values, circumstances),
   ...providerRules(values.providers ?? []),
   ...platformRules(values, given),
@@ -46,11 +46,16 @@ const storeRules = ({ database }: Read, given: ReadonlySet<string>) => [
   )
 ]
 
-const proxyRules = (given: ReadonlySet<string>) =>
-  when(
+const proxyRules = ({ proxy }: Read, given: ReadonlySet<string>) => [
+  ...when(
     given.has("NARTHEX_PROXY_TLS_CERT") !== given.has("NARTHEX_PROXY_TLS_KEY"),
     "NARTHEX_PROXY_TLS_CERT and NARTHEX_PROXY_TLS_KEY must be given together."
+  ),
+  ...when(
+    proxy.tls_required && !given.has("NARTHEX_PROXY_TLS_CERT"),
+    "NARTHEX_PROXY_TLS_REQUIRED is on without a certificate; set NARTHEX_PROXY_TLS_CERT and NARTHEX_PROXY_TLS_KEY."
   )
+]
 
 const devProviderRules = (values: Read, { production, standalone }: Circumstances) => {
   const { mode } = values.dev_providers

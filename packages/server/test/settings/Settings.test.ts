@@ -41,6 +41,14 @@ describe("settings without any variable", () => {
         port: 5442,
         domain: "localhost",
         tls: null,
+        limits: {
+          connections: 10_000,
+          org_connections: 1_000,
+          endpoint_connections: 90,
+          unauthenticated: 20,
+          unauthenticated_per_address: 5,
+          authentication_timeout: Duration.seconds(10)
+        },
         trusted: [],
         token: null
       })
@@ -152,6 +160,13 @@ describe("settings", () => {
         NARTHEX_CONSOLE_TOKEN: "console-token",
         NARTHEX_PROXY_TLS_CERT: "cert.pem",
         NARTHEX_PROXY_TLS_KEY: "key.pem",
+        NARTHEX_PROXY_TLS_REQUIRED: "true",
+        NARTHEX_PROXY_CONNECTIONS: "11",
+        NARTHEX_PROXY_ORG_CONNECTIONS: "12",
+        NARTHEX_PROXY_ENDPOINT_CONNECTIONS: "13",
+        NARTHEX_PROXY_UNAUTHENTICATED: "14",
+        NARTHEX_PROXY_UNAUTHENTICATED_PER_ADDRESS: "15",
+        NARTHEX_PROXY_AUTHENTICATION_TIMEOUT: "16 seconds",
         NARTHEX_PROXY_TRUSTED: "10.0.0.0/8, ::1",
         NARTHEX_SIGN_IN_ALLOWLIST: "ada@example.com,@example.org",
         NARTHEX_REGIONS: "eu-west,us-east",
@@ -165,7 +180,15 @@ describe("settings", () => {
       assert.isTrue(settings.listen)
       assert.strictEqual(settings.api.url, "https://api.example")
       assert.strictEqual(settings.console.url, "https://console.example")
-      assert.deepStrictEqual(settings.proxy.tls, { cert: "cert.pem", key: "key.pem" })
+      assert.deepStrictEqual(settings.proxy.tls, { cert: "cert.pem", key: "key.pem", required: true })
+      assert.deepStrictEqual(settings.proxy.limits, {
+        connections: 11,
+        org_connections: 12,
+        endpoint_connections: 13,
+        unauthenticated: 14,
+        unauthenticated_per_address: 15,
+        authentication_timeout: Duration.seconds(16)
+      })
       assert.deepStrictEqual(settings.proxy.trusted.map(String), ["10.0.0.0/8", "::1/128"])
       assert.deepStrictEqual(settings.access.sign_in_allowlist, ["ada@example.com", "@example.org"])
       assert.deepStrictEqual([settings.region, settings.regions], ["us-east", ["eu-west", "us-east"]])

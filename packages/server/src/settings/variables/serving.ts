@@ -1,6 +1,6 @@
 /** Variables of the processes: what they store, where they listen, what they print. */
 import { ProxyAddress } from "@narthex/core"
-import { defaultProxySettings } from "@narthex/proxy"
+import { defaultAuthenticationLimits, defaultConnectionLimits, defaultProxySettings } from "@narthex/proxy"
 import * as forms from "../forms.ts"
 import { optional, secret, variable } from "../Variable.ts"
 
@@ -96,6 +96,50 @@ export const listeners = {
       "unset: plaintext only",
       "The private key of the certificate, a PEM file. Reloaded when it changes."
     ),
+    tls_required: variable(
+      "NARTHEX_PROXY_TLS_REQUIRED",
+      forms.flag,
+      false,
+      "Whether the proxy refuses connections without TLS. It needs a certificate."
+    ),
+    limits: {
+      connections: variable(
+        "NARTHEX_PROXY_CONNECTIONS",
+        forms.count,
+        defaultConnectionLimits.connections,
+        "Connections of one proxy."
+      ),
+      org_connections: variable(
+        "NARTHEX_PROXY_ORG_CONNECTIONS",
+        forms.count,
+        defaultConnectionLimits.org_connections,
+        "Connections of one proxy to the endpoints of one organization."
+      ),
+      endpoint_connections: variable(
+        "NARTHEX_PROXY_ENDPOINT_CONNECTIONS",
+        forms.count,
+        defaultConnectionLimits.endpoint_connections,
+        "Connections of one proxy to one endpoint. Fewer than max_connections of its Postgres, so that some stay for the platform."
+      ),
+      unauthenticated: variable(
+        "NARTHEX_PROXY_UNAUTHENTICATED",
+        forms.count,
+        defaultAuthenticationLimits.unauthenticated,
+        "Connections to one endpoint whose clients are authenticating; others wait."
+      ),
+      unauthenticated_per_address: variable(
+        "NARTHEX_PROXY_UNAUTHENTICATED_PER_ADDRESS",
+        forms.count,
+        defaultAuthenticationLimits.unauthenticated_per_address,
+        "Those of one client address, or of one /64."
+      ),
+      authentication_timeout: variable(
+        "NARTHEX_PROXY_AUTHENTICATION_TIMEOUT",
+        forms.duration,
+        defaultAuthenticationLimits.authentication_timeout,
+        "How long a client may take to authenticate once the compute has answered."
+      )
+    },
     trusted: variable(
       "NARTHEX_PROXY_TRUSTED",
       forms.list("networks", forms.network),

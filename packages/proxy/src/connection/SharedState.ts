@@ -1,0 +1,41 @@
+/** What the connections of a proxy share. */
+import type { Deferred } from "effect"
+import type { ActivityReports } from "../control-plane/ActivityReports.ts"
+import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
+import type { EndpointCache } from "../control-plane/EndpointCache.ts"
+import type { Address } from "../networks/Address.ts"
+import type { AuditTrail } from "../outcomes/AuditTrail.ts"
+import type { AuthenticationGate } from "./AuthenticationGate.ts"
+import type { CancelKeys } from "./CancelKeys.ts"
+import type { Computes } from "./Computes.ts"
+import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
+import type { Relay } from "./Relay.ts"
+import type { StrangerWakes } from "./StrangerWakes.ts"
+import type { Tls } from "./Tls.ts"
+
+/**
+ * What all connections of a proxy share. `runProxy` makes it once and passes it to each connection.
+ *
+ * It is a record rather than services of a `Context`: its parts live exactly as long as the listener, no embedder
+ * replaces one, and reading a member costs no look-up.
+ */
+export interface SharedState {
+  readonly domain: string
+  readonly tls: Tls | undefined
+  readonly limits: ConnectionLimiter
+  readonly gate: AuthenticationGate
+  readonly wakes: StrangerWakes
+  readonly allowlists: AllowlistCache
+  readonly endpoints: EndpointCache
+  readonly computes: Computes
+  readonly activity: ActivityReports
+  readonly cancelKeys: CancelKeys
+  readonly audit: AuditTrail
+  readonly relays: Set<Relay>
+  /** A monotonic clock, in milliseconds. */
+  readonly now: () => number
+  /** Whether this peer must send a PROXY header that names the client. */
+  readonly trusted: (peer: Address) => boolean
+  /** Done when draining begins. */
+  readonly draining: Deferred.Deferred<void>
+}
