@@ -14,7 +14,7 @@ import { defaultRateLimits, RateLimits } from "@narthex/http"
 import { Context, Duration, Effect, Layer, Redacted, Result } from "effect"
 import { settleAddresses } from "../../src/addresses.ts"
 import { layerReferences } from "../../src/references.ts"
-import { type Settings, urlOf } from "../../src/settings/Settings.ts"
+import type { Settings } from "../../src/settings/Settings.ts"
 import { settingsMarkdown, settingsTable, settingsText } from "../../src/settings/settingsTable.ts"
 import { variablesOf } from "../../src/settings/Variable.ts"
 import { variables } from "../../src/settings/variables.ts"
@@ -293,13 +293,4 @@ describe("the table of settings", () => {
       assert.notInclude(text, secret)
     })
   )
-})
-
-describe("the URL of a listener", () => {
-  it("the URL of a listener can be called", () => {
-    assert.strictEqual(urlOf({ host: "127.0.0.1", port: 4400 }), "http://127.0.0.1:4400")
-    assert.strictEqual(urlOf({ host: "0.0.0.0", port: 1 }), "http://127.0.0.1:1")
-    assert.strictEqual(urlOf({ host: "::", port: 1 }), "http://[::1]:1")
-    assert.strictEqual(urlOf({ host: "api.example", port: 80 }), "http://api.example:80")
-  })
 })
