@@ -205,6 +205,20 @@ describe("Suspending idle computes", () => {
     }).pipe(Effect.provide(Core))
   )
 
+  it.effect("an idle compute keeps running if a client asks for its start before the suspend begins", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const endpoints = yield* Endpoints
+      const { endpoint, project } = yield* running
+      yield* pass(300)
+      assert.strictEqual(yield* suspended, 1)
+      yield* endpoints.setDesiredState(project, endpoint.id, "active", bySystem)
+      yield* settle
+      assert.isFalse(machines.calls.some((call) => call.startsWith("stop")))
+      assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "active", generation: 1 })
+    }).pipe(Effect.provide(Core))
+  )
+
   it.effect("several instances that suspend an idle compute at once schedule one operation", () =>
     Effect.gen(function* () {
       const operations = yield* OperationStore
