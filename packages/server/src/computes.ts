@@ -38,7 +38,11 @@ export const layerComputes = (settings: Settings, isRunner: boolean): Computes =
   switch (settings.compute) {
     case "local":
       return Layer.provide(
-        LocalComputeDriver.layer({ dataDir: settings.data_dir, binaries: settings.postgres_bin ?? undefined }),
+        LocalComputeDriver.layer({
+          dataDir: settings.data_dir,
+          computeDir: settings.compute_dir ?? undefined,
+          binaries: settings.postgres_bin ?? undefined
+        }),
         // The embedded store is in the directory itself.
         settings.database === null ? Layer.empty : Layer.effectDiscard(claimHome(settings.data_dir))
       )

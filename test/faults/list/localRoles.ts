@@ -76,5 +76,43 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         why: "A role of the platform cannot be minted."
       }
     ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/BranchFences.ts",
+    tests: ["packages/local-postgres/test/BranchFences.test.ts"],
+    faults: [
+      {
+        id: "fences-lower",
+        find: "fence !== null && fence < (seen.get(branch) ?? fence)",
+        put: "fence !== null && fence < 0",
+        why: "A call with a lower fence is refused."
+      },
+      {
+        id: "fences-interrupt",
+        find: "fiber.interruptUnsafe()",
+        put: "fiber.pollUnsafe()",
+        why: "A later call interrupts an earlier one."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/copyRoom.ts",
+    tests: ["packages/local-postgres/test/BranchFences.test.ts", "packages/local-postgres/test/Failures.test.ts"],
+    faults: [
+      {
+        id: "copies-places",
+        find: "if (count(parent) >= most) {",
+        put: "if (count(parent) > most) {",
+        why: "The copies of one running parent are limited."
+      },
+      {
+        id: "copies-disk",
+        find: "if (free >= size + reserve) return",
+        put: "if (free >= size) return",
+        why: "A copy leaves the reserve of the disk free."
+      }
+    ]
   }
 ]

@@ -5,12 +5,28 @@
 import { Effect, Layer, Option } from "effect"
 import type { BranchId, EndpointId } from "../Ids.ts"
 import { type Compute, ComputeDriver, ComputeFailed, type ComputeRole } from "./ComputeDriver.ts"
+import { ComputeFence } from "./ComputeFence.ts"
 
 export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(ComputeDriver, () => {
   const branches = new Set<BranchId>()
   const computes = new Map<EndpointId, Compute>()
   /** The roles that were applied last; they count while a compute of the branch runs. */
   const applied = new Map<BranchId, ReadonlyArray<string>>()
+
+  /** The highest fence of a branch. */
+  const fences = new Map<BranchId, number>()
+  const fenced = <A>(branch: BranchId, call: Effect.Effect<A, ComputeFailed>) =>
+    Effect.flatMap(ComputeFence, (fence) => {
+      if (fence !== null && fence < (fences.get(branch) ?? fence)) {
+        return new ComputeFailed({
+          reason: "A later request has taken over this branch.",
+          retryable: true,
+          busy: true
+        })
+      }
+      if (fence !== null) fences.set(branch, fence)
+      return call
+    })
 
   const gone = (branch: BranchId) => new ComputeFailed({ reason: `Branch ${branch} has no data.`, retryable: false })
   const runs = (branch: BranchId) => [...computes.values()].some((compute) => compute.branch_id === branch)
@@ -21,35 +37,50 @@ export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(Comput
   }
 
   return ComputeDriver.of({
-    createBranch: (branch, parent) =>
-      Effect.suspend(() => {
+    createBranch: (branch, parent) => {
+      const create = Effect.suspend(() => {
         const missing = branches.has(branch) ? undefined : Option.getOrUndefined(parent)
         if (missing !== undefined && !branches.has(missing)) return gone(missing)
         return Effect.sync(() => void branches.add(branch))
-      }),
-    resetBranch: (branch, parent) =>
-      Effect.suspend(() => {
+      })
+      return fenced(branch, create)
+    },
+    resetBranch: (branch, parent) => {
+      const reset = Effect.suspend(() => {
         const missing = [branch, parent].find((id) => !branches.has(id))
         return missing === undefined ? Effect.sync(() => stopAll(branch)) : gone(missing)
-      }),
-    deleteBranch: (branch) =>
-      Effect.sync(() => {
+      })
+      return fenced(branch, reset)
+    },
+    deleteBranch: (branch) => {
+      const remove = Effect.sync(() => {
         stopAll(branch)
         branches.delete(branch)
-      }),
-    start: ({ branch_id, endpoint_id, generation, roles }) =>
-      Effect.suspend(() => {
+      })
+      return fenced(branch, remove)
+    },
+    start: ({ branch_id, endpoint_id, generation, roles }) => {
+      const start = Effect.suspend(() => {
         if (!branches.has(branch_id)) return gone(branch_id)
         const compute = { endpoint_id, branch_id, generation, address: `memory.invalid:${generation}` }
         computes.set(endpoint_id, compute)
         apply(branch_id, roles)
         return Effect.succeed(compute)
+      })
+      return fenced(branch_id, start)
+    },
+    stop: (endpoint) =>
+      Effect.suspend(() => {
+        const compute = computes.get(endpoint)
+        const stop = Effect.sync(() => void computes.delete(endpoint))
+        return compute === undefined ? Effect.void : fenced(compute.branch_id, stop)
       }),
-    stop: (endpoint) => Effect.sync(() => void computes.delete(endpoint)),
-    applyRoles: (branch, roles) =>
-      Effect.sync(() => {
+    applyRoles: (branch, roles) => {
+      const change = Effect.sync(() => {
         if (runs(branch)) apply(branch, roles)
-      }),
+      })
+      return fenced(branch, change)
+    },
     rolesOf: (branch) => Effect.sync(() => (runs(branch) ? Option.fromNullishOr(applied.get(branch)) : Option.none())),
     running: Effect.sync(() => [...computes.values()]),
     diskUsage: Effect.sync(() => [...branches].map((branch_id) => ({ branch_id, bytes: 0 })))

@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { ComputeDriver, type ComputeRole } from "../../src/computes/ComputeDriver.ts"
+import { ComputeFence } from "../../src/computes/ComputeFence.ts"
 import { aBranchId, anEndpointId } from "../records.ts"
 
 /** A role whose password is not known: its verifier has the form that a driver requires. */
@@ -46,6 +47,31 @@ export const computeDriverContract = <E>(name: string, adapter: Layer.Layer<Comp
         assert.deepStrictEqual(yield* driver.rolesOf(start.branch_id), Option.none())
         yield* driver.start({ ...start, generation: 2, roles: [aRole("next")] })
         assert.deepStrictEqual(yield* driver.rolesOf(start.branch_id), Option.some(["next"]))
+      })
+    )
+
+    it.effect("a call with a lower fence than one before it changes nothing of its branch, and is to be repeated", () =>
+      Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        const start = yield* started("kept")
+        const { branch_id, endpoint_id } = start
+        const fenced = (fence: number) => Effect.provideService(ComputeFence, fence)
+        yield* fenced(8)(driver.applyRoles(branch_id, [aRole("kept")]))
+        yield* fenced(8)(driver.applyRoles(branch_id, [aRole("kept")]))
+        for (const late of [
+          driver.createBranch(branch_id, Option.none()),
+          driver.applyRoles(branch_id, [aRole("late")]),
+          driver.start({ ...start, generation: 2 }),
+          driver.stop(endpoint_id),
+          driver.deleteBranch(branch_id)
+        ]) {
+          const failure = yield* Effect.flip(fenced(7)(late))
+          assert.deepStrictEqual([failure.retryable, failure.busy], [true, true])
+        }
+        assert.deepStrictEqual(yield* driver.rolesOf(branch_id), Option.some(["kept"]))
+        yield* driver.applyRoles(branch_id, [aRole("unfenced")])
+        yield* fenced(9)(driver.stop(endpoint_id))
+        yield* fenced(1)(driver.createBranch(aBranchId(), Option.none()))
       })
     )
   })

@@ -33,8 +33,15 @@ export const hasData = (cluster: Cluster) =>
 /** Removes what an interrupted call has left. */
 export const sweepData = (cluster: Cluster) => Effect.andThen(remove(makingOf(cluster)), remove(formerOf(cluster)))
 
-/** Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete. */
-export const putData = <E, R>(cluster: Cluster, make: (making: string) => Effect.Effect<void, E, R>) =>
+/**
+ * Installs the data that `make` writes to the given path. Earlier data are removed once the new data are complete.
+ * `confirm` fails when the data are no longer wanted; it runs last before they get their name.
+ */
+export const putData = <E, R, E2 = never, R2 = never>(
+  cluster: Cluster,
+  make: (making: string) => Effect.Effect<void, E, R>,
+  confirm: Effect.Effect<void, E2, R2>
+) =>
   Effect.gen(function* () {
     const making = makingOf(cluster)
     yield* makeClusterDirectory(cluster)
@@ -42,6 +49,7 @@ export const putData = <E, R>(cluster: Cluster, make: (making: string) => Effect
     yield* make(making)
     yield* majorOf(making)
     yield* runProgram("sync", ["-f", making])
+    yield* confirm
     if (yield* hasData(cluster)) yield* attempt("Replacing data", () => rename(cluster.data, formerOf(cluster)))
     yield* attempt(`Naming ${cluster.data}`, () => rename(making, cluster.data))
     yield* attempt(`Syncing ${cluster.directory}`, () => syncDirectory(cluster.directory))

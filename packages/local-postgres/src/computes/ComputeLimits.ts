@@ -6,9 +6,18 @@ export interface ComputeLimits {
   readonly revocation_within: Duration.Duration
   /** How much longer other changes of roles may take, and everything on a server that no user can reach. */
   readonly roles_patience: Duration.Duration
+  /** How many copies of one running parent are made at a time. `Cluster` has a slot for each. */
+  readonly copies_per_parent: number
+  /** Bytes that a copy leaves free on the disk. */
+  readonly disk_reserve: number
+  /** How long a call waits for the end of one that it takes over from. */
+  readonly takeover_within: Duration.Duration
 }
 
 export const defaultComputeLimits: ComputeLimits = {
   revocation_within: Duration.seconds(5),
-  roles_patience: Duration.seconds(60)
+  roles_patience: Duration.seconds(60),
+  copies_per_parent: 3,
+  disk_reserve: 256 * 1024 * 1024,
+  takeover_within: Duration.seconds(10)
 }

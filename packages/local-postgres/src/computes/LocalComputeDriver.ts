@@ -4,9 +4,10 @@
  *     computes/branches/<branch id>/       a cluster (`Cluster`) with the data of the branch
  *     sockets/<endpoint id>.<generation>   a link to its socket: the address of a compute
  *
- * All state is on disk and in the process table, so a process that starts after a crash finds it. An endpoint runs when
- * its link exists and the postmaster behind it is alive. The link is created after the roles are applied and removed
- * first when the endpoint stops, so a stale address leads nowhere.
+ * `NARTHEX_COMPUTE_DIR` is another place for `computes`. All state is on disk and in the process table, so a process
+ * that starts after a crash finds it. An endpoint runs when its link exists and the postmaster behind it is alive. The
+ * link is created after the roles are applied and removed first when the endpoint stops, so a stale address leads
+ * nowhere.
  *
  * Pitfall: keeping the links of an earlier postmaster. They would lead to the new one, so they are removed before it
  * starts.
@@ -15,15 +16,7 @@
  */
 import { mkdir, readdir } from "node:fs/promises"
 import { basename, join } from "node:path"
-import {
-  BranchId,
-  type Compute,
-  ComputeDriver,
-  ComputeFailed,
-  type ComputeRole,
-  type ComputeStart,
-  EndpointId
-} from "@narthex/core"
+import { BranchId, type Compute, ComputeDriver, type ComputeRole, type ComputeStart, EndpointId } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
 import { asSupervisor } from "../cluster/asSupervisor.ts"
 import { type Cluster, clusterAt, majorOf } from "../cluster/Cluster.ts"
@@ -36,15 +29,20 @@ import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
 import { awaitDirectory, type StandbyOptions } from "../machine/standby.ts"
+import { asComputeFailed } from "./asComputeFailed.ts"
+import { branchFences } from "./BranchFences.ts"
 import { branchLocks } from "./BranchLocks.ts"
 import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
 import { computeLinks } from "./ComputeLinks.ts"
+import { copyPlaces, hasDiskFor } from "./copyRoom.ts"
 import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
 import { mintedNames } from "./MintedRoles.ts"
 
 export interface LocalComputeOptions extends LocalPostgresOptions {
-  readonly limits?: Partial<ComputeLimits>
+  readonly limits?: Partial<ComputeLimits> | undefined
+  /** `NARTHEX_COMPUTE_DIR`: the directory of the clusters. Default: `computes` in the data directory. */
+  readonly computeDir?: string | undefined
 }
 
 /** Adopts the computes that an earlier process left running, starts none, and stops all when the scope closes. */
@@ -61,22 +59,16 @@ const fileNameForm = /^[A-Za-z0-9][A-Za-z0-9_-]*$/
 
 const refuse = (reason: string) => Effect.fail(new ImpossibleRequest({ reason }))
 
-/** Failures as the port declares them. Only a failed step of the machine may succeed when it is repeated. */
-const asComputeFailed = <A, R>(effect: Effect.Effect<A, LocalPostgresFailure | ImpossibleRequest, R>) =>
-  Effect.mapError(
-    effect,
-    (error) => new ComputeFailed({ reason: error.message, retryable: error._tag === "LocalPostgresError" })
-  )
-
 const branchOf = (cluster: Cluster) => BranchId.make(basename(cluster.directory))
 
 const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalComputeOptions, standby?: StandbyOptions) {
   const limits = { ...defaultComputeLimits, ...options.limits }
   const dataDir = yield* openDataDirectory(options.dataDir)
-  const branches = join(dataDir, "computes", "branches")
+  const computes =
+    options.computeDir === undefined ? join(dataDir, "computes") : yield* openDataDirectory(options.computeDir)
+  const branches = join(computes, "branches")
   yield* attempt(`Making ${branches}`, () => mkdir(branches, { recursive: true, mode: 0o700 }))
-  const directory = join(dataDir, "computes")
-  yield* standby === undefined ? lockDirectory(directory) : awaitDirectory(directory, standby)
+  yield* standby === undefined ? lockDirectory(computes) : awaitDirectory(computes, standby)
   const allClusters = attempt(`Listing ${branches}`, async () =>
     (await readdir(branches)).map((branch) => clusterAt(join(branches, branch), "compute"))
   )
@@ -85,6 +77,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   const links = computeLinks(yield* openSocketLinks(dataDir))
   const locked = branchLocks()
   const diskUsageOf = makeDiskUsage()
+  const { confirm, fenced } = branchFences(limits.takeover_within)
+  const inPlace = copyPlaces(limits.copies_per_parent)
 
   const clusterOf = (branch: BranchId) =>
     fileNameForm.test(branch)
@@ -101,6 +95,9 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     if ((yield* links.to(cluster)).length === 0) yield* stopPostgres(cluster)
   })
 
+  /** The list that this process applied last to a branch. */
+  const applied = new Map<BranchId, ComputeStart["roles"]>()
+
   /**
    * Copies the parent's data to a branch, if `wanted` says so. A running parent is not locked, so its endpoints can
    * start and stop during the copy; a stop fails the backup, and the operation is retried. A stopped parent is locked,
@@ -116,19 +113,21 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     if (branch === parent) return yield* refuse(`Branch ${branch} cannot be a copy of itself.`)
     const put = (copy: (making: string) => Effect.Effect<void, LocalPostgresFailure>) =>
       Effect.gen(function* () {
-        if (!(yield* wanted(target))) return
         if (!(yield* hasData(source))) return yield* refuse(`The parent branch ${parent} has no data.`)
-        yield* putData(target, copy)
+        yield* hasDiskFor(source.data, branches, limits.disk_reserve)
+        if (!(yield* wanted(target))) return
+        applied.delete(branch)
+        yield* putData(target, copy, confirm(branch))
       })
-    const fromRunning = (making: string) => copyRunning(source, making, machine.user)
-    const fromFiles = (making: string) => copyStopped(source.data, making)
-    if (yield* locked([parent], isRunning(source))) return yield* locked([branch], put(fromRunning))
-    const either = Effect.flatMap(isRunning(source), (running) => put(running ? fromRunning : fromFiles))
+    const fromRunning = inPlace(
+      parent,
+      put((making) => copyRunning(source, making, machine.user))
+    )
+    const fromFiles = put((making) => copyStopped(source.data, making))
+    if (yield* locked([parent], isRunning(source))) return yield* locked([branch], fromRunning)
+    const either = Effect.flatMap(isRunning(source), (running) => (running ? fromRunning : fromFiles))
     yield* locked([branch, parent], either)
   })
-
-  /** The list that this process applied last to a branch. */
-  const applied = new Map<BranchId, ComputeStart["roles"]>()
 
   const enforce = Effect.fnUntraced(function* (cluster: Cluster, roles: ComputeStart["roles"], prepares: boolean) {
     const branch = branchOf(cluster)
@@ -136,7 +135,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
       roles.some(({ access, role }) => role === former.role && access === former.access)
     const mayRevoke = !(applied.get(branch)?.every(isKept) ?? false)
     applied.delete(branch)
-    yield* enforceRoles({ machine, links, limits }, cluster, { roles, mayRevoke, prepares })
+    yield* enforceRoles({ confirm: confirm(branch), machine, links, limits }, cluster, { roles, mayRevoke, prepares })
     applied.set(branch, roles)
   })
 
@@ -149,7 +148,9 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const cluster = yield* clusterOf(branch)
     const template = yield* clusterTemplate(dataDir, machine)
     const copy = Effect.gen(function* () {
-      if (yield* isMissing(cluster)) yield* putData(cluster, (making) => copyStopped(template, making))
+      if (!(yield* isMissing(cluster))) return
+      yield* hasDiskFor(template, branches, limits.disk_reserve)
+      yield* putData(cluster, (making) => copyStopped(template, making), confirm(branch))
     })
     yield* locked([branch], copy)
   })
@@ -160,13 +161,21 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
 
   const deleteBranch = Effect.fn("LocalComputeDriver.deleteBranch")(function* (branch: BranchId) {
     const cluster = yield* clusterOf(branch)
-    yield* locked([branch], Effect.andThen(stopAll(cluster), removeData(cluster)))
+    const remove = Effect.gen(function* () {
+      yield* stopAll(cluster)
+      yield* confirm(branch)
+      applied.delete(branch)
+      yield* removeData(cluster)
+    })
+    yield* locked([branch], remove)
   })
 
   const stop = Effect.fn("LocalComputeDriver.stop")(function* (endpoint: EndpointId) {
     for (const link of yield* links.of(endpoint)) {
       const cluster = clusterAt(link.cluster, "compute")
-      yield* locked([branchOf(cluster)], Effect.andThen(links.remove([link]), stopUnlinked(cluster)))
+      const branch = branchOf(cluster)
+      const end = Effect.andThen(links.remove([link]), stopUnlinked(cluster))
+      yield* fenced(branch, locked([branch], end))
     }
   })
 
@@ -184,8 +193,10 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
         return yield* refuse(`A later generation of ${endpoint_id} than ${generation} was started.`)
       }
       if (!(yield* isRunning(cluster))) yield* Effect.flatMap(links.to(cluster), links.remove)
+      yield* confirm(branch_id)
       yield* startPostgres(cluster, machine)
       yield* enforce(cluster, roles, true)
+      yield* confirm(branch_id)
       const address = yield* links.put(name, cluster)
       yield* links.remove(former)
       return { endpoint_id, branch_id, generation, address } satisfies Compute
@@ -236,12 +247,12 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   )
 
   return ComputeDriver.of({
-    createBranch: (branch, parent) => asComputeFailed(createBranch(branch, parent)),
-    resetBranch: (branch, parent) => asComputeFailed(resetBranch(branch, parent)),
-    deleteBranch: (branch) => asComputeFailed(deleteBranch(branch)),
-    start: (wanted) => asComputeFailed(start(wanted)),
+    createBranch: (branch, parent) => asComputeFailed(fenced(branch, createBranch(branch, parent))),
+    resetBranch: (branch, parent) => asComputeFailed(fenced(branch, resetBranch(branch, parent))),
+    deleteBranch: (branch) => asComputeFailed(fenced(branch, deleteBranch(branch))),
+    start: (wanted) => asComputeFailed(fenced(wanted.branch_id, start(wanted))),
     stop: (endpoint) => asComputeFailed(stop(endpoint)),
-    applyRoles: (branch, roles) => asComputeFailed(applyRolesTo(branch, roles)),
+    applyRoles: (branch, roles) => asComputeFailed(fenced(branch, applyRolesTo(branch, roles))),
     rolesOf: (branch) => asComputeFailed(rolesOf(branch)),
     running: asComputeFailed(running),
     diskUsage: asComputeFailed(Effect.flatMap(allClusters, diskUsageOf))

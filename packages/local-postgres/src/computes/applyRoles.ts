@@ -15,6 +15,7 @@ import { Clock, type Duration, Effect, Fiber, Schedule, Schema } from "effect"
 import type { SqlError } from "effect/sql"
 import { asSupervisor, sqlstateOf } from "../cluster/asSupervisor.ts"
 import { type Cluster, superuser } from "../cluster/Cluster.ts"
+import { endsWithin } from "../machine/endsWithin.ts"
 import { ImpossibleRequest, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { alter, bury, changesTo, create, mintedRoles, refusalOf, retire, unshare } from "./MintedRoles.ts"
 import { giveReading, isPrepared, prepareAccess, withdrawWrites } from "./RoleGroups.ts"
@@ -105,9 +106,14 @@ const inTime = <A>(
       return yield* new LocalPostgresError({ operation: "Applying roles", reason: "not done in time", busy: true })
     })
     return yield* Effect.raceFirst(Fiber.join(fiber), late).pipe(
-      Effect.ensuring(Effect.sync(() => fiber.interruptUnsafe()))
+      Effect.ensuring(Effect.sync(() => fiber.interruptUnsafe())),
+      // A call that takes the branch over must not meet a commit of this one.
+      Effect.onInterrupt(() => endsWithin(fiber, interruptedWithin))
     )
   })
+
+/** Milliseconds. The cancellation of a query takes at most about that long. */
+const interruptedWithin = 6_000
 
 /** Repeats what failed because another session was at the same rows, until the caller's time is over. */
 const contended = <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>) =>

@@ -10,7 +10,7 @@ import { type BranchDiskUsage, BranchId } from "@narthex/core"
 import { Effect, Option } from "effect"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { findPostmaster } from "../cluster/PostgresProcess.ts"
-import { attempt, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
+import { attempt, attemptToRead, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 
 /** `lstat` counts blocks of this size, whatever the file system's own are (POSIX). */
 const blockSize = 512
@@ -54,7 +54,7 @@ export const makeDiskUsage = () => {
     const version = runs ? undefined : yield* attempt(`Looking at ${directory}`, () => versionOf(cluster))
     const former = known.get(directory)
     if (former !== undefined && former.version === version) return former.bytes
-    const bytes = yield* attempt(`Measuring ${directory}`, (signal) => bytesUnder(directory, signal))
+    const bytes = yield* attemptToRead(`Measuring ${directory}`, (signal) => bytesUnder(directory, signal))
     if (version === undefined) known.delete(directory)
     else known.set(directory, { version, bytes })
     return bytes

@@ -9,6 +9,7 @@
 import { Effect } from "effect"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { killPostgres, startPostgres } from "../cluster/PostgresProcess.ts"
+import type { NoRoomNow } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
 import { applyRoles, type RolesToApply } from "./applyRoles.ts"
 import type { ComputeLimits } from "./ComputeLimits.ts"
@@ -18,10 +19,12 @@ interface Given {
   readonly machine: Machine
   readonly links: ComputeLinks
   readonly limits: ComputeLimits
+  /** Fails when a later call has taken the branch over. */
+  readonly confirm: Effect.Effect<void, NoRoomNow>
 }
 
 export const enforceRoles = Effect.fn("enforceRoles")(function* (
-  { limits, links, machine }: Given,
+  { confirm, limits, links, machine }: Given,
   cluster: Cluster,
   wanted: Omit<RolesToApply, "within" | "patience">
 ) {
@@ -35,11 +38,13 @@ export const enforceRoles = Effect.fn("enforceRoles")(function* (
   const again = Effect.gen(function* () {
     yield* links.remove(former)
     yield* killPostgres(cluster)
+    yield* confirm
     yield* startPostgres(cluster, machine)
     yield* Effect.mapError(applyRoles(cluster, { ...wanted, within: patience, patience }), (error) =>
       error._tag === "RolesNotApplied" ? error.reason : error
     )
   })
-  yield* Effect.onError(again, () => Effect.ignore(killPostgres(cluster)))
+  const confirmed = Effect.andThen(again, confirm)
+  yield* Effect.onError(confirmed, () => Effect.ignore(killPostgres(cluster)))
   yield* Effect.forEach(former, ({ name }) => links.put(name, cluster), { discard: true })
 })

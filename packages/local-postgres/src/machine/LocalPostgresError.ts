@@ -65,14 +65,32 @@ export class ImpossibleRequest extends Schema.TaggedError<ImpossibleRequest>()("
   }
 }
 
+/** There is no room for the request now. It can be fulfilled later, and `reason` names nothing of this machine. */
+export class NoRoomNow extends Schema.TaggedError<NoRoomNow>()("NoRoomNow", {
+  reason: Schema.String
+}) {
+  override get message() {
+    return this.reason
+  }
+}
+
 export type LocalPostgresFailure =
   | PostgresBinariesMissing
   | DataDirectoryLocked
   | DataDirectoryUnusable
   | LocalPostgresError
 
-/** Runs a promise of the platform; a rejection becomes the reason of a `LocalPostgresError`. */
-export const attempt = <A>(operation: string, run: (signal: AbortSignal) => Promise<A>) =>
+/**
+ * Runs a promise of the platform; a rejection becomes the reason of a `LocalPostgresError`.
+ *
+ * Pitfall: making it interruptible. The platform goes on with a rename or a removal that is not awaited, next to the
+ * call that takes over. What only reads, and for long, is `attemptToRead`.
+ */
+export const attempt = <A>(operation: string, run: () => Promise<A>) =>
+  Effect.uninterruptible(attemptToRead(operation, run))
+
+/** `attempt` for what changes nothing: an interruption aborts the signal and does not wait. */
+export const attemptToRead = <A>(operation: string, run: (signal: AbortSignal) => Promise<A>) =>
   Effect.tryPromise({ try: run, catch: (cause) => new LocalPostgresError({ operation, reason: reasonOf(cause) }) })
 
 const reasonOf = (cause: unknown) => (cause instanceof Error ? cause.message : String(cause))

@@ -1,5 +1,6 @@
 /**
- * Runs a program to its end and returns its standard output. A failure is an error with its standard error.
+ * Runs a program to its end and returns its standard output. A failure is an error with its standard error. An
+ * interruption kills it.
  *
  * The environment has only a path and a locale: a child never inherits secrets, and its output does not depend on the
  * environment of this process.
@@ -22,6 +23,7 @@ export const runProgram = (command: string, args: ReadonlyArray<string>, options
   Effect.callback<string, LocalPostgresError>((resume) => {
     const fail = (reason: string) => resume(Effect.fail(new LocalPostgresError({ operation: command, reason })))
     const output = { out: "", err: "" }
+    let closed = false
     const child = spawn(command, args, {
       cwd: "/",
       env: environment,
@@ -36,10 +38,13 @@ export const runProgram = (command: string, args: ReadonlyArray<string>, options
     })
     child.once("error", (cause) => fail(cause.message))
     child.once("close", (code, signal) => {
+      closed = true
       if (code === 0) resume(Effect.succeed(output.out))
       else fail(`it ended with ${signal ?? `code ${code}`}. ${output.err.trim()}`)
     })
-    return Effect.sync(() => {
+    // What takes over must not meet it: the end is awaited, for a bounded time.
+    return Effect.gen(function* () {
       child.kill("SIGKILL")
+      for (let waited = 0; !closed && waited < 5_000; waited += 2) yield* Effect.sleep(2)
     })
   })

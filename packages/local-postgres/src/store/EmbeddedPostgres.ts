@@ -61,7 +61,7 @@ const start = Effect.fn("EmbeddedPostgres.start")(function* (options: LocalPostg
   const machine = yield* findMachine(options, major)
   if (!(yield* hasData(cluster))) {
     const template = yield* clusterTemplate(dataDir, machine)
-    yield* putData(cluster, (making) => copyStopped(template, making))
+    yield* putData(cluster, (making) => copyStopped(template, making), Effect.void)
   }
   yield* Effect.addFinalizer(() =>
     Effect.catch(stopPostgres(cluster), (error) =>

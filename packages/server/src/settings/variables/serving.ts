@@ -28,6 +28,12 @@ export const store = {
     "./.narthex",
     "The directory of everything that the embedded parts keep."
   ),
+  compute_dir: optional(
+    "NARTHEX_COMPUTE_DIR",
+    forms.path,
+    "`computes` in NARTHEX_DATA_DIR",
+    "The directory of the databases of branches with NARTHEX_COMPUTE=local. In production, a directory on another file system than the store's: what tenants write then cannot fill the store's disk."
+  ),
   master_secret: secret(
     "NARTHEX_MASTER_SECRET",
     forms.masterSecret,

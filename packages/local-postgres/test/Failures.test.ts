@@ -1,0 +1,92 @@
+import { rm } from "node:fs/promises"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { BranchId, ComputeDriver, type ComputeFailed, EndpointId } from "@narthex/core"
+import { LocalComputeDriver } from "@narthex/local-postgres"
+import { Context, Effect, Layer, Option } from "effect"
+import { asSupervisor } from "../src/cluster/asSupervisor.ts"
+import { clusterAt } from "../src/cluster/Cluster.ts"
+import { closedDirectory, dataDirectory, kinds } from "./support.ts"
+
+const [{ choice, tag }] = kinds
+const parent = BranchId.make("br-parent")
+const child = BranchId.make("br-child")
+const first = { branch_id: parent, endpoint_id: EndpointId.make("ep-parent"), generation: 1, roles: [] }
+
+/** The tenant reads a sentence; the operator's log gets what the machine said. */
+const isForTenants = ({ detail, reason }: ComputeFailed, dataDir: string) => {
+  assert.notInclude(reason, "/")
+  assert.match(reason, /^[A-Z][^\n]*\.$/)
+  assert.include(detail ?? "", dataDir)
+}
+
+describe("failures of local computes", { tags: [tag] }, () => {
+  it.live("a copy waits while every slot of its parent is in use", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      const built = yield* Layer.build(LocalComputeDriver.layer({ dataDir, binaries: choice }))
+      const driver = Context.get(built, ComputeDriver)
+      yield* driver.createBranch(parent, Option.none())
+      yield* driver.start(first)
+      const cluster = clusterAt(join(dataDir, "computes", "branches", parent), "compute")
+      const failure = yield* asSupervisor(cluster, "postgres", (sql) =>
+        Effect.gen(function* () {
+          for (let n = 0; n < 8; n++) {
+            yield* sql`SELECT pg_create_physical_replication_slot(${`held_${n}`}, true, true)::text`
+          }
+          return yield* Effect.flip(driver.createBranch(child, Option.some(parent)))
+        })
+      )
+      assert.deepStrictEqual([failure.busy, failure.retryable], [true, true])
+      isForTenants(failure, dataDir)
+      yield* driver.createBranch(child, Option.some(parent))
+    })
+  )
+
+  it.live(
+    "a branch is not made when it would leave too little disk space, and the directory of clusters can be chosen",
+    () =>
+      Effect.gen(function* () {
+        const dataDir = yield* dataDirectory(0)
+        const computeDir = join(yield* closedDirectory, "computes")
+        const full = LocalComputeDriver.layer({
+          dataDir,
+          computeDir,
+          binaries: choice,
+          limits: { disk_reserve: 2 ** 52 }
+        })
+        const failure = yield* ComputeDriver.use((driver) =>
+          Effect.flip(driver.createBranch(parent, Option.none()))
+        ).pipe(Effect.provide(full))
+        assert.strictEqual(failure.reason, "There is not enough free disk space.")
+        isForTenants(failure, dataDir)
+        yield* ComputeDriver.use((driver) =>
+          Effect.gen(function* () {
+            yield* driver.createBranch(parent, Option.none())
+            yield* driver.start(first)
+            yield* asSupervisor(
+              clusterAt(join(computeDir, "branches", parent), "compute"),
+              "postgres",
+              (sql) => sql`SELECT 1`
+            )
+          })
+        ).pipe(Effect.provide(LocalComputeDriver.layer({ dataDir, computeDir, binaries: choice })))
+      })
+  )
+
+  it.live("a server that cannot start says why to the operator only", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      const start = Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        yield* driver.createBranch(parent, Option.none())
+        const cluster = clusterAt(join(dataDir, "computes", "branches", parent), "compute")
+        yield* Effect.promise(() => rm(join(cluster.data, "global", "pg_control")))
+        return yield* Effect.flip(driver.start(first))
+      })
+      const failure = yield* Effect.provide(start, LocalComputeDriver.layer({ dataDir, binaries: choice }))
+      assert.notInclude(failure.reason, "/")
+      assert.include(failure.detail ?? "", "pg_control")
+    })
+  )
+})
