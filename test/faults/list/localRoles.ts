@@ -4,7 +4,7 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 
 const revocation = ["packages/local-postgres/test/Revocation.test.ts"]
 const minted = ["packages/local-postgres/test/MintedRoles.test.ts"]
-const readOnly = ["packages/local-postgres/test/ReadOnlyRoles.test.ts"]
+const readOnly = ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"]
 
 export const localRoles: ReadonlyArray<FaultsOfFile> = [
   {
@@ -49,6 +49,12 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         find: "WHERE is_grantable AND grantor = owner",
         put: "WHERE false",
         why: "A right to write that a role passed on ends with its option to grant."
+      },
+      {
+        id: "roles-public-writes",
+        find: "FROM foreign_to_owner WHERE privilege_type <> reading AND grantee NOT IN (SELECT role FROM trusted)",
+        put: "FROM foreign_to_owner WHERE false",
+        why: "What an agent granted PUBLIC in a sandbox is revoked when the sandbox becomes main."
       },
       {
         id: "roles-definer-functions",
