@@ -87,15 +87,15 @@ for (const kind of [0, 1] as const) {
             "GRANT INSERT (n), UPDATE (m) ON columns TO reader",
             "CREATE SEQUENCE counter",
             "GRANT USAGE ON SEQUENCE counter TO PUBLIC",
-            "CREATE TABLE handed (n int)",
-            "GRANT ALL ON handed TO second WITH GRANT OPTION",
             "CREATE SCHEMA open",
             "GRANT ALL ON SCHEMA open TO PUBLIC",
             "ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC",
             "CREATE FUNCTION write() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'INSERT INTO granted VALUES (1) RETURNING n'",
             "RESET ROLE",
             "CREATE TABLE mine (n int)",
-            "GRANT ALL ON mine TO PUBLIC"
+            "GRANT ALL ON mine TO PUBLIC",
+            "CREATE TABLE handed (n int)",
+            "GRANT ALL ON handed TO second WITH GRANT OPTION"
           )
           yield* as("second", "RESET ROLE", "GRANT ALL ON handed TO PUBLIC")
           yield* as("reader", "INSERT INTO granted VALUES (1)", "INSERT INTO handed VALUES (1)", "SELECT write()")
@@ -116,7 +116,7 @@ for (const kind of [0, 1] as const) {
             yield* isDenied("reader", write)
           yield* as("reader", "SELECT FROM granted", "SELECT FROM handed", "SELECT FROM next")
           yield* as("writer", "SELECT write()")
-          yield* as("second", "SELECT write()", "INSERT INTO handed VALUES (2)")
+          yield* as("second", "SELECT write()", "RESET ROLE", "INSERT INTO handed VALUES (2)")
         })
       )
 
