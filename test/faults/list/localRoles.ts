@@ -45,12 +45,6 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
     tests: readOnly,
     faults: [
       {
-        id: "roles-grant-options",
-        find: "WHERE is_grantable AND grantor = owner",
-        put: "WHERE false",
-        why: "A right to write that a role passed on ends with its option to grant."
-      },
-      {
         id: "roles-public-writes",
         find: "FROM foreign_to_owner WHERE privilege_type <> reading AND grantee NOT IN (SELECT role FROM trusted)",
         put: "FROM foreign_to_owner WHERE false",
