@@ -67,12 +67,18 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   )
 })
 
-/** Ends the sessions and stops the server, by force if it does not react. Does nothing when it is not running. */
+/**
+ * Ends the sessions and stops the server, by force if it does not react. Does nothing when it is not running.
+ *
+ * Pitfall: looking only for a server with a `postmaster.pid`. If this process's predecessor was killed right after it
+ * had spawned the server, the file may not be written yet, and the server would go on in a directory that is removed.
+ */
 export const stopPostgres = Effect.fn("stopPostgres")(function* (cluster: Cluster) {
   const running = yield* findPostmaster(cluster)
   if (Option.isSome(running)) {
     if (yield* endProcess(running.value, cluster)) return
   }
+  yield* endRemaining(cluster)
   yield* clearRemains(cluster)
 })
 
