@@ -49,7 +49,11 @@ export class CannotStart extends Schema.TaggedError<CannotStart>()("CannotStart"
   }
 }
 
-const sentence = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** The error's message, or that of its cause where it has none of its own, as a listener that cannot bind its port. */
+const sentence = (error: unknown): string => {
+  if (!(error instanceof Error)) return String(error)
+  return error.message === "" && error.cause !== undefined ? sentence(error.cause) : error.message
+}
 
 /** The arguments were invalid, and the help with the reason has been printed. */
 const isExplained = (error: unknown) => CliError.isCliError(error) && error._tag === "ShowHelp"
