@@ -83,7 +83,8 @@ layer(runner, { excludeTestServices: true })("endpoints", (it) => {
               const awake = new Set(
                 outcomes.map((it) => (Result.isSuccess(it) ? JSON.stringify(it.success) : it.failure._tag))
               )
-              yield* setDesiredState(at.project, at.endpoint.id, "idle", bySystem)
+              // As a person: the system suspends only what has been idle for its time-out.
+              yield* setDesiredState(at.project, at.endpoint.id, "idle", initiatorOf(at.owner))
               yield* settled(at.project, at.branch)
               return [
                 ...(fresh.join() === "start_compute" ? [] : [`operations: ${fresh.join(", ")}`]),

@@ -57,7 +57,7 @@ layer(world, { excludeTestServices: true })("a project", (it) => {
       assert.isTrue(Result.isSuccess(first))
       assert.deepStrictEqual(
         others.map((it) => (Result.isSuccess(it) ? "made" : it.failure._tag)),
-        ["InvalidMember", "NotFound"]
+        ["InvalidMember", "InvalidMember"]
       )
       assert.deepStrictEqual(yield* leftOf(it.project), [])
     })

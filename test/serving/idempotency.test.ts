@@ -4,10 +4,11 @@
  * `packages/http/test/handlers/idempotency.crashes.test.ts`; here the process itself dies.
  */
 import { assert, layer } from "@effect/vitest"
-import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
-import postgres from "postgres"
+import { Effect, Exit, Fiber, Scope } from "effect"
+import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
 import { times } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
+import { stablePorts } from "../walk/stablePorts.ts"
 import { ask, signIn } from "./support/ask.ts"
 import { Program } from "./support/Program.ts"
 import { Serving } from "./support/Serving.ts"
@@ -18,7 +19,13 @@ const create = (url: string, token: string, name: string) =>
   Effect.promise(async () => {
     const response = await fetch(`${url}/v1/projects`, {
       method: "POST",
-      headers: { authorization: `Bearer ${token}`, "content-type": "application/json", "idempotency-key": name },
+      headers: {
+        authorization: `Bearer ${token}`,
+        // A connection to a server that was killed must not be used for the next one, which has its port.
+        connection: "close",
+        "content-type": "application/json",
+        "idempotency-key": name
+      },
       body: JSON.stringify({ name }),
       signal: AbortSignal.timeout(30_000)
     })
@@ -30,9 +37,10 @@ layer(Serving.layer, { excludeTestServices: true, timeout: "3 hours" })("a serve
   it.effect("calls with idempotency keys take effect once each, whenever the process of the server is killed", () =>
     Effect.gen(function* () {
       const { database, environment, issuer } = yield* Serving
-      // Tokens stay valid over restarts on other ports.
-      const settings = { ...environment, NARTHEX_API_URL: "http://api.test" }
-      const sql = postgres(Redacted.value(database), { max: 1, onnotice: () => undefined })
+      // One port for all restarts: the API's URL is the issuer of the token.
+      const [port] = yield* Effect.promise(() => stablePorts(1))
+      const settings = { ...environment, NARTHEX_API_PORT: String(port) }
+      const { admin } = yield* PostgresServer
       const start = Effect.gen(function* () {
         const scope = yield* Scope.make()
         const program = yield* Scope.provide(Program.start("server", ["--roles", "api"], settings), scope)
@@ -50,7 +58,7 @@ layer(Serving.layer, { excludeTestServices: true, timeout: "3 hours" })("a serve
         yield* server.kill
         yield* Effect.forEach(sent, Fiber.join)
         server = yield* start
-        yield* Effect.promise(() => sql`update idempotency_record set lease_until = now() - interval '1 hour'`)
+        yield* admin("update idempotency_record set lease_until = now() - interval '1 hour'", database)
         for (const name of names) {
           const { replayed, status } = yield* create(server.url, token, name)
           assert.strictEqual(status, 201, name)
@@ -64,7 +72,6 @@ layer(Serving.layer, { excludeTestServices: true, timeout: "3 hours" })("a serve
         )
       }
       yield* server.kill
-      yield* Effect.promise(() => sql.end({ timeout: 5 }))
       note(`${rounds} kills, ${rounds * calls} calls; ${replays} of them had committed before.`)
     })
   )

@@ -60,7 +60,15 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
   it.effect("an instance with the role api needs no Postgres programs, and announces and opens only what it runs", () =>
     Effect.gen(function* () {
       const { program } = yield* Api
-      assert.sameMembers(Object.keys(program.ready), ["ready", "pid", "api", "admin", "providers"])
+      assert.sameMembers(Object.keys(program.ready), [
+        "ready",
+        "pid",
+        "mode",
+        "mode_because",
+        "api",
+        "admin",
+        "providers"
+      ])
       assert.sameMembers([...program.listensOn], [program.address("api"), program.address("admin")].map(portOf))
     })
   )
@@ -87,7 +95,15 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
     it.effect("the instance with the roles runner and console announces and opens only what it runs", () =>
       Effect.gen(function* () {
         const { program } = yield* Others
-        assert.sameMembers(Object.keys(program.ready), ["ready", "pid", "console", "admin", "providers"])
+        assert.sameMembers(Object.keys(program.ready), [
+          "ready",
+          "pid",
+          "mode",
+          "mode_because",
+          "console",
+          "admin",
+          "providers"
+        ])
         assert.sameMembers([...program.listensOn], [program.address("console"), program.address("admin")].map(portOf))
       })
     )

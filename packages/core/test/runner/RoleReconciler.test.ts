@@ -13,6 +13,7 @@ import { Branches } from "../../src/provisioning/Branches.ts"
 import { Credentials } from "../../src/provisioning/Credentials.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
+import { defaultQuotas, QuotaPolicy } from "../../src/quotas/Quota.ts"
 import { RoleReconciler } from "../../src/runner/RoleReconciler.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { aBranchRole } from "../../testing/records.ts"
@@ -143,7 +144,7 @@ describe("Ending roles", () => {
       for (let round = 0; round < 3; round++) scheduled += yield* endRoles
       assert.strictEqual(scheduled, 1)
       assert.deepStrictEqual(yield* work(branch), ["create_timeline", "apply_config"])
-    }).pipe(Effect.provide(Core))
+    }).pipe(Effect.provide(Core), Effect.provideService(QuotaPolicy, { ...defaultQuotas, personal_percent: 100 }))
   )
 })
 
