@@ -47,6 +47,13 @@ on conflict (branch_id) do nothing`
 const cannot = (reason: string, detail?: string) =>
   new ComputeFailed({ reason, retryable: false, ...(detail === undefined ? {} : { detail }) })
 
+/** The operation goes on under its latest claim; that is no failure of it. */
+const overtaken = new ComputeFailed({
+  reason: "A later call for the branch has been carried out.",
+  retryable: true,
+  busy: true
+})
+
 /** The store or the server may answer at the next attempt. */
 const later = (reason: string) => (error: StorageError) =>
   new ComputeFailed({ reason, detail: `${error.message} ${String(error.cause)}`, retryable: true })
@@ -79,7 +86,7 @@ export const layerStaticComputes = (
           [branch]
         )
         if (row === undefined || fence === null) return row?.address
-        if (fence < row.fence) return yield* cannot("A later call for the branch has been carried out.")
+        if (fence < row.fence) return yield* overtaken
         yield* ask("update static_compute set fence = $2 where branch_id = $1", [branch, fence])
         return row.address
       })
@@ -209,9 +216,9 @@ export const layerStaticComputes = (
       )
 
       return ComputeDriver.of({
-        createBranch: (_, parent) =>
+        createBranch: (branch, parent) =>
           Option.isNone(parent)
-            ? Effect.void
+            ? Effect.asVoid(stored(held(branch)))
             : cannot("With static computes a branch cannot be a copy of another branch."),
         resetBranch: () => cannot("With static computes a branch cannot be reset."),
         deleteBranch,

@@ -35,7 +35,7 @@ const driver = Layer.unwrap(
   )
 ).pipe(Layer.provide(testDatabase))
 
-computeDriverContract("static", driver.pipe(Layer.provide(machines(2))))
+computeDriverContract("static", driver.pipe(Layer.provide(machines(4))))
 
 const mint = Effect.fnUntraced(function* (access: ComputeRole["access"]) {
   const { password, role, verifier } = yield* makeRoleSecret
