@@ -77,14 +77,7 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
     area: "operations",
     file: "packages/postgres/src/database/Database.ts",
     tests: ["packages/postgres/test/sessionLimits.test.ts"],
-    faults: [
-      {
-        id: "session-limits",
-        find: "...(prepare ? { startupParameters: parameters } : {})",
-        put: "",
-        why: "A lock that is not released fails a statement."
-      }
-    ]
+    faults: []
   },
   {
     area: "credentials",
