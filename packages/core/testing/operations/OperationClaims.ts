@@ -122,7 +122,7 @@ export const operationClaimsContract = <E>(name: string, adapter: Layer.Layer<Op
       })
     )
 
-    it.effect("an organization holds as many operations of a class as the limit says, whoever claims", () =>
+    it.effect("the claims of an organization in a class never exceed its limit, on all workers together", () =>
       Effect.gen(function* () {
         const place = aPlace()
         const made = yield* several(8, place, "create_branch")

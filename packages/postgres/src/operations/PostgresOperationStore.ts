@@ -72,7 +72,7 @@ const make = Effect.gen(function* () {
       Effect.map(
         operations.all(
           "OperationStore.list",
-          // Operations are never deleted, so those of one branch have their own index.
+          // Operations are kept for weeks, so those of one branch have their own index.
           `select * from operation
            where project_id = $1 and id < $2 ${branch === null ? "" : "and branch_id = $4"}
            order by id desc limit $3`,
