@@ -36,9 +36,9 @@ export const allowlistStore: ReadonlyArray<FaultsOfFile> = [
         why: "Proxies learn of a new rule."
       },
       {
-        id: "allowlist-replaced",
-        find: "Option.exists(former, (it) => it.inForce(now))",
-        put: "Option.isSome(former)",
+        id: "allowlist-lapsed-stored",
+        find: "yield* store.purgeLapsed(project.id, now)",
+        put: "",
         why: "A lapsed rule is not replaced but gone."
       },
       {

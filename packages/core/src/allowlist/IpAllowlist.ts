@@ -87,13 +87,13 @@ export class IpAllowlist extends Context.Service<
         const rule = yield* Effect.fromResult(makeRule(input, by, now))
         const step = Effect.gen(function* () {
           const others = (yield* store.lock(project.id)).filter((it) => it.inForce(now) && it.cidr !== rule.cidr)
-          // A list is read whole, so it holds no more than its rules in force.
+          // A list is read whole, so it holds no more than its rules in force, and `former` is one of those.
           yield* store.purgeLapsed(project.id, now)
           if (others.length >= maxRules)
             return yield* new Conflict({ reason: `A project lists at most ${maxRules} networks. Remove one first.` })
           const former = yield* store.put(project.id, rule)
           yield* announce(project)
-          return { rule, replaced: Option.exists(former, (it) => it.inForce(now)) }
+          return { rule, replaced: Option.isSome(former) }
         })
         return yield* run(step)
       })
