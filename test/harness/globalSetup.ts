@@ -5,7 +5,9 @@ import { resolve } from "node:path"
 import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
 import { ServerProcess } from "../../packages/postgres/test/support/ServerProcess.ts"
+import { bundle } from "../../packages/server/bundle.ts"
 import { chromiumLaunch } from "./chromiumLaunch.ts"
+import { programSources, programsFolder } from "./programs.ts"
 import { type MakeResource, ResourceServer } from "./ResourceServer.ts"
 import { missingInCi } from "./requirements.ts"
 
@@ -22,7 +24,10 @@ const browser: MakeResource = async () => {
 }
 
 const build: MakeResource = async () => {
-  const child = spawn(process.execPath, ["scripts/build.ts"], { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
+  const child = spawn(process.execPath, ["scripts/build.ts", "--programs"], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "pipe"]
+  })
   let said = ""
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
@@ -33,13 +38,18 @@ const build: MakeResource = async () => {
   return { description: {}, end: async () => undefined }
 }
 
+const programs: MakeResource = async () => {
+  await bundle(programSources, programsFolder)
+  return { description: {}, end: async () => undefined }
+}
+
 export default async ({ provide }: TestProject) => {
   const missing = missingInCi()
   if (missing.length > 0)
     throw new Error(
       `CI skips no test, and this machine has no ${missing.map(({ how, what }) => `${what} (${how})`).join(", no ")}.`
     )
-  const server = await ResourceServer.start({ postgres, chromium: browser, build })
+  const server = await ResourceServer.start({ postgres, chromium: browser, build, programs })
   provide("resources", server.socket)
   return () => server.stop()
 }

@@ -12,8 +12,10 @@ declare module "vitest" {
 /** Milliseconds. The first build of a clone compiles every package. */
 const limit = 540_000
 
+export type ResourceName = "postgres" | "chromium" | "build" | "programs"
+
 /** The description of a shared resource, once it is ready. Rejects with the reason if it cannot be made. */
-export const resource = <A>(name: "postgres" | "chromium" | "build"): Promise<A> =>
+export const resource = <A>(name: ResourceName): Promise<A> =>
   within(`the shared resource "${name}"`, ask<A>(name), limit)
 
 const ask = <A>(name: string): Promise<A> =>

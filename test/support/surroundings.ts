@@ -7,8 +7,8 @@ export const root = resolve(import.meta.dirname, "../..")
 
 /** The built programs, from the resource "build". */
 export const programs = {
-  platform: join(root, "packages/server/dist/main.js"),
-  server: join(root, "packages/server/dist/server.js"),
+  platform: join(root, "packages/server/dist/narthex-platform.js"),
+  server: join(root, "packages/server/dist/narthex-server.js"),
   cli: join(root, "packages/cli/dist/narthex.js")
 }
 

@@ -142,12 +142,12 @@ describe("the blocks about serving", { timeout: hangGuard }, () => {
       const { api, open } = yield* place
       // What `npm start` ends with, after it has set up and built.
       const block = replaced(blockOf("README.md", "NARTHEX_DEV_PROVIDERS=false").text, [
-        ["npm start", "node packages/server/dist/main.js"]
+        ["npm start", "node packages/server/dist/narthex-platform.js"]
       ])
       const running = yield* serve(yield* open, "npm start", block)
       const said = JSON.parse(running.stdout())
       assert.strictEqual(said.api, "https://api.example.com")
-      assert.include(readFileSync(`/proc/${said.pid}/cmdline`, "utf8"), "packages/server/dist/main.js")
+      assert.include(readFileSync(`/proc/${said.pid}/cmdline`, "utf8"), "packages/server/dist/narthex-platform.js")
       assert.deepStrictEqual(
         said.providers.map(({ id }: { readonly id: string }) => id),
         ["one", "two"]

@@ -12,6 +12,7 @@ import type { ComputeRole } from "@narthex/core"
 import { Effect, Option, Redacted } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { within } from "../../../test/harness/eventually.ts"
+import { program } from "../../../test/harness/programs.ts"
 import { requirements } from "../../../test/harness/requirements.ts"
 import { useClusterTemplates } from "../testing/clusterTemplates.ts"
 import { postgresAskedFor } from "../testing/postgresPrograms.ts"
@@ -100,8 +101,8 @@ export const supervise = (task: Task) =>
   )
 
 const start = async (task: Task) => {
-  const script = join(import.meta.dirname, "supervisor.ts")
-  const child = spawn(process.execPath, ["--conditions=source", script, JSON.stringify(task)], {
+  const script = await program("postgres-supervisor")
+  const child = spawn(process.execPath, [script, JSON.stringify(task)], {
     stdio: ["pipe", "pipe", "pipe"]
   })
   let complaint = ""

@@ -1,2 +1,2 @@
 #!/usr/bin/env node
-import "../dist/proxyServer.js"
+import "../dist/narthex-proxy.js"

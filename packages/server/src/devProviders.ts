@@ -25,9 +25,16 @@ export interface DevProvidersPlan {
   readonly consoleUrl: string
 }
 
-/** The package itself, not one of its dependencies: that message names its path too. */
-const isMissing = (cause: unknown) =>
-  cause instanceof Error && cause.message.startsWith("Cannot find package '@narthex/dev-providers'")
+/**
+ * Whether the package itself is missing, and not one of its dependencies. In the bundle of the server its code is there
+ * in any case, and what is missing is `oidc-provider`, imported from elsewhere than from the package.
+ */
+const isMissing = (cause: unknown) => {
+  if (!(cause instanceof Error)) return false
+  const [named = "", importer = ""] = cause.message.split(" imported from ")
+  if (named === "Cannot find package '@narthex/dev-providers'") return true
+  return named === "Cannot find package 'oidc-provider'" && !importer.includes("dev-providers")
+}
 
 const installed = () => import("@narthex/dev-providers")
 

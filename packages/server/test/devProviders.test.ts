@@ -20,6 +20,16 @@ describe("the development providers of a server", () => {
     })
   )
 
+  it.effect(
+    "when the bundle of the server finds no identity provider to load, the start fails with the same sentence",
+    () =>
+      Effect.gen(function* () {
+        const importer = "/app/node_modules/@narthex/server/dist/narthex-src.chunk.js"
+        const error = yield* Effect.flip(startDevProviders(plan, notInstalled("oidc-provider", importer)))
+        assert.strictEqual(error._tag, "DevProvidersMissing")
+      })
+  )
+
   it.effect("when a dependency of their package is missing, the failure is reported as it is", () =>
     Effect.gen(function* () {
       const exit = yield* Effect.exit(

@@ -1,10 +1,10 @@
 /** API servers on one database, each in its own process and restarted after it was killed. */
 import { type ChildProcessByStdio, spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
 import { createInterface } from "node:readline"
 import type { Readable, Writable } from "node:stream"
 import { within } from "../../harness/eventually.ts"
+import { program } from "../../harness/programs.ts"
 
 export interface ApiOptions {
   readonly ring?: number
@@ -21,8 +21,6 @@ export type Command =
   /** Wakes now what would wake within this many milliseconds. */
   | { readonly wake: number }
 
-const script = join(import.meta.dirname, "apiProcess.ts")
-
 export class ApiProcess {
   /** 0 while it is not up. */
   port = 0
@@ -37,7 +35,7 @@ export class ApiProcess {
 
   /** Resolves when it listens. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, ["--conditions=source", script, this.#args], {
+    const child = spawn(process.execPath, [await program("api-process"), this.#args], {
       stdio: ["pipe", "pipe", "pipe"]
     })
     this.#child = child

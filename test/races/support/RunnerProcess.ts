@@ -1,12 +1,9 @@
 /** A runner in its own process, which a test can start, kill at any point, and start again. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { within } from "../../harness/eventually.ts"
-
-/** The advisory lock that each step of a compute takes, shared, before it ends. */
-export const stepLock = 7_001
+import { program } from "../../harness/programs.ts"
 
 export interface RunnerOptions {
   readonly url: string
@@ -20,8 +17,6 @@ export interface RunnerUp {
   /** Who holds the leases of this process. */
   readonly worker: string
 }
-
-const script = join(import.meta.dirname, "runnerMain.ts")
 
 export class RunnerProcess {
   readonly #args: string
@@ -49,7 +44,7 @@ export class RunnerProcess {
 
   /** Done when it works. */
   async start(): Promise<void> {
-    const child = spawn(process.execPath, ["--conditions=source", script, this.#args], {
+    const child = spawn(process.execPath, [await program("runner"), this.#args], {
       stdio: ["pipe", "pipe", "pipe"]
     })
     this.#child = child

@@ -21,7 +21,8 @@ import {
 } from "@narthex/core"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Duration, Effect, Layer, Random, Redacted, References, Stream } from "effect"
-import { type RunnerOptions, type RunnerUp, stepLock } from "./RunnerProcess.ts"
+import type { RunnerOptions, RunnerUp } from "./RunnerProcess.ts"
+import { stepLock } from "./stepLock.ts"
 
 // Written by the test.
 const { lease_ms, name, url } = JSON.parse(process.argv[2] ?? "{}") as RunnerOptions

@@ -4,7 +4,8 @@ import { Database } from "@narthex/postgres"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
 import { eventually } from "../../harness/eventually.ts"
-import { RunnerProcess, stepLock } from "./RunnerProcess.ts"
+import { RunnerProcess } from "./RunnerProcess.ts"
+import { stepLock } from "./stepLock.ts"
 import { worldAt } from "./world.ts"
 
 /** So long that no lease expires on a stalled machine; only `kill` ends one early. */

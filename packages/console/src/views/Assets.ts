@@ -5,7 +5,8 @@
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 
-const directory = new URL("../../assets/", import.meta.url)
+/** Found by the package's name, because a bundle is in another folder. */
+const directory = new URL(import.meta.resolve("@narthex/console/assets/base.css"))
 
 /** Removes comments and joins white space, which CSS reads as one space. */
 const compact = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")

