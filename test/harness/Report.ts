@@ -1,9 +1,9 @@
 /**
  * The report of a run: progress, each failure with its test's name and line, what was skipped and why, and how to
  * repeat a failure. The output of tests and of the servers under test goes to a file for each test file, which a
- * failure names.
+ * failure names. `test-results/durations.txt` has the seconds of every file, to load it and to run its tests.
  */
-import { appendFileSync, mkdirSync, rmSync } from "node:fs"
+import { appendFileSync, mkdirSync, rmSync, writeFileSync } from "node:fs"
 import { join, relative } from "node:path"
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from "vitest/node"
 import { describeError, ownLine } from "./failure.ts"
@@ -27,6 +27,8 @@ const clock = (millis: number): string => {
   const seconds = Math.round(millis / 1_000)
   return `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, "0")}`
 }
+
+const seconds = (millis: number): string => (millis / 1_000).toFixed(1).padStart(6)
 
 const plural = (count: number, word: string) => `${count.toLocaleString("en-US")} ${word}${count === 1 ? "" : "s"}`
 
@@ -118,11 +120,14 @@ export class Report implements Reporter {
   }
 
   #slowest(modules: ReadonlyArray<TestModule>): string {
-    const lines = modules
-      .map((module) => ({ name: this.#name(module), millis: module.diagnostic().duration }))
-      .sort((a, b) => b.millis - a.millis)
-      .slice(0, slowest)
-      .map(({ millis, name }) => `  ${(millis / 1_000).toFixed(1).padStart(6)} s  ${name}`)
+    const files = modules
+      .map((module) => ({ name: this.#name(module), ...module.diagnostic() }))
+      .sort((a, b) => b.duration - a.duration)
+    const all = files.map(
+      ({ collectDuration, duration, name }) => `${seconds(collectDuration)}  ${seconds(duration)}  ${name}\n`
+    )
+    writeFileSync(join(this.#root, "test-results", "durations.txt"), all.join(""))
+    const lines = files.slice(0, slowest).map(({ duration, name }) => `  ${seconds(duration)} s  ${name}`)
     return `\nThe slowest files\n${lines.join("\n")}`
   }
 
