@@ -1,6 +1,6 @@
 /**
- * The matrix on one database: in the long form every cell; in the short form each answer of a call once for each caller,
- * and successes and 404 once for each object (`selection.ts`).
+ * The matrix on one database: in the long form every cell; in the short form each answer of a call once, and successes
+ * and 404 once for each object, because only those depend on what storage answers (`selection.ts`).
  */
 import { layer } from "@effect/vitest"
 import { PostgresStorage } from "@narthex/postgres"
@@ -15,7 +15,7 @@ const api = authorizationApi(PostgresStorage.layer.pipe(Layer.provide(testDataba
 let cells = 0
 
 layer(api, { excludeTestServices: true, timeout: "120 seconds" })("the matrix over Postgres", (it) => {
-  for (const { run, says } of authorizationTests(long ? "all" : "spread"))
+  for (const { run, says } of authorizationTests(long ? "all" : "once"))
     it.effect(says, () =>
       Effect.map(run, (count) => {
         cells += count

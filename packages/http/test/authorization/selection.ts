@@ -2,13 +2,13 @@
  * Which cells of the matrix run.
  *
  * `all`: every cell. `spread`: each answer of a call once per caller, and answers that depend on the object (successes and
- * 404) also once per object. Code without storage decides the others, and they run over memory.
+ * 404) also once per object. `once`: each answer of a call once, and successes and 404 also once per object.
  */
 import { expected, type Side, sidesOf } from "./expectation.ts"
 import { type Principal, principals } from "./principals.ts"
 import type { Call, Row } from "./rows/cells.ts"
 
-export type Selection = "all" | "spread"
+export type Selection = "all" | "spread" | "once"
 
 export interface Selected {
   readonly call: Call
@@ -19,13 +19,13 @@ export interface Selected {
 const allSides = (call: Call): ReadonlyArray<Selected> =>
   principals.map((principal) => ({ call, principal, sides: sidesOf(call) }))
 
-const spreadSides = (row: Row, call: Call): ReadonlyArray<Selected> => {
+const someSides = (row: Row, call: Call, selection: "spread" | "once"): ReadonlyArray<Selected> => {
   const seen = new Set<string>()
   const isNew = (key: string) => !seen.has(key) && seen.add(key).has(key)
   return principals.map((principal) => {
     const sides = sidesOf(call).filter((side) => {
       const wanted = expected(row, call, principal, side)
-      const ofCaller = isNew(`${wanted} to ${principal}`)
+      const ofCaller = isNew(selection === "once" ? wanted : `${wanted} to ${principal}`)
       const ofObject = (wanted === "2" || wanted === "404") && isNew(`${wanted} at ${side}`)
       return ofCaller || ofObject
     })
@@ -35,7 +35,7 @@ const spreadSides = (row: Row, call: Call): ReadonlyArray<Selected> => {
 
 /** The cells of a row. */
 export const cellsOf = (row: Row, selection: Selection): ReadonlyArray<Selected> =>
-  row.calls.flatMap((call) => (selection === "all" ? allSides(call) : spreadSides(row, call)))
+  row.calls.flatMap((call) => (selection === "all" ? allSides(call) : someSides(row, call, selection)))
 
 const known = principals.filter((principal) => principal !== "-" && principal !== "!")
 
