@@ -2,6 +2,7 @@
 import { allowlistRules } from "./list/allowlistRules.ts"
 import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
+import { consent } from "./list/consent.ts"
 import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
 import { eventBroker } from "./list/eventBroker.ts"
@@ -37,6 +38,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...allowlistRules,
   ...allowlistStore,
   ...authentication,
+  ...consent,
   ...credentials,
   ...decisions,
   ...eventBroker,

@@ -1,7 +1,6 @@
 /** Invitations that are made or accepted at once. */
 import { assert, layer } from "@effect/vitest"
-import { InvitationLimit, Invitations, Organizations, type Sessions } from "@narthex/core"
-import { firstPage } from "@narthex/core/testing"
+import { Invitations, Organizations, type Sessions } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Effect, Result } from "effect"
 import { inOrder } from "./support/inOrder.ts"
@@ -86,20 +85,6 @@ layer(world, { excludeTestServices: true })("an invitation", (it) => {
       )
       assert.lengthOf(yield* query("test", "select 1 from invitation where org_id = $1", [org]), 0)
     })
-  )
-
-  it.effect("parallel invitations do not exceed the limit of an organization together", () =>
-    Effect.gen(function* () {
-      const invitations = yield* Invitations
-      const { org, owners } = yield* teamOf("limited")
-      yield* makeOwners(org, owners)
-      const invite = (n: number) => invitations.create(owners[0], { email: `guest-${n}@limit.example`, role: "member" })
-      yield* invite(0)
-      const outcomes = yield* inOrder(invite(1), [invite(2), invite(3), invite(4)])
-      assert.isTrue(Result.isSuccess(outcomes.first))
-      assert.strictEqual(successes(outcomes.others), 1)
-      assert.strictEqual((yield* invitations.list(org, firstPage)).items.length, 3)
-    }).pipe(Effect.provideService(InvitationLimit, 3))
   )
 
   it.effect(

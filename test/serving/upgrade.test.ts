@@ -52,7 +52,7 @@ begin
       string_agg(case it.data_type
         when 'text' then '''old'''
         when 'uuid' then '''0198f3d2-7c1a-7b44-9c55-000000000001'''
-        when 'boolean' then 'false'
+        when 'boolean' then 'true'
         when 'jsonb' then '''{"id":"old"}'''
         when 'timestamp with time zone' then '''2026-01-01T00:00:00Z'''
         else '1' end, ', ' order by it.ordinal_position) as row
@@ -134,5 +134,6 @@ const released = {
   "0011_lists": "85ab06c18e9dcfe35e641b32f3ccf25a",
   "0012_instances": "12ffc1f8244c477edaf24dfaa78ca085",
   "0012b_static_computes": "e106cbef6a681fc0b72694f95a5d0929",
-  "0012c_compute_home": "aa4909dc3f195730f01c47acdd9dab3e"
+  "0012c_compute_home": "aa4909dc3f195730f01c47acdd9dab3e",
+  "0013_consent": "9bc51d919d5adde6eaba3108fc4defc3"
 }

@@ -15,6 +15,7 @@ import { InvitationsApi } from "./groups/InvitationsApi.ts"
 import { IpAllowlistApi } from "./groups/IpAllowlistApi.ts"
 import { OperationsApi } from "./groups/OperationsApi.ts"
 import { OrganizationsApi } from "./groups/OrganizationsApi.ts"
+import { OwnInvitationsApi } from "./groups/OwnInvitationsApi.ts"
 import { ProjectsApi } from "./groups/ProjectsApi.ts"
 import { ProxyApi } from "./groups/ProxyApi.ts"
 import { RegionsApi } from "./groups/RegionsApi.ts"
@@ -38,6 +39,7 @@ export class Api extends HttpApi.make("narthex")
   .add(IpAllowlistApi)
   .add(OrganizationsApi)
   .add(InvitationsApi)
+  .add(OwnInvitationsApi)
   .add(EventsApi)
   .add(ProxyApi)
   .add(ServiceApi)

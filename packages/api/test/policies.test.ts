@@ -40,6 +40,7 @@ const person = (role: string | null, account_state: "active" | "pending" = "acti
   user,
   org_id,
   organization: new ActiveOrganization({ id: org_id, name: "o", role, personal: false }),
+  invited_by: null,
   account_state,
   permissions: permissionsOf(role ?? ""),
   expires_at: null
@@ -100,6 +101,7 @@ const letters = {
 /** What each credential gets before anything is looked up: a letter of the matrix, or a dot for going on. */
 const matrix: Record<string, ReadonlyArray<string>> = {
   "..... . .......": ["auth.whoami", "auth.clientAddress"],
+  ".. .... .iiiicc": ["ownInvitations.list", "ownInvitations.accept", "ownInvitations.decline"],
   ".. .... sssssss": ["auth.switchOrg", "auth.sessions", "auth.endSession"],
   "an .... .......": ["apiKeys.list", "apiKeys.listBare", "regions.list", "projects.list"],
   "an .... .iiii..": [

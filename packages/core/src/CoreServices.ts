@@ -20,6 +20,7 @@ import { OperationWaits } from "./operations/OperationWaits.ts"
 import { Invitations } from "./organizations/Invitations.ts"
 import { OperatorAccounts } from "./organizations/OperatorAccounts.ts"
 import { Organizations } from "./organizations/Organizations.ts"
+import { OwnInvitations } from "./organizations/OwnInvitations.ts"
 import { Branches } from "./provisioning/Branches.ts"
 import { Credentials } from "./provisioning/Credentials.ts"
 import { Endpoints } from "./provisioning/Endpoints.ts"
@@ -44,9 +45,13 @@ export const layerStreams = EventStreams.layer.pipe(
   Layer.provide(StreamScheduler.layer)
 )
 
-const People = Layer.mergeAll(Invitations.layer, OperatorAccounts.layer, Organizations.layer, Sessions.layer).pipe(
-  Layer.provideMerge(SignIn.layer)
-)
+const People = Layer.mergeAll(
+  Invitations.layer,
+  OperatorAccounts.layer,
+  Organizations.layer,
+  OwnInvitations.layer,
+  Sessions.layer
+).pipe(Layer.provideMerge(SignIn.layer))
 
 const Keys = CliLogin.layer.pipe(Layer.provideMerge(ApiKeys.layer), Layer.provideMerge(KeyUses.layer))
 

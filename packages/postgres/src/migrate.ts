@@ -28,6 +28,7 @@ import { lists } from "./migrations/0011_lists.ts"
 import { instances } from "./migrations/0012_instances.ts"
 import { staticComputes } from "./migrations/0012b_static_computes.ts"
 import { computeHome } from "./migrations/0012c_compute_home.ts"
+import { consent } from "./migrations/0013_consent.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -45,7 +46,8 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0011_lists", lists],
   ["0012_instances", instances],
   ["0012b_static_computes", staticComputes],
-  ["0012c_compute_home", computeHome]
+  ["0012c_compute_home", computeHome],
+  ["0013_consent", consent]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

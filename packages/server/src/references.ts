@@ -5,7 +5,6 @@ import {
   defaultRunnerSettings,
   EmittingRegion,
   EventSettings,
-  InvitationLimit,
   KeyLimit,
   ProxyAddress,
   QuotaPolicy,
@@ -34,7 +33,6 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
     Layer.succeed(AccessPolicy, settings.access),
     Layer.succeed(SessionPolicy, settings.sessions),
     Layer.succeed(KeyLimit, limits?.keys ?? Number.POSITIVE_INFINITY),
-    Layer.succeed(InvitationLimit, limits?.invitations ?? Number.MAX_SAFE_INTEGER),
     Layer.succeed(
       WaitLimit,
       limits === null

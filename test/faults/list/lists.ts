@@ -32,12 +32,6 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
         find: "where org_id = $1 and id < $2 order by id desc limit $3",
         put: "where org_id = $1 and ($2::text is null or id < $2) order by id desc limit $3",
         why: "A page of invitations does not read the rows before it."
-      },
-      {
-        id: "invitations-count",
-        find: "where org_id = $1 and accepted_at is null and revoked_at is null and expires_at > $2\n             limit",
-        put: "where org_id = $1 and accepted_at is null and revoked_at is null and $2::text is not null\n             limit",
-        why: "An expired invitation does not count as pending."
       }
     ]
   },
@@ -84,12 +78,6 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
     file: "packages/core/src/organizations/Invitations.ts",
     tests: ["packages/core/test/organizations/Invitations.test.ts", "test/races/invitations.test.ts"],
     faults: [
-      {
-        id: "invitation-limit",
-        find: "(yield* store.countPending(caller.org_id, now, limit)) >= limit",
-        put: "(yield* store.countPending(caller.org_id, now, limit)) > limit",
-        why: "An organization has no more pending invitations than the limit."
-      },
       {
         id: "invitation-revoked-again",
         find: 'if (status === "revoked") return yield* new NotFound({})',

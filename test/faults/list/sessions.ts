@@ -91,14 +91,14 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "session-switch-member",
-        find: "if (Option.isNone(yield* accounts.findMembership(target, caller.user.id))) return yield* new NotAMember({})",
+        find: "if (Option.isNone(membership)) return yield* new NotAMember({})",
         put: "",
         why: "A session switches only to an organization of its user."
       },
       {
         id: "session-switch-revoked",
-        find: "session === undefined || session.revoked_at !== null) return yield* new SignInRequired({})\n          if (Option",
-        put: "session === undefined) return yield* new SignInRequired({})\n          if (Option",
+        find: "session === undefined || session.revoked_at !== null) return yield* new SignInRequired({})\n          const membership",
+        put: "session === undefined) return yield* new SignInRequired({})\n          const membership",
         why: "A session that is over does not switch."
       },
       {

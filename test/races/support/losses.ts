@@ -69,7 +69,10 @@ export const lossesOf = (ports: Ports, lane: number) =>
       name,
       prepare: Effect.gen(function* () {
         yield* invite(removed, "member")
-        yield* enter(port, removed)
+        // At the first sign-in the invitation is accepted, after a removal only by the person.
+        const guest = yield* enter(port, removed)
+        const { body } = yield* done(ask(port, "GET", "/v1/invitations", { token: guest.token }))
+        for (const { id } of body.invitations) yield* post(`/v1/invitations/${id}/accept`, guest.token, undefined)
         const { token, user } = yield* enterTeam(removed, team)
         const used = byKey ? (yield* newKey(token)).secret : token
         return {

@@ -28,7 +28,10 @@ import { OpenAccountState, OpenCapability } from "../schemas/Shapes.ts"
 
 const at = Schema.DateTimeUtcFromString
 
-/** The answer of exchange, refresh and switch-org. */
+/**
+ * The answer of exchange, refresh and switch-org. `invited_by`: the first sign-in made the person a member of the
+ * organization, and the person has not confirmed it yet.
+ */
 export const SessionAnswer = Schema.Struct({
   access_token: Secret,
   token_type: Schema.Literal("Bearer"),
@@ -36,7 +39,8 @@ export const SessionAnswer = Schema.Struct({
   refresh_until: at,
   account_state: OpenAccountState,
   user: UserProfile,
-  organization: ActiveOrganization
+  organization: ActiveOrganization,
+  invited_by: Schema.NullOr(UserProfile)
 }).annotate({ identifier: "SessionAnswer" })
 export type SessionAnswer = typeof SessionAnswer.Type
 
@@ -45,6 +49,7 @@ export const Whoami = Schema.Struct({
   kind: Schema.Union([Schema.Literals(["session", "api_key"]), Schema.String]),
   user: UserProfile,
   organization: ActiveOrganization,
+  invited_by: Schema.NullOr(UserProfile),
   account_state: OpenAccountState,
   capability: Schema.NullOr(OpenCapability),
   scope: Schema.NullOr(Scope),

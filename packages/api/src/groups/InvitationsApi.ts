@@ -1,4 +1,4 @@
-/** The endpoints of invitations into an organization. No mail is sent: signing in with the invited address accepts it. */
+/** The endpoints of invitations into an organization. No mail is sent; `OwnInvitationsApi` accepts them. */
 import { changes, InvitationId, normalizeEmail, OrgId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"

@@ -28,6 +28,7 @@ export const whoami = ({ id, name, org }: FakeKey) => ({
   kind: "api_key",
   user,
   organization: { id: org, name: names[org] ?? org, role: "owner", personal: false },
+  invited_by: null,
   account_state: "active",
   capability: "read_write",
   scope: { type: "organization" },

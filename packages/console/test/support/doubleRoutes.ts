@@ -80,6 +80,7 @@ const selfCalls = (state: DoubleState, { body, headers, method, url }: Call, hel
         kind: "session",
         user: view.profile(person),
         organization: view.organization(state, org, person),
+        invited_by: null,
         account_state: person.pending ? "pending" : "active",
         capability: null,
         scope: null,

@@ -1,4 +1,6 @@
-/** Records of the double, encoded with the schemas of the contract. One that does not fit the contract fails the test. */
+/**
+ * Records of the double, encoded with the schemas of the contract. One that does not fit the contract fails the test.
+ */
 import {
   ApiKeyRecord,
   BranchRecord,
@@ -35,7 +37,8 @@ export const sessionAnswer = (state: DoubleState, token: string, { auth_time, ex
     refresh_until: new Date(auth_time + 12 * 3_600_000).toISOString(),
     account_state: person.pending ? "pending" : "active",
     user: profile(person),
-    organization: organization(state, org, person)
+    organization: organization(state, org, person),
+    invited_by: null
   })
 
 export const projectView = ({ branch_id, id, name, org_id, region_id }: StoredProject) =>

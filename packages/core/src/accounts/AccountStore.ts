@@ -44,6 +44,8 @@ export class AccountStore extends Context.Service<
     readonly findMember: (org: OrgId, user: UserId) => Effect.Effect<Option.Option<Member>, StorageError>
     /** Whether a member other than this user is an owner. */
     readonly hasOtherOwner: (org: OrgId, user: UserId) => Effect.Effect<boolean, StorageError>
+    /** The organization that the user's first sign-in led into, while the membership is not confirmed. */
+    readonly landingOf: (user: UserId) => Effect.Effect<Option.Option<OrgId>, StorageError>
     /** A user's organizations with the role held there, oldest first. */
     readonly organizationsOf: (user: UserId, page: PageRequest) => Effect.Effect<Page<OrganizationView>, StorageError>
   }
@@ -135,6 +137,13 @@ export class AccountStore extends Context.Service<
           Effect.map(membersOf(org), (rows) => Option.fromUndefinedOr(rows.find((row) => row.user_id === user))),
         hasOtherOwner: (org, user) =>
           Effect.map(membersOf(org), (rows) => rows.some((row) => row.role === "owner" && row.user_id !== user)),
+        landingOf: (user) =>
+          Effect.map(memberships.all, (rows) =>
+            Option.map(
+              Option.fromUndefinedOr(rows.find((row) => row.user_id === user && row.invited_by !== null)),
+              ({ org_id }) => org_id
+            )
+          ),
         organizationsOf: (user, page) =>
           Effect.gen(function* () {
             const roles = new Map(

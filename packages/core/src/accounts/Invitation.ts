@@ -3,8 +3,9 @@
  *
  * `expired` is computed from the clock and never stored; the store keeps the three instants.
  */
-import { Context, DateTime, Schema } from "effect"
+import { DateTime, Schema } from "effect"
 import { InvitationId, OrgId } from "../Ids.ts"
+import { UserProfile } from "./User.ts"
 import { UserRef } from "./UserRef.ts"
 
 export const InvitationStatus = Schema.Literals(["pending", "accepted", "revoked", "expired"])
@@ -12,11 +13,6 @@ export type InvitationStatus = typeof InvitationStatus.Type
 
 /** How many days an invitation stays pending; `resend` starts them again. */
 export const invitationDays = 7
-
-/** How many invitations of one organization may be pending (`NARTHEX_LIMIT_INVITATIONS`). */
-export const InvitationLimit = Context.Reference<number>("@narthex/core/accounts/InvitationLimit", {
-  defaultValue: () => 500
-})
 
 export class StoredInvitation extends Schema.Class<StoredInvitation>("StoredInvitation")({
   id: InvitationId,
@@ -35,6 +31,17 @@ export class StoredInvitation extends Schema.Class<StoredInvitation>("StoredInvi
     return DateTime.isLessThan(now, this.expires_at) ? "pending" : "expired"
   }
 }
+
+/** A pending invitation as the invited person sees it: by whom, and into which organization. */
+export class OwnInvitation extends Schema.Class<OwnInvitation>("OwnInvitation")({
+  id: InvitationId,
+  organization: Schema.Struct({ id: OrgId, name: Schema.String }),
+  role: Schema.String,
+  /** The address as it was when the invitation was made, and the present name. */
+  invited_by: UserProfile,
+  created_at: Schema.DateTimeUtcFromString,
+  expires_at: Schema.DateTimeUtcFromString
+}) {}
 
 /** An invitation as the API shows it. */
 export class Invitation extends StoredInvitation.extend<Invitation>("Invitation")({

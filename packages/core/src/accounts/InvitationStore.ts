@@ -6,7 +6,9 @@ import type { InvitationId, OrgId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
-import type { StoredInvitation } from "./Invitation.ts"
+import { OwnInvitation, type StoredInvitation } from "./Invitation.ts"
+import type { Organization } from "./Organization.ts"
+import { type User, UserProfile } from "./User.ts"
 
 export class InvitationStore extends Context.Service<
   InvitationStore,
@@ -23,20 +25,21 @@ export class InvitationStore extends Context.Service<
     readonly update: (invitation: StoredInvitation) => Effect.Effect<void, StorageError>
     /** Newest first. */
     readonly list: (org: OrgId, page: PageRequest) => Effect.Effect<Page<StoredInvitation>, StorageError>
-    /** How many of the organization are pending at `now`; counts no further than `atMost`. */
-    readonly countPending: (org: OrgId, now: DateTime.Utc, atMost: number) => Effect.Effect<number, StorageError>
     /** What is pending for a normalized address at `now`, over all organizations, newest first. */
     readonly pendingFor: (
       email: string,
       now: DateTime.Utc,
       page: PageRequest
-    ) => Effect.Effect<Page<StoredInvitation>, StorageError>
+    ) => Effect.Effect<Page<OwnInvitation>, StorageError>
   }
 >()("@narthex/core/accounts/InvitationStore") {
   static readonly layerMemory: Layer.Layer<InvitationStore, never, MemoryStorage> = Layer.effect(
     InvitationStore,
     Effect.gen(function* () {
-      const invitations = (yield* MemoryStorage).table<StoredInvitation>("invitation")
+      const { table } = yield* MemoryStorage
+      const invitations = table<StoredInvitation>("invitation")
+      const organizations = table<Organization>("organization")
+      const users = table<User>("user")
       return InvitationStore.of({
         find: invitations.get,
         lock: (org, id) =>
@@ -60,17 +63,21 @@ export class InvitationStore extends Context.Service<
               page
             )
           ),
-        countPending: (org, now, atMost) =>
-          Effect.map(invitations.all, (rows) =>
-            Math.min(rows.filter((row) => row.org_id === org && row.statusAt(now) === "pending").length, atMost)
-          ),
         pendingFor: (email, now, page) =>
-          Effect.map(invitations.all, (rows) =>
-            pageOfAll(
-              rows.filter((row) => row.email === email && row.statusAt(now) === "pending"),
-              page
+          Effect.gen(function* () {
+            const names = new Map((yield* organizations.all).map(({ id, name }) => [id, name]))
+            const people = new Map((yield* users.all).map(({ id, name }) => [id, name]))
+            const pending = (yield* invitations.all).filter(
+              (row) => row.email === email && row.statusAt(now) === "pending"
             )
-          )
+            const own = pending.flatMap(({ invited_by, org_id, ...rest }) => {
+              const name = names.get(org_id)
+              if (name === undefined) return []
+              const inviter = new UserProfile({ ...invited_by, name: people.get(invited_by.id) ?? null })
+              return [new OwnInvitation({ ...rest, organization: { id: org_id, name }, invited_by: inviter })]
+            })
+            return pageOfAll(own, page)
+          })
       })
     })
   )

@@ -6,7 +6,7 @@
  */
 import { Context, type DateTime, Effect } from "effect"
 import type { ActiveOrganization } from "../accounts/Organization.ts"
-import type { AccountState, User } from "../accounts/User.ts"
+import type { AccountState, User, UserProfile } from "../accounts/User.ts"
 import type { ApiKeyId, BranchId, OrgId, SessionId } from "../Ids.ts"
 import type { Capability, Scope, StoredSecret } from "../keys/ApiKey.ts"
 import type { Permission } from "./Permission.ts"
@@ -16,6 +16,8 @@ interface Caller {
   readonly org_id: OrgId
   /** `role` is `null` when the user is no longer a member. */
   readonly organization: ActiveOrganization
+  /** Who invited the user into the organization, while the membership is not confirmed (`Membership`). */
+  readonly invited_by: UserProfile | null
   readonly account_state: AccountState
   /** What the role grants. A key's capability and scope narrow it further; `decide` looks at all three. */
   readonly permissions: ReadonlySet<Permission>

@@ -96,7 +96,7 @@ export class Authentication extends Context.Service<
         })
 
         const callerOf = Effect.fnUntraced(function* (
-          { organization, user }: Standing,
+          { invited_by, organization, user }: Standing,
           org_id: OrgId,
           role: string | null
         ) {
@@ -110,6 +110,7 @@ export class Authentication extends Context.Service<
               role: organization === null ? null : role,
               personal: organization?.personal ?? false
             }),
+            invited_by,
             account_state: accountState(settings, user)
           }
         })

@@ -5,7 +5,7 @@
 import { Context, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import type { Organization } from "../accounts/Organization.ts"
-import type { User } from "../accounts/User.ts"
+import type { User, UserProfile } from "../accounts/User.ts"
 import type { ApiKeyId, OrgId, SessionId, UserId } from "../Ids.ts"
 import type { ApiKey, StoredApiKey } from "../keys/ApiKey.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
@@ -19,6 +19,8 @@ export interface Standing {
   readonly organization: Organization | null
   /** `null` when the user is no longer a member. */
   readonly role: string | null
+  /** Who invited the user, while the membership is not confirmed (`Membership`). */
+  readonly invited_by: UserProfile | null
 }
 
 export interface KeyStanding extends Standing {
@@ -66,7 +68,15 @@ export class CredentialStore extends Context.Service<
           const user = yield* accounts.findUser(userId)
           const organization = Option.getOrNull(yield* accounts.findOrganization(org))
           const membership = Option.getOrNull(yield* accounts.findMembership(org, userId))
-          return Option.map(user, (found): Standing => ({ user: found, organization, role: membership?.role ?? null }))
+          return Option.map(
+            user,
+            (found): Standing => ({
+              user: found,
+              organization,
+              role: membership?.role ?? null,
+              invited_by: membership?.invited_by ?? null
+            })
+          )
         })
 
         return CredentialStore.of({

@@ -1,10 +1,11 @@
 /**
- * Invitations into an organization: created, resent, revoked. `SignIn` accepts them when the invited person signs in.
+ * Invitations into an organization: created, resent, revoked. The invited person accepts them (`OwnInvitations`); a
+ * first sign-in accepts the only one (`SignIn`).
  */
 import { Context, DateTime, Duration, Effect, Layer } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { normalizeEmail } from "../accounts/EmailAddress.ts"
-import { Invitation, InvitationLimit, invitationDays, StoredInvitation } from "../accounts/Invitation.ts"
+import { Invitation, invitationDays, StoredInvitation } from "../accounts/Invitation.ts"
 import { InvitationStore } from "../accounts/InvitationStore.ts"
 import { isKnownRole } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
@@ -23,7 +24,7 @@ export class Invitations extends Context.Service<
   {
     /** Newest first. */
     readonly list: (org: OrgId, page: PageRequest) => Effect.Effect<Page<Invitation>, StorageError>
-    /** `Conflict` when one of this address is pending, or as many as `InvitationLimit` allows. */
+    /** `Conflict` when one of this address is pending. */
     readonly create: (
       caller: AnyCaller,
       wanted: { readonly email: string; readonly role: string }
@@ -69,7 +70,6 @@ export class Invitations extends Context.Service<
           if (!isKnownRole(role))
             return yield* new InvalidMember({ path: ["role"], reason: `There is no role "${role}".` })
           yield* checkRoleChange(admitted, { from: null, to: role })
-          const limit = yield* InvitationLimit
           const step = Effect.gen(function* () {
             const { caller } = yield* locked(admitted, "manage_invitations")
             yield* checkRoleChange(caller, { from: null, to: role })
@@ -87,11 +87,6 @@ export class Invitations extends Context.Service<
               accepted_at: null,
               revoked_at: null
             })
-            // Under the lock of the organization, so that parallel invitations do not exceed the limit together.
-            if ((yield* store.countPending(caller.org_id, now, limit)) >= limit)
-              return yield* new Conflict({
-                reason: `${limit} invitations of this organization are pending. Revoke one, or wait until one ends.`
-              })
             if (!(yield* store.add(invitation, now)))
               return yield* new Conflict({ reason: "An invitation of this address is pending. Resend or revoke it." })
             return view(invitation, now)

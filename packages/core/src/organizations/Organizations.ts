@@ -203,9 +203,8 @@ export class Organizations extends Context.Service<
               })
             const lower = !coversRole(role, member.role)
             if (lower && user === caller.user.id && !confirmed) return yield* lockout
-            yield* accounts.putMembership(
-              new Membership({ org_id: caller.org_id, user_id: user, role, joined_at: member.joined_at })
-            )
+            const membership = yield* orNotFound(accounts.findMembership(caller.org_id, user))
+            yield* accounts.putMembership(new Membership({ ...membership, role }))
             if (lower) yield* endUnheld(caller.org_id, user, role)
             if (lower) yield* emit(membershipRevoked(caller.org_id, user))
             return new Member({ ...member, role })

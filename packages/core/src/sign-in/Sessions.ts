@@ -3,7 +3,7 @@
  *
  * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account.
  * 2. `refresh`: a session JWT, valid or expired, becomes a fresh one while the window of the sign-in lasts.
- * 3. `switchOrg`: the session acts in another organization.
+ * 3. `switchOrg`: the session acts in another organization. It confirms a membership that the first sign-in made.
  * 4. `logout` and `end`: the session ends, on every instance, from the next request on.
  *
  * Pitfall: trusting the token. The row, under its lock, is authoritative: a late tab with an old token gets the
@@ -12,6 +12,7 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Schema } from "effect"
 import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
+import { Membership } from "../accounts/Membership.ts"
 import { personalOrgId } from "../accounts/Organization.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
 import { sessionRevoked } from "../events/InternalEvents.ts"
@@ -175,7 +176,6 @@ export class Sessions extends Context.Service<
             yield* revoke(session, "reused")
             return "reused" as const
           }
-          yield* signIn.honourInvitations(user)
           const refreshed = new Session({
             ...session,
             active_org_id: yield* activeOrganization(session),
@@ -191,12 +191,23 @@ export class Sessions extends Context.Service<
         return yield* issue(outcome.session, outcome.user)
       })
 
+      /** Confirms a membership that the first sign-in made (docs/design/identity.md I48). */
+      const confirm = Effect.fnUntraced(function* (org: OrgId, user: UserId) {
+        yield* accounts.lockOrganization(org)
+        // A removal or a change of role that the lock waited for has committed.
+        const membership = Option.getOrUndefined(yield* accounts.findMembership(org, user))
+        if (membership === undefined) return yield* new NotAMember({})
+        yield* accounts.putMembership(new Membership({ ...membership, invited_by: null }))
+      })
+
       const switchOrg = Effect.fn("Sessions.switchOrg")(function* (caller: SessionCaller, org: string) {
         const target = requestedId(OrgId, org)
         const step = Effect.gen(function* () {
           const session = Option.getOrUndefined(yield* store.lock(caller.session_id))
           if (session === undefined || session.revoked_at !== null) return yield* new SignInRequired({})
-          if (Option.isNone(yield* accounts.findMembership(target, caller.user.id))) return yield* new NotAMember({})
+          const membership = yield* accounts.findMembership(target, caller.user.id)
+          if (Option.isNone(membership)) return yield* new NotAMember({})
+          if (Option.exists(membership, ({ invited_by }) => invited_by !== null)) yield* confirm(target, caller.user.id)
           const switched = new Session({
             ...session,
             active_org_id: target,

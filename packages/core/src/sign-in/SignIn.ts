@@ -1,5 +1,5 @@
 /**
- * From a verified identity to an account: the user's row, the personal organization, and the pending invitations.
+ * From a verified identity to an account: the user's row, the personal organization, and the one pending invitation.
  *
  * It runs inside the exchange's transaction. The sign-in allowlist is checked before anything is written: an address
  * that is not on it leaves no row (docs/design/identity.md I15, I18).
@@ -27,8 +27,8 @@ export class EmailNotAllowed extends Schema.TaggedError<EmailNotAllowed>()("Emai
 export interface SignedIn {
   readonly user: User
   /**
-   * The organization the session starts in: at a first sign-in the newest one that invited the user, else the personal
-   * one.
+   * The organization in which the session starts: the one that invited the user at the first sign-in, if exactly one
+   * did, until the user has confirmed or left it. Otherwise the personal one.
    */
   readonly landing: OrgId
 }
@@ -43,11 +43,6 @@ export class SignIn extends Context.Service<
     readonly enter: (
       identity: VerifiedIdentity
     ) => Effect.Effect<SignedIn, EmailNotAllowed | InvalidIdToken | StorageError>
-    /**
-     * Turns the pending invitations of a user's verified address into memberships; answers those organizations, newest
-     * first.
-     */
-    readonly honourInvitations: (user: User) => Effect.Effect<ReadonlyArray<OrgId>, StorageError>
   }
 >()("@narthex/core/sign-in/SignIn") {
   static readonly layer: Layer.Layer<SignIn, never, AccountStore | InvitationStore> = Layer.effect(
@@ -69,16 +64,22 @@ export class SignIn extends Context.Service<
         return id
       })
 
-      const honourInvitations = Effect.fn("SignIn.honourInvitations")(function* (user: User) {
+      /**
+       * Joins the organization of the one invitation that is pending at a first sign-in. Of several none is accepted,
+       * because any stranger can send one: the person chooses (docs/design/identity.md I48).
+       */
+      const joinOnly = Effect.fnUntraced(function* (user: User) {
         const address = invitedAddress(user)
-        if (address === undefined) return []
-        const { items } = yield* invitations.pendingFor(address, yield* DateTime.now, { limit: 100, after: null })
-        const joined: Array<OrgId> = []
-        for (const found of items) {
-          const pending = yield* lockPending(user, found)
-          if (Option.isSome(pending) && (yield* accept(user, pending.value))) joined.push(found.org_id)
-        }
-        return joined
+        if (address === undefined) return undefined
+        const { items, next_cursor } = yield* invitations.pendingFor(address, yield* DateTime.now, {
+          limit: 1,
+          after: null
+        })
+        const [only] = items
+        if (only === undefined || next_cursor !== null) return undefined
+        const pending = yield* lockPending(user, { id: only.id, org_id: only.organization.id })
+        if (Option.isNone(pending)) return undefined
+        return Option.getOrUndefined(yield* accept(user, pending.value, "landing"))?.org_id
       })
 
       const first = Effect.fnUntraced(function* (identity: VerifiedIdentity) {
@@ -95,23 +96,23 @@ export class SignIn extends Context.Service<
         })
         if (!(yield* accounts.putUser(user))) return Option.none()
         const personal = yield* makePersonal(user)
-        const [invited] = yield* honourInvitations(user)
-        const bypasses = invited !== undefined && settings.invitations_bypass_gate
+        const joined = yield* joinOnly(user)
+        const bypasses = joined !== undefined && settings.invitations_bypass_gate
         const entered = bypasses ? new User({ ...user, enabled_at: now }) : user
         if (bypasses) yield* accounts.putUser(entered)
-        return Option.some({ user: entered, landing: invited ?? personal })
+        return Option.some({ user: entered, landing: joined ?? personal })
       })
 
       const again = Effect.fnUntraced(function* (stored: User, identity: VerifiedIdentity) {
         if (stored.disabled_at !== null) return yield* new InvalidIdToken({ cause: "the account is disabled" })
         const user = new User({ ...stored, ...known(identity) })
         yield* accounts.putUser(user)
-        yield* honourInvitations(user)
-        return { user, landing: personalOrgId(user.id) }
+        // A client that missed the answer of the first exchange exchanges again, and still lands where it led.
+        const landed = yield* accounts.landingOf(user.id)
+        return { user, landing: Option.getOrElse(landed, () => personalOrgId(user.id)) }
       })
 
       return SignIn.of({
-        honourInvitations,
         enter: Effect.fn("SignIn.enter")(function* (identity) {
           if (!maySignIn(yield* AccessPolicy, identity)) return yield* new EmailNotAllowed({})
           const stored = yield* accounts.lockUserByIdentity(identity.issuer, identity.subject)

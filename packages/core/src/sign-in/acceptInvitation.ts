@@ -12,7 +12,7 @@ import { normalizeEmail } from "../accounts/EmailAddress.ts"
 import { StoredInvitation } from "../accounts/Invitation.ts"
 import type { InvitationStore } from "../accounts/InvitationStore.ts"
 import { Membership } from "../accounts/Membership.ts"
-import type { User } from "../accounts/User.ts"
+import { type User, UserProfile } from "../accounts/User.ts"
 import { coversRole } from "../authorization/Permission.ts"
 import type { StorageError } from "../StorageError.ts"
 
@@ -38,35 +38,44 @@ export const lockOwnInvitation = (accounts: AccountStore["Service"], invitations
     )
   })
 
+/** The inviter, if they could still make the invitation; otherwise it is not accepted (docs/design/api.md A13). */
+const inviterOf = (accounts: AccountStore["Service"]) =>
+  Effect.fnUntraced(function* ({ invited_by, org_id, role }: StoredInvitation) {
+    const membership = Option.getOrUndefined(yield* accounts.findMembership(org_id, invited_by.id))
+    const person = Option.getOrUndefined(yield* accounts.findUser(invited_by.id))
+    const may =
+      membership !== undefined &&
+      person?.disabled_at === null &&
+      coversRole(membership.role, "admin") &&
+      coversRole(membership.role, role) &&
+      (role !== "owner" || membership.role === "owner")
+    return may ? person : undefined
+  })
+
 /**
- * Accepts an invitation that `lockOwnInvitation` answered. `false`: its inviter could no longer make it, so it is
- * revoked instead (docs/design/api.md, Organizations). A member keeps the role that they have.
+ * Accepts an invitation that `lockOwnInvitation` answered. `None`, without an effect: its inviter could no longer make
+ * it. A member keeps the role that they have.
+ *
+ * `landing`: a first sign-in accepts it, not the person. The membership names the inviter until the person confirms it.
  */
 export const acceptInvitation = (accounts: AccountStore["Service"], invitations: InvitationStore["Service"]) => {
-  const stillGiven = Effect.fnUntraced(function* (invitation: StoredInvitation) {
-    const inviter = Option.getOrUndefined(yield* accounts.findMembership(invitation.org_id, invitation.invited_by.id))
-    const person = Option.getOrUndefined(yield* accounts.findUser(invitation.invited_by.id))
-    return (
-      inviter !== undefined &&
-      person?.disabled_at === null &&
-      coversRole(inviter.role, "admin") &&
-      coversRole(inviter.role, invitation.role) &&
-      (invitation.role !== "owner" || inviter.role === "owner")
-    )
-  })
+  const inviter = inviterOf(accounts)
   return Effect.fnUntraced(function* (
     user: Pick<User, "id">,
-    invitation: StoredInvitation
-  ): Effect.fn.Return<boolean, StorageError> {
+    invitation: StoredInvitation,
+    by: "landing" | "person"
+  ): Effect.fn.Return<Option.Option<Membership>, StorageError> {
+    const person = yield* inviter(invitation)
+    if (person === undefined) return Option.none()
     const now = yield* DateTime.now
-    const given = yield* stillGiven(invitation)
-    yield* invitations.update(
-      new StoredInvitation({ ...invitation, ...(given ? { accepted_at: now } : { revoked_at: now }) })
-    )
-    if (given && Option.isNone(yield* accounts.findMembership(invitation.org_id, user.id)))
-      yield* accounts.putMembership(
-        new Membership({ org_id: invitation.org_id, user_id: user.id, role: invitation.role, joined_at: now })
-      )
-    return given
+    yield* invitations.update(new StoredInvitation({ ...invitation, accepted_at: now }))
+    const { org_id, role } = invitation
+    const existing = yield* accounts.findMembership(org_id, user.id)
+    if (Option.isSome(existing)) return existing
+    const { email, id, name } = person
+    const invited_by = by === "landing" ? new UserProfile({ id, email, name }) : null
+    const joined = new Membership({ org_id, user_id: user.id, role, joined_at: now, invited_by })
+    yield* accounts.putMembership(joined)
+    return Option.some(joined)
   })
 }

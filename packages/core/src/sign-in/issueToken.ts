@@ -17,6 +17,8 @@ export interface IssuedSession {
   readonly account_state: AccountState
   readonly user: UserProfile
   readonly organization: ActiveOrganization
+  /** Who invited the user into the organization, while the membership is not confirmed (`Membership`). */
+  readonly invited_by: UserProfile | null
 }
 
 const seconds = (instant: DateTime.Utc) => Math.floor(instant.epochMilliseconds / 1000)
@@ -55,6 +57,7 @@ export const issueToken = (
         name: Option.match(organization, { onNone: () => "", onSome: (it) => it.name }),
         role,
         personal: Option.match(organization, { onNone: () => false, onSome: (it) => it.personal })
-      })
+      }),
+      invited_by: Option.match(membership, { onNone: () => null, onSome: (it) => it.invited_by })
     }
   })

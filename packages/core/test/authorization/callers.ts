@@ -29,6 +29,7 @@ export const person = (role: string | null, account_state: "active" | "pending")
   user,
   org_id: org,
   organization: new ActiveOrganization({ id: org, name: "Team", role, personal: false }),
+  invited_by: null,
   account_state,
   permissions: permissionsOf(role ?? ""),
   expires_at: null

@@ -12,7 +12,7 @@ import { makeKeySecret } from "../../src/keys/KeySecret.ts"
 import { Invitations } from "../../src/organizations/Invitations.ts"
 import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
 import { Organizations } from "../../src/organizations/Organizations.ts"
-import { callerOf, People, signedIn, signIn, tagOf } from "../memory/core.ts"
+import { acceptAll, callerOf, People, signedIn, tagOf } from "../memory/core.ts"
 
 const keyFor = (creator: SessionCaller, expires_in_days: number | null = null) =>
   Effect.flatMap(ApiKeys, (keys) =>
@@ -85,7 +85,7 @@ describe("A key", () => {
       for (const policy of [self, reads("none", "branch")])
         assert.strictEqual(decide(policy, gone, {})?.code, "not_a_member")
       yield* invitations.create(ada, { email: "bob@example.com", role: "owner" })
-      yield* signIn("bob")
+      yield* acceptAll(yield* signedIn("bob"))
       const still = yield* callerOf(secret)
       assert.strictEqual(decide(self, still, {})?.code, "not_a_member")
       assert.strictEqual(still.permissions.size, 0)

@@ -5,7 +5,7 @@
  */
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { changes } from "../../src/authorization/Policy.ts"
-import type { SessionCaller } from "../../src/authorization/Principal.ts"
+import type { AnyCaller, SessionCaller } from "../../src/authorization/Principal.ts"
 import { layerServices } from "../../src/CoreServices.ts"
 import { CliLogin } from "../../src/cli-login/CliLogin.ts"
 import { ComputeDriver, ComputeFailed, type ComputeStart } from "../../src/computes/ComputeDriver.ts"
@@ -22,6 +22,7 @@ import { layerMemoryPorts } from "../../src/memoryPorts.ts"
 import { Invitations } from "../../src/organizations/Invitations.ts"
 import { OperatorAccounts } from "../../src/organizations/OperatorAccounts.ts"
 import { Organizations } from "../../src/organizations/Organizations.ts"
+import { OwnInvitations } from "../../src/organizations/OwnInvitations.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
@@ -58,6 +59,7 @@ export const People = Layer.mergeAll(
   Invitations.layer,
   OperatorAccounts.layer,
   Organizations.layer,
+  OwnInvitations.layer,
   Sessions.layer,
   Authentication.layer,
   CliLogin.layer
@@ -227,6 +229,14 @@ export const sessionCallerOf = Effect.fnUntraced(function* (token: Redacted.Reda
 
 export const signedIn = (person: Person | string) =>
   Effect.flatMap(signIn(person), ({ access_token }) => sessionCallerOf(access_token))
+
+/** Accepts every pending invitation of the caller. */
+export const acceptAll = (caller: AnyCaller) =>
+  Effect.gen(function* () {
+    const own = yield* OwnInvitations
+    const { items } = yield* own.list(caller, { limit: 1000, after: null })
+    return yield* Effect.forEach(items, ({ id }) => own.accept(caller, id))
+  })
 
 /** Creates a key for this user and authenticates its secret. */
 export const keyCallerOf = (

@@ -1,7 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { InvitationLimit } from "../../src/accounts/Invitation.ts"
 import { InvitationId } from "../../src/Ids.ts"
 import { Invitations } from "../../src/organizations/Invitations.ts"
 import { firstPage } from "../../testing/records.ts"
@@ -71,27 +70,6 @@ describe("Invitations", () => {
       assert.strictEqual(yield* tagOf(invitations.revoke(ada, id)), "NotFound")
       assert.strictEqual(yield* tagOf(invitations.resend(ada, id)), "NotFound")
     }).pipe(Effect.provide(People))
-  )
-
-  it.effect("an organization has only so many pending invitations; one that ended makes room", () =>
-    Effect.gen(function* () {
-      const invitations = yield* Invitations
-      const ada = yield* signedIn("ada")
-      const invite = (n: number) => invitations.create(ada, { email: `bob-${n}@example.com`, role: "member" })
-      const made = yield* Effect.forEach([0, 1, 2, 3, 4, 5, 6, 7], (n) => Effect.exit(invite(n)), {
-        concurrency: "unbounded"
-      })
-      assert.strictEqual(made.filter(({ _tag }) => _tag === "Success").length, 3)
-      const refused = yield* Effect.flip(invite(8))
-      assert.strictEqual(refused._tag, "Conflict")
-      assert.match(refused.message, /^3 invitations .* Revoke one/)
-      const [newest] = (yield* invitations.list(ada.org_id, firstPage)).items
-      yield* invitations.revoke(ada, newest?.id ?? InvitationId.make("none"))
-      yield* invite(9)
-      assert.strictEqual(yield* tagOf(invite(10)), "Conflict")
-      yield* TestClock.adjust(week)
-      yield* invite(11)
-    }).pipe(Effect.provideService(InvitationLimit, 3), Effect.provide(People))
   )
 
   it.effect("an invitation of another organization is not found", () =>

@@ -12,6 +12,7 @@ import { Refused } from "../../src/Refusals.ts"
 import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { aProject, firstPage } from "../../testing/records.ts"
 import {
+  acceptAll,
   Boundary,
   callerOf,
   keyCallerOf,
@@ -19,6 +20,7 @@ import {
   MortalCore,
   People,
   sessionCallerOf,
+  signedIn,
   signIn,
   tagOf
 } from "../memory/core.ts"
@@ -192,7 +194,7 @@ describe("A removal from an organization", () => {
       assert.isTrue(events.some(({ data }) => data["api_key_id"] !== undefined))
       assert.isTrue(events.some(({ data }) => data["user_id"] === member.user.id && data["org_id"] === founder.org_id))
       yield* invitations.create(founder, { email: "member-0@example.com", role: "owner" })
-      yield* signIn("member-0")
+      yield* acceptAll(yield* signedIn("member-0"))
       const accounts = yield* AccountStore
       assert.isTrue(Option.isSome(yield* accounts.findMembership(founder.org_id, member.user.id)))
       // Authentication.test.ts covers the key's secret after the return.

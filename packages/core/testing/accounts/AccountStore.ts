@@ -4,7 +4,7 @@ import { Effect, type Layer, Option } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { Organization } from "../../src/accounts/Organization.ts"
-import { User } from "../../src/accounts/User.ts"
+import { User, UserProfile } from "../../src/accounts/User.ts"
 import { encodeCursor, type PageRequest } from "../../src/Page.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { aMembership, anInvitation, anOrganization, aText, at, aUser, firstPage } from "../records.ts"
@@ -147,6 +147,24 @@ export const accountStoreContract = <E>(
         assert.deepStrictEqual((yield* invitations.list(gone.id, firstPage)).items, [])
         assert.isTrue(Option.isSome(yield* store.findMembership(stays.id, user.id)))
         assert.lengthOf((yield* invitations.list(stays.id, firstPage)).items, 1)
+      })
+    )
+
+    it.effect("the organization that a first sign-in led into is found until the membership is confirmed", () =>
+      Effect.gen(function* () {
+        const store = yield* AccountStore
+        const [{ id: org }, { id: user }] = [anOrganization(), aUser()]
+        const invited_by = new UserProfile({ ...aUser().ref, name: null })
+        const landed = aMembership(org, user, { invited_by })
+        yield* store.putMembership(aMembership(anOrganization().id, user))
+        assert.isTrue(Option.isNone(yield* store.landingOf(user)))
+        yield* store.putMembership(landed)
+        yield* store.putMembership(aMembership(org, aUser().id))
+        assert.deepStrictEqual(yield* store.landingOf(user), Option.some(org))
+        assert.deepStrictEqual(yield* store.findMembership(org, user), Option.some(landed))
+        assert.isTrue(Option.isNone(yield* store.landingOf(aUser().id)))
+        yield* store.putMembership(aMembership(org, user))
+        assert.isTrue(Option.isNone(yield* store.landingOf(user)))
       })
     )
 

@@ -2,7 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { Effect, type Layer, Option } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
-import { User } from "../../src/accounts/User.ts"
+import { User, UserProfile } from "../../src/accounts/User.ts"
 import { CredentialStore } from "../../src/guard/CredentialStore.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
 import { SessionStore } from "../../src/sessions/SessionStore.ts"
@@ -20,12 +20,13 @@ const settled = Effect.gen(function* () {
   ]
   const key = aStoredKey({ created_by: user.ref, expires_at: at(9) }, { org_id: organization.id, secrets })
   const session = aSession(user.id, { active_org_id: organization.id })
+  const invited_by = new UserProfile({ ...aUser().ref, name: "Grace" })
   yield* accounts.putUser(user)
   yield* accounts.putOrganization(organization)
-  yield* accounts.putMembership(aMembership(organization.id, user.id, { role: "admin" }))
+  yield* accounts.putMembership(aMembership(organization.id, user.id, { role: "admin", invited_by }))
   yield* (yield* ApiKeyStore).insert(key)
   yield* (yield* SessionStore).insert(session)
-  return { user, organization, key, session, digest: secrets[1]?.digest ?? "" }
+  return { user, organization, invited_by, key, session, digest: secrets[1]?.digest ?? "" }
 })
 
 export const credentialStoreContract = <E>(
@@ -33,30 +34,32 @@ export const credentialStoreContract = <E>(
   adapter: Layer.Layer<AccountStore | ApiKeyStore | CredentialStore | SessionStore | Transaction, E>
 ) =>
   layer(adapter, { excludeTestServices: true })(`CredentialStore: ${name}`, (it) => {
-    it.effect("a key is found by any digest of its secret, with user, organization and role", () =>
-      Effect.gen(function* () {
-        const store = yield* CredentialStore
-        const { digest, key, organization, user } = yield* settled
-        assert.deepStrictEqual(
-          yield* store.byKeyDigest([aText("unknown"), digest]),
-          Option.some({ key, user, organization, role: "admin" })
-        )
-        assert.isTrue(Option.isNone(yield* store.byKeyDigest([aText("unknown")])))
-      })
+    it.effect(
+      "a key is found by any digest of its secret, with user, organization, role and an unconfirmed invitation",
+      () =>
+        Effect.gen(function* () {
+          const store = yield* CredentialStore
+          const { digest, invited_by, key, organization, user } = yield* settled
+          assert.deepStrictEqual(
+            yield* store.byKeyDigest([aText("unknown"), digest]),
+            Option.some({ key, user, organization, role: "admin", invited_by })
+          )
+          assert.isTrue(Option.isNone(yield* store.byKeyDigest([aText("unknown")])))
+        })
     )
 
     it.effect("a session is found with the role of its user in an organization", () =>
       Effect.gen(function* () {
         const store = yield* CredentialStore
-        const { organization, session, user } = yield* settled
+        const { invited_by, organization, session, user } = yield* settled
         assert.deepStrictEqual(
           yield* store.bySession(session.id, organization.id),
-          Option.some({ session, user, organization, role: "admin" })
+          Option.some({ session, user, organization, role: "admin", invited_by })
         )
         const foreign = (yield* settled).organization
         assert.deepStrictEqual(
           yield* store.bySession(session.id, foreign.id),
-          Option.some({ session, user, organization: foreign, role: null })
+          Option.some({ session, user, organization: foreign, role: null, invited_by: null })
         )
         assert.isTrue(Option.isNone(yield* store.bySession(aSession(user.id).id, organization.id)))
       })

@@ -18,12 +18,13 @@ import { problems } from "../toProblem.ts"
 const answer = (session: IssuedSession) => ({ ...session, token_type: "Bearer" as const })
 
 const whoami = Effect.map(Principal, (caller) => {
-  const { account_state, expires_at, kind, organization, user } = caller
+  const { account_state, expires_at, invited_by, kind, organization, user } = caller
   const key = caller.kind === "api_key" ? caller : undefined
   return {
     kind,
     user: new UserProfile({ id: user.id, email: user.email, name: user.name }),
     organization,
+    invited_by,
     account_state,
     capability: key?.capability ?? null,
     scope: key?.scope ?? null,

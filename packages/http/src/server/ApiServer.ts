@@ -20,7 +20,7 @@ import { CliHandlers } from "../handlers/cli.ts"
 import { EndpointsHandlers, OperationsHandlers } from "../handlers/endpoints.ts"
 import { EventsHandlers } from "../handlers/events.ts"
 import { IpAllowlistHandlers } from "../handlers/ipAllow.ts"
-import { InvitationsHandlers, OrganizationsHandlers } from "../handlers/orgs.ts"
+import { InvitationsHandlers, OrganizationsHandlers, OwnInvitationsHandlers } from "../handlers/orgs.ts"
 import { ProjectsHandlers } from "../handlers/projects.ts"
 import { ProxyHandlers } from "../handlers/proxy.ts"
 import { RegionsHandlers } from "../handlers/regions.ts"
@@ -61,6 +61,7 @@ const Handlers = Layer.mergeAll(
   EndpointsHandlers,
   EventsHandlers,
   InvitationsHandlers,
+  OwnInvitationsHandlers,
   IpAllowlistHandlers,
   OperationsHandlers,
   OrganizationsHandlers,

@@ -1,7 +1,7 @@
 /**
- * An organization with the callers and objects of the matrix, a second project, and a foreign organization. It is written
- * through the ports, and each part only when a cell needs it: a cell that may change
- * something gets a world of its own.
+ * An organization with the callers and objects of the matrix, a second project, and a foreign organization. It is
+ * written through the ports, and each part only when a cell needs it: a cell that may change something gets a world of
+ * its own.
  */
 import {
   AccountStore,
@@ -48,6 +48,7 @@ import {
   aUser
 } from "@narthex/core/testing"
 import { DateTime, Duration, Effect, Redacted } from "effect"
+import { many, once } from "./memo.ts"
 import { rolesOf } from "./worldRoles.ts"
 
 /** Which branch of a project. */
@@ -65,18 +66,6 @@ const kinds: Record<On, Partial<Branch>> = {
 export const listed = "10.0.0.0/8"
 
 const region_id = RegionId.make("local")
-
-/** Runs once; later calls return the first result. */
-const once = <A>(make: Effect.Effect<A>): Effect.Effect<A> => Effect.runSync(Effect.cached(make))
-
-const many = <Key extends string, A>(make: (key: Key) => Effect.Effect<A>) => {
-  const made = new Map<Key, Effect.Effect<A>>()
-  return (key: Key): Effect.Effect<A> => {
-    const found = made.get(key) ?? once(make(key))
-    made.set(key, found)
-    return found
-  }
-}
 
 export interface Tree {
   readonly project_id: ProjectId
@@ -157,7 +146,13 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
       jti: aText("jti"),
       gen: session.generation
     })
-    return { user, session_id: session.id as string, token: Redacted.value(token), personal_id: personal.id as string }
+    return {
+      user,
+      org_id: org,
+      session_id: session.id as string,
+      token: Redacted.value(token),
+      personal_id: personal.id as string
+    }
   }, Effect.orDie)
 
   const makeKey = Effect.fnUntraced(function* (user: User, org: OrgId, capability: Capability, scope: Scope) {
@@ -239,9 +234,9 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     )
   }
 
-  const invite = (org: OrgId, by: User, role: string) => {
+  const aGuest = () => `${aText("guest").replace(" ", "")}@example.com`
+  const invite = (org: OrgId, by: User, role: string, email = aGuest()) => {
     const soon = DateTime.addDuration(now, Duration.days(1))
-    const email = `${aText("guest").replace(" ", "")}@example.com`
     const record = anInvitation(org, email, { role, invited_by: by.ref, expires_at: soon })
     made.invitations.push(record)
     return invitations.add(record, now).pipe(Effect.orDie, Effect.as(record.id as string))
@@ -264,6 +259,10 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     return person(org, who === "second" ? "owner" : who === "target" ? "member" : who)
   })
   const stranger = once(Effect.flatMap(foreign, (it) => person(it, "owner")))
+  /** An invitation of the owner of this address into the foreign organization. */
+  const guest = many((email: string) =>
+    Effect.flatMap(stranger, ({ org_id, user }) => invite(org_id, user, "member", email))
+  )
   /** A key that ended with its creator's membership. */
   const endedKey = once(
     Effect.gen(function* () {
@@ -284,6 +283,7 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
     key,
     endedKey,
     invitation,
+    guest,
     role,
     own: project(Effect.succeed(org)),
     other: project(Effect.succeed(org)),

@@ -109,7 +109,9 @@ const treeOf = Effect.fnUntraced(function* (
   }
 })
 
-/** The ids of an object: the caller's own, another person's in the organization, one of a foreign organization, none. */
+/**
+ * The ids of an object: the caller's own, another person's in the organization, one of a foreign organization, none.
+ */
 const pick = <A>(side: Side, own: A, other: A, foreign: A, rest: { readonly invented: A; readonly malformed: A }) =>
   side === "own"
     ? own
@@ -130,6 +132,7 @@ const ofPeople = new Set<Kind>([
   "owner_member",
   "invitation",
   "owner_invitation",
+  "own_invitation",
   "session",
   "own_key",
   "key",
@@ -162,6 +165,13 @@ const peopleIds = Effect.fnUntraced(function* (world: World, call: Call, side: S
       const own = yield* world.invitation(`here ${role}`)
       const theirs = yield* world.invitation(`elsewhere ${role}`)
       return { org_id: side === "foreign" ? foreign : world.org, invitation_id: pick(side, own, theirs, theirs, ids) }
+    }
+    case "own_invitation": {
+      // Into an organization of strangers; and one for another person, into the organization of the caller.
+      const own = yield* world.guest(caller.user?.email ?? `${uuid}@example.com`)
+      const theirs = yield* world.invitation("here member")
+      const far = yield* world.invitation("elsewhere member")
+      return { invitation_id: pick(side, own, theirs, far, ids) }
     }
     case "session": {
       const target = yield* world.people("target")

@@ -110,6 +110,8 @@ layer(memoryApi(), { excludeTestServices: true })("members", (it) => {
       yield* owner.call("DELETE", `/v1/orgs/${owner.org_id}/members/${who.user_id}`)
       yield* owner.call("POST", `/v1/orgs/${owner.org_id}/invitations`, { body: { email: who.email } })
       const back = yield* arrive(who.email)
+      const [invitation] = (yield* back.call("GET", "/v1/invitations")).body.invitations
+      assert.strictEqual((yield* back.call("POST", `/v1/invitations/${invitation.id}/accept`)).status, 200)
       const again = yield* back.call("POST", "/v1/auth/switch-org", { body: { org_id: owner.org_id } })
       assert.strictEqual(again.status, 200, again.text)
       refused(yield* mine.call("GET", "/v1/regions"), 403, "not_a_member")

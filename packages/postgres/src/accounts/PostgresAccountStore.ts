@@ -1,6 +1,6 @@
 /** `AccountStore` on Postgres. */
 import { AccountStore, Member, Membership, Organization, OrganizationView, pageBy, pageOf, User } from "@narthex/core"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import { newerThan, olderThan } from "../database/keyset.ts"
 import { reading, tableOf } from "../database/tableOf.ts"
@@ -136,6 +136,15 @@ const make = Effect.gen(function* () {
           [org, user]
         ),
         (rows) => rows.length > 0
+      ),
+    landingOf: (user) =>
+      Effect.map(
+        memberships.first(
+          "AccountStore.landingOf",
+          "select * from membership where user_id = $1 and invited_by is not null limit 1",
+          [user]
+        ),
+        Option.map(({ org_id }) => org_id)
       ),
     organizationsOf: (user, page) =>
       Effect.map(

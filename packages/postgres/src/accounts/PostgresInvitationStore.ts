@@ -1,14 +1,15 @@
 /** `InvitationStore` on Postgres. */
-import { InvitationStore, pageOf, StoredInvitation } from "@narthex/core"
+import { InvitationStore, OwnInvitation, pageOf, StoredInvitation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
 import { olderThan } from "../database/keyset.ts"
-import { tableOf } from "../database/tableOf.ts"
+import { reading, tableOf } from "../database/tableOf.ts"
 
 const make = Effect.gen(function* () {
   const database = yield* Database
   const invitations = tableOf(database, "invitation", StoredInvitation)
+  const own = reading(database, OwnInvitation)
 
   return InvitationStore.of({
     find: (id) => invitations.first("InvitationStore.find", "select * from invitation where id = $1", [id]),
@@ -54,25 +55,17 @@ const make = Effect.gen(function* () {
         ),
         (rows) => pageOf(rows, page)
       ),
-    countPending: (org, now, atMost) =>
-      Effect.map(
-        database.query<{ readonly n: number }>(
-          "InvitationStore.countPending",
-          `select count(*) as n from (
-             select 1 from invitation
-             where org_id = $1 and accepted_at is null and revoked_at is null and expires_at > $2
-             limit $3) pending`,
-          [org, DateTime.toDateUtc(now), atMost]
-        ),
-        ([found]) => found?.n ?? 0
-      ),
     pendingFor: (email, now, page) =>
       Effect.map(
-        invitations.all(
+        own.all(
           "InvitationStore.pendingFor",
-          `select * from invitation
-           where email = $1 and accepted_at is null and revoked_at is null and expires_at > $2 and id < $3
-           order by id desc limit $4`,
+          `select i.id, jsonb_build_object('id', o.id, 'name', o.name) as organization, i.role,
+             i.invited_by || jsonb_build_object('name', u.name) as invited_by, i.created_at, i.expires_at
+           from invitation i
+           join organization o on o.id = i.org_id
+           left join user_account u on u.id = i.invited_by->>'id'
+           where i.email = $1 and i.accepted_at is null and i.revoked_at is null and i.expires_at > $2 and i.id < $3
+           order by i.id desc limit $4`,
           [email, DateTime.toDateUtc(now), olderThan(page), page.limit + 1]
         ),
         (rows) => pageOf(rows, page)

@@ -5,7 +5,7 @@
  * Pitfall: joining the membership through the user's row. The plan then reads every member of the organization. Both
  * halves of its primary key must come from the row of the credential.
  */
-import { ApiKey, CredentialStore, Organization, Session, User } from "@narthex/core"
+import { ApiKey, CredentialStore, Organization, Session, User, UserProfile } from "@narthex/core"
 import { Effect, Layer, Option, Schema } from "effect"
 import { Database } from "../database/Database.ts"
 import { reading } from "../database/tableOf.ts"
@@ -14,10 +14,26 @@ import { keyColumns, keyRowFields, storedKeyOf } from "../keys/storedApiKey.ts"
 const standing = {
   standing_user: User,
   standing_organization: Schema.NullOr(Organization),
-  standing_role: Schema.NullOr(Schema.String)
+  standing_role: Schema.NullOr(Schema.String),
+  standing_invited_by: Schema.NullOr(UserProfile)
 }
 
-const standingColumns = "to_jsonb(u) as standing_user, to_jsonb(o) as standing_organization, m.role as standing_role"
+interface StandingRow {
+  readonly standing_user: User
+  readonly standing_organization: Organization | null
+  readonly standing_role: string | null
+  readonly standing_invited_by: UserProfile | null
+}
+
+const standingOf = (row: StandingRow) => ({
+  user: row.standing_user,
+  organization: row.standing_organization,
+  role: row.standing_role,
+  invited_by: row.standing_invited_by
+})
+
+const standingColumns = `to_jsonb(u) as standing_user, to_jsonb(o) as standing_organization, m.role as standing_role,
+  m.invited_by as standing_invited_by`
 
 const KeyStandingRow = Schema.Struct({ ...keyRowFields, ...standing })
 const SessionStandingRow = Schema.Struct({ ...Session.fields, ...standing })
@@ -48,12 +64,7 @@ const make = Effect.gen(function* () {
            where s.digest = any ($1) limit 1`,
           [digests]
         ),
-        Option.map(({ standing_organization, standing_role, standing_user, ...key }) => ({
-          user: standing_user,
-          organization: standing_organization,
-          role: standing_role,
-          key: storedKeyOf(key)
-        }))
+        Option.map((row) => ({ ...standingOf(row), key: storedKeyOf(row) }))
       ),
     bySession: (session, org) =>
       Effect.map(
@@ -67,12 +78,7 @@ const make = Effect.gen(function* () {
            where s.id = $1`,
           [session, org]
         ),
-        Option.map(({ standing_organization, standing_role, standing_user, ...row }) => ({
-          user: standing_user,
-          organization: standing_organization,
-          role: standing_role,
-          session: new Session(row)
-        }))
+        Option.map((row) => ({ ...standingOf(row), session: new Session(row) }))
       ),
     hold: (org, user, key) =>
       Effect.map(

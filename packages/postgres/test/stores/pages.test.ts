@@ -29,6 +29,7 @@ const many = (insert: string) => `${insert} from generate_series(100001, ${100_0
 const fill = [
   many("insert into user_account select 'u' || n, 'i', 's' || n, null, false, null, now(), null, null"),
   many("insert into organization select 'o' || n, 'x', false, now(), now()"),
+  "insert into organization values ('o', 'x', false, now(), now())",
   many("insert into membership select 'o', 'u' || n, 'member', now()"),
   many("insert into membership select 'o' || n, 'u', 'member', now()"),
   many(`insert into invitation select 'i' || n, 'o', 'm', 'member', '{"id": "u1", "email": null}', now(),

@@ -3,7 +3,6 @@ import {
   AccessPolicy,
   defaultQuotas,
   EventSettings,
-  InvitationLimit,
   KeyLimit,
   ProxyAddress,
   QuotaPolicy,
@@ -77,7 +76,6 @@ describe("settings without any variable", () => {
         org_invitation_creation_per_hour: 400,
         organization_creation_per_hour: 60,
         keys: 1000,
-        invitations: 500,
         streams: 100,
         org_streams: 1000,
         instance_streams: 10_000,
@@ -140,7 +138,6 @@ describe("settings without any variable", () => {
       assert.deepStrictEqual(Context.get(references, SessionPolicy), SessionPolicy.defaultValue())
       assert.deepStrictEqual(Context.get(references, EventSettings), EventSettings.defaultValue())
       assert.strictEqual(Context.get(references, KeyLimit), KeyLimit.defaultValue())
-      assert.strictEqual(Context.get(references, InvitationLimit), InvitationLimit.defaultValue())
       assert.deepStrictEqual(Context.get(references, WaitLimit), WaitLimit.defaultValue())
       assert.include(Context.get(references, RateLimits), defaultRateLimits)
       assert.deepStrictEqual(Context.get(references, QuotaPolicy), defaultQuotas)

@@ -1,7 +1,8 @@
 /**
  * How to read a row of the matrix, for example `cells: "401 401 a n 2 2 2 r 2 2/i i c c"`.
  *
- * A row has 13 cells, one per column, in this order (docs/design/authorization.md Z29; `columns` in `../principals.ts`):
+ * A row has 13 cells, one per column, in this order (docs/design/authorization.md Z29; `columns` in
+ * `../principals.ts`):
  *
  * | Column | Caller |
  * |---|---|
@@ -37,9 +38,9 @@
  * | `x/y` | `x` for an object in the key's scope or of the caller, `y` for any other of the organization |
  * | `x*` | `x`, which depends on the object; a foreign or unknown object is 404 before it |
  *
- * The example reads: without a valid credential 401; a pending account and a former member are refused; owners, admins and
- * members succeed, and viewers lack the role; organization and project keys succeed, the project key inside its project
- * only; the branch key is out of scope; `read` and `agent` keys lack the capability.
+ * The example reads: without a valid credential 401; a pending account and a former member are refused; owners, admins
+ * and members succeed, and viewers lack the role; organization and project keys succeed, the project key inside its
+ * project only; the branch key is out of scope; `read` and `agent` keys lack the capability.
  *
  * Every call is also made on objects of other projects and organizations, and on invented and malformed ids; what each
  * gets is derived in `../expectation.ts`.
@@ -55,6 +56,7 @@ export type Kind =
   | "owner_member"
   | "invitation"
   | "owner_invitation"
+  | "own_invitation"
   | "project"
   | "branch"
   | "endpoint"

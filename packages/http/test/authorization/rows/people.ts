@@ -147,6 +147,16 @@ export const people: ReadonlyArray<Row> = [
     ]
   },
   {
+    row: "13e",
+    says: "own invitations: list, accept, decline",
+    cells: "401 401 2 2 2 2 2 2 2 i i c c",
+    calls: [
+      { call: "ownInvitations.list" },
+      { call: "ownInvitations.accept", kind: "own_invitation" },
+      { call: "ownInvitations.decline", kind: "own_invitation", success: 204 }
+    ]
+  },
+  {
     row: "14",
     says: "create an organization",
     cells: "401 401 a 2 2 2 2 2 s s s s s",

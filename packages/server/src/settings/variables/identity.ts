@@ -44,7 +44,7 @@ export const identity = {
       "NARTHEX_INVITATIONS_BYPASS_GATE",
       forms.flag,
       access.invitations_bypass_gate,
-      "`true`: an account whose first sign-in has an invitation is enabled at once."
+      "`true`: accepting an invitation, at the first sign-in or later, enables the account."
     )
   },
   sessions: {

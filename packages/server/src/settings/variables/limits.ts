@@ -1,5 +1,5 @@
 /** Variables of the limits (docs/design/identity.md I44–I47, docs/design/events.md). */
-import { defaultEventLimits, defaultWaitLimit, InvitationLimit, KeyLimit } from "@narthex/core"
+import { defaultEventLimits, defaultWaitLimit, KeyLimit } from "@narthex/core"
 import { defaultRateLimits } from "@narthex/http"
 import * as forms from "../forms.ts"
 import { optional, variable } from "../Variable.ts"
@@ -83,12 +83,6 @@ export const limits = {
       forms.count,
       KeyLimit.defaultValue(),
       "Active API keys per user and organization."
-    ),
-    invitations: variable(
-      "NARTHEX_LIMIT_INVITATIONS",
-      forms.count,
-      InvitationLimit.defaultValue(),
-      "Pending invitations per organization."
     ),
     streams: variable(
       "NARTHEX_LIMIT_STREAMS",
