@@ -46,7 +46,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
  */
 const order: Record<string, ReadonlyArray<string>> = {
   core: [
-    ...["Entropy.ts", "Ids.ts", "StorageError.ts", "Refusals.ts", "Page.ts", "Digest.ts", "memory"],
+    ...["Entropy.ts", "Ids.ts", "StorageError.ts", "becauseOf.ts", "Refusals.ts", "Page.ts", "Digest.ts", "memory"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "Transaction.ts"],
     ...["events/ring", "events/streams"],
     ...["authorization", "operations", "computes", "quotas", "allowlist", "guard"],

@@ -5,6 +5,7 @@
  * It may run on every instance concurrently: each step deletes by an instant.
  */
 import { Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { becauseOf } from "./becauseOf.ts"
 import { CliGrantStore } from "./cli-login/CliGrantStore.ts"
 import { EndedRecordStore } from "./ended-records/EndedRecordStore.ts"
 import { IdempotencyStore } from "./idempotency/IdempotencyStore.ts"
@@ -56,7 +57,7 @@ export const layerPurging: Layer.Layer<
   CliGrantStore | EndedRecordStore | IdempotencyStore | RateLimiter | SessionStore
 > = Layer.effectDiscard(
   purgeExpired.pipe(
-    Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.", cause)),
+    Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.").pipe(becauseOf(cause))),
     Effect.repeat(Schedule.spaced("10 minutes")),
     Effect.forkScoped
   )

@@ -21,6 +21,7 @@ import {
   type Scope,
   Stream
 } from "effect"
+import { becauseOf } from "../becauseOf.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { LoggedEvent } from "./Envelope.ts"
 import { EventLog } from "./EventLog.ts"
@@ -145,7 +146,7 @@ export class EventFeed extends Context.Service<
       const outage = (cause: Cause.Cause<StorageError>) =>
         Effect.gen(function* () {
           if (Cause.hasInterruptsOnly(cause)) return yield* Effect.interrupt
-          yield* Effect.logWarning("The event log cannot be read; trying again.", cause)
+          yield* Effect.logWarning("The event log cannot be read; trying again.").pipe(becauseOf(cause))
           const wait = Math.min(longestWait, firstWait * 2 ** failures)
           failures += 1
           yield* Effect.sleep(wait)
@@ -159,7 +160,9 @@ export class EventFeed extends Context.Service<
       yield* Stream.runForEach(log.wakeups, () => Queue.offer(hints, undefined)).pipe(Effect.forkScoped)
       yield* follow.pipe(Effect.catchCause(outage), Effect.forever, Effect.forkScoped)
       yield* trim.pipe(
-        Effect.catch((error) => Effect.logWarning("Old events were not removed; trying again later.", error)),
+        Effect.catch((error) =>
+          Effect.logWarning("Old events were not removed; trying again later.").pipe(becauseOf(error))
+        ),
         Effect.repeat(Schedule.spaced(trimInterval)),
         Effect.forkScoped
       )

@@ -7,6 +7,7 @@
  * Pitfall: writing on every request. It turns every read of the API into a write.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
+import { becauseOf } from "../becauseOf.ts"
 import type { ApiKeyId } from "../Ids.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import { ApiKeyStore, type KeyUse } from "./ApiKeyStore.ts"
@@ -36,7 +37,10 @@ export class KeyUses extends Context.Service<
         batch.length === 0
           ? Effect.void
           : Effect.catch(store.touch(batch), (error) =>
-              Effect.andThen(Effect.logWarning("Last uses of API keys were not written.", error), holdOn(batch))
+              Effect.andThen(
+                Effect.logWarning("Last uses of API keys were not written.").pipe(becauseOf(error)),
+                holdOn(batch)
+              )
             )
 
       const flush = Effect.suspend(() => {

@@ -13,6 +13,7 @@
 import { Context, DateTime, Duration, Effect, Layer, Option, Schedule, Schema } from "effect"
 import { IpAllowlistStore } from "../allowlist/IpAllowlistStore.ts"
 import { permits } from "../allowlist/IpRule.ts"
+import { becauseOf } from "../becauseOf.ts"
 import type { EndpointId, OrgId, ProjectId } from "../Ids.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
 import { byProxy } from "../operations/Operations.ts"
@@ -205,7 +206,7 @@ export class ProxyRequests extends Context.Service<
     Effect.gen(function* () {
       const { noteReceiving } = yield* EndpointStore
       const beat = Effect.catchCause(noteReceiving, (cause) =>
-        Effect.logDebug("That reports can be received is not recorded.", cause)
+        Effect.logDebug("That reports can be received is not recorded.").pipe(becauseOf(cause))
       )
       yield* Effect.forkScoped(Effect.repeat(beat, Schedule.spaced(activityTiming.beat)))
     })

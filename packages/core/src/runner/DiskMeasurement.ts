@@ -5,6 +5,7 @@
  * or not at all: then the last numbers apply.
  */
 import { Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { becauseOf } from "../becauseOf.ts"
 import { ComputeDriver, type ComputeFailed } from "../computes/ComputeDriver.ts"
 import { QuotaStore } from "../quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -42,7 +43,9 @@ export class DiskMeasurement extends Context.Service<
       const { deadline, interval } = yield* DiskMeasurementPolicy
       yield* record.pipe(
         Effect.timeout(deadline),
-        Effect.catchCause((cause) => Effect.logWarning("The disk of the branches was not measured.", cause)),
+        Effect.catchCause((cause) =>
+          Effect.logWarning("The disk of the branches was not measured.").pipe(becauseOf(cause))
+        ),
         Effect.repeat(Schedule.spaced(interval)),
         Effect.forkScoped
       )

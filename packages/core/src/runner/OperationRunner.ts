@@ -7,6 +7,7 @@
  * Each class of operations has places of its own.
  */
 import { Context, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
+import { becauseOf } from "../becauseOf.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import { OperationId } from "../Ids.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
@@ -53,7 +54,10 @@ export class OperationRunner extends Context.Service<
         const dispatch = Effect.gen(function* () {
           yield* places.take(1)
           const due = yield* Effect.catchCause(performer.claim(of), (cause) =>
-            Effect.as(Effect.logError("Operations cannot be claimed.", cause), Option.none<StoredOperation>())
+            Effect.logError("Operations cannot be claimed.").pipe(
+              becauseOf(cause),
+              Effect.as(Option.none<StoredOperation>())
+            )
           )
           if (Option.isNone(due)) {
             yield* places.release(1)
@@ -62,7 +66,12 @@ export class OperationRunner extends Context.Service<
           const operation = due.value
           yield* performer.perform(operation).pipe(
             Effect.onInterrupt(() => Effect.ignore(performer.giveBack(operation))),
-            Effect.catchCause((cause) => Effect.logError("An operation could not be performed.", cause)),
+            Effect.catchCause((cause) =>
+              Effect.logError("An operation could not be performed.").pipe(
+                becauseOf(cause),
+                Effect.annotateLogs("operation_id", operation.id)
+              )
+            ),
             Effect.ensuring(Effect.andThen(counted(-1), places.release(1))),
             // The next operation of the branch, of any class, may have waited for the end of this one.
             Effect.ensuring(nudge),

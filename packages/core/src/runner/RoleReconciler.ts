@@ -10,6 +10,7 @@
  * are stuck do not keep others from their turn.
  */
 import { Context, DateTime, Duration, Effect, Layer, Option, Ref, Schedule, Stream } from "effect"
+import { becauseOf } from "../becauseOf.ts"
 import { ComputeDriver } from "../computes/ComputeDriver.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import { revocationOf } from "../events/InternalEvents.ts"
@@ -76,7 +77,11 @@ export class RoleReconciler extends Context.Service<
       /** A branch that fails is logged and has its turn again; the others go on. */
       const careful = (branch: BranchId, step: Effect.Effect<boolean, StorageError>) =>
         Effect.catchCause(step, (cause) =>
-          Effect.as(Effect.logWarning("Reconciling the roles of a branch failed.", { branch_id: branch }, cause), false)
+          Effect.logWarning("Reconciling the roles of a branch failed.").pipe(
+            becauseOf(cause),
+            Effect.annotateLogs("branch_id", branch),
+            Effect.as(false)
+          )
         )
 
       const schedule = Effect.fnUntraced(function* ({ branch_id, project_id }: BranchRef) {
@@ -158,7 +163,7 @@ export class RoleReconciler extends Context.Service<
       const { compareRoles, endRoles } = yield* RoleReconciler
       const { events } = yield* EventFeed
       const careful = (name: string, step: Effect.Effect<number, StorageError>) =>
-        Effect.catchCause(step, (cause) => Effect.as(Effect.logWarning(`${name} failed.`, cause), 0))
+        Effect.catchCause(step, (cause) => Effect.logWarning(`${name} failed.`).pipe(becauseOf(cause), Effect.as(0)))
       const ending = careful("Ending database credentials", endRoles)
       const revocations = Stream.filter(events, (event) => Option.isSome(revocationOf(event)))
       yield* Effect.forkScoped(Effect.repeat(ending, Schedule.spaced("1 second")))

@@ -7,7 +7,7 @@
  * 503 itself.
  */
 import { RateLimitedProblem } from "@narthex/api"
-import { RateLimiter } from "@narthex/core"
+import { becauseOf, RateLimiter } from "@narthex/core"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { type LimitName, quotas, RateLimits } from "./RateLimits.ts"
@@ -35,7 +35,10 @@ export class Limits extends Context.Service<
             .take({ limit_name, subject, limit, window_seconds, now, cost: 1 })
             .pipe(
               Effect.catch((error) =>
-                Effect.as(Effect.logWarning("A call could not be counted against its rate limit.", error), undefined)
+                Effect.logWarning("A call could not be counted against its rate limit.").pipe(
+                  becauseOf(error),
+                  Effect.as(undefined)
+                )
               )
             )
           if (taken === undefined) return undefined

@@ -13,6 +13,7 @@
 import { randomUUID } from "node:crypto"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { isProblemCode, type ProblemCode, problemCatalog } from "@narthex/api"
+import { becauseOf } from "@narthex/core"
 import { Cause, Effect } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerIdentity } from "../ServerIdentity.ts"
@@ -125,7 +126,10 @@ const withoutTypeOfEmptyBody = (request: HttpServerRequest.HttpServerRequest) =>
 const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse.HttpServerResponse, E> =>
   Effect.flatMap(HttpServerError.causeResponse(cause), ([response]) => {
     if (Cause.hasInterrupts(cause)) return Effect.failCause(cause)
-    return Effect.as(response.status >= 500 ? Effect.logError("A request failed.", cause) : Effect.void, response)
+    return Effect.as(
+      response.status >= 500 ? Effect.logError("A request failed.").pipe(becauseOf(cause)) : Effect.void,
+      response
+    )
   })
 
 export const HttpConventions = HttpRouter.middleware(

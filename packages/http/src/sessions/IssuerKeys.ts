@@ -6,6 +6,8 @@
  * last good set is used for a day. Concurrent callers share an attempt, which takes at most five seconds; issuers do not
  * affect each other.
  */
+
+import { becauseOf } from "@narthex/core"
 import { Clock, Duration, Effect, Option, Schema, Semaphore } from "effect"
 import { createLocalJWKSet } from "jose"
 import { FetchFailed, fetchJson } from "./fetchJson.ts"
@@ -109,7 +111,10 @@ export const makeIssuerKeys = Effect.fnUntraced(function* (issuer: string) {
       Effect.gen(function* () {
         if (failed?.error === error) return
         failed = { at: yield* Clock.currentTimeMillis, error }
-        yield* Effect.logWarning("The keys of an identity provider cannot be fetched.", { issuer }, error)
+        yield* Effect.logWarning("The keys of an identity provider cannot be fetched.").pipe(
+          becauseOf(error),
+          Effect.annotateLogs("issuer", issuer)
+        )
       })
     )
   )

@@ -6,7 +6,7 @@
  * store cannot be read, the known keys stay in use. At the start every key must unwrap; a key that appears later and does
  * not unwrap is skipped, because no instance of this platform can have signed with it.
  */
-import { SigningKeyStore, type StorageError } from "@narthex/core"
+import { becauseOf, SigningKeyStore, type StorageError } from "@narthex/core"
 import { Array, Clock, DateTime, Effect, Option, Semaphore } from "effect"
 import { MasterSecret } from "../MasterSecret.ts"
 import { makeSigningKey, type OpenedKey, openSigningKey, SigningKeysUnreadable } from "./WrappedKey.ts"
@@ -73,7 +73,9 @@ export const makeSigningKeyRing = Effect.fn("makeSigningKeyRing")(function* () {
 
   const published = Effect.gen(function* () {
     yield* readUnlessYoungerThan(freshMillis).pipe(
-      Effect.catch((error) => Effect.logWarning("The signing keys cannot be read again; those known go on.", error))
+      Effect.catch((error) =>
+        Effect.logWarning("The signing keys cannot be read again; those known go on.").pipe(becauseOf(error))
+      )
     )
     const now = yield* DateTime.now
     return known.filter((key) => key.retired_until === null || DateTime.isGreaterThan(key.retired_until, now))

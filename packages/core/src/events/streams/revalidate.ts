@@ -3,6 +3,7 @@
  * behind revocations, which end streams at once.
  */
 import { Clock, Duration, Effect, Random, Schedule, type Scope } from "effect"
+import { becauseOf } from "../../becauseOf.ts"
 import type { EventFeed } from "../EventFeed.ts"
 import type { EventSettings } from "../EventSettings.ts"
 import type { EventStream } from "./EventStream.ts"
@@ -40,7 +41,11 @@ export const revalidate = (
           const next = now + (yield* jittered)
           for (const stream of group) due.set(stream, next)
         } else for (const stream of group) stream.end("revoked")
-      }).pipe(Effect.catch((error) => Effect.logWarning("The right of an open stream could not be looked up.", error)))
+      }).pipe(
+        Effect.catch((error) =>
+          Effect.logWarning("The right of an open stream could not be looked up.").pipe(becauseOf(error))
+        )
+      )
 
     const round = Effect.gen(function* () {
       const now = yield* Clock.currentTimeMillis
