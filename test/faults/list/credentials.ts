@@ -69,6 +69,19 @@ export const credentials: ReadonlyArray<FaultsOfFile> = [
     area,
     file: "packages/core/src/runner/RoleReconciler.ts",
     tests: reconciling,
-    faults: []
+    faults: [
+      {
+        id: "credentials-turn",
+        find: "yield* Ref.set(ended, refs.length < batch ? null : (refs.at(-1)?.branch_id ?? null))",
+        put: "yield* Ref.set(ended, null)",
+        why: "Branches whose operations are stuck do not keep others from their turn."
+      },
+      {
+        id: "credentials-one-pending",
+        find: "if (applying !== undefined) return false\n          if (runs)",
+        put: "if (runs)",
+        why: "One unfinished operation is enough."
+      }
+    ]
   }
 ]

@@ -174,8 +174,27 @@ export const operationActions: ReadonlyArray<FaultsOfFile> = [
   {
     area,
     file: "packages/core/src/runner/branchData.ts",
-    tests,
-    faults: []
+    tests: ["packages/core/test/runner/branchData.test.ts"],
+    faults: [
+      {
+        id: "copy-branch-gone",
+        find: 'if (branch === undefined) return "skip"',
+        put: 'if (branch === undefined) return "go"',
+        why: "The timeline of a branch that is gone is not made."
+      },
+      {
+        id: "copy-wait-parent",
+        find: 'writesData.has(action)) ? "wait" : "go"',
+        put: 'writesData.has(action)) ? "go" : "go"',
+        why: "A copy waits until the data of its parent is there."
+      },
+      {
+        id: "copy-wait-data",
+        find: "ofParent.some(({ action }) => writesData.has(action))",
+        put: "ofParent.length > 0",
+        why: "A copy waits for what writes its parent's data and for nothing else."
+      }
+    ]
   },
   {
     area,

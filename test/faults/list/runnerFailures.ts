@@ -103,7 +103,14 @@ export const runnerFailures: ReadonlyArray<FaultsOfFile> = [
   {
     area,
     file: "packages/core/src/runner/abandonable.ts",
-    tests,
-    faults: []
+    tests: ["packages/core/test/runner/abandonable.test.ts"],
+    faults: [
+      {
+        id: "runner-abandon-grace",
+        find: "const timing = yield* Effect.forkDetach(Effect.andThen(Effect.sleep(grace), end))",
+        put: "const timing = yield* Effect.forkDetach(Effect.andThen(Effect.never, end))",
+        why: "A call that cannot be interrupted is not waited for."
+      }
+    ]
   }
 ]

@@ -12,7 +12,7 @@ import type { CredentialPolicy } from "../authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { BranchId, makeBranchId, makeEndpointId, requestedId } from "../Ids.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
-import type { StoredOperation } from "../operations/Operation.ts"
+import type { OperationAction, StoredOperation } from "../operations/Operation.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import type { Page, PageRequest } from "../Page.ts"
@@ -82,7 +82,7 @@ export class Branches extends Context.Service<
       branch: Branch,
       changes: BranchChanges
     ) => Effect.Effect<Branch, Exclude<Blocked, ResourceBusy>>
-    /** Ends the branch. `Conflict`: it is main or has children; `ResourceBusy`: an operation is unfinished. */
+    /** Ends the branch. `Conflict`: it is main or has children; `ResourceBusy`: an operation is unfinished that is no `apply_config`. */
     readonly remove: (
       caller: AnyCaller,
       policy: CredentialPolicy,
@@ -184,8 +184,8 @@ export class Branches extends Context.Service<
         return refusal === undefined ? branch : yield* new Refused(refusal)
       })
 
-      const notBusy = Effect.fnUntraced(function* (branch: Branch) {
-        const [blocking] = yield* pending.unfinished(branch.id)
+      const notBusy = Effect.fnUntraced(function* (branch: Branch, except?: OperationAction) {
+        const blocking = (yield* pending.unfinished(branch.id)).find(({ action }) => action !== except)
         if (blocking !== undefined) return yield* new ResourceBusy({ blocking_operation_id: blocking.id })
       })
 
@@ -234,7 +234,7 @@ export class Branches extends Context.Service<
           if (branch.protected) return yield* new Conflict({ reason: "The branch is protected. Unprotect it first." })
           if (yield* store.hasChildren(branch.id))
             return yield* new Conflict({ reason: "The branch has children. Delete them first." })
-          yield* notBusy(branch)
+          yield* notBusy(branch, "apply_config")
           return [yield* endBranch(project, branch, initiatorOf(caller))]
         })
         return yield* run(step)

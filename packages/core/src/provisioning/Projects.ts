@@ -10,6 +10,7 @@ import { apiKeyRevoked, projectRevoked } from "../events/InternalEvents.ts"
 import { makeBranchId, makeEndpointId, makeProjectId } from "../Ids.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
+import type { OperationStore } from "../operations/OperationStore.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import { maxPageSize, type Page, type PageRequest } from "../Page.ts"
 import { Branch } from "../projects/Branch.ts"
@@ -64,6 +65,7 @@ export class Projects extends Context.Service<
     | BranchStore
     | EndpointStore
     | Operations
+    | OperationStore
     | ProjectStore
     | Quotas
     | Regions

@@ -2,10 +2,11 @@
  * The end of a branch, within the running transaction. Deciding whether it may end is up to the callers: a request
  * deletes the branch or its project, or the branch has expired.
  */
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Option } from "effect"
 import { apiKeyRevoked, branchRevoked } from "../events/InternalEvents.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
-import type { Initiator } from "../operations/Operation.ts"
+import { type Initiator, isFinal, StoredOperation } from "../operations/Operation.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
 import { Operations } from "../operations/Operations.ts"
 import type { Branch } from "../projects/Branch.ts"
 import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
@@ -14,14 +15,36 @@ import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
 import { Transaction } from "../Transaction.ts"
 
+/**
+ * Cancels the operations of a branch that apply roles and have not begun. One that has begun ends in its order before the
+ * deletion; where it waits for another try, the try is due at once, and is the last (docs/design/operations.md O21).
+ *
+ * Pitfall: locking operations of other actions here. A runner locks those before their branch, which is locked here.
+ */
+const makeEndConfiguration = Effect.gen(function* () {
+  const operations = yield* Operations
+  const store = yield* OperationStore
+
+  return Effect.fnUntraced(function* (branch: Branch) {
+    for (const { action, id } of yield* store.unfinished(branch.id)) {
+      const row = action === "apply_config" ? Option.getOrUndefined(yield* store.lock(id)) : undefined
+      if (row === undefined || isFinal(row.status)) continue
+      if (row.status === "scheduling") yield* operations.move(row, "cancelled")
+      else yield* store.update(new StoredOperation({ ...row, retry_at: null }))
+    }
+  })
+})
+
 /** Deletes a branch and its endpoints, and schedules the removal of its data. Keys, roles and streams stay as they are. */
 export const makeDeleteBranch = Effect.gen(function* () {
   const branches = yield* BranchStore
   const endpoints = yield* EndpointStore
+  const endConfiguration = yield* makeEndConfiguration
   const operations = yield* Operations
 
   return Effect.fnUntraced(function* (project: Project, branch: Branch, initiator: Initiator) {
     const now = yield* DateTime.now
+    yield* endConfiguration(branch)
     for (const endpoint of yield* endpoints.ofBranch(branch.id)) yield* endpoints.markDeleted(endpoint.id, now)
     yield* branches.markDeleted(branch.id, now)
     const work = { project, branch_id: branch.id, endpoint_id: null, initiator }

@@ -45,7 +45,7 @@ export interface Action {
    * it has succeeded, and cannot be cancelled.
    */
   readonly isPromise: boolean
-  /** Of a promise: is it kept already, or will a later operation keep it? Then it may fail. */
+  /** Of a promise: is it kept already, or will a later operation keep it? Then the next failure ends it. */
   readonly isObsolete: (operation: StoredOperation) => Effect.Effect<boolean, StorageError, Stores>
   /** Ends what a call of the driver that was abandoned may have left running. It is followed by `giveUp`. */
   readonly undo?: (

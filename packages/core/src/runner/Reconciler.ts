@@ -6,8 +6,10 @@
  * be interrupted anywhere: each is one transaction that checks its condition again under the lock.
  */
 import { Context, DateTime, Effect, Layer, Option, Schedule } from "effect"
+import { becauseOf } from "../becauseOf.ts"
 import { ComputeDriver } from "../computes/ComputeDriver.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
+import type { OperationStore } from "../operations/OperationStore.ts"
 import { bySystem, type Operations } from "../operations/Operations.ts"
 import type { Branch } from "../projects/Branch.ts"
 import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
@@ -52,6 +54,7 @@ export class Reconciler extends Context.Service<
     | Endpoints
     | EndpointStore
     | Operations
+    | OperationStore
     | ProjectStore
     | Transaction
   > = Layer.effect(
@@ -105,7 +108,9 @@ export class Reconciler extends Context.Service<
       const markLost = Effect.fnUntraced(function* ({ endpoint_id, generation }: ComputeDoubt) {
         const endpoint = Option.getOrUndefined(yield* store.lock(endpoint_id))
         if (endpoint === undefined || !endpoint.running || endpoint.generation !== generation) return false
-        yield* Effect.logWarning("A compute is lost. Its endpoint is recorded as suspended.", { endpoint_id })
+        yield* Effect.annotateLogs(Effect.logWarning("A compute is lost. Its endpoint is recorded as suspended."), {
+          endpoint_id
+        })
         const now = yield* DateTime.now
         yield* store.put(new Endpoint({ ...endpoint, ...withoutCompute, suspended_at: now, updated_at: now }))
         return true
@@ -157,7 +162,7 @@ export class Reconciler extends Context.Service<
     Effect.gen(function* () {
       const { endExpired, recordLost, settleDoubts, suspendIdle } = yield* Reconciler
       const careful = (name: string, step: Effect.Effect<number, StorageError>) =>
-        Effect.catchCause(step, (cause) => Effect.as(Effect.logWarning(`${name} failed.`, cause), 0))
+        Effect.catchCause(step, (cause) => Effect.logWarning(`${name} failed.`).pipe(becauseOf(cause), Effect.as(0)))
       const round = Effect.andThen(
         careful("Suspending idle computes", suspendIdle),
         careful("Ending expired branches", endExpired)

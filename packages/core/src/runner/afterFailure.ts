@@ -31,19 +31,25 @@ export type AfterFailure =
 type Limits = Pick<RunnerSettings, "busy_limit" | "retries">
 
 /**
- * `endless`: the operation carries a promise, such as a revocation, and is tried until it has succeeded, after failures
- * too that a retry seems not to help.
+ * Whether the operation carries a promise, such as a revocation. One with an `open` promise is tried until it has
+ * succeeded, after failures too that a retry seems not to help. One whose promise is `obsolete`, because a later
+ * operation keeps it, is not tried again: the later one waits for its end.
  */
+export type PromiseState = "none" | "open" | "obsolete"
+
 export const afterFailure = (
   operation: Pick<StoredOperation, "busy_since" | "failures_count">,
   failure: ComputeFailed,
   { busy_limit, retries }: Limits,
-  endless: boolean,
+  promise: PromiseState,
   now: DateTime.Utc,
   random: number
 ): AfterFailure => {
   const { failures_count: failed } = operation
+  const endless = promise === "open"
   const retry = (pause: Duration.Duration) => DateTime.addDuration(now, pause)
+  if (promise === "obsolete")
+    return { kind: "end", status: "failed", changes: { error: failure.reason, failures_count: failed + 1 } }
   if (failure.busy === true) {
     const busy_since = operation.busy_since ?? now
     const waited = DateTime.distance(busy_since, now)

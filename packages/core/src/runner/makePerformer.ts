@@ -109,11 +109,15 @@ export const makePerformer = Effect.gen(function* () {
   const cancel = (operation: StoredOperation) =>
     whileHeld(operation, (row) => Effect.andThen(actions[row.action].giveUp(row), operations.move(row, "cancelled")))
 
-  /** What follows a failure, decided by the row; `true` in `ends`: the operation would be over. */
-  const decide = Effect.fnUntraced(function* (row: StoredOperation, failure: ComputeFailed) {
+  const promiseOf = (row: StoredOperation) => {
     const { isObsolete, isPromise } = actions[row.action]
-    const endless = isPromise && !(yield* isObsolete(row))
-    return afterFailure(row, failure, policy, endless, yield* DateTime.now, yield* Random.next)
+    if (!isPromise) return Effect.succeed("none" as const)
+    return Effect.map(isObsolete(row), (obsolete) => (obsolete ? ("obsolete" as const) : ("open" as const)))
+  }
+
+  /** What follows a failure, decided by the row. */
+  const decide = Effect.fnUntraced(function* (row: StoredOperation, failure: ComputeFailed) {
+    return afterFailure(row, failure, policy, yield* promiseOf(row), yield* DateTime.now, yield* Random.next)
   })
 
   const fail = (operation: StoredOperation, failure: ComputeFailed) =>

@@ -272,7 +272,8 @@ export const logged: Effect.Effect<ReadonlyArray<LoggedEvent>, unknown, EventLog
   return yield* log.tail(0, 100_000)
 })
 
-const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
+/** One turn of the event loop. */
+export const turn = Effect.promise(() => new Promise<void>((resolve) => setImmediate(resolve)))
 
 /** Milliseconds of real time after which a wait fails. */
 const patience = 45_000

@@ -1,31 +1,29 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { changes } from "../../src/authorization/Policy.ts"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import type { OperationAction } from "../../src/operations/Operation.ts"
-import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { OperationCancels } from "../../src/runner/OperationCancels.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
-import { Transaction } from "../../src/Transaction.ts"
 import { anotherRunner, Core, Machines, settle, until } from "../memory/core.ts"
 import {
   aTeamsProject,
   branchNow,
   endpointNow,
+  onBranch,
   only,
   operation,
   readyChild,
   readyProject,
+  runOne,
+  scheduled,
   setDesiredState,
   statusesOf
 } from "./story.ts"
 
 const cancel = ({ id }: { readonly id: Parameters<typeof operation>[0] }) =>
   Effect.flatMap(OperationCancels, (cancels) => cancels.cancel({ id }))
-const runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)
-const onBranch = changes("write", "change_projects", "branch")
 
 /** A start that the driver never ends, performed by a worker of this fiber. */
 const hangingStart = Effect.gen(function* () {
@@ -157,13 +155,10 @@ describe("Cancelling an operation", () => {
 
   it.effect("deletions and changes of roles are not cancelled", () =>
     Effect.gen(function* () {
-      const { branch, project } = yield* readyProject
-      const { run } = yield* Transaction
-      const { schedule } = yield* Operations
+      const given = yield* readyProject
       const promises: ReadonlyArray<OperationAction> = ["apply_config", "delete_timeline", "delete_compute"]
       for (const action of promises) {
-        const work = { project, branch_id: branch.id, endpoint_id: null, action, initiator: bySystem }
-        const made = yield* run(schedule(work))
+        const made = yield* scheduled(given, action)
         const refused = yield* Effect.flip(cancel(made))
         assert.match(refused.message, /cannot be cancelled/)
         assert.strictEqual((yield* operation(made.id)).status, "scheduling")

@@ -4,30 +4,23 @@ import { Deferred, Duration, Effect, Fiber, Logger, References } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { ComputeFence } from "../../src/computes/ComputeFence.ts"
-import type { OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
+import type { StoredOperation } from "../../src/operations/Operation.ts"
 import { classOf } from "../../src/operations/OperationClass.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { bySystem, Operations } from "../../src/operations/Operations.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { defaultRunnerSettings } from "../../src/runner/RunnerPolicy.ts"
-import { Transaction } from "../../src/Transaction.ts"
-import { anotherRunner, Core, Machines, settle, until } from "../memory/core.ts"
-import { endpointNow, only, operation, readyProject, setDesiredState, statusesOf } from "./story.ts"
-
-const hangs = Effect.uninterruptible(Effect.never)
-const runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)
-
-/** Lets time pass until the fiber has ended. */
-const passing = <A, E>(fiber: Fiber.Fiber<A, E>, step: Duration.Input) =>
-  Effect.andThen(until(Effect.map(TestClock.adjust(step), () => fiber.pollUnsafe() !== undefined)), Fiber.join(fiber))
-
-const scheduled = (given: Effect.Success<typeof readyProject>, action: OperationAction) =>
-  Effect.gen(function* () {
-    const { run } = yield* Transaction
-    const { schedule } = yield* Operations
-    const { branch, project } = given
-    return yield* run(schedule({ project, branch_id: branch.id, endpoint_id: null, action, initiator: bySystem }))
-  })
+import { anotherRunner, Core, Machines, settle } from "../memory/core.ts"
+import {
+  endpointNow,
+  hangs,
+  only,
+  operation,
+  passing,
+  readyProject,
+  runOne,
+  scheduled,
+  setDesiredState,
+  statusesOf
+} from "./story.ts"
 
 describe("A call of the driver that hangs", () => {
   it.effect("a call that neither ends nor can be interrupted is abandoned at its deadline and tried again", () =>

@@ -4,7 +4,6 @@ import { TestClock } from "effect/testing"
 import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { StoredOperation } from "../../src/operations/Operation.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { anotherRunner, Core, logged, Machines, settle } from "../memory/core.ts"
 import {
   aTeamsProject,
@@ -13,6 +12,7 @@ import {
   only,
   operation,
   readyProject,
+  runOne,
   setDesiredState,
   statusesOf
 } from "./story.ts"
@@ -108,7 +108,6 @@ describe("A lease", () => {
       const gate = yield* Deferred.make<void>()
       machines.before = () => Deferred.await(gate)
       const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
-      const { runOne } = yield* OperationRunner
       const held = yield* Effect.forkChild(runOne)
       for (let n = 0; n < 20; n++) {
         yield* TestClock.adjust("15 seconds")
@@ -129,7 +128,6 @@ describe("A lease", () => {
       const gate = yield* Deferred.make<void>()
       machines.before = () => Deferred.await(gate)
       const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
-      const { runOne } = yield* OperationRunner
       const late = yield* Effect.forkChild(runOne)
       yield* TestClock.adjust(1)
       const row = yield* operation(id)

@@ -1,6 +1,6 @@
 /** Leases, and outages of the store. */
 import { assert, describe, it } from "@effect/vitest"
-import { Context, Effect, Exit, Fiber, Layer } from "effect"
+import { Clock, Context, Effect, Exit, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
@@ -42,6 +42,8 @@ describe("A worker", () => {
       const working = yield* Effect.forkChild(runOne)
       for (let passed = 0; passed < 115; passed += 5) {
         yield* TestClock.adjust("5 seconds")
+        const lease = (yield* operation(id)).lease_until?.epochMilliseconds ?? 0
+        assert.isAbove(lease, yield* Clock.currentTimeMillis)
         assert.isFalse(yield* runOne)
       }
       assert.strictEqual((yield* operation(id)).status, "running")

@@ -5,7 +5,6 @@ import { initiatorOf } from "../../src/operations/Operations.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Core, Machines, onEndpoint, settle } from "../memory/core.ts"
 import { report } from "../memory/use.ts"
 import {
@@ -16,6 +15,7 @@ import {
   operation,
   readyChild,
   readyProject,
+  runOne,
   setDesiredState,
   statusesOf
 } from "./story.ts"
@@ -31,7 +31,6 @@ describe("The operations of a branch", () => {
       const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
       const suspend = only((yield* setDesiredState(project, endpoint, "idle", initiatorOf(ada))).operations)
       const elsewhere = only((yield* setDesiredState(project, child.endpoint, "active")).operations)
-      const { runOne } = yield* OperationRunner
       const held = yield* Effect.forkChild(runOne)
       yield* TestClock.adjust(1)
       yield* settle
@@ -61,7 +60,6 @@ describe("The operations of a branch", () => {
         ttl_seconds: null,
         endpoint: false
       })
-      const { runOne } = yield* OperationRunner
       const held = yield* Effect.forkChild(runOne)
       for (let n = 0; n < 5; n++) {
         yield* TestClock.adjust("1 second")

@@ -1,16 +1,12 @@
 /** Machines without room, and promises that have to be kept. */
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Fiber, References } from "effect"
+import { Duration, Effect, References } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
-import type { OperationAction } from "../../src/operations/Operation.ts"
-import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { busyPause } from "../../src/runner/afterFailure.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
-import { Transaction } from "../../src/Transaction.ts"
 import { Core, Machines, settle, until } from "../memory/core.ts"
 import {
   endpointNow,
@@ -19,24 +15,10 @@ import {
   operation,
   readyChild,
   readyProject,
+  scheduled,
   setDesiredState,
   statusesOf
 } from "./story.ts"
-
-const _hangs = Effect.uninterruptible(Effect.never)
-const _runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)
-
-/** Lets time pass until the fiber has ended. */
-const _passing = <A, E>(fiber: Fiber.Fiber<A, E>, step: Duration.Input) =>
-  Effect.andThen(until(Effect.map(TestClock.adjust(step), () => fiber.pollUnsafe() !== undefined)), Fiber.join(fiber))
-
-const scheduled = (given: Effect.Success<typeof readyProject>, action: OperationAction) =>
-  Effect.gen(function* () {
-    const { run } = yield* Transaction
-    const { schedule } = yield* Operations
-    const { branch, project } = given
-    return yield* run(schedule({ project, branch_id: branch.id, endpoint_id: null, action, initiator: bySystem }))
-  })
 
 describe("Machines without room", () => {
   const full = new ComputeFailed({ reason: "Five other branches are being copied.", retryable: true, busy: true })

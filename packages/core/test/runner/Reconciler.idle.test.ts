@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
@@ -7,30 +7,16 @@ import { bySystem } from "../../src/operations/Operations.ts"
 import { Endpoint } from "../../src/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
-import { Projects } from "../../src/provisioning/Projects.ts"
 import { Reconciler } from "../../src/runner/Reconciler.ts"
-import { Core, Machines, settle, signedIn } from "../memory/core.ts"
+import { Core, Machines, settle } from "../memory/core.ts"
 import { pass, report } from "../memory/use.ts"
-
-/** A project whose endpoint runs. */
-const running = Effect.gen(function* () {
-  const projects = yield* Projects
-  const endpoints = yield* Endpoints
-  const ada = yield* signedIn("ada")
-  const made = yield* projects.create(ada, { name: "shop", region: null })
-  yield* endpoints.setDesiredState(made.project, made.endpoint.id, "active", bySystem)
-  yield* settle
-  return { ada, ...made }
-})
-
-const endpointNow = ({ id }: Endpoint) =>
-  Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(id), Option.getOrThrow))
+import { endpointNow, runningProject } from "./story.ts"
 
 const suspendable = (seconds: number) =>
   Effect.gen(function* () {
-    const made = yield* running
+    const made = yield* runningProject
     const store = yield* EndpointStore
-    yield* store.put(new Endpoint({ ...(yield* endpointNow(made.endpoint)), suspend_timeout_seconds: seconds }))
+    yield* store.put(new Endpoint({ ...(yield* endpointNow(made.endpoint.id)), suspend_timeout_seconds: seconds }))
     return made
   })
 
@@ -39,7 +25,7 @@ const suspended = Effect.flatMap(Reconciler, (reconciler) => reconciler.suspendI
 describe("Suspending idle computes", () => {
   it.effect("an idle compute is suspended once, after its timeout counted from the last activity", () =>
     Effect.gen(function* () {
-      const { endpoint } = yield* running
+      const { endpoint } = yield* runningProject
       yield* pass(299)
       assert.strictEqual(yield* suspended, 0)
       yield* report(endpoint.id, { connections: 0 })
@@ -49,7 +35,7 @@ describe("Suspending idle computes", () => {
       assert.strictEqual(yield* suspended, 1)
       assert.strictEqual(yield* suspended, 0)
       yield* settle
-      assert.strictEqual((yield* endpointNow(endpoint)).current_state, "idle")
+      assert.strictEqual((yield* endpointNow(endpoint.id)).current_state, "idle")
       assert.strictEqual((yield* (yield* ComputeDriver).running).length, 0)
     }).pipe(Effect.provide(Core))
   )
@@ -81,7 +67,7 @@ describe("Suspending idle computes", () => {
       yield* report(endpoint.id, { proxy_id: "p-1", busy: 1 })
       yield* report(endpoint.id, { proxy_id: "p-2", idle_ms: 3_600_000 })
       assert.strictEqual(yield* suspended, 0)
-      assert.strictEqual((yield* endpointNow(endpoint)).connections, 2)
+      assert.strictEqual((yield* endpointNow(endpoint.id)).connections, 2)
       yield* pass(9)
       yield* report(endpoint.id, { proxy_id: "p-1", connections: 0, idle_ms: 8_000 })
       yield* report(endpoint.id, { proxy_id: "p-2", idle_ms: 3_600_000 })
@@ -195,13 +181,13 @@ describe("Suspending idle computes", () => {
   it.effect("a compute that is used before its suspend begins keeps running", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
-      const { endpoint } = yield* running
+      const { endpoint } = yield* runningProject
       yield* pass(300)
       assert.strictEqual(yield* suspended, 1)
       yield* report(endpoint.id, { busy: 1 })
       yield* settle
       assert.isFalse(machines.calls.some((call) => call.startsWith("stop")))
-      assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "active", pending_state: null })
+      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { current_state: "active", pending_state: null })
     }).pipe(Effect.provide(Core))
   )
 
@@ -209,20 +195,20 @@ describe("Suspending idle computes", () => {
     Effect.gen(function* () {
       const machines = yield* Machines
       const endpoints = yield* Endpoints
-      const { endpoint, project } = yield* running
+      const { endpoint, project } = yield* runningProject
       yield* pass(300)
       assert.strictEqual(yield* suspended, 1)
       yield* endpoints.setDesiredState(project, endpoint.id, "active", bySystem)
       yield* settle
       assert.isFalse(machines.calls.some((call) => call.startsWith("stop")))
-      assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "active", generation: 1 })
+      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { current_state: "active", generation: 1 })
     }).pipe(Effect.provide(Core))
   )
 
   it.effect("several instances that suspend an idle compute at once schedule one operation", () =>
     Effect.gen(function* () {
       const operations = yield* OperationStore
-      const { branch } = yield* running
+      const { branch } = yield* runningProject
       yield* pass(300)
       yield* Effect.all(
         Array.from({ length: 10 }, () => suspended),

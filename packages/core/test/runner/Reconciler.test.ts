@@ -1,34 +1,17 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { changes } from "../../src/authorization/Policy.ts"
 import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { bySystem } from "../../src/operations/Operations.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
-import type { Endpoint } from "../../src/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { Reconciler } from "../../src/runner/Reconciler.ts"
-import { Core, keyCallerOf, Machines, settle, signedIn } from "../memory/core.ts"
-
-const onBranch = changes("write", "change_projects", "branch")
-
-/** A project whose endpoint runs. */
-const running = Effect.gen(function* () {
-  const projects = yield* Projects
-  const endpoints = yield* Endpoints
-  const ada = yield* signedIn("ada")
-  const made = yield* projects.create(ada, { name: "shop", region: null })
-  yield* endpoints.setDesiredState(made.project, made.endpoint.id, "active", bySystem)
-  yield* settle
-  return { ada, ...made }
-})
-
-const endpointNow = ({ id }: Endpoint) =>
-  Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(id), Option.getOrThrow))
+import { Core, keyCallerOf, Machines, settle } from "../memory/core.ts"
+import { endpointNow, onBranch, runningProject } from "./story.ts"
 
 describe("A branch that expires", () => {
   const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: 60, endpoint: true }
@@ -40,7 +23,7 @@ describe("A branch that expires", () => {
       const endpoints = yield* Endpoints
       const reconciler = yield* Reconciler
       const store = yield* BranchStore
-      const { ada, project } = yield* running
+      const { ada, project } = yield* runningProject
       const { branch, endpoint } = yield* branches.create(ada, project, wanted)
       const key = yield* keyCallerOf(ada, "read_write", { type: "branch", branch_id: branch.id })
       if (endpoint === null) throw new Error("no endpoint")
@@ -68,7 +51,7 @@ describe("A branch that expires", () => {
     Effect.gen(function* () {
       const branches = yield* Branches
       const reconciler = yield* Reconciler
-      const { ada, project } = yield* running
+      const { ada, project } = yield* runningProject
       const { branch } = yield* branches.create(ada, project, wanted)
       const child = yield* branches.create(ada, project, { ...wanted, parent_id: branch.id, ttl_seconds: null })
       yield* settle
@@ -85,7 +68,7 @@ describe("A branch that expires", () => {
     Effect.gen(function* () {
       const branches = yield* Branches
       const reconciler = yield* Reconciler
-      const { ada, project } = yield* running
+      const { ada, project } = yield* runningProject
       const { branch } = yield* branches.create(ada, project, wanted)
       yield* settle
       const { branch: main } = yield* branches.setDefault(ada, branch)
@@ -103,14 +86,14 @@ describe("Recording lost computes", () => {
       const endpoints = yield* Endpoints
       const reconciler = yield* Reconciler
       const projects = yield* Projects
-      const { ada, endpoint } = yield* running
+      const { ada, endpoint } = yield* runningProject
       const other = yield* projects.create(ada, { name: "other", region: null })
       yield* endpoints.setDesiredState(other.project, other.endpoint.id, "active", bySystem)
       yield* settle
       yield* driver.stop(endpoint.id)
       assert.strictEqual(yield* reconciler.recordLost, 1)
-      assert.deepInclude({ ...(yield* endpointNow(endpoint)) }, { current_state: "idle", address: null })
-      assert.strictEqual((yield* endpointNow(other.endpoint)).current_state, "active")
+      assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { current_state: "idle", address: null })
+      assert.strictEqual((yield* endpointNow(other.endpoint.id)).current_state, "active")
       assert.strictEqual(yield* reconciler.recordLost, 0)
     }).pipe(Effect.provide(Core))
   )

@@ -6,7 +6,6 @@ import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { Endpoint } from "../../src/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
-import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { Core, Machines, settle } from "../memory/core.ts"
 import {
   branchNow,
@@ -16,12 +15,26 @@ import {
   operation,
   readyChild,
   readyProject,
-  setDesiredState
+  runOne,
+  setDesiredState,
+  statusesOf
 } from "./story.ts"
 
-const runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)
-
 describe("A start", () => {
+  it.effect("a start and a suspend that are skipped leave nothing pending", () =>
+    Effect.gen(function* () {
+      const { endpoint, project } = yield* readyProject
+      const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      const suspend = only((yield* setDesiredState(project, endpoint, "idle")).operations)
+      const store = yield* EndpointStore
+      yield* store.put(new Endpoint({ ...(yield* endpointNow(endpoint.id)), disabled: true }))
+      yield* settle
+      assert.deepStrictEqual(yield* statusesOf(start.id), ["scheduling", "skipped"])
+      assert.deepStrictEqual(yield* statusesOf(suspend.id), ["scheduling", "skipped"])
+      assert.isNull((yield* endpointNow(endpoint.id)).pending_state)
+    }).pipe(Effect.provide(Core))
+  )
+
   it.effect("a start removes the address of the previous compute at once", () =>
     Effect.gen(function* () {
       const machines = yield* Machines

@@ -1,11 +1,12 @@
 /** A project with a suspended endpoint, and what tests read of its operations. */
-import { Effect, Option } from "effect"
+import { type Duration, Effect, Fiber, Option } from "effect"
+import { TestClock } from "effect/testing"
 import { changes } from "../../src/authorization/Policy.ts"
 import type { SessionCaller } from "../../src/authorization/Principal.ts"
 import type { BranchId, EndpointId, OperationId } from "../../src/Ids.ts"
-import type { StoredOperation } from "../../src/operations/Operation.ts"
+import type { OperationAction, StoredOperation } from "../../src/operations/Operation.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { bySystem } from "../../src/operations/Operations.ts"
+import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import type { Endpoint } from "../../src/projects/Endpoint.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
@@ -13,7 +14,9 @@ import type { Project } from "../../src/projects/Project.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
-import { logged, settle, signedIn } from "../memory/core.ts"
+import { OperationRunner } from "../../src/runner/OperationRunner.ts"
+import { Transaction } from "../../src/Transaction.ts"
+import { logged, settle, signedIn, turn } from "../memory/core.ts"
 
 export const onBranch = changes("write", "change_projects", "branch")
 
@@ -33,6 +36,41 @@ export const branchNow = (project: Project, id: BranchId) =>
   Effect.flatMap(BranchStore, (store) => Effect.map(store.find(project.id, id), Option.getOrThrow))
 export const setDesiredState = (project: Project, { id }: Endpoint, state: "active" | "idle", by = bySystem) =>
   Effect.flatMap(Endpoints, (endpoints) => endpoints.setDesiredState(project, id, state, by))
+
+/** A project whose endpoint runs. */
+export const runningProject = Effect.gen(function* () {
+  const made = yield* readyProject
+  yield* setDesiredState(made.project, made.endpoint, "active")
+  yield* settle
+  return made
+})
+
+/** Schedules an operation on the branch. */
+export const scheduled = (
+  { branch, project }: Pick<Effect.Success<typeof readyProject>, "branch" | "project">,
+  action: OperationAction
+) =>
+  Effect.gen(function* () {
+    const { run } = yield* Transaction
+    const { schedule } = yield* Operations
+    return yield* run(schedule({ project, branch_id: branch.id, endpoint_id: null, action, initiator: bySystem }))
+  })
+
+export const runOne = Effect.flatMap(OperationRunner, (runner) => runner.runOne)
+
+/** A call of the driver that neither ends nor can be interrupted. */
+export const hangs = Effect.uninterruptible(Effect.never)
+
+/** Lets time pass, step by step, until the fiber has ended. Fails when it has not ended after 200 steps. */
+export const passing = <A, E>(fiber: Fiber.Fiber<A, E>, step: Duration.Input) =>
+  Effect.gen(function* () {
+    for (let steps = 0; steps < 200 && fiber.pollUnsafe() === undefined; steps++) {
+      yield* TestClock.adjust(step)
+      yield* turn
+    }
+    if (fiber.pollUnsafe() === undefined) return yield* Effect.die(new Error("The work has not ended."))
+    return yield* Fiber.join(fiber)
+  })
 
 /** The statuses in the events of an operation, in order. */
 export const statusesOf = (id: OperationId) =>
