@@ -1,48 +1,32 @@
-/**
- * Three runners on one store and one machine with real clusters. They are killed and stopped at random while tenants
- * create, start, suspend, reset and delete branches. Afterwards every operation is final by a legal path, the events
- * are those of the rows, servers and directories are those of the records, and each database has its own rows.
- *
- * The short form kills a few times, the long form 500 times.
- */
-import { spawnSync } from "node:child_process"
-import { existsSync, readdirSync } from "node:fs"
-import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import {
   Branches,
-  BranchId,
-  ComputeDriver,
+  type BranchId,
   changes,
-  EndpointStore,
   Endpoints,
   initiatorOf,
   layerMemoryComputes,
-  mayMove,
-  type OperationStatus,
   OperationStore,
   type Project,
   Projects,
   type SessionCaller
 } from "@narthex/core"
-import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Database } from "@narthex/postgres"
 import { Context, Effect, Fiber, Layer, Random, Redacted } from "effect"
-import { asSupervisor } from "../../packages/local-postgres/src/cluster/asSupervisor.ts"
-import { clusterAt, superuser } from "../../packages/local-postgres/src/cluster/Cluster.ts"
 import { dataDirectory, kinds } from "../../packages/local-postgres/test/support.ts"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
 import { eventually } from "../harness/eventually.ts"
-import { long, times } from "../harness/long.ts"
+import { times } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
 import { signIn, worldAt } from "../races/support/world.ts"
 import { endProcessesIn, processesIn } from "../support/processesIn.ts"
+import { inspect, write, wrongOperations } from "./support/inspection.ts"
 import { StormRunner } from "./support/StormRunner.ts"
 
 const lease_ms = 3_000
-const kills = times(3, 500)
+const kills = Number(process.env["NARTHEX_TEST_KILLS"] ?? times(3, 500))
 /** Milliseconds for what may wait for several take-overs and recoveries. */
-const limit = long ? 1_200_000 : 240_000
+const limit = kills > 3 ? 1_200_000 : 240_000
 
 class Storm extends Context.Service<
   Storm,
@@ -65,9 +49,6 @@ class Storm extends Context.Service<
   ).pipe(Layer.provide(PostgresServer.layer))
 }
 
-const clusterOf = (dataDir: string, branch: BranchId) =>
-  clusterAt(join(dataDir, "computes", "branches", branch), "compute")
-
 /** Completes when the branch has no unfinished operation. */
 const settled = (branch: BranchId) =>
   Effect.flatMap(OperationStore, (store) =>
@@ -75,30 +56,6 @@ const settled = (branch: BranchId) =>
       `the operations of ${branch}`,
       Effect.map(store.unfinished(branch), (left) => left.length === 0),
       { every: 100, limit }
-    )
-  )
-
-/** Adds rows of its own to a branch that runs. */
-const write = (dataDir: string, branch: BranchId, rows: number) =>
-  asSupervisor(clusterOf(dataDir, branch), "postgres", (sql) =>
-    Effect.andThen(
-      sql.unsafe("create table if not exists public.mark (branch text, n int, filler text, primary key (branch, n))"),
-      sql.unsafe(
-        `insert into public.mark select '${branch}', n, repeat(md5(n::text), 8) from generate_series(1, ${rows}) n
-         on conflict do nothing`
-      )
-    )
-  )
-
-/** Which branches' rows a branch has, with their number and checksum. */
-const marks = (dataDir: string, branch: BranchId) =>
-  asSupervisor(clusterOf(dataDir, branch), "postgres", (sql) =>
-    Effect.map(
-      sql.unsafe<{ readonly branch: string; readonly sum: string }>(
-        `select branch, count(*) || ' ' || md5(string_agg(branch || n || filler, ',' order by n)) as sum
-         from public.mark group by branch order by branch`
-      ),
-      (rows) => Object.fromEntries(rows.map((row) => [row.branch, row.sum]))
     )
   )
 
@@ -137,7 +94,18 @@ const tenant = (dataDir: string, name: string, over: () => boolean, expected: Ma
     }
   })
 
-/** Kills or stops runners, one after another, and starts those that are gone. */
+/** How many claims the runners have made. */
+const claims = Effect.flatMap(Database, ({ query }) =>
+  Effect.map(
+    query<{ readonly fence: string }>("test", "select coalesce(max(fence), 0) as fence from operation"),
+    ([row]) => Number(row?.fence ?? 0)
+  )
+)
+
+/**
+ * Kills or stops runners, one after another, and starts those that are gone. Each blow falls a moment after up to two
+ * further claims, so work goes on in between, however fast the machine is.
+ */
 const blow = Effect.gen(function* () {
   const { runners } = yield* Storm
   const counts = { killed: 0, stopped: 0 }
@@ -147,7 +115,13 @@ const blow = Effect.gen(function* () {
       Effect.sync(() => runners.some((it) => it.holds)),
       { every: 20, limit }
     )
-    yield* Effect.sleep(yield* Random.nextIntBetween(0, 2_500))
+    const next = (yield* claims) + (yield* Random.nextIntBetween(0, 2))
+    yield* eventually(
+      "a runner to claim operations",
+      Effect.map(claims, (made) => made >= next),
+      { every: 20, limit }
+    )
+    yield* Effect.sleep(yield* Random.nextIntBetween(0, 500))
     const holder = runners.find((it) => it.holds)
     const any = runners[yield* Random.nextIntBetween(0, 2)]
     const stops = counts.killed % 3 === 1
@@ -168,31 +142,6 @@ const blow = Effect.gen(function* () {
     for (const runner of runners) if (!runner.alive) runner.start()
   }
   return counts
-})
-
-/** What is wrong with the rows of operations and their events. */
-const wrongOperations = Effect.gen(function* () {
-  const { query } = yield* Database
-  const rows = yield* query<{ readonly id: string; readonly action: string; readonly status: string }>(
-    "test",
-    "select id, action, status from operation"
-  )
-  const told = yield* query<{ readonly id: string; readonly statuses: ReadonlyArray<OperationStatus> }>(
-    "test",
-    `select data->>'operation_id' as id, array_agg(data->>'status' order by pos) as statuses
-     from event_log where type = 'operation.updated.v1' group by 1`
-  )
-  const story = new Map(told.map((it) => [it.id, it.statuses]))
-  return {
-    count: rows.length,
-    wrong: rows.flatMap(({ action, id, status }) => {
-      const statuses = story.get(id) ?? []
-      const legal = statuses.every((it, n) => n === 0 || mayMove(statuses[n - 1] ?? "scheduling", it))
-      const good = statuses[0] === "scheduling" && statuses.at(-1) === status && legal
-      const ended = status === "finished" || status === "skipped"
-      return good && ended ? [] : [`${action} ${id}: ${statuses.join(" ")}, the row is ${status}`]
-    })
-  }
 })
 
 layer(Storm.layer, { excludeTestServices: true })("three runners on one machine", (it) => {
@@ -242,54 +191,6 @@ layer(Storm.layer, { excludeTestServices: true })("three runners on one machine"
           { every: 50, limit }
         )
       }),
-    { timeout: long ? 10_800_000 : 2 * limit }
+    { timeout: kills > 3 ? 10_800_000 : 2 * limit }
   )
 })
-
-/** Compares machine and records, and reads every database. The servers that are left are adopted, and stopped after. */
-const inspect = (dataDir: string, expected: ReadonlyMap<string, ReadonlyArray<string>>) =>
-  Effect.gen(function* () {
-    const driver = Context.get(
-      yield* Layer.build(LocalComputeDriver.layer({ dataDir, binaries: kinds[0].choice })),
-      ComputeDriver
-    )
-    const endpoints = yield* EndpointStore
-    const active = (yield* endpoints.active).map((it) => `${it.id} ${it.generation}`)
-    const running = (yield* driver.running).map((it) => `${it.endpoint_id} ${it.generation}`)
-    assert.sameMembers(running, active, "what runs is what the records say")
-    const directories = readdirSync(join(dataDir, "computes", "branches")).filter((name) =>
-      existsSync(join(dataDir, "computes", "branches", name, "data"))
-    )
-    assert.sameMembers(directories, [...expected.keys()], "directories are those of the branches")
-    const sums = new Map<string, string>()
-    for (const [id, owners] of expected) {
-      const branch = BranchId.make(id)
-      const [endpoint] = yield* endpoints.ofBranch(branch)
-      if (endpoint === undefined) throw new Error(`${id} has no endpoint`)
-      const generation = endpoint.generation + 1
-      yield* driver.start({ endpoint_id: endpoint.id, branch_id: branch, generation, roles: [] })
-      const found = yield* marks(dataDir, branch)
-      assert.sameMembers(Object.keys(found), [...owners], `${id} has its own rows and its parent's`)
-      for (const [owner, sum] of Object.entries(found)) {
-        assert.strictEqual(sums.get(owner) ?? sum, sum, `the rows of ${owner} are the same everywhere`)
-        sums.set(owner, sum)
-      }
-    }
-    checkPages(dataDir, [...expected.keys()])
-  })
-
-/** `pg_amcheck` on every database, where the program exists. */
-const checkPages = (dataDir: string, branches: ReadonlyArray<string>) => {
-  const program = spawnSync("sh", ["-c", "command -v pg_amcheck || ls /usr/lib/postgresql/*/bin/pg_amcheck"])
-  const path = program.stdout.toString().split("\n")[0]
-  if (path === undefined || path === "") return note("storm: pg_amcheck is not installed")
-  for (const branch of branches) {
-    const { run } = clusterOf(dataDir, BranchId.make(branch))
-    const ran = spawnSync(
-      path,
-      ["--install-missing", "--heapallindexed", "-h", "/proc/self/cwd", "-U", superuser, "-d", "postgres"],
-      { cwd: run }
-    )
-    assert.strictEqual(ran.status, 0, `pg_amcheck of ${branch}: ${ran.stderr}`)
-  }
-}
