@@ -1,12 +1,9 @@
 /** A process of the chaos test that is killed and restarted, and the events that it has read so far. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { within } from "../../../../test/harness/eventually.ts"
 import type { Seen } from "./chaosModel.ts"
-
-const script = join(import.meta.dirname, "chaosRole.ts")
 
 export class ChaosProcess {
   readonly role: string
@@ -14,14 +11,17 @@ export class ChaosProcess {
   kills = 0
   /** What it has done since it was started: transactions, calls that moved events, batches. */
   done = 0
+  readonly #script: string
   readonly #url: string
   #child: ChildProcess
   #complaint = ""
   /** Killed by the test. */
   #stopped = false
 
-  constructor(role: string, url: string) {
+  /** `script`: the file of the program "chaos-role". */
+  constructor(role: string, script: string, url: string) {
     this.role = role
+    this.#script = script
     this.#url = url
     this.#child = this.#start()
   }
@@ -53,7 +53,7 @@ export class ChaosProcess {
     this.done = 0
     this.#stopped = false
     const position = String(this.seen.at(-1)?.[0] ?? 0)
-    const args = ["--conditions=source", script, this.role, this.#url, position, String(Math.random())]
+    const args = [this.#script, this.role, this.#url, position, String(Math.random())]
     const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] })
     child.stderr.on("data", (chunk) => {
       this.#complaint = `${this.#complaint}${chunk}`.slice(-2_000)

@@ -13,6 +13,7 @@ import { Effect, Random, Redacted } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { long, times } from "../../../../test/harness/long.ts"
 import { note } from "../../../../test/harness/note.ts"
+import { program } from "../../../../test/harness/programs.ts"
 import { Database } from "../../src/database/Database.ts"
 import { migrate } from "../../src/index.ts"
 import { PostgresControl, PostgresServer } from "../support/PostgresServer.ts"
@@ -53,8 +54,9 @@ layer(PostgresServer.layerOwn, { excludeTestServices: true })("the log under kil
           yield* query("test", "create table chaos (op int primary key, version int not null) with (fillfactor = 10)")
           yield* query("test", `insert into chaos select op, 0 from generate_series(0, ${operations - 1}) op`)
 
+          const script = yield* Effect.promise(() => program("chaos-role"))
           const processes = yield* Effect.acquireRelease(
-            Effect.sync(() => roles.map((role) => new ChaosProcess(role, Redacted.value(url)))),
+            Effect.sync(() => roles.map((role) => new ChaosProcess(role, script, Redacted.value(url)))),
             (all) => Effect.promise(() => Promise.all(all.map((process) => process.stop())))
           )
           const [tailer, twin] = processes.filter((process) => process.role === "tailer")
