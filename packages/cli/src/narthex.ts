@@ -5,6 +5,7 @@ import { context } from "./commands/contexts.ts"
 import { credential } from "./commands/credentials.ts"
 import { events } from "./commands/events.ts"
 import { help } from "./commands/help.ts"
+import { invitation } from "./commands/invitations.ts"
 import { ipAllow } from "./commands/ipAllow.ts"
 import { login } from "./commands/login.ts"
 import { logout } from "./commands/logout.ts"
@@ -35,6 +36,7 @@ export const narthex = Command.make("narthex").pipe(
     credential,
     events,
     org,
+    invitation,
     context,
     rawApi,
     help

@@ -18,6 +18,7 @@ import { LoginEnded, UsageMistake } from "../failures/LocalFailure.ts"
 import { authorize } from "../login/authorize.ts"
 import { findConsole } from "../login/Browser.ts"
 import { storeKey } from "../login/storedKeys.ts"
+import { noteInviter } from "../output/noteInviter.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { printable, sentence } from "../output/table.ts"
@@ -56,6 +57,7 @@ export const performLogin = Effect.fn("performLogin")(function* (options: LoginO
       `Signed in as ${printable(who.user.email ?? who.user.id)} in ${printable(who.organization.name)}; the key is stored as context "${name}".`
     )
   })
+  yield* noteInviter(who)
 })
 
 /** Stores the key before any other step, so that a failure does not lose it. */

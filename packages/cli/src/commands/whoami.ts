@@ -6,6 +6,7 @@ import { answered, isRecord, withBody } from "../connection/answers.ts"
 import type { Bearer } from "../connection/Bearer.ts"
 import { Connection } from "../connection/Connection.ts"
 import { ContextFile } from "../contexts/ContextFile.ts"
+import { noteInviter } from "../output/noteInviter.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts, instant, scopeText } from "../output/table.ts"
@@ -31,6 +32,7 @@ export const whoami = Command.make("whoami", {}, () =>
         },
         table: table(value, bearer, path)
       })
+      yield* noteInviter(value)
       if (value.account_state === "pending") yield* output.note("The account is not enabled yet.")
     })
   )

@@ -4,7 +4,7 @@
  *
  * Pitfall: printing cells as they are. Labels and names come from other users, so control characters are escaped.
  */
-import type { Scope } from "@narthex/api"
+import type { Scope, Whoami } from "@narthex/api"
 import { DateTime } from "effect"
 
 type Cell = string | number | boolean | null | undefined
@@ -30,6 +30,10 @@ export const sentence = (text: string): Table => ({ _tag: "Sentence", sentence: 
 
 /** An instant in a cell: RFC 3339, UTC. */
 export const instant = (at: DateTime.Utc | null): string | null => (at === null ? null : DateTime.formatIso(at))
+
+/** A person in a cell: the name and the address, as far as they are known. */
+export const personText = ({ email, id, name }: Whoami["user"]): string =>
+  name === null ? (email ?? id) : email === null ? name : `${name} <${email}>`
 
 /** A key's scope in a cell. */
 export const scopeText = (scope: Scope): string => {

@@ -35,6 +35,8 @@ export class ControlPlane {
   /** While it is set, it answers every call instead of the routes. */
   instead: ((received: ReceivedRequest) => Reply | "silence" | undefined) | undefined
   latest: string | undefined
+  /** Who invited the user into the organization of the key. */
+  inviter: typeof user | null = null
   organization = acme
   readonly requests: Array<ReceivedRequest> = []
   readonly keys = new Map<string, FakeKey>()
@@ -126,7 +128,7 @@ export class ControlPlane {
     if (key === undefined) return problem("invalid_token")
     switch (call) {
       case "GET /v1/auth/whoami":
-        return { status: 200, body: whoami(key) }
+        return { status: 200, body: { ...whoami(key), invited_by: this.inviter } }
       case "GET /v1/client-address":
         return { status: 200, body: { address: "198.51.100.7" } }
       case "GET /v1/orgs":
