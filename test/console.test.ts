@@ -120,16 +120,55 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       assert.strictEqual((await whoami()).status, 4)
     }))
 
+  const post = async (path: string, body: unknown, token?: string) => {
+    const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) }
+    const signal = AbortSignal.timeout(pageLimit)
+    return (
+      await fetch(platform.ready.api + path, { method: "POST", headers, signal, body: JSON.stringify(body) })
+    ).json()
+  }
+
+  /** A session of the API. */
+  const sessionOf = async (email: string) => {
+    const { console: web, providers } = platform.ready
+    const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, email)
+    // The session answer.
+    return (await post("/v1/auth/exchange", { id_token })) as {
+      readonly access_token: string
+      readonly organization: { readonly id: string }
+    }
+  }
+
+  it("an invited person sees by whom and leaves; a second invitation waits until it is accepted", () =>
+    browsing(async (page) => {
+      const { access_token, organization } = await sessionOf("charles@example.com")
+      const invite = () =>
+        post(`/v1/orgs/${organization.id}/invitations`, { email: "lovelace@example.com" }, access_token)
+      await invite()
+      await signIn(page, platform.ready.console, "Development One", "lovelace@example.com")
+      const notice = page.getByRole("region", { name: "Invitation" })
+      await notice.getByText(/charles@example\.com.* invited you to/).waitFor()
+      await assertAccessible(page)
+      await notice.getByRole("button", { name: /^Leave/ }).click()
+      await assertAccessible(page)
+      await page.getByRole("dialog").getByRole("button", { name: "Leave" }).click()
+      await page.locator("summary", { hasText: "lovelace" }).waitFor()
+      assert.strictEqual(await notice.count(), 0)
+
+      await invite()
+      await page.reload()
+      await page.getByRole("link", { name: "Invitations (1)" }).click()
+      await assertAccessible(page)
+      await page.getByRole("button", { name: /^Accept/ }).click()
+      await page.getByRole("button", { name: /^Switch to/ }).click()
+      await page.locator("summary", { hasText: "charles" }).waitFor()
+      assert.strictEqual(await notice.count(), 0)
+    }))
+
   it("the menu of the console switches the organization", () =>
     browsing(async (page) => {
-      const { api, console: web, providers } = platform.ready
-      const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, "ada@example.com")
-      const post = async (path: string, body: unknown, token?: string) => {
-        const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) }
-        const signal = AbortSignal.timeout(pageLimit)
-        return (await fetch(api + path, { method: "POST", headers, signal, body: JSON.stringify(body) })).json()
-      }
-      const { access_token } = (await post("/v1/auth/exchange", { id_token })) as { access_token: string } // the session answer
+      const { console: web } = platform.ready
+      const { access_token } = await sessionOf("ada@example.com")
       await post("/v1/orgs", { name: "The Team" }, access_token)
 
       await signIn(page, web, "Development One", "ada@example.com")

@@ -13,6 +13,7 @@ import { apiKeyRoutes } from "./routes/apiKeyRoutes.tsx"
 import { assetRoutes } from "./routes/assetRoutes.ts"
 import { cliRoutes } from "./routes/cliRoutes.tsx"
 import { eventRoutes } from "./routes/eventRoutes.ts"
+import { invitationRoutes } from "./routes/invitationRoutes.tsx"
 import { organizationRoutes } from "./routes/organizationRoutes.ts"
 import { projectListRoutes } from "./routes/projectListRoutes.tsx"
 import { projectRoutes } from "./routes/projectRoutes.tsx"
@@ -25,6 +26,7 @@ const routes: ReadonlyArray<ConsoleRoute> = [
   ...assetRoutes,
   ...signInRoutes,
   ...organizationRoutes,
+  ...invitationRoutes,
   ...projectListRoutes,
   ...projectRoutes,
   ...apiKeyRoutes,

@@ -1,12 +1,13 @@
 /** Pages as functions from data to markup: their texts in each state, and that data is escaped. */
 import { assert, describe, it } from "@effect/vitest"
-import { EndpointRecord, OperationRecord, RulesInForce } from "@narthex/api"
+import { EndpointRecord, OperationRecord, OwnInvitationRecord, RulesInForce } from "@narthex/api"
 import { Schema } from "effect"
 import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
 import { Activity } from "../src/views/Activity.tsx"
 import { AllowlistEditor } from "../src/views/Allowlist.tsx"
 import { ApiKeysPage } from "../src/views/ApiKeys.tsx"
+import { InvitationsPage } from "../src/views/Invitations.tsx"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../src/views/Landing.tsx"
 import type { Frame } from "../src/views/Layout.tsx"
 import { NewProjectPage, ProjectsPage } from "../src/views/Projects.tsx"
@@ -21,9 +22,20 @@ const frame: Frame = {
   user: { email: "ada@example.com", name: null },
   organization: { id: "org-1", name: hostile, role: "owner" },
   organizations: [{ id: "org-1", name: hostile, role: "owner" }],
+  inviter: null,
+  invitations: null,
   permissions: ["create_projects"],
   here: "/orgs/org-1/projects"
 }
+
+const invitation = Schema.decodeSync(OwnInvitationRecord)({
+  id: "0198f3d2-7c1a-7b44-9c55-000000000001",
+  organization: { id: "org-2", name: hostile },
+  role: hostile,
+  invited_by: { id: "user-2", email: "grace@example.com", name: hostile },
+  created_at: "2026-11-20T12:00:00.000Z",
+  expires_at: "2026-11-27T12:00:00.000Z"
+})
 
 const draft = { name: "", capability: "read_write", scope: "organization", expires_in_days: "" }
 const at = "2026-11-20T12:00:00.000Z"
@@ -31,7 +43,17 @@ const at = "2026-11-20T12:00:00.000Z"
 const pages: Readonly<Record<string, VNode>> = {
   landing: <Landing signedIn={false} />,
   "sign-in": <SignInPage providers={[{ id: "a", name: hostile }]} hrefOf={() => hostile} forCommandLine={false} />,
-  pending: <PendingPage email={hostile} />,
+  pending: <PendingPage email={hostile} invitations={[invitation]} form_token={() => "form-1"} />,
+  invitations: (
+    <InvitationsPage
+      frame={{ ...frame, inviter: invitation.invited_by, here: hostile }}
+      invitations={[invitation]}
+      next_cursor={hostile}
+      notice={hostile}
+      joined={frame.organization}
+      form_token={() => "form-1"}
+    />
+  ),
   message: <MessagePage title={hostile}>{hostile}</MessagePage>,
   projects: <ProjectsPage frame={frame} projects={[]} next_cursor={hostile} notice={hostile} />,
   "new project": (

@@ -15,11 +15,13 @@ import { Pagination, pageQuery } from "../schemas/Paging.ts"
 const own: CredentialPolicy = { ...self, effect: "admin", reach: "organization", agent: "never" }
 const invitation = { invitation_id: InvitationId }
 
+export const OwnInvitationRecord = Schema.Struct(OwnInvitation.fields).annotate({ identifier: "OwnInvitation" })
+
 export class OwnInvitationsApi extends HttpApiGroup.make("ownInvitations")
   .add(
     HttpApiEndpoint.get("list", "/v1/invitations", {
       query: pageQuery,
-      success: Schema.Struct({ invitations: Schema.Array(OwnInvitation), pagination: Pagination })
+      success: Schema.Struct({ invitations: Schema.Array(OwnInvitationRecord), pagination: Pagination })
     }).annotateMerge(endpointRules(own, "List the caller's pending invitations")),
     HttpApiEndpoint.post("accept", "/v1/invitations/:invitation_id/accept", {
       params: invitation,

@@ -9,7 +9,8 @@ const notices = {
   "rules-reset": "Every rule was removed. The project accepts connections from any address.",
   "endpoint-starting": "The endpoint is starting.",
   "endpoint-suspending": "The endpoint is being suspended.",
-  "key-revoked": "The key was revoked."
+  "key-revoked": "The key was revoked.",
+  "invitation-declined": "The invitation was declined."
 } as const
 
 export type Notice = keyof typeof notices

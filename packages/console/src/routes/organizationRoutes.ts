@@ -1,8 +1,8 @@
-/** Switches the session's organization, and redirects addresses without an organization to the active one. */
-import { AnyOrgId, SessionAnswer } from "@narthex/api"
+/** Switches the session's organization, leaves it, and redirects addresses without an organization to the active one. */
+import { AnyOrgId, parseOrgId, SessionAnswer } from "@narthex/api"
 import { Clock, Effect, Schema } from "effect"
-import { HttpServerRequest } from "effect/http"
-import { calling } from "../api/ApiRefusal.ts"
+import { HttpRouter, HttpServerRequest } from "effect/http"
+import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
 import { payload } from "../api/payload.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { pageRefusals, problemRefusals } from "../requests/refusals.tsx"
@@ -50,12 +50,31 @@ const switchOrg = Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) 
   sendsJson(request) ? asJson : asForm
 )
 
+/**
+ * Leaves the session's organization: the API knows no other in its path. The refresh that follows gets a token for the
+ * personal one; if it fails, the next page does it.
+ */
+const leave = signedIn(pageRefusals)((session) =>
+  Effect.gen(function* () {
+    const form = yield* Form.read
+    const { org_id: wanted = "" } = yield* HttpRouter.params
+    const org_id = yield* idOrNotFound(parseOrgId(wanted))
+    const { user } = yield* calling((api) => api.auth.whoami({}))
+    yield* calling((api) =>
+      api.orgs.removeMember({ params: { org_id, user_id: user.id }, query: { confirm_self_lockout: "true" } })
+    )
+    const next = yield* (yield* Sessions).renewed(session)
+    return yield* withSession(seeOther(returnPath(form.text("return_to")) ?? "/projects"), next)
+  })
+)
+
 /** Redirects to the cookie's organization; the page checks it. */
 const redirectTo = (section: string) =>
   signedIn(pageRefusals)((session) => Effect.succeed(seeOther(`/orgs/${session.org_id}/${section}`)))
 
 export const organizationRoutes: ReadonlyArray<ConsoleRoute> = [
   { method: "POST", path: "/api/auth/switch-org", answer: switchOrg },
+  { method: "POST", path: "/orgs/:org_id/leave", answer: leave },
   { method: "GET", path: "/projects", answer: redirectTo("projects") },
   { method: "GET", path: "/api-keys", answer: redirectTo("api-keys") },
   { method: "GET", path: "/orgs/:org_id", answer: redirectTo("projects") }

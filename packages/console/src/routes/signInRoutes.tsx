@@ -3,6 +3,7 @@ import { ClientCredential } from "@narthex/api"
 import { Clock, Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type ApiRefused, calling } from "../api/ApiRefusal.ts"
+import { newFormToken } from "../api/formToken.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import { Relays } from "../relay/Relays.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
@@ -131,11 +132,12 @@ const signOut = Effect.gen(function* () {
 })
 
 const pending = signedIn(pageRefusals)(() =>
-  Effect.map(
-    calling((api) => api.auth.whoami({})),
-    ({ account_state, user }) =>
-      account_state === "pending" ? page(<PendingPage email={user.email} />) : seeOther("/projects")
-  )
+  Effect.gen(function* () {
+    const { account_state, user } = yield* calling((api) => api.auth.whoami({}))
+    if (account_state !== "pending") return seeOther("/projects")
+    const { invitations } = yield* calling((api) => api.ownInvitations.list({ query: {} }))
+    return page(<PendingPage email={user.email} invitations={invitations} form_token={newFormToken} />)
+  })
 )
 
 export const signInRoutes: ReadonlyArray<ConsoleRoute> = [

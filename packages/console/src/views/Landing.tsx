@@ -1,5 +1,6 @@
 /** Pages without an organization: landing, sign-in, pending accounts, and messages. */
 import type { ComponentChildren } from "preact"
+import { InvitationCards, type InvitationCardsProps } from "./Invitations.tsx"
 import { PlainPage } from "./Layout.tsx"
 import { Command, Copyable } from "./parts.tsx"
 
@@ -63,13 +64,18 @@ export const SignInPage = ({ forCommandLine, hrefOf, providers }: SignInPageProp
   </PlainPage>
 )
 
-export const PendingPage = ({ email }: { readonly email: string | null }) => (
+export interface PendingPageProps extends InvitationCardsProps {
+  readonly email: string | null
+}
+
+export const PendingPage = ({ email, form_token, invitations }: PendingPageProps) => (
   <PlainPage title="Waiting for approval" signedIn refresh={{ seconds: 30 }}>
     <h1>Your account is waiting for approval</h1>
     <p>You are signed in{email === null ? "" : ` as ${email}`}, but the operator has not enabled your account yet.</p>
     <p class="soft" role="status">
       This page reloads every 30 seconds and continues when your account is enabled.
     </p>
+    {invitations.length === 0 ? null : <InvitationCards invitations={invitations} form_token={form_token} />}
   </PlainPage>
 )
 

@@ -6,12 +6,17 @@
  */
 import type { ComponentChildren } from "preact"
 import { assetPaths } from "./Assets.ts"
+import { InvitedBy, type InvitedByProps } from "./InvitedBy.tsx"
 
 /** What the header shows: who is signed in, and in which organization. */
 export interface Frame {
   readonly user: { readonly email: string | null; readonly name: string | null }
   readonly organization: OrganizationInFrame
   readonly organizations: ReadonlyArray<OrganizationInFrame>
+  /** Who invited the person, while the membership is not confirmed. */
+  readonly inviter: InvitedByProps["inviter"] | null
+  /** How many invitations are pending, as text; `null`: none. */
+  readonly invitations: string | null
   /** What the person may do in the organization. */
   readonly permissions: ReadonlyArray<string>
   /** The page's path, to return to after a switch of organization. */
@@ -114,7 +119,7 @@ const Switcher = ({ frame, returns }: { readonly frame: Frame; readonly returns:
   </details>
 )
 
-export type Section = "projects" | "api-keys"
+export type Section = "projects" | "api-keys" | "invitations"
 
 /** A page of an organization. A switch of organization returns to the same page if that page is in no section. */
 export const Page = (props: DocumentProps & { readonly frame: Frame; readonly section?: Section }) => {
@@ -132,12 +137,22 @@ export const Page = (props: DocumentProps & { readonly frame: Frame; readonly se
           <a href={`${home}/api-keys`} aria-current={section === "api-keys" ? "page" : undefined}>
             API keys
           </a>
+          {frame.invitations === null && section !== "invitations" ? null : (
+            <a href="/invitations" aria-current={section === "invitations" ? "page" : undefined}>
+              {frame.invitations === null ? "Invitations" : `Invitations (${frame.invitations})`}
+            </a>
+          )}
         </nav>
         <span class="grow" />
         <span class="who soft">{frame.user.email ?? frame.user.name ?? "Signed in"}</span>
         <SignOut />
       </header>
-      <main id="main">{props.children}</main>
+      <main id="main">
+        {frame.inviter === null ? null : (
+          <InvitedBy inviter={frame.inviter} organization={frame.organization} here={frame.here} />
+        )}
+        {props.children}
+      </main>
     </Document>
   )
 }

@@ -5,9 +5,11 @@ import type {
   EndpointRecord,
   IpRule,
   OperationRecord,
+  OwnInvitationRecord,
   ProjectRecord,
   Region,
-  RulesInForce
+  RulesInForce,
+  Whoami
 } from "@narthex/api"
 import type { Tone } from "./parts.tsx"
 
@@ -19,6 +21,13 @@ export type ApiKeyShown = typeof ApiKeyRecord.Type
 export type RegionShown = Pick<Region, "region_id" | "name" | "default" | "location">
 export type RuleShown = IpRule
 export type AllowlistShown = RulesInForce
+
+export type InvitationShown = typeof OwnInvitationRecord.Type
+export type PersonShown = Whoami["user"]
+
+/** A person's name and address, as far as they are known. The address is what the provider vouches for. */
+export const personLabel = ({ email, id, name }: PersonShown): string =>
+  name === null ? (email ?? id) : email === null ? name : `${name} (${email})`
 
 /** A code as words: `create_timeline` is "create timeline". Works for unknown codes of a newer API too. */
 export const words = (code: string): string => code.replaceAll("_", " ")

@@ -52,6 +52,13 @@ export interface StoredKey {
   readonly person: Person
 }
 
+export interface StoredInvitation {
+  readonly id: string
+  readonly org: string
+  readonly to: Person
+  readonly by: Person
+}
+
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
 const ulid = () => `0${Array.from(randomBytes(25), (byte) => alphabet[byte % 32]).join("")}`
 
@@ -65,6 +72,9 @@ export class DoubleState {
   readonly revoked = new Set<string>()
   readonly projects = new Map<string, StoredProject>()
   readonly keys = new Map<string, StoredKey>()
+  readonly invitations = new Map<string, StoredInvitation>()
+  /** By person: the organization that the first sign-in led into, and who invited. */
+  readonly landed = new Map<string, { readonly org: string; readonly by: Person }>()
   readonly usedStates = new Set<string>()
   readonly replays = new Map<string, unknown>()
   readonly streams = new Set<ServerResponse>()

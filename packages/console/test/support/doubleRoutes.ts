@@ -6,6 +6,7 @@ import { Result } from "effect"
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose"
 import type { Answered } from "./ApiDouble.ts"
 import type { DoubleState, Held } from "./DoubleState.ts"
+import { ownInvitations } from "./doubleInvitations.ts"
 import * as view from "./doubleViews.ts"
 
 interface Call {
@@ -80,7 +81,7 @@ const selfCalls = (state: DoubleState, { body, headers, method, url }: Call, hel
         kind: "session",
         user: view.profile(person),
         organization: view.organization(state, org, person),
-        invited_by: null,
+        invited_by: view.inviter(state, org, person),
         account_state: person.pending ? "pending" : "active",
         capability: null,
         scope: null,
@@ -95,6 +96,7 @@ const selfCalls = (state: DoubleState, { body, headers, method, url }: Call, hel
     case "POST /v1/auth/switch-org": {
       const wanted = String(fields(body)["org_id"])
       if (!state.orgs.get(wanted)?.members.has(person.id)) return problem("not_a_member")
+      if (state.landed.get(person.id)?.org === wanted) state.landed.delete(person.id)
       const token = state.issue(person, wanted, held.sid, held.auth_time)
       return ok(answerFor(state, token))
     }
@@ -115,6 +117,8 @@ export const answerTo = async (state: DoubleState, call: Call, response: ServerR
   if (Date.now() >= held.expires_at) return problem("token_expired")
   const self = selfCalls(state, call, held)
   if (self !== undefined) return self
+  const own = ownInvitations(state, method, path, held)
+  if (own !== undefined) return own === "not_found" ? problem("not_found") : own
   if (held.person.pending) return problem("alpha_pending")
   if (!state.orgs.get(held.org)?.members.has(held.person.id)) return problem("not_a_member")
   return inOrganization(state, call, held, response)
@@ -192,6 +196,11 @@ const inOrganization = (state: DoubleState, call: Call, held: Held, response: Se
     }
     case "GET /v1/events":
       return stream(state, response)
+  }
+  const leaves = `DELETE /v1/orgs/${org}/members/${person.id}`
+  if (`${method} ${url.pathname}` === leaves && url.searchParams.get("confirm_self_lockout") === "true") {
+    state.orgs.get(org)?.members.delete(person.id)
+    return none
   }
   const key = /^DELETE \/v1\/api-keys\/([^/]+)$/.exec(`${method} ${url.pathname}`)?.[1]
   if (key !== undefined) return state.keys.delete(key) ? none : problem("not_found")

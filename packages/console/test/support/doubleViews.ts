@@ -12,6 +12,7 @@ import {
 } from "@narthex/api"
 import { Schema } from "effect"
 import type { DoubleState, Held, Person, StoredKey, StoredProject, StoredRule } from "./DoubleState.ts"
+import { inviterView } from "./doubleInvitations.ts"
 
 /** Checks a record by decoding and encoding it. */
 const checked =
@@ -27,6 +28,12 @@ export const organization = (state: DoubleState, id: string, person: Person) => 
   return { id, name: org.name, personal: org.personal, role: org.members.get(person.id) ?? null }
 }
 
+/** Who invited the person into the organization, while the membership is not confirmed. */
+export const inviter = (state: DoubleState, org: string, person: Person) => {
+  const landed = state.landed.get(person.id)
+  return landed?.org === org ? inviterView(landed.by) : null
+}
+
 export const profile = (person: Person) => ({ id: person.id, email: person.email, name: null })
 
 export const sessionAnswer = (state: DoubleState, token: string, { auth_time, expires_at, org, person }: Held) =>
@@ -38,7 +45,7 @@ export const sessionAnswer = (state: DoubleState, token: string, { auth_time, ex
     account_state: person.pending ? "pending" : "active",
     user: profile(person),
     organization: organization(state, org, person),
-    invited_by: null
+    invited_by: inviter(state, org, person)
   })
 
 export const projectView = ({ branch_id, id, name, org_id, region_id }: StoredProject) =>

@@ -1,0 +1,96 @@
+/** The organizations that invite the person, each with accept and decline. */
+import { type Frame, Page } from "./Layout.tsx"
+import { Empty, Notice, Time } from "./parts.tsx"
+import { type InvitationShown, personLabel } from "./records.ts"
+
+interface AnswerProps {
+  readonly invitation: InvitationShown
+  readonly answer: "accept" | "decline"
+  /** Makes a form that is sent twice take effect once. */
+  readonly form_token: string
+}
+
+const Answer = ({ answer, form_token, invitation: { id, organization } }: AnswerProps) => (
+  <form method="post" action={`/invitations/${id}/${answer}`}>
+    <input type="hidden" name="form_token" value={form_token} />
+    <button
+      type="submit"
+      class={answer === "accept" ? "primary" : "quiet"}
+      aria-label={`${answer === "accept" ? "Accept" : "Decline"} the invitation to ${organization.name}`}
+    >
+      {answer === "accept" ? "Accept" : "Decline"}
+    </button>
+  </form>
+)
+
+/** A new token for each form. */
+export type FormToken = () => string
+
+export interface InvitationCardsProps {
+  readonly invitations: ReadonlyArray<InvitationShown>
+  readonly form_token: FormToken
+}
+
+export const InvitationCards = ({ form_token, invitations }: InvitationCardsProps) => (
+  <ul class="cards">
+    {invitations.map((invitation) => (
+      <li key={invitation.id} class="card">
+        <h2>{invitation.organization.name}</h2>
+        <p>
+          {personLabel(invitation.invited_by)} invites you as {invitation.role}.
+        </p>
+        <p class="soft">
+          Open until <Time at={invitation.expires_at} />
+        </p>
+        <div class="actions">
+          <Answer invitation={invitation} answer="decline" form_token={form_token()} />
+          <Answer invitation={invitation} answer="accept" form_token={form_token()} />
+        </div>
+      </li>
+    ))}
+  </ul>
+)
+
+export interface InvitationsPageProps extends InvitationCardsProps {
+  readonly frame: Frame
+  /** The cursor of the next page, if there is one. */
+  readonly next_cursor: string | null
+  readonly notice?: string | undefined
+  /** The organization that the person has just joined. */
+  readonly joined?: Frame["organization"] | undefined
+}
+
+export const InvitationsPage = (props: InvitationsPageProps) => {
+  const { form_token, frame, invitations, joined, next_cursor, notice } = props
+  return (
+    <Page title="Invitations" frame={frame} section="invitations">
+      <div class="narrow">
+        <h1>Invitations</h1>
+        {notice === undefined ? null : <Notice>{notice}</Notice>}
+        {joined === undefined ? null : (
+          <div class="notice good invited">
+            <p role="status">You are a member of {joined.name}.</p>
+            <form method="post" action="/api/auth/switch-org" class="actions">
+              <input type="hidden" name="org_id" value={joined.id} />
+              <button type="submit">Switch to {joined.name}</button>
+            </form>
+          </div>
+        )}
+        {invitations.length === 0 ? (
+          <Empty title="No invitations">
+            <p>No organization invites you at the moment.</p>
+          </Empty>
+        ) : (
+          <InvitationCards invitations={invitations} form_token={form_token} />
+        )}
+        {next_cursor === null ? null : (
+          <p>
+            <a class="button" href={`/invitations?cursor=${encodeURIComponent(next_cursor)}`}>
+              Older invitations
+            </a>
+          </p>
+        )}
+      </div>
+    </Page>
+  )
+}

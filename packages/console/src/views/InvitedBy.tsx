@@ -1,0 +1,42 @@
+/**
+ * The notice of a membership that the first sign-in made (docs/design/console.md W18): who invited the person, with the
+ * choice to stay or to leave.
+ */
+import { Confirm } from "./parts.tsx"
+import { type PersonShown, personLabel } from "./records.ts"
+
+export interface InvitedByProps {
+  readonly inviter: PersonShown
+  readonly organization: { readonly id: string; readonly name: string }
+  /** The page's path, to which both choices return, unless it belongs to the organization that is left. */
+  readonly here: string
+}
+
+export const InvitedBy = ({ here, inviter, organization: { id, name } }: InvitedByProps) => (
+  <section class="notice busy invited" aria-label="Invitation">
+    <p role="status">
+      {personLabel(inviter)} invited you to {name}. Your first sign-in made you a member.
+    </p>
+    <div class="actions">
+      <form method="post" action="/api/auth/switch-org">
+        <input type="hidden" name="org_id" value={id} />
+        <input type="hidden" name="return_to" value={here} />
+        <button type="submit">Stay</button>
+      </form>
+      <Confirm
+        id="leave"
+        opener="Leave"
+        openerLabel={`Leave ${name}`}
+        title={`Leave ${name}?`}
+        action={`/orgs/${id}/leave`}
+        confirm="Leave"
+        fields={here.startsWith("/orgs/") ? {} : { return_to: here }}
+      >
+        <p>
+          The API keys and database credentials that you made in this organization end. To come back you need a new
+          invitation.
+        </p>
+      </Confirm>
+    </div>
+  </section>
+)
