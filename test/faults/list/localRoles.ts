@@ -6,7 +6,28 @@ const revocation = ["packages/local-postgres/test/Revocation.test.ts"]
 const minted = ["packages/local-postgres/test/MintedRoles.test.ts"]
 const readOnly = ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"]
 
+const drivers = ["packages/local-postgres/test/LocalComputeDriver.test.ts"]
+
 export const localRoles: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/cluster/PostgresProcess.ts",
+    tests: drivers,
+    faults: [
+      {
+        id: "compute-priority",
+        find: 'cluster.purpose === "compute" && child.pid',
+        put: 'cluster.purpose !== "compute" && child.pid',
+        why: "Computes yield the CPU to the supervisor."
+      },
+      {
+        id: "compute-niceness",
+        find: "const niceness = 10",
+        put: "const niceness = 1",
+        why: "A process of the supervisor counts as several of a tenant."
+      }
+    ]
+  },
   {
     area: "computes",
     file: "packages/local-postgres/src/computes/enforceRoles.ts",

@@ -136,7 +136,8 @@ const forCompute = (major: number) => ({
   min_wal_size: "32MB",
   max_worker_processes: "4",
   max_parallel_workers: "2",
-  client_connection_check_interval: "5s",
+  // How long a statement may go on after the proxy has cut its session.
+  client_connection_check_interval: "1s",
   max_connections: "110",
   // For the supervisor: two sessions that apply roles, one a copy, a few that ask. The other 100 are the users'.
   superuser_reserved_connections: "10",

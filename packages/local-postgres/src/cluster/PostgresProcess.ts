@@ -14,6 +14,7 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, constants, openSync } from "node:fs"
 import { open, readFile, rename, rm, stat } from "node:fs/promises"
+import { getPriority, constants as osConstants, setPriority } from "node:os"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
@@ -163,10 +164,23 @@ const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: { readonly u
       }
     )
     child.unref()
+    if (cluster.purpose === "compute" && child.pid !== undefined) yieldCpu(child.pid)
     return child
   } finally {
     closeSync(log)
     closeSync(data)
+  }
+}
+
+/** How much nicer a compute is than its supervisor. A process of the supervisor counts as nine of theirs. */
+const niceness = 10
+
+/** Gives the CPU to the supervisor and the store first. The server's processes inherit it, and no role can change it. */
+const yieldCpu = (pid: number) => {
+  try {
+    setPriority(pid, Math.min(osConstants.priority.PRIORITY_LOW, getPriority() + niceness))
+  } catch {
+    // It has ended already; the wait for its readiness reports that.
   }
 }
 
