@@ -1,0 +1,35 @@
+/**
+ * The process of the attackers: `node --conditions=source attackerMain.ts <Means as JSON>`. It attacks until its stdin
+ * ends, and then prints the outcomes of each attack as one line of JSON: `{"branches":{"201":17,"429":30}}`.
+ *
+ * It runs at the lowest priority: it stands for other machines, and must not compete with the platform for this one.
+ */
+import { once, setMaxListeners } from "node:events"
+import { setPriority } from "node:os"
+import { setTimeout as sleep } from "node:timers/promises"
+import type { Attack, Means } from "./attacks/Attack.ts"
+import { attacks } from "./attacks/attacks.ts"
+
+setPriority(19)
+// The test passes its own type as JSON.
+const means = JSON.parse(process.argv[2] ?? "{}") as Means
+const stop = new AbortController()
+const outcomes: Record<string, Record<string, number>> = {}
+
+const loop = async ({ name, turn }: Attack, lane: number) => {
+  const counted = outcomes[name] ?? {}
+  outcomes[name] = counted
+  for (let round = 0; !stop.signal.aborted; round++) {
+    const outcome = await turn(means, lane, round, stop.signal).catch((error: unknown) => `threw ${String(error)}`)
+    counted[outcome] = (counted[outcome] ?? 0) + 1
+  }
+}
+
+// Each lane that waits listens to it.
+setMaxListeners(0, stop.signal)
+process.stdin.on("end", () => stop.abort()).resume()
+process.stdout.write("attacking\n")
+const lanes = attacks.flatMap((attack) => Array.from({ length: attack.lanes }, (_, lane) => loop(attack, lane)))
+// A turn that waits for an answer of the platform when the attack ends is not counted.
+await Promise.race([Promise.all(lanes), once(stop.signal, "abort").then(() => sleep(2_000))])
+process.stdout.write(`${JSON.stringify(outcomes)}\n`, () => process.exit(0))

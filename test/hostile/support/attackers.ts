@@ -1,0 +1,47 @@
+/** The process of the attackers, and whether each attack had effect. */
+import { spawn } from "node:child_process"
+import { once } from "node:events"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { assert } from "@effect/vitest"
+import { within } from "../../harness/eventually.ts"
+import { note } from "../../harness/note.ts"
+import type { Means } from "./attacks/Attack.ts"
+import { attacks } from "./attacks/attacks.ts"
+
+const script = join(import.meta.dirname, "attackerMain.ts")
+
+/** How often each outcome of an attack was seen, by the name of the attack. */
+export type Outcomes = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+export const startAttack = async (means: Means) => {
+  const child = spawn(process.execPath, ["--conditions=source", script, JSON.stringify(means)], {
+    stdio: ["pipe", "pipe", "inherit"]
+  })
+  const lines = createInterface({ input: child.stdout })
+  await within("the attackers to begin", once(lines, "line"))
+  return {
+    /** Ends the attack. Resolves with its outcomes. */
+    stop: async (): Promise<Outcomes> => {
+      const last = once(lines, "line")
+      child.stdin.end()
+      const [line] = await within("the attackers to end", last, 120_000)
+      return JSON.parse(String(line))
+    },
+    kill: () => child.kill("SIGKILL")
+  }
+}
+
+/** An attack of which every turn was refused would prove nothing, and a 500 is a fault of the platform. */
+export const assertEffective = (outcomes: Outcomes) => {
+  for (const { effective, name } of attacks) {
+    const counted = outcomes[name] ?? {}
+    note(`${name}: ${JSON.stringify(counted)}`)
+    assert.isTrue(
+      effective.some((outcome) => (counted[outcome] ?? 0) > 0),
+      `${name}: no effect, ${JSON.stringify(counted)}`
+    )
+    assert.notProperty(counted, "500", name)
+    for (const outcome of Object.keys(counted)) assert.notMatch(outcome, /^threw/, name)
+  }
+}

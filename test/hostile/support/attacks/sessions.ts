@@ -1,0 +1,107 @@
+/** Attacks from database sessions: locks, slots, CPU, temporary files, results that are not read. */
+import { openSession, sqlstate } from "../Session.ts"
+import { type Attack, hold, pause, session } from "./Attack.ts"
+
+/** An open change of the session's own role: an `ALTER ROLE` of the supervisor waits for it. */
+export const lockOwnRole = [
+  "begin",
+  "set local role none",
+  "do $$ begin execute format('alter role %I password ''x''', session_user); end $$"
+]
+
+/** Refuses to end for anything that a statement can catch. */
+export const loopForEver =
+  "do $$ begin loop begin perform pg_sleep(0.01); exception when query_canceled or others then null; end; end loop; end $$"
+
+export const giantResult = "select repeat('x', 10000) from generate_series(1, 20000)"
+
+export const sessions: ReadonlyArray<Attack> = [
+  {
+    name: "sessions that lock their role",
+    lanes: 4,
+    effective: ["held"],
+    turn: session(({ uris }) => uris.locks, "127.0.1.2", lockOwnRole)
+  },
+  {
+    name: "read-only sessions that lock their role",
+    lanes: 2,
+    effective: ["held"],
+    turn: session((means) => means.read_only_uri, "127.0.1.2", lockOwnRole)
+  },
+  {
+    name: "sleeping transactions",
+    lanes: 6,
+    effective: ["held", "55P03"],
+    turn: session(({ uris }) => uris.locks, "127.0.1.3", [
+      "begin",
+      "create table if not exists held (n int)",
+      "set local lock_timeout = '5s'",
+      "lock table held in access exclusive mode"
+    ])
+  },
+  {
+    name: "full connection slots",
+    lanes: 120,
+    effective: ["held"],
+    turn: session(({ uris }) => uris.slots, "127.0.1.4", ["select 1"])
+  },
+  {
+    name: "statements that only compute",
+    lanes: 8,
+    effective: ["57014"],
+    turn: session(({ uris }) => uris.work, "127.0.1.6", [
+      "set statement_timeout = '5s'",
+      "select count(*) from generate_series(1, 1000000) a, generate_series(1, 1000000) b"
+    ])
+  },
+  {
+    name: "sorts on disk",
+    lanes: 2,
+    effective: ["held", "53400", "57014"],
+    turn: session(({ uris }) => uris.work, "127.0.1.7", [
+      "set statement_timeout = '5s'",
+      "select count(*) from (select repeat('x', 500) || n from generate_series(1, 3000000) n order by 1) sorted"
+    ])
+  },
+  {
+    name: "giant results",
+    lanes: 2,
+    effective: ["read"],
+    turn: async ({ uris }, _lane, _round, stopped) => {
+      try {
+        const reader = await openSession(uris.work, "127.0.1.5")
+        try {
+          for (let part = 0; part < 10 && !stopped.aborted; part++)
+            await reader.query("select repeat('x', 10000) from generate_series(1, 2000)")
+          return "read"
+        } finally {
+          reader.close()
+        }
+      } catch (error) {
+        await pause(200, stopped)
+        return sqlstate(error) ?? "closed"
+      }
+    }
+  },
+  {
+    name: "giant results that are not read",
+    lanes: 10,
+    effective: ["held"],
+    turn: async ({ uris }, _lane, _round, stopped) => {
+      try {
+        const deaf = await openSession(uris.work, "127.0.1.5")
+        try {
+          deaf.query(giantResult).catch(() => undefined) // It ends with the session.
+          deaf.socket.pause()
+          await pause(hold, stopped)
+          return "held"
+        } finally {
+          deaf.close()
+        }
+      } catch (error) {
+        await pause(200, stopped)
+        return sqlstate(error) ?? "closed"
+      }
+    }
+  }
+]
