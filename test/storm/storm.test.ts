@@ -18,6 +18,7 @@ import { PostgresServer } from "../../packages/postgres/test/support/PostgresSer
 import { eventually } from "../harness/eventually.ts"
 import { times } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
+import { program } from "../harness/programs.ts"
 import { signIn, worldAt } from "../races/support/world.ts"
 import { endProcessesIn, processesIn } from "../support/processesIn.ts"
 import { inspect, write, wrongOperations } from "./support/inspection.ts"
@@ -39,7 +40,8 @@ class Storm extends Context.Service<
         const dataDir = yield* dataDirectory(0)
         yield* Effect.addFinalizer(() => Effect.promise(() => endProcessesIn(dataDir)))
         const options = { url: Redacted.value(url), dataDir, binaries: kinds[0].choice, lease_ms }
-        const runners = [1, 2, 3].map(() => new StormRunner(options))
+        const script = yield* Effect.promise(() => program("storm-runner"))
+        const runners = [1, 2, 3].map(() => new StormRunner(script, options))
         yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(runners.map((it) => it.kill()))))
         for (const runner of runners) runner.start()
         return { dataDir, runners }

@@ -1,20 +1,20 @@
 /** A runner in its own process, which the storm kills, stops, continues and starts again. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
 import { within } from "../../harness/eventually.ts"
 import type { StormRunnerOptions } from "./runnerMain.ts"
 
-const script = join(import.meta.dirname, "runnerMain.ts")
-
 export class StormRunner {
   readonly #args: string
+  readonly #script: string
   #child: ChildProcess | undefined
   /** Whether it holds the directory of the computes, as far as it has said. */
   holds = false
   complaint = ""
 
-  constructor(options: StormRunnerOptions) {
+  /** `script`: the file of the program "storm-runner". */
+  constructor(script: string, options: StormRunnerOptions) {
+    this.#script = script
     this.#args = JSON.stringify(options)
   }
 
@@ -23,7 +23,7 @@ export class StormRunner {
   }
 
   start(): void {
-    const child = spawn(process.execPath, ["--conditions=source", script, this.#args], {
+    const child = spawn(process.execPath, [this.#script, this.#args], {
       stdio: ["pipe", "pipe", "pipe"]
     })
     this.#child = child
