@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { readdirSync } from "node:fs"
 import { join, resolve } from "node:path"
+import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, RegionCatalog } from "@narthex/core"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
@@ -71,12 +72,23 @@ end;`)
 const tables = `select table_name as name from information_schema.tables
 where table_schema = 'public' and table_type = 'BASE TABLE' and table_name <> 'narthex_migration' order by 1`
 
+/** Runs the statements over one connection, and returns the rows of each. */
+const session = (url: Redacted.Redacted<string>, statements: ReadonlyArray<string>) =>
+  PgConnection.make({ url }).pipe(
+    Effect.flatMap(({ query }) => Effect.forEach(statements, (text) => Effect.map(query(text), ({ rows }) => rows))),
+    Effect.scoped,
+    Effect.orDie
+  )
+
 /** Every row of every table, as JSON. */
 const contents = (url: Redacted.Redacted<string>) =>
   Effect.gen(function* () {
     const { admin } = yield* PostgresServer
     const names = (yield* admin(tables, url)).map((row) => String(row["name"]))
-    const rows = yield* Effect.forEach(names, (name) => admin(`select to_jsonb(it) as it from "${name}" as it`, url))
+    const rows = yield* session(
+      url,
+      names.map((name) => `select to_jsonb(it) as it from "${name}" as it`)
+    )
     return new Map(names.map((name, at) => [name, (rows[at] ?? []).map((row) => row["it"])]))
   })
 
@@ -87,7 +99,7 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database of an old
       Effect.gen(function* () {
         const { admin, database } = yield* PostgresServer
         const url = yield* database
-        for (const statement of [...applied(count), filled]) yield* admin(statement, url)
+        yield* session(url, [...applied(count), filled])
         const before = yield* contents(url)
         for (const [name, rows] of before) assert.lengthOf(rows, 1, name)
 

@@ -35,7 +35,7 @@ class Storm extends Context.Service<
 >()("test/storm/Storm") {
   static readonly layer = Layer.unwrap(
     Effect.gen(function* () {
-      const url = yield* (yield* PostgresServer).database
+      const url = yield* (yield* PostgresServer).migrated
       const storm = Effect.gen(function* () {
         const dataDir = yield* dataDirectory(0)
         yield* Effect.addFinalizer(() => Effect.promise(() => endProcessesIn(dataDir)))

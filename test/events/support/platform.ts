@@ -28,7 +28,7 @@ export const apis = (
     return made
   })
 
-export const freshDatabase = Effect.flatMap(PostgresServer, ({ database }) => database)
+export const freshDatabase = Effect.flatMap(PostgresServer, ({ migrated }) => migrated)
 
 /** Commits events of an operation in one transaction. */
 export const commit = (org: string, project: string | null, numbers: ReadonlyArray<number>, size = 0) =>

@@ -25,7 +25,7 @@ export class Runners extends Context.Service<Runners, Both>()("test/races/Runner
   /** With the store that they work on. */
   static readonly layer = Layer.unwrap(
     Effect.gen(function* () {
-      const url = yield* (yield* PostgresServer).database
+      const url = yield* (yield* PostgresServer).migrated
       const both = Effect.gen(function* () {
         const { query } = yield* Database
         yield* query("test", recordTable)

@@ -13,7 +13,7 @@ export class TwoServers extends Context.Service<TwoServers, { readonly ports: Po
   /** With the stores that both share. */
   static readonly layer = Layer.unwrap(
     Effect.gen(function* () {
-      const url = yield* (yield* PostgresServer).database
+      const url = yield* (yield* PostgresServer).migrated
       const servers = Layer.effect(
         TwoServers,
         Effect.map(apis(url, 2), ([first, second]) => ({ ports: [first?.port ?? 0, second?.port ?? 0] as const }))

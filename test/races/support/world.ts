@@ -84,7 +84,7 @@ export const worldAt = <E, R>(url: Redacted.Redacted, computes: Layer.Layer<Comp
 
 export const worldWith = <E, R>(computes: Layer.Layer<ComputeDriver, E, R>) =>
   Layer.unwrap(
-    Effect.flatMap(PostgresServer, ({ database }) => Effect.map(database, (url) => worldAt(url, computes)))
+    Effect.flatMap(PostgresServer, ({ migrated }) => Effect.map(migrated, (url) => worldAt(url, computes)))
   ).pipe(Layer.provide(PostgresServer.layer))
 
 export const world = worldWith(layerMemoryComputes)

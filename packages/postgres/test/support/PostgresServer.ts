@@ -10,7 +10,10 @@ import { randomBytes } from "node:crypto"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { resource } from "../../../../test/harness/resource.ts"
+import { Database } from "../../src/database/Database.ts"
+import { migrate } from "../../src/migrate.ts"
 import { ServerProcess } from "./ServerProcess.ts"
+import { silent } from "./silent.ts"
 
 interface Databases {
   /** How to reach a database of this server. */
@@ -19,6 +22,11 @@ interface Databases {
   readonly admin: (text: string, on?: Redacted.Redacted<string>) => Effect.Effect<ReadonlyArray<PgConnection.Row>>
   /** An empty database; dropped with the scope, even while others are connected to it. */
   readonly database: Effect.Effect<Redacted.Redacted<string>, never, Scope.Scope>
+  /**
+   * A database for a test that migrates it, which is at once done on the shared server: there it is a copy of one that was
+   * migrated for all test files.
+   */
+  readonly migrated: Effect.Effect<Redacted.Redacted<string>, never, Scope.Scope>
 }
 
 export class PostgresServer extends Context.Service<PostgresServer, Databases>()(
@@ -26,20 +34,18 @@ export class PostgresServer extends Context.Service<PostgresServer, Databases>()
 ) {
   static readonly layer: Layer.Layer<PostgresServer> = Layer.effect(
     PostgresServer,
-    Effect.map(
-      Effect.promise(async () => {
-        const given = process.env["NARTHEX_TEST_DATABASE_URL"]
-        return given ?? (await resource<{ readonly url: string }>("postgres")).url
-      }),
-      databasesAt
-    )
+    Effect.promise(async () => {
+      const given = process.env["NARTHEX_TEST_DATABASE_URL"]
+      if (given !== undefined) return databasesAt(given, false)
+      return databasesAt((await resource<{ readonly url: string }>("postgres")).url, true)
+    })
   )
 
   static readonly layerOwn: Layer.Layer<PostgresServer | PostgresControl> = Layer.effectContext(
     Effect.map(
       Effect.acquireRelease(Effect.promise(ServerProcess.start), (server) => Effect.promise(() => server.remove())),
       (server) =>
-        Context.make(PostgresServer, databasesAt(server.url)).pipe(
+        Context.make(PostgresServer, databasesAt(server.url, false)).pipe(
           Context.add(PostgresControl, {
             crash: Effect.promise(() => server.crash()),
             promote: Effect.promise(() => server.promote())
@@ -60,7 +66,7 @@ export class PostgresControl extends Context.Service<
   }
 >()("@narthex/postgres/test/PostgresControl") {}
 
-function databasesAt(server: string): Databases {
+function databasesAt(server: string, shared: boolean): Databases {
   const url = (database: string) => {
     const it = new URL(server)
     it.pathname = `/${database}`
@@ -73,12 +79,37 @@ function databasesAt(server: string): Databases {
       Effect.map((result) => result.rows),
       Effect.orDie
     )
-  const database = Effect.acquireRelease(
-    Effect.suspend(() => {
-      const name = `narthex_test_${randomBytes(8).toString("hex")}`
-      return Effect.as(admin(`create database ${name}`), name)
-    }),
-    (name) => admin(`drop database if exists ${name} with (force)`)
-  ).pipe(Effect.map(url))
-  return { url, admin, database }
+  const databaseLike = (template: string) =>
+    Effect.acquireRelease(
+      Effect.suspend(() => {
+        const name = `narthex_test_${randomBytes(8).toString("hex")}`
+        return Effect.as(admin(`create database ${name} template ${template}`), name)
+      }),
+      (name) => admin(`drop database if exists ${name} with (force)`)
+    ).pipe(Effect.map(url))
+  const empty = databaseLike("template1")
+  return {
+    url,
+    admin,
+    database: empty,
+    migrated: shared ? Effect.andThen(makeTemplate({ admin, url }, server), databaseLike(template)) : empty
+  }
 }
+
+const template = "narthex_test_migrated"
+
+/** Makes the template if there is none. Other workers wait for it on an advisory lock. */
+const makeTemplate = ({ admin, url }: Pick<Databases, "admin" | "url">, server: string) =>
+  Effect.gen(function* () {
+    const lock = yield* PgConnection.make({ url: Redacted.make(server) })
+    yield* lock.query("select pg_advisory_lock(7003)")
+    const found = yield* lock.query(`select datname from pg_database where datname = '${template}'`)
+    if (found.rows.length > 0) return
+    // It gets its name when it is complete, and when nothing is connected to it any more.
+    const draft = `${template}_draft`
+    yield* admin(`drop database if exists ${draft} with (force)`)
+    yield* admin(`create database ${draft}`)
+    const on = Database.layer({ url: url(draft), maxConnections: 1, applicationName: "narthex-test", listenUrl: "off" })
+    yield* Effect.provide(migrate, Layer.merge(on, silent), { local: true })
+    yield* admin(`alter database ${draft} rename to ${template}`)
+  }).pipe(Effect.scoped, Effect.orDie)

@@ -8,23 +8,27 @@ import { silent } from "./silent.ts"
 /** The size of the pool. */
 export const connections = 10
 
-const fresh = Layer.unwrap(
-  Effect.gen(function* () {
-    const { database } = yield* PostgresServer
-    return Database.layer({ url: yield* database, maxConnections: connections, applicationName: "narthex-test" })
-  })
-)
+const fresh = (which: "database" | "migrated") =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const url = yield* (yield* PostgresServer)[which]
+      return Database.layer({ url, maxConnections: connections, applicationName: "narthex-test" })
+    })
+  )
 
 const migrated = Layer.effectDiscard(Effect.provide(migrate, silent))
 
 /** Not migrated, on the shared server. */
-export const emptyDatabase = Layer.provideMerge(fresh, PostgresServer.layer)
+export const emptyDatabase = Layer.provideMerge(fresh("database"), PostgresServer.layer)
 
 /** With Narthex's schema, on the shared server. */
-export const testDatabase = Layer.provideMerge(migrated, emptyDatabase)
+export const testDatabase = migrated.pipe(
+  Layer.provideMerge(fresh("migrated")),
+  Layer.provideMerge(PostgresServer.layer)
+)
 
 /** Not migrated, on a server that the test may stop. */
-export const emptyOwnDatabase = Layer.provideMerge(fresh, PostgresServer.layerOwn)
+export const emptyOwnDatabase = Layer.provideMerge(fresh("database"), PostgresServer.layerOwn)
 
 /** With Narthex's schema, on a server that the test may stop. */
 export const testOwnDatabase = Layer.provideMerge(migrated, emptyOwnDatabase)
