@@ -55,7 +55,7 @@ class Platform extends Context.Service<
       const url = server.address("api")
       // Clients' address of the API leads nowhere from here.
       const reach = { NARTHEX_API_URL: "http://127.0.0.1:1", NARTHEX_API_INTERNAL_URL: url }
-      const proxy = yield* Program.start("proxyServer", [], { ...environment, ...reach })
+      const proxy = yield* Program.start("proxy", [], { ...environment, ...reach })
       const { token } = yield* signIn(url, issuer.idToken("ada@example.com"))
       const call = (method: string, path: string, body?: unknown) => ask(url, method, path, token, body)
       const { body } = yield* call("POST", "/v1/projects", { name: "first" })
@@ -105,12 +105,22 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
+  it.effect("narthex-proxy prints its version without any setting, and refuses an argument that it does not know", () =>
+    Effect.gen(function* () {
+      const said = yield* run("proxy", ["--version"], {})
+      assert.deepStrictEqual([said.code, said.stdout], [0, "narthex-proxy v0.1.0\n"])
+      const { code, stderr } = yield* run("proxy", ["--verson"], {})
+      assert.strictEqual(code, 1)
+      assert.include(stderr, "Unrecognized flag: --verson")
+    })
+  )
+
   it.effect("narthex-proxy exits with 1 and a sentence when the control plane refuses its token", () =>
     Effect.gen(function* () {
       const { url } = yield* Platform
       const { environment } = yield* Serving
       const wrong = { ...environment, NARTHEX_API_URL: url, NARTHEX_PROXY_TOKEN: "another-token" }
-      const { code, stderr, stdout } = yield* run("proxyServer", [], wrong)
+      const { code, stderr, stdout } = yield* run("proxy", [], wrong)
       assert.deepStrictEqual([code, stdout], [1, ""])
       assert.match(stderr, /^narthex: The control plane at \S+ refuses NARTHEX_PROXY_TOKEN\./m)
       assert.notInclude(stderr, "another-token")
@@ -120,7 +130,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
   it.effect("narthex-proxy exits with 1 and a sentence without a token", () =>
     Effect.gen(function* () {
       const { NARTHEX_PROXY_TOKEN: _, ...environment } = (yield* Serving).environment
-      const { code, stderr, stdout } = yield* run("proxyServer", [], environment)
+      const { code, stderr, stdout } = yield* run("proxy", [], environment)
       assert.deepStrictEqual([code, stdout], [1, ""])
       assert.match(stderr, /^narthex: NARTHEX_PROXY_TOKEN is not set\.[^\n]*\n$/)
     })
@@ -138,7 +148,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
           response.writeHead(answers ? 200 : 503, { "content-type": "application/json" }).end('{"allowlists":[]}')
         })
       )
-      const launched = yield* Program.launch("proxyServer", [], { ...environment, NARTHEX_API_URL: controlPlane })
+      const launched = yield* Program.launch("proxy", [], { ...environment, NARTHEX_API_URL: controlPlane })
       yield* eventually(
         "the proxy to ask twice",
         Effect.sync(() => asked >= 2)

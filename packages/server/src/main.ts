@@ -1,4 +1,9 @@
 /** `npm start`: the whole platform in one process. */
-import { runProcess, servePlatform } from "./run.ts"
+import { program, runProcess, servePlatform } from "./run.ts"
 
-runProcess(servePlatform(["api", "runner", "console", "proxy"], true))
+runProcess(
+  program(
+    { name: "narthex-platform", does: "Run the whole platform: API, runner, console and Postgres proxy" },
+    servePlatform(["api", "runner", "console", "proxy"], true)
+  )
+)

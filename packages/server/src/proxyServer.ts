@@ -11,7 +11,7 @@ import { layerAdmin, type Unready } from "./admin.ts"
 import { hostPort } from "./announce.ts"
 import { controlPlaneAnswers, watchControlPlane } from "./controlPlaneAnswers.ts"
 import { layerProxy } from "./platform.ts"
-import { CannotStart, runProcess, withSettings } from "./run.ts"
+import { CannotStart, program, runProcess, withSettings } from "./run.ts"
 
 const main = withSettings(false, (settings, addresses) =>
   Effect.gen(function* () {
@@ -47,4 +47,4 @@ const main = withSettings(false, (settings, addresses) =>
   }).pipe(Effect.provide(FetchHttpClient.layer))
 )
 
-runProcess(main)
+runProcess(program({ name: "narthex-proxy", does: "Serve the Postgres proxy of a control plane" }, main))

@@ -1,7 +1,8 @@
 /** Runs a composition as a process: settings, start, announcement (docs/design/settings.md S6), orderly end (S7). */
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
+import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Effect, Exit, Layer, Schema, type Scope } from "effect"
-import { CliError } from "effect/cli"
+import { CliError, Command } from "effect/cli"
 import { type Addresses, settleAddresses } from "./addresses.ts"
 import { readyLine, readyText } from "./announce.ts"
 import { startProviders } from "./identity.ts"
@@ -10,6 +11,7 @@ import { layerPlatform, type Role, rolesOf } from "./platform.ts"
 import { modeText } from "./settings/mode.ts"
 import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
 import { layerTelemetry } from "./telemetry.ts"
+import { version } from "./version.ts"
 
 const terminal = process.stdout.isTTY === true
 
@@ -27,6 +29,15 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
       yield* say(terminal ? readyText(up) : readyLine(up))
       return yield* Effect.never
     })
+  )
+
+/** A program that takes its settings from the environment: it has `--help` and `--version`, and refuses other arguments. */
+export const program = <A, E>(
+  { does, name }: { readonly name: string; readonly does: string },
+  main: Effect.Effect<A, E>
+) =>
+  Command.run(Command.make(name, {}, () => main).pipe(Command.withDescription(does)), { version }).pipe(
+    Effect.provide(NodeServices.layer)
   )
 
 /** Reads the settings, decides the addresses, and runs `work` with the log and telemetry of the settings. */

@@ -14,7 +14,7 @@ import { within } from "../../harness/eventually.ts"
 
 const dist = resolve(import.meta.dirname, "../../../packages/server/dist")
 
-export type ProgramName = "server" | "proxyServer"
+export type ProgramName = "server" | "proxy"
 export type Environment = Readonly<Record<string, string>>
 
 /** What a child needs of this environment; no setting of the platform comes from outside the test. */
@@ -26,7 +26,7 @@ const environmentWith = (settings: Environment) => ({
 })
 
 const spawned = (name: ProgramName, args: ReadonlyArray<string>, settings: Environment): ChildProcess =>
-  spawn(process.execPath, [join(dist, `${name}.js`), ...args], {
+  spawn(process.execPath, [join(dist, `narthex-${name}.js`), ...args], {
     env: environmentWith(settings),
     stdio: ["ignore", "pipe", "pipe"]
   })
