@@ -19,7 +19,8 @@ layer(memoryApi(), { excludeTestServices: true })("sessions", (it) => {
       assert.deepStrictEqual(rest, {
         token_type: "Bearer",
         account_state: "active",
-        user: { id: rest.user.id, email, name: null }
+        user: { id: rest.user.id, email, name: null },
+        invited_by: null
       })
       assert.deepStrictEqual([organization.role, organization.personal], ["owner", true])
     })

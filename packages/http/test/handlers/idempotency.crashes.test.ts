@@ -63,7 +63,17 @@ const Mortal = Layer.effectContext(
 
 const api = apiOver(PostgresStorage.layer, { idle: true }).pipe(Layer.provideMerge(Layer.provide(Mortal, testDatabase)))
 
-const tables = ["project", "branch", "endpoint", "operation", "branch_role", "api_key", "ip_rule", "invitation"]
+const tables = [
+  "project",
+  "branch",
+  "endpoint",
+  "operation",
+  "branch_role",
+  "api_key",
+  "ip_rule",
+  "invitation",
+  "membership"
+]
 
 /** The rows of all tables, and the events that were emitted. */
 const census = Effect.gen(function* () {
@@ -114,6 +124,13 @@ const kinds = [
   kind("an API key", 201, () => Effect.succeed(post("/v1/api-keys", { name: "k" }))),
   kind("a rotation", 201, (who) => Effect.map(key(who), ({ id }) => post(`/v1/api-keys/${id}/rotate`, {}))),
   kind("an invitation", 201, (who) => Effect.succeed(post(`/v1/orgs/${who.org_id}/invitations`, { email: address() }))),
+  kind("an acceptance", 200, (who) =>
+    Effect.gen(function* () {
+      const owner = yield* founder()
+      const made = yield* owner.call("POST", `/v1/orgs/${owner.org_id}/invitations`, { body: { email: who.email } })
+      return post(`/v1/invitations/${made.body.invitation.id}/accept`, undefined)
+    })
+  ),
   kind("a name", 200, (who) => Effect.map(place(who), ({ path }) => ({ method: "PATCH", path, body: { name: "q" } }))),
   kind("an end", 202, (who) => Effect.map(place(who), ({ path }) => ({ method: "DELETE", path })))
 ]
