@@ -72,7 +72,7 @@ export const inspect = (dataDir: string, expected: ReadonlyMap<string, ReadonlyA
       ComputeDriver
     )
     const endpoints = yield* EndpointStore
-    const active = (yield* endpoints.active).map((it) => `${it.id} ${it.generation}`)
+    const active = (yield* endpoints.active(null, 1_000)).map((it) => `${it.id} ${it.generation}`)
     const running = (yield* driver.running).map((it) => `${it.endpoint_id} ${it.generation}`)
     assert.sameMembers(running, active, "what runs is what the records say")
     const directories = readdirSync(join(dataDir, "computes", "branches")).filter((name) =>

@@ -29,8 +29,8 @@ export class EndpointStore extends Context.Service<
       page: PageRequest
     ) => Effect.Effect<Page<Endpoint>, StorageError>
     readonly ofBranch: (branch: BranchId) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
-    /** Every endpoint in state `active`, of all projects. */
-    readonly active: Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
+    /** Endpoints in state `active`, of all projects, in the order of their ids, after `after`; at most `limit`. */
+    readonly active: (after: EndpointId | null, limit: number) => Effect.Effect<ReadonlyArray<Endpoint>, StorageError>
     /**
      * Records what a proxy reports, at the time at which the report arrives. The last activity never moves back;
      * reports about other generations and those of an earlier call are ignored. Of several reports about one endpoint
@@ -98,7 +98,13 @@ export class EndpointStore extends Context.Service<
             )
           ),
         ofBranch: (branch) => Effect.map(living, (rows) => rows.filter((row) => row.branch_id === branch)),
-        active: Effect.map(living, (rows) => rows.filter((row) => row.current_state === "active")),
+        active: (after, limit) =>
+          Effect.map(living, (rows) =>
+            rows
+              .filter((row) => row.current_state === "active" && (after === null || row.id > after))
+              .toSorted((a, b) => (a.id < b.id ? -1 : 1))
+              .slice(0, limit)
+          ),
         ...activity
       })
     })

@@ -26,6 +26,8 @@ import { Transaction } from "../Transaction.ts"
 
 /** How many expired branches one round ends, and how many doubts it settles, at most. */
 const batch = 100
+/** How many active endpoints are read at once, to find those whose compute is lost. */
+const activeBatch = 1_000
 
 export class Reconciler extends Context.Service<
   Reconciler,
@@ -124,13 +126,20 @@ export class Reconciler extends Context.Service<
         })
 
       const recordLost = Effect.fn("Reconciler.recordLost")(function* () {
-        const active = (yield* store.active).filter((it) => it.running)
-        const lost = yield* Effect.option(
-          missing(active.map(({ generation, id }) => ({ endpoint_id: id, generation })))
-        )
-        if (Option.isNone(lost)) return 0
-        const done = yield* Effect.forEach(lost.value, (it) => run(markLost(it)))
-        return done.filter(Boolean).length
+        let count = 0
+        let last: Endpoint["id"] | null = null
+        while (true) {
+          const page: ReadonlyArray<Endpoint> = yield* store.active(last, activeBatch)
+          const active = page.filter((it) => it.running)
+          const lost = yield* Effect.option(
+            missing(active.map(({ generation, id }) => ({ endpoint_id: id, generation })))
+          )
+          if (Option.isNone(lost)) return count
+          const done = yield* Effect.forEach(lost.value, (it) => run(markLost(it)))
+          count += done.filter(Boolean).length
+          last = page.at(-1)?.id ?? null
+          if (last === null || page.length < activeBatch) return count
+        }
       })
 
       const settleDoubts = Effect.fn("Reconciler.settleDoubts")(function* () {

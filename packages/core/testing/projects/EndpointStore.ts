@@ -14,6 +14,23 @@ const put = (rest: Partial<Endpoint> = {}) =>
     return endpoint
   })
 
+/** All active endpoints, read in pages of two. Each page is after the one before. */
+const allActive = Effect.gen(function* () {
+  const store = yield* EndpointStore
+  const found: Array<Endpoint> = []
+  while (true) {
+    const page = yield* store.active(found.at(-1)?.id ?? null, 2)
+    assert.isAtMost(page.length, 2)
+    found.push(...page)
+    if (page.length < 2) break
+  }
+  assert.deepStrictEqual(
+    found.map(({ id }) => id),
+    [...new Set(found.map(({ id }) => id))].toSorted()
+  )
+  return found
+})
+
 export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<EndpointStore | Transaction, E>) =>
   layer(adapter, { excludeTestServices: true })(`EndpointStore: ${name}`, (it) => {
     it.effect("an endpoint is stored as it was put", () =>
@@ -72,7 +89,7 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
         assert.isTrue(Option.isNone(yield* store.lock(endpoint.id)))
         assert.lengthOf(yield* store.ofBranch(endpoint.branch_id), 1)
         assert.notInclude(
-          (yield* store.active).map((it) => it.id),
+          (yield* allActive).map((it) => it.id),
           endpoint.id
         )
       })
@@ -92,13 +109,16 @@ export const endpointStoreContract = <E>(name: string, adapter: Layer.Layer<Endp
       })
     )
 
-    it.effect("all active endpoints are found", () =>
+    it.effect("all active endpoints are found in pages, each once", () =>
       Effect.gen(function* () {
         const store = yield* EndpointStore
         const [active, idle] = [yield* put({ current_state: "active" }), yield* put()]
-        const found = yield* store.active
+        yield* put({ current_state: "active" })
+        yield* put({ current_state: "active" })
+        const found = yield* allActive
         assert.deepInclude(found, active)
         assert.notDeepInclude(found, idle)
+        assert.lengthOf(yield* store.active(null, found.length + 1), found.length)
       })
     )
 

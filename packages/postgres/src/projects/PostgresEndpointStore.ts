@@ -72,11 +72,12 @@ const make = Effect.gen(function* () {
         "select * from endpoint where branch_id = $1 and deleted_at is null order by id",
         [branch]
       ),
-    active: endpoints.all(
-      "EndpointStore.active",
-      "select * from endpoint where current_state = 'active' and deleted_at is null order by id",
-      []
-    ),
+    active: (after, limit) =>
+      endpoints.all(
+        "EndpointStore.active",
+        `select * from endpoint where current_state = 'active' and deleted_at is null and id > $1 order by id limit $2`,
+        [after ?? "", limit]
+      ),
     ...activityOf(database)
   })
 })
