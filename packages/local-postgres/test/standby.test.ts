@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { awaitDirectory } from "../src/machine/standby.ts"
 import { closedDirectory, supervise } from "./support.ts"
@@ -27,7 +28,14 @@ describe("A standby", () => {
       const standby = yield* waiting(dataDir)
       // It renews its sign ten times within the standby's patience.
       const signs = () => Number(readFileSync(join(dataDir, "sign-of-life"), "utf8").split(" ")[1])
-      const first = signs()
+      let first = Number.NaN
+      yield* eventually(
+        "a sign of life that is not just being written",
+        Effect.sync(() => {
+          first = signs()
+          return !Number.isNaN(first)
+        })
+      )
       yield* eventually(
         "the holder to renew its sign for longer than the standby's patience",
         Effect.sync(() => signs() > first + 15)
@@ -50,6 +58,24 @@ describe("A standby", () => {
         "the holder to be gone",
         Effect.sync(() => !alive(holder.pid))
       )
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a holder renews its sign of life", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* closedDirectory
+      yield* awaitDirectory(dataDir, { patience })
+      const sign = () => readFileSync(join(dataDir, "sign-of-life"), "utf8")
+      const seen = new Set([sign()])
+      // Time is the test's; a sign is written to the disk in between.
+      for (let round = 0; round < 200 && seen.size < 4; round++) {
+        yield* TestClock.adjust(patience)
+        yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
+        seen.add(sign())
+        // A file that is just being written.
+        seen.delete("")
+      }
+      assert.isAtLeast(seen.size, 4)
     }).pipe(Effect.scoped)
   )
 })

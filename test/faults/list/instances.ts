@@ -103,7 +103,14 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
     area: "operations",
     file: "packages/server/src/adapters/staticRoles.ts",
     tests: ["packages/server/test/adapters/staticRoles.test.ts"],
-    faults: []
+    faults: [
+      {
+        id: "static-sessions",
+        find: "Effect.tapError(() => ended),",
+        put: "Effect.tapError(() => Effect.void),",
+        why: "A session that holds its role's row ends."
+      }
+    ]
   },
   {
     area: "operations",

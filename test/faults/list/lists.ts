@@ -71,7 +71,14 @@ export const lists: ReadonlyArray<FaultsOfFile> = [
     area: "operations",
     file: "packages/postgres/src/database/Database.ts",
     tests: ["packages/postgres/test/sessionLimits.test.ts"],
-    faults: []
+    faults: [
+      {
+        id: "session-limits",
+        find: "...(prepare ? { startupParameters: parameters } : {})",
+        put: "",
+        why: "A lock that is not released fails a statement."
+      }
+    ]
   },
   {
     area: "credentials",

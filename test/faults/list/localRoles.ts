@@ -64,7 +64,20 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
     area: "computes",
     file: "packages/local-postgres/src/computes/RoleGroups.ts",
     tests: readOnly,
-    faults: []
+    faults: [
+      {
+        id: "roles-public-writes",
+        find: "FROM foreign_to_owner WHERE privilege_type <> reading AND grantee NOT IN (SELECT role FROM trusted)",
+        put: "FROM foreign_to_owner WHERE false",
+        why: "What an agent granted PUBLIC in a sandbox is revoked when the sandbox becomes main."
+      },
+      {
+        id: "roles-definer-functions",
+        find: "coalesce(proacl, acldefault('f', proowner))",
+        put: "proacl",
+        why: "A function of a writer is executable by PUBLIC from the beginning."
+      }
+    ]
   },
   {
     area: "computes",

@@ -66,7 +66,7 @@ const outcome = (work: Promise<unknown>) =>
     )
   )
 
-layer(Layer.provideMerge(driver, machines(1)), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Layer.provideMerge(driver, machines(2)), { excludeTestServices: true, timeout: "120 seconds" })(
   "roles on a static server",
   (it) => {
     it.effect(
@@ -106,6 +106,29 @@ layer(Layer.provideMerge(driver, machines(1)), { excludeTestServices: true, time
             Promise.all([writing, reading, holding, again].map((sql) => sql.end({ timeout: 1 })))
           )
         })
+    )
+
+    it.effect("a session that holds the row of a role that stays ends, and the roles are applied", () =>
+      Effect.gen(function* () {
+        const compute = yield* ComputeDriver
+        const servers = yield* Servers
+        const role = yield* mint("read_only")
+        const branch = aBranchId()
+        const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1 }
+        const { address } = yield* compute.start({ ...start, roles: [role.minted] })
+        const admin = servers.find((_, at) => address === `db-${at}:5432`) ?? Redacted.make("")
+        const holding = sessionOf(admin, role)
+        const process = Effect.promise(() =>
+          holding.unsafe("select pg_backend_pid() as pid").then(([row]) => row?.["pid"])
+        )
+        const first = yield* process
+        yield* Effect.promise(() => holding.unsafe("begin; alter role current_user password 'x'").simple())
+        yield* compute.applyRoles(branch, [role.minted])
+        // The client connects again, with the password that was minted.
+        assert.notStrictEqual(yield* process, first)
+        yield* Effect.promise(() => holding.end({ timeout: 1 }))
+        yield* compute.stop(start.endpoint_id)
+      })
     )
   }
 )
