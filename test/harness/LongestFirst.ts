@@ -10,6 +10,7 @@ const root = join(import.meta.dirname, "../..")
  * the slowest first. A path belongs to the first of them that fits.
  */
 export const slowest: ReadonlyArray<string> = [
+  "test/storm/",
   "test/journey",
   "packages/http/test/authorization/postgres",
   "test/console",

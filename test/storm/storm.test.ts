@@ -96,17 +96,21 @@ const tenant = (dataDir: string, name: string, over: () => boolean, expected: Ma
     }
   })
 
-/** How many claims the runners have made. */
-const claims = Effect.flatMap(Database, ({ query }) =>
+/** How many claims the runners have made, and how many operations they have ended. */
+const progress = Effect.flatMap(Database, ({ query }) =>
   Effect.map(
-    query<{ readonly fence: string }>("test", "select coalesce(max(fence), 0) as fence from operation"),
-    ([row]) => Number(row?.fence ?? 0)
+    query<{ readonly claims: string; readonly ended: string }>(
+      "test",
+      "select coalesce(max(fence), 0) as claims, count(finished_at) as ended from operation"
+    ),
+    ([row]) => ({ claims: Number(row?.claims ?? 0), ended: Number(row?.ended ?? 0) })
   )
 )
 
 /**
- * Kills or stops runners, one after another, and starts those that are gone. Each blow falls a moment after up to two
- * further claims, so work goes on in between, however fast the machine is.
+ * Kills or stops runners, one after another, and starts those that are gone. Of three blows, on average, one falls at
+ * once, one a moment after a claim, and one a moment after an operation has ended: work goes on, however slow the
+ * machine is.
  */
 const blow = Effect.gen(function* () {
   const { runners } = yield* Storm
@@ -117,10 +121,15 @@ const blow = Effect.gen(function* () {
       Effect.sync(() => runners.some((it) => it.holds)),
       { every: 20, limit }
     )
-    const next = (yield* claims) + (yield* Random.nextIntBetween(0, 2))
+    const before = yield* progress
+    const awaited = yield* Random.nextIntBetween(0, 2)
     yield* eventually(
-      "a runner to claim operations",
-      Effect.map(claims, (made) => made >= next),
+      "runners to claim or to end an operation",
+      Effect.map(
+        progress,
+        ({ claims, ended }) =>
+          awaited === 0 || (awaited === 1 && claims > before.claims) || (awaited === 2 && ended > before.ended)
+      ),
       { every: 20, limit }
     )
     yield* Effect.sleep(yield* Random.nextIntBetween(0, 500))
