@@ -12,7 +12,7 @@ import { randomUUID } from "node:crypto"
 import { constants } from "node:fs"
 import { chown, copyFile, mkdir, readdir, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect } from "effect"
+import { Effect, Semaphore } from "effect"
 import { attempt, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { ownerOf, type PostgresUser } from "../machine/PostgresUser.ts"
 import { runProgram } from "../machine/runProgram.ts"
@@ -26,6 +26,14 @@ export const copyStopped = Effect.fn("copyStopped")(function* (data: string, cop
     for (const name of ["postmaster.pid", "postmaster.opts"]) await rm(join(copy, name), { force: true })
   })
 })
+
+/**
+ * Files that this process copies at once, of all clusters together: half of Node's threads for file access.
+ *
+ * Pitfall: a limit for each copy. Several copies then take all threads, and a start of a compute, which reads and writes
+ * a few files, waits behind thousands of theirs.
+ */
+const copying = Semaphore.makeUnsafe(2)
 
 /** Copies a running cluster; the copy has the data as of the end of the backup. */
 export const copyRunning = Effect.fn("copyRunning")(function* (source: Cluster, copy: string, user: PostgresUser) {
@@ -57,7 +65,7 @@ export const copyRunning = Effect.fn("copyRunning")(function* (source: Cluster, 
       yield* sql`SELECT pg_backup_start(${slot}, true)::text`
       const tree = yield* attempt(`Listing ${source.data}`, () => listTree(source.data))
       yield* Effect.forEach(["", ...tree.directories], makeOne)
-      yield* Effect.forEach(tree.files, copyOne, { concurrency: 8, discard: true })
+      yield* Effect.forEach(tree.files, (path) => copying.withPermit(copyOne(path)), { concurrency: 4, discard: true })
       yield* copyOne(control) // last, because it must not be older than the other files
       const label = yield* sql<{ labelfile: string; first: string; last: string }>`
         WITH ended AS (SELECT * FROM pg_backup_stop(false)),

@@ -30,6 +30,16 @@ export const socketPathIn = (directory: string) => join(directory, socketName)
 /** Whether a path fits into a socket address. */
 export const fits = (path: string) => Buffer.byteLength(path) <= maxPathLength
 
+/** Where a link leads; `undefined` when another branch's stop has removed it since the directory was read. */
+const targetOf = async (path: string): Promise<string | undefined> => {
+  try {
+    return await readlink(path)
+  } catch (cause) {
+    if (cause instanceof Error && "code" in cause && cause.code === "ENOENT") return undefined
+    throw cause
+  }
+}
+
 /** Opens the directory of links of a data directory, created on the first call. */
 export const openSocketLinks = Effect.fn("openSocketLinks")(function* (dataDir: string) {
   const hash = createHash("sha256").update(dataDir).digest("hex").slice(0, 16)
@@ -79,7 +89,8 @@ export const openSocketLinks = Effect.fn("openSocketLinks")(function* (dataDir: 
     const links: Array<SocketLink> = []
     for (const entry of await readdir(directory, { withFileTypes: true })) {
       if (!entry.isSymbolicLink() || entry.name.startsWith(".")) continue
-      links.push({ name: entry.name, cluster: dirname(await readlink(join(directory, entry.name))) })
+      const run = await targetOf(join(directory, entry.name))
+      if (run !== undefined) links.push({ name: entry.name, cluster: dirname(run) })
     }
     return links
   })
