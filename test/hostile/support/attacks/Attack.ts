@@ -12,7 +12,7 @@ export interface Means {
   readonly org: string
   readonly project: string
   readonly branch: string
-  /** Read-write credentials of branches of the tenant, each with a compute of its own. */
+  /** Read-write credentials of other projects of the tenant, whose computes it does not suspend. */
   readonly uris: { readonly locks: string; readonly slots: string; readonly work: string }
   /** A read-only credential of the branch of `uris.locks`. */
   readonly read_only_uri: string
