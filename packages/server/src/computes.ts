@@ -33,16 +33,25 @@ const layerElsewhere = Layer.sync(ComputeDriver, () => {
   })
 })
 
+/** The processes of this machine; with NARTHEX_COMPUTE_STANDBY it waits while another process holds them. */
+const layerLocal = (settings: Settings) => {
+  const options = {
+    dataDir: settings.data_dir,
+    computeDir: settings.compute_dir ?? undefined,
+    binaries: settings.postgres_bin ?? undefined
+  }
+  const patience = settings.compute_standby
+  return patience === null
+    ? LocalComputeDriver.layer(options)
+    : LocalComputeDriver.layerStandby({ ...options, patience })
+}
+
 export const layerComputes = (settings: Settings, isRunner: boolean): Computes => {
   if (!isRunner) return layerElsewhere
   switch (settings.compute) {
     case "local":
       return Layer.provide(
-        LocalComputeDriver.layer({
-          dataDir: settings.data_dir,
-          computeDir: settings.compute_dir ?? undefined,
-          binaries: settings.postgres_bin ?? undefined
-        }),
+        layerLocal(settings),
         // The embedded store is in the directory itself.
         settings.database === null ? Layer.empty : Layer.effectDiscard(claimHome(settings.data_dir))
       )

@@ -112,6 +112,10 @@ export class Program {
     return value
   }
 
+  kill(): void {
+    this.#child.kill("SIGKILL")
+  }
+
   /** SIGTERM; the exit code. */
   stop(): Promise<number | null> {
     const { exitCode } = this.#child

@@ -4,7 +4,9 @@
  * Pitfall: testing a value for its default to learn whether a variable was given. A variable that is malformed has its
  * default too, and a rule would fire because another value was mistyped; rules about presence ask `given`.
  */
+import { defaultRunnerSettings } from "@narthex/core"
 import type { OpenIdProvider } from "@narthex/http"
+import { Duration } from "effect"
 import { type Circumstances, modeOf, publicBecause } from "./mode.ts"
 import type { Reading } from "./readVariables.ts"
 import type { Values } from "./Variable.ts"
@@ -87,7 +89,17 @@ const providerRules = (providers: ReadonlyArray<OpenIdProvider>) => {
   ]
 }
 
-const platformRules = ({ compute, regions, static_computes, static_endpoints }: Read, given: ReadonlySet<string>) => [
+/** Longer than a lease, so that a runner that is only slow is not killed. */
+const shortestPatience = Duration.sum(defaultRunnerSettings.lease, Duration.seconds(10))
+
+const platformRules = (
+  { compute, compute_standby, regions, static_computes, static_endpoints }: Read,
+  given: ReadonlySet<string>
+) => [
+  ...when(
+    compute_standby !== null && Duration.isLessThan(compute_standby, shortestPatience),
+    `NARTHEX_COMPUTE_STANDBY must be at least ${Duration.format(shortestPatience)}.`
+  ),
   ...repeated(regions).map((id) => `NARTHEX_REGIONS names "${id}" twice.`),
   ...when(
     compute === "static" && !given.has("NARTHEX_STATIC_COMPUTES") && !given.has("NARTHEX_STATIC_ENDPOINTS"),

@@ -57,6 +57,7 @@ describe("settings are refused", () => {
     [{ NARTHEX_REGIONS: "eu west" }, "NARTHEX_REGIONS must be a comma-separated list of regions"],
     [{ NARTHEX_REGIONS: "eu,us,eu" }, 'NARTHEX_REGIONS names "eu" twice.'],
     [{ NARTHEX_COMPUTE: "cloud" }, 'NARTHEX_COMPUTE must be "local" or "static" or "memory".'],
+    [{ NARTHEX_COMPUTE_STANDBY: "30 seconds" }, "NARTHEX_COMPUTE_STANDBY must be at least 40s."],
     [{ NARTHEX_COMPUTE: "static" }, "NARTHEX_STATIC_COMPUTES must be given with NARTHEX_COMPUTE=static."],
     [{ NARTHEX_DEV_PROVIDERS: "true" }, "only `npm start` runs development providers"],
     [{ NARTHEX_DEV_PROVIDERS: "true", NARTHEX_API_HOST: "0.0.0.0" }, "beyond loopback", true],

@@ -34,6 +34,12 @@ export const store = {
     "`computes` in NARTHEX_DATA_DIR",
     "The directory of the databases of branches with NARTHEX_COMPUTE=local. In production, a directory on another file system than the store's: what tenants write then cannot fill the store's disk."
   ),
+  compute_standby: optional(
+    "NARTHEX_COMPUTE_STANDBY",
+    forms.duration,
+    "a second process does not start",
+    "With NARTHEX_COMPUTE=local: a runner that finds the directory of the computes held by another process waits, and takes over when that one ends, or kills it after it has shown no sign of life for this long. At least 40 seconds. It listens once it has taken over. Give it to both."
+  ),
   master_secret: secret(
     "NARTHEX_MASTER_SECRET",
     forms.masterSecret,
