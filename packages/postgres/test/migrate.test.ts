@@ -30,7 +30,8 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
         { name: "0011_lists" },
         { name: "0012_instances" },
         { name: "0012b_static_computes" },
-        { name: "0012c_compute_home" }
+        { name: "0012c_compute_home" },
+        { name: "0013_consent" }
       ])
       assert.deepStrictEqual(yield* admin("select pos::int, timeline from event_head", url), [
         { pos: 0, timeline: null }
