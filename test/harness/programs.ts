@@ -13,6 +13,7 @@ export const programsFolder = join(root, "node_modules/.cache/narthex-programs")
 /** The module of each program. */
 export const programSources = {
   "api-process": join(root, "test/events/support/apiProcess.ts"),
+  attackers: join(root, "test/hostile/support/attackerMain.ts"),
   "chaos-role": join(root, "packages/postgres/test/events/chaosRole.ts"),
   "postgres-supervisor": join(root, "packages/local-postgres/test/supervisor.ts"),
   runner: join(root, "test/races/support/runnerMain.ts"),

@@ -14,6 +14,8 @@ import { Program } from "./support/Program.ts"
 import { Serving } from "./support/Serving.ts"
 
 const calls = 4
+/** Rounds of one person, whose organization may hold a limited number of projects. */
+const roundsOfOne = 20
 
 const create = (url: string, token: string, name: string) =>
   Effect.promise(async () => {
@@ -47,10 +49,14 @@ layer(Serving.layer, { excludeTestServices: true, timeout: "3 hours" })("a serve
         return { url: program.address("api"), kill: Scope.close(scope, Exit.void) }
       })
       let server = yield* start
-      const { token } = yield* signIn(server.url, issuer.idToken("ada@example.com"))
       const rounds = times(2, 200)
       let replays = 0
+      let token = ""
       for (let round = 0; round < rounds; round++) {
+        if (round % roundsOfOne === 0) {
+          const person = `person-${round}@example.com`
+          token = (yield* signIn(server.url, issuer.idToken(person))).token
+        }
         const names = Array.from({ length: calls }, (_, n) => `p-${round}-${n}`)
         const { url } = server
         const sent = yield* Effect.forEach(names, (name) => Effect.forkChild(Effect.exit(create(url, token, name))))

@@ -1,6 +1,6 @@
 /**
- * The process of the attackers: `node --conditions=source attackerMain.ts <Means as JSON>`. It attacks until its stdin
- * ends, and then prints the outcomes of each attack as one line of JSON: `{"branches":{"201":17,"429":30}}`.
+ * The process of the attackers; its argument is the `Means` as JSON. It attacks until its stdin ends and each attack has
+ * had effect, and then prints the outcomes of each as one line of JSON: `{"branches":{"201":17,"429":30}}`.
  *
  * It runs at the lowest priority: it stands for other machines, and must not compete with the platform for this one.
  */
@@ -16,6 +16,16 @@ const means = JSON.parse(process.argv[2] ?? "{}") as Means
 const stop = new AbortController()
 const outcomes: Record<string, Record<string, number>> = {}
 
+/** Milliseconds that a slow machine may need until each attack has had effect. */
+const patience = 60_000
+
+const end = async () => {
+  const limit = performance.now() + patience
+  const isEffective = ({ effective, name }: Attack) => effective.some((outcome) => outcome in (outcomes[name] ?? {}))
+  while (!attacks.every(isEffective) && performance.now() < limit) await sleep(50)
+  stop.abort()
+}
+
 const loop = async ({ name, turn }: Attack, lane: number) => {
   const counted = outcomes[name] ?? {}
   outcomes[name] = counted
@@ -27,7 +37,7 @@ const loop = async ({ name, turn }: Attack, lane: number) => {
 
 // Each lane that waits listens to it.
 setMaxListeners(0, stop.signal)
-process.stdin.on("end", () => stop.abort()).resume()
+process.stdin.on("end", () => void end()).resume()
 process.stdout.write("attacking\n")
 const lanes = attacks.flatMap((attack) => Array.from({ length: attack.lanes }, (_, lane) => loop(attack, lane)))
 // A turn that waits for an answer of the platform when the attack ends is not counted.

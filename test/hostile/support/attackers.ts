@@ -1,21 +1,19 @@
 /** The process of the attackers, and whether each attack had effect. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { assert } from "@effect/vitest"
 import { within } from "../../harness/eventually.ts"
 import { note } from "../../harness/note.ts"
+import { program } from "../../harness/programs.ts"
 import type { Means } from "./attacks/Attack.ts"
 import { attacks } from "./attacks/attacks.ts"
-
-const script = join(import.meta.dirname, "attackerMain.ts")
 
 /** How often each outcome of an attack was seen, by the name of the attack. */
 export type Outcomes = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 export const startAttack = async (means: Means) => {
-  const child = spawn(process.execPath, ["--conditions=source", script, JSON.stringify(means)], {
+  const child = spawn(process.execPath, [await program("attackers"), JSON.stringify(means)], {
     stdio: ["pipe", "pipe", "inherit"]
   })
   const lines = createInterface({ input: child.stdout })
