@@ -29,10 +29,36 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "compute-priority",
-        find: 'cluster.purpose === "compute" && child.pid',
-        put: 'cluster.purpose !== "compute" && child.pid',
+        find: 'cluster.purpose === "compute" ? yieldingCpu',
+        put: 'cluster.purpose !== "compute" ? yieldingCpu',
         why: "Computes yield the CPU to the supervisor."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/cluster/ClusterCopy.ts",
+    tests: ["packages/local-postgres/test/ClusterCopy.test.ts"],
+    faults: [
+      {
+        id: "copy-vanished",
+        find: "if (lines.every((line) => vanished.test(line))) return Effect.void",
+        put: "",
+        why: "A file that Postgres removes while it is copied does not fail the copy."
       },
+      {
+        id: "copy-failed",
+        find: "lines.every((line) => vanished.test(line))",
+        put: "lines.some((line) => vanished.test(line))",
+        why: "A file that cannot be copied fails the copy."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/yieldingCpu.ts",
+    tests: drivers,
+    faults: [
       {
         id: "compute-niceness",
         find: "const niceness = 10",

@@ -39,7 +39,9 @@ const loop = async ({ name, turn }: Attack, lane: number) => {
 setMaxListeners(0, stop.signal)
 process.stdin.on("end", () => void end()).resume()
 process.stdout.write("attacking\n")
-const lanes = attacks.flatMap((attack) => Array.from({ length: attack.lanes }, (_, lane) => loop(attack, lane)))
+const lanes = attacks.flatMap((attack) =>
+  Array.from({ length: Math.ceil(attack.lanes * means.effort) }, (_, lane) => loop(attack, lane))
+)
 // A turn that waits for an answer of the platform when the attack ends is not counted.
 await Promise.race([Promise.all(lanes), once(stop.signal, "abort").then(() => sleep(2_000))])
 process.stdout.write(`${JSON.stringify(outcomes)}\n`, () => process.exit(0))

@@ -14,7 +14,6 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, constants, openSync } from "node:fs"
 import { open, readFile, rename, rm, stat } from "node:fs/promises"
-import { getPriority, constants as osConstants, setPriority } from "node:os"
 import { join } from "node:path"
 import { Effect, Option } from "effect"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
@@ -22,6 +21,7 @@ import type { Machine } from "../machine/Machine.ts"
 import { ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
 import { environment } from "../machine/runProgram.ts"
+import { yieldingCpu } from "../machine/yieldingCpu.ts"
 import { type Cluster, majorOf, socketName, writeConfiguration } from "./Cluster.ts"
 
 const readyWithin = "60 seconds"
@@ -152,35 +152,21 @@ const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: { readonly u
   const data = openSync(cluster.data, constants.O_RDONLY | constants.O_DIRECTORY)
   const log = openSync(cluster.log, "a", 0o600)
   try {
-    const child = spawn(
-      join(machine.binaries.directory, "postgres"),
-      ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`],
-      {
-        cwd: "/",
-        env: environment,
-        detached: true,
-        stdio: ["ignore", log, log, data],
-        ...(machine.user.drops ? { uid: owner.uid, gid: owner.gid } : {})
-      }
-    )
+    const postgres = join(machine.binaries.directory, "postgres")
+    const args = ["-D", "/proc/self/fd/3", "-c", `cluster_name=${cluster.name}`]
+    const [command, given] = cluster.purpose === "compute" ? yieldingCpu(postgres, args) : ([postgres, args] as const)
+    const child = spawn(command, given, {
+      cwd: "/",
+      env: environment,
+      detached: true,
+      stdio: ["ignore", log, log, data],
+      ...(machine.user.drops ? { uid: owner.uid, gid: owner.gid } : {})
+    })
     child.unref()
-    if (cluster.purpose === "compute" && child.pid !== undefined) yieldCpu(child.pid)
     return child
   } finally {
     closeSync(log)
     closeSync(data)
-  }
-}
-
-/** How much nicer a compute is than its supervisor. A process of the supervisor counts as nine of theirs. */
-const niceness = 10
-
-/** Gives the CPU to the supervisor and the store first. The server's processes inherit it, and no role can change it. */
-const yieldCpu = (pid: number) => {
-  try {
-    setPriority(pid, Math.min(osConstants.priority.PRIORITY_LOW, getPriority() + niceness))
-  } catch {
-    // It has ended already; the wait for its readiness reports that.
   }
 }
 

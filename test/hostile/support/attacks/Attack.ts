@@ -7,6 +7,8 @@ import { openSession, sqlstate } from "../Session.ts"
 
 /** What the attackers have. Their process gets it as JSON. */
 export interface Means {
+  /** The share of their lanes that run: from 0 to 1, at least one lane of each attack. */
+  readonly effort: number
   readonly tenant: Caller
   readonly agent: Caller
   readonly org: string
