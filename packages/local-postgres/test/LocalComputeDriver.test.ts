@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs"
-import { constants, getPriority } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Context, Effect, Fiber, Layer, Option } from "effect"
+import { Effect, Fiber, Layer, Option } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
 import { processesOf } from "../src/machine/Processes.ts"
@@ -21,8 +20,6 @@ const clusterIn = (dataDir: string, branch: BranchId) =>
 const start = (branch_id: BranchId, endpoint: string, generation: number, roles = [owner]) =>
   ComputeDriver.use((driver) => driver.start({ branch_id, endpoint_id: ep(endpoint), generation, roles }))
 
-class DataDirectory extends Context.Service<DataDirectory, string>()("test/DataDirectory") {}
-
 const query = (address: string, text: string, role = "owner") =>
   Effect.scoped(Effect.flatMap(session(address, role), (sql) => sql.unsafe<{ readonly n: number }>(text)))
 
@@ -32,9 +29,7 @@ const isRefused = (address: string) =>
 for (const kind of [0, 1] as const) {
   const { choice, tag } = kinds[kind]
   const drivers = Layer.unwrap(
-    Effect.map(dataDirectory(kind), (dataDir) =>
-      Layer.merge(LocalComputeDriver.layer({ dataDir, binaries: choice }), Layer.succeed(DataDirectory, dataDir))
-    )
+    Effect.map(dataDirectory(kind), (dataDir) => LocalComputeDriver.layer({ dataDir, binaries: choice }))
   )
 
   describe(`computes on the ${choice} Postgres`, { tags: [tag] }, () =>
@@ -50,16 +45,6 @@ for (const kind of [0, 1] as const) {
           assert.deepStrictEqual(yield* start(main, "main", 1), compute)
           assert.deepStrictEqual(yield* driver.running, [compute])
           yield* query(compute.address, "CREATE TABLE t AS SELECT 1 AS n")
-        })
-      )
-
-      it.effect("every process of a compute yields the CPU to the supervisor", () =>
-        Effect.gen(function* () {
-          const dataDir = yield* DataDirectory
-          const pids = yield* processesOf(clusterIn(dataDir, main).name)
-          assert.isAbove(pids.length, 1)
-          const lower = Math.min(constants.priority.PRIORITY_LOW, getPriority() + 10)
-          for (const pid of pids) assert.strictEqual(getPriority(pid), lower)
         })
       )
 

@@ -6,7 +6,7 @@ const revocation = ["packages/local-postgres/test/Revocation.test.ts"]
 const minted = ["packages/local-postgres/test/MintedRoles.test.ts"]
 const readOnly = ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"]
 
-const drivers = ["packages/local-postgres/test/LocalComputeDriver.test.ts"]
+const priority = ["packages/local-postgres/test/computePriority.test.ts"]
 
 export const localRoles: ReadonlyArray<FaultsOfFile> = [
   {
@@ -25,7 +25,7 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
   {
     area: "computes",
     file: "packages/local-postgres/src/cluster/PostgresProcess.ts",
-    tests: drivers,
+    tests: priority,
     faults: [
       {
         id: "compute-priority",
@@ -57,7 +57,7 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
   {
     area: "computes",
     file: "packages/local-postgres/src/machine/yieldingCpu.ts",
-    tests: drivers,
+    tests: priority,
     faults: [
       {
         id: "compute-niceness",
