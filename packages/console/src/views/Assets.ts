@@ -4,9 +4,11 @@
  */
 import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { pathToFileURL } from "node:url"
 
 /** Found by the package's name, because a bundle is in another folder. */
-const directory = new URL(import.meta.resolve("@narthex/console/assets/base.css"))
+const directory = pathToFileURL(createRequire(import.meta.url).resolve("@narthex/console/assets/base.css"))
 
 /** Removes comments and joins white space, which CSS reads as one space. */
 const compact = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")

