@@ -71,10 +71,11 @@ const textsIn = (directory: string, texts: ReadonlyArray<string>): ReadonlyArray
 }
 
 /** The Postgres servers that run in a directory: the store's and the computes', without their backends. */
-const serversIn = (directory: string) =>
-  processesIn(directory)
-    .filter(({ command }) => command.includes("cluster_name="))
-    .map(({ pid }) => pid)
+const serversIn = (directory: string) => {
+  // A backend has the command line of its parent until it has named itself.
+  const named = processesIn(directory).filter(({ command }) => command.includes("cluster_name="))
+  return named.filter(({ parent }) => named.every(({ pid }) => pid !== parent)).map(({ pid }) => pid)
+}
 
 const journey = async (account: Account, binaries: "system" | "npm") => {
   const directory = emptyDirectory(account)

@@ -9,6 +9,7 @@ import { until } from "../harness/eventually.ts"
 
 export interface Process {
   readonly pid: number
+  readonly parent: number
   readonly command: string
 }
 
@@ -19,9 +20,9 @@ export const processesIn = (directory: string): ReadonlyArray<Process> =>
       try {
         const at = readlinkSync(`/proc/${pid}/cwd`)
         if (at !== directory && !at.startsWith(`${directory}/`)) return []
-        return [
-          { pid: Number(pid), command: readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim() }
-        ]
+        const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ").trim()
+        const [, parent] = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? []
+        return [{ pid: Number(pid), parent: Number(parent), command }]
       } catch {
         return [] // It ended in between, or belongs to another account, as no process of the platform does.
       }
