@@ -100,7 +100,7 @@ layer(Api.layer, { excludeTestServices: true })("operator commands on the store 
   it.effect("`accounts` refuses an unknown id or address with a sentence that names it", () =>
     Effect.gen(function* () {
       for (const command of ["enable", "disable"])
-        for (const name of ["usr_none", "nobody@example.com"])
+        for (const name of ["usr_none", "unknown@example.com"])
           assert.deepStrictEqual(yield* operated("accounts", command, name), {
             code: 1,
             lines: [],

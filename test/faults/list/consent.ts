@@ -30,7 +30,7 @@ export const consent: ReadonlyArray<FaultsOfFile> = [
     ],
     faults: [
       {
-        id: "invitation-of-anybody",
+        id: "invitation-of-another",
         find: '(it) => it.email === address && it.statusAt(now) === "pending"',
         put: '(it) => it.statusAt(now) === "pending"',
         why: "An invitation is for the person of its address alone."
