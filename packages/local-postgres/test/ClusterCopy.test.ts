@@ -25,6 +25,15 @@ describe("copying the files of a cluster", () => {
     })
   )
 
+  it.effect("a copy into a directory that does not exist fails", () =>
+    Effect.gen(function* () {
+      const { from, to } = yield* folders
+      writeFileSync(join(from, "1"), "one")
+      const error = yield* Effect.flip(copyInto(join(to, "missing"), [join(from, "1")]))
+      assert.include(error.reason, "No such file or directory")
+    })
+  )
+
   it.effect("a file that cannot be copied fails the copy, although others are gone", () =>
     Effect.gen(function* () {
       const { from, to } = yield* folders

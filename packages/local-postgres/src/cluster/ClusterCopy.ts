@@ -33,7 +33,12 @@ const filesAtOnce = 500
 /** How often a program runs that met a file which Postgres was replacing. */
 const tries = 3
 
-const vanished = /: No such file or directory$/
+/**
+ * What `cp` prints of a file that it was to read and that is gone.
+ *
+ * Pitfall: accepting every missing path. A directory that is not there to copy to would lose its files silently.
+ */
+const vanished = /^cp: cannot (stat|open) '.*'( for reading)?: No such file or directory$/
 
 /**
  * Copies files into a directory. Files that Postgres has removed since they were listed are left out.
