@@ -1,12 +1,13 @@
 /** Calls of the driver that hang, and what the log says of failures. */
 import { assert, describe, it } from "@effect/vitest"
-import { Deferred, Duration, Effect, Fiber, Logger, References } from "effect"
+import { Deferred, Duration, Effect, Fiber, Logger, Option, References } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { ComputeFence } from "../../src/computes/ComputeFence.ts"
 import type { StoredOperation } from "../../src/operations/Operation.ts"
 import { classOf } from "../../src/operations/OperationClass.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { makePerformer } from "../../src/runner/makePerformer.ts"
 import { defaultRunnerSettings } from "../../src/runner/RunnerPolicy.ts"
 import { anotherRunner, Core, Machines, settle } from "../memory/core.ts"
 import {
@@ -96,6 +97,25 @@ describe("A call of the driver that hangs", () => {
       assert.deepStrictEqual(yield* operation(id), before)
       assert.strictEqual((yield* endpointNow(endpoint.id)).current_state, "idle")
       yield* Fiber.interrupt(again)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("an operation that the same worker has claimed again is performed under the later claim only", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { endpoint, project } = yield* readyProject
+      const { claim, giveBack, perform } = yield* makePerformer
+      const { id } = only((yield* setDesiredState(project, endpoint, "active")).operations)
+      const calls = machines.calls.length
+      const earlier = Option.getOrThrow(yield* claim("computes"))
+      yield* giveBack(earlier)
+      const later = Option.getOrThrow(yield* claim("computes"))
+      assert.deepEqual([earlier.id, later.id], [id, id])
+      yield* perform(earlier)
+      assert.lengthOf(machines.calls, calls, "the driver was not called")
+      assert.strictEqual((yield* operation(id)).status, "scheduling")
+      yield* perform(later)
+      assert.strictEqual((yield* operation(id)).status, "finished")
     }).pipe(Effect.provide(Core))
   )
 
