@@ -24,8 +24,8 @@ export default defineConfig({
     includeTaskLocation: true,
     // Files of a worker share what they load: loading Effect again for each file cost more than most files' tests.
     isolate: false,
-    // Most tests wait for real processes; one worker, the default on two cores, would wait with them.
-    maxWorkers: 2,
+    // Most tests wait for real processes; as many workers as cores would leave the cores idle a sixth of the time.
+    maxWorkers: 3,
     testTimeout: 120_000,
     // A hook may wait for the first build; what it waits for has limits of its own.
     hookTimeout: 600_000

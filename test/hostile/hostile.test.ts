@@ -23,7 +23,7 @@ import { groups } from "./support/revocations/revocations.ts"
 const seconds = times(0, Number(process.env["NARTHEX_TEST_HOSTILE_SECONDS"] ?? 60))
 /** Rounds of the bystander: before the attack, and at least as many during it. */
 const quietRounds = times(1, 20)
-const loudRounds = times(1, 5)
+const loudRounds = times(1, 2)
 
 /** In the short form the attackers have few lanes and quotas: what they may make costs minutes of a core. */
 const effort = long ? 1 : 0.25
