@@ -1,12 +1,14 @@
 /**
  * The matrix must notice: every policy of the contract is changed in one member at a time, and the cells of its endpoint
  * are run again over HTTP. A change that no cell notices is a hole in the table, unless no caller could notice it
- * either, which the pure decision tells. The decision also tells who notices, so those cells run first.
+ * either, which the pure decision tells. The decision also tells who notices, so those cells run first. The short form makes a third of
+ * the changes of each endpoint, chosen by the seed of the run; the long form makes all.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Api, policyOf } from "@narthex/api"
 import { type CredentialPolicy, EndpointPolicy, layerMemoryPorts } from "@narthex/core"
 import { Context, Effect } from "effect"
+import { long } from "../../../../test/harness/long.ts"
 import { note } from "../../../../test/harness/note.ts"
 import { authorizationApi } from "./authorizationSuite.ts"
 import { sidesOf } from "./expectation.ts"
@@ -30,6 +32,9 @@ const plantedIn = ({ endpoint, name }: (typeof endpoints)[number]) => {
 
 const planted = endpoints.map(plantedIn).filter((ofEndpoint) => ofEndpoint.length > 0)
 type Planted = (typeof planted)[number][number]
+
+const share = Math.floor(Math.random() * 3)
+const tried = long ? planted : planted.map((ofEndpoint) => ofEndpoint.filter((_, at) => at % 3 === share))
 
 const withPolicy = <A, E, R>(endpoint: Planted["endpoint"], policy: CredentialPolicy, run: Effect.Effect<A, E, R>) => {
   const annotations = endpoint.annotations
@@ -91,9 +96,9 @@ describe("the matrix", () => {
 
   it.live("the matrix fails for every change of a policy that a caller could observe", () =>
     Effect.gen(function* () {
-      const count = planted.flat().length
-      assert.isAbove(count, 300)
-      const missed = (yield* Effect.forEach(planted, missedIn)).flat()
+      assert.isAbove(planted.flat().length, 300)
+      const count = tried.flat().length
+      const missed = (yield* Effect.forEach(tried, missedIn)).flat()
       yield* Effect.sync(() => note(`${count - missed.length} of ${count} changed policies were noticed.`))
       assert.deepStrictEqual(missed, [])
     })
