@@ -2,7 +2,8 @@
  * The process of the attackers; its argument is the `Means` as JSON. It attacks until its stdin ends and each attack has
  * had effect, and then prints the outcomes of each as one line of JSON: `{"branches":{"201":17,"429":30}}`.
  *
- * It runs at the lowest priority: it stands for other machines, and must not compete with the platform for this one.
+ * It runs at the priority of computes: it stands for other machines, and must not compete with the platform for this
+ * one. At a lower one it would get nothing done on a machine that is busy with other work.
  */
 import { once, setMaxListeners } from "node:events"
 import { setPriority } from "node:os"
@@ -10,7 +11,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import type { Attack, Means } from "./attacks/Attack.ts"
 import { attacks } from "./attacks/attacks.ts"
 
-setPriority(19)
+setPriority(10)
 // The test passes its own type as JSON.
 const means = JSON.parse(process.argv[2] ?? "{}") as Means
 const stop = new AbortController()

@@ -78,8 +78,10 @@ export const sessions: ReadonlyArray<Attack> = [
       try {
         const reader = await openSession(uris.work, "127.0.1.5")
         try {
-          for (let part = 0; part < 10 && !stopped.aborted; part++)
-            await reader.query("select repeat('x', 10000) from generate_series(1, 2000)")
+          // As many parts as can be read in the time for which other attacks hold a session, and at least one.
+          const end = performance.now() + hold
+          do await reader.query("select repeat('x', 10000) from generate_series(1, 500)")
+          while (!stopped.aborted && performance.now() < end)
           return "read"
         } finally {
           reader.close()
