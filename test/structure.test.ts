@@ -204,8 +204,17 @@ describe("structure", () => {
     assert.deepStrictEqual(needed, [])
   })
 
+  it("contract suites and fixtures import the core and Effect, and no test runner", () => {
+    const wrong = files("packages/core/testing/**/*.ts").flatMap((file) =>
+      specifiers(readFileSync(resolve(root, file), "utf8"))
+        .filter((specifier) => !/^(\.|effect$|effect\/testing$)/.test(specifier))
+        .map((specifier) => `${file} imports ${specifier}`)
+    )
+    assert.deepStrictEqual(wrong, [])
+  })
+
   it("the core uses stable Effect modules and no platform", () => {
-    const wrong = files("packages/core/src/**/*.ts").filter((file) =>
+    const wrong = files("packages/core/{src,testing}/**/*.ts").filter((file) =>
       /\bprocess\.|\bBuffer\b|Date\.now\(|new Date\(\)|Math\.random\(|setTimeout\(/.test(
         readFileSync(resolve(root, file), "utf8")
       )

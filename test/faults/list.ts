@@ -3,6 +3,7 @@ import { allowlistRules } from "./list/allowlistRules.ts"
 import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
 import { consent } from "./list/consent.ts"
+import { contracts } from "./list/contracts.ts"
 import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
 import { eventBroker } from "./list/eventBroker.ts"
@@ -39,6 +40,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...allowlistStore,
   ...authentication,
   ...consent,
+  ...contracts,
   ...credentials,
   ...decisions,
   ...eventBroker,

@@ -1,4 +1,4 @@
-/** Complete records for contract suites, with ids that rise and are unique in a process. */
+/** Complete records for contract suites and tests. Their ids rise, and no other record of this process has them. */
 import { DateTime, Duration } from "effect"
 import { StoredInvitation } from "../src/accounts/Invitation.ts"
 import { Membership } from "../src/accounts/Membership.ts"
@@ -36,7 +36,7 @@ export const aUserId = () => UserId.make(uuid())
 export const aProjectId = () => ProjectId.make(`prj-${rising()}`)
 export const aBranchId = () => BranchId.make(`br-${rising()}`)
 export const anEndpointId = () => EndpointId.make(`ep-${rising()}`)
-/** A text that is unique in the process. */
+/** A text that no other call in this process returns. */
 export const aText = (what: string) => `${what} ${rising()}`
 
 /** The first page of a list, which is the whole of a short one. */

@@ -2,6 +2,7 @@
  * Behind a pooler in transaction mode (docs/operating/serving.md): everything works through it except LISTEN, which
  * uses a direct URL or is off.
  */
+
 import { assert, describe, layer } from "@effect/vitest"
 import { defaultEventSettings, EventFeed, EventLog, EventSettings, type NewEvent, Transaction } from "@narthex/core"
 import {
@@ -9,9 +10,11 @@ import {
   apiKeyStoreContract,
   eventLogContract,
   idempotencyStoreContract,
-  operationStoreContract
+  operationStoreContract,
+  runContract
 } from "@narthex/core/testing"
 import { Deferred, Duration, Effect, Fiber, Layer, Option, Queue, type Redacted, Stream } from "effect"
+import * as vitest from "vitest"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { Database, migrate, type Notice, PostgresStorage } from "../src/index.ts"
 import { shows } from "./support/observe.ts"
@@ -179,5 +182,5 @@ describe("behind PgBouncer in transaction mode", { tags: ["pgbouncer"] }, () => 
   })
 
   for (const contract of [eventLogContract, operationStoreContract, apiKeyStoreContract, idempotencyStoreContract])
-    contract("PgBouncer", onPgBouncer)
+    runContract(vitest, contract, "PgBouncer", onPgBouncer)
 })

@@ -1,7 +1,14 @@
 import { Layer } from "effect"
+import * as vitest from "vitest"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { invitationStoreContract } from "../../testing/accounts/InvitationStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { onMemory } from "../onMemory.ts"
 
-invitationStoreContract("memory", onMemory(Layer.merge(AccountStore.layerMemory, InvitationStore.layerMemory)))
+runContract(
+  vitest,
+  invitationStoreContract,
+  "memory",
+  onMemory(Layer.merge(AccountStore.layerMemory, InvitationStore.layerMemory))
+)

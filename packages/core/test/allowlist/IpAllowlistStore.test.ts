@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { IpAllowlistStore } from "../../src/allowlist/IpAllowlistStore.ts"
 import { ipAllowlistStoreContract } from "../../testing/allowlist/IpAllowlistStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { onMemory } from "../onMemory.ts"
 
-ipAllowlistStoreContract("memory", onMemory(IpAllowlistStore.layerMemory))
+runContract(vitest, ipAllowlistStoreContract, "memory", onMemory(IpAllowlistStore.layerMemory))

@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as vitest from "vitest"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { EndedRecordStore } from "../../src/ended-records/EndedRecordStore.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
@@ -7,6 +8,7 @@ import { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { endedRecordStoreContract } from "../../testing/ended-records/EndedRecordStore.ts"
 import { onMemory } from "../onMemory.ts"
 
@@ -21,4 +23,4 @@ const stores = Layer.mergeAll(
   ProjectStore.layerMemory
 )
 
-endedRecordStoreContract("memory", onMemory(stores))
+runContract(vitest, endedRecordStoreContract, "memory", onMemory(stores))

@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { IdempotencyStore } from "../../src/idempotency/IdempotencyStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { idempotencyStoreContract } from "../../testing/idempotency/IdempotencyStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-idempotencyStoreContract("memory", onMemory(IdempotencyStore.layerMemory))
+runContract(vitest, idempotencyStoreContract, "memory", onMemory(IdempotencyStore.layerMemory))

@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { apiKeyStoreContract } from "../../testing/keys/ApiKeyStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-apiKeyStoreContract("memory", onMemory(ApiKeyStore.layerMemory))
+runContract(vitest, apiKeyStoreContract, "memory", onMemory(ApiKeyStore.layerMemory))

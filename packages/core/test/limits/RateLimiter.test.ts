@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { RateLimiter } from "../../src/limits/RateLimiter.ts"
+import { runContract } from "../../testing/contract.ts"
 import { rateLimiterContract } from "../../testing/limits/RateLimiter.ts"
 import { onMemory } from "../onMemory.ts"
 
-rateLimiterContract("memory", onMemory(RateLimiter.layerMemory))
+runContract(vitest, rateLimiterContract, "memory", onMemory(RateLimiter.layerMemory))

@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { branchRoleStoreContract } from "../../testing/projects/BranchRoleStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-branchRoleStoreContract("memory", onMemory(BranchRoleStore.layerMemory))
+runContract(vitest, branchRoleStoreContract, "memory", onMemory(BranchRoleStore.layerMemory))

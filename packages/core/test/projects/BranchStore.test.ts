@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { branchStoreContract } from "../../testing/projects/BranchStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-branchStoreContract("memory", onMemory(BranchStore.layerMemory))
+runContract(vitest, branchStoreContract, "memory", onMemory(BranchStore.layerMemory))

@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { ComputeDoubtStore } from "../../src/projects/ComputeDoubtStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { computeDoubtStoreContract } from "../../testing/projects/ComputeDoubtStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-computeDoubtStoreContract("memory", onMemory(ComputeDoubtStore.layerMemory))
+runContract(vitest, computeDoubtStoreContract, "memory", onMemory(ComputeDoubtStore.layerMemory))

@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { endpointStoreContract } from "../../testing/projects/EndpointStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-endpointStoreContract("memory", onMemory(EndpointStore.layerMemory))
+runContract(vitest, endpointStoreContract, "memory", onMemory(EndpointStore.layerMemory))

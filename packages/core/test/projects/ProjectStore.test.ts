@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { projectStoreContract } from "../../testing/projects/ProjectStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-projectStoreContract("memory", onMemory(ProjectStore.layerMemory))
+runContract(vitest, projectStoreContract, "memory", onMemory(ProjectStore.layerMemory))

@@ -1,4 +1,5 @@
 import { Layer } from "effect"
+import * as vitest from "vitest"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
@@ -6,10 +7,13 @@ import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { quotaStoreContract } from "../../testing/quotas/QuotaStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-quotaStoreContract(
+runContract(
+  vitest,
+  quotaStoreContract,
   "memory",
   onMemory(
     Layer.mergeAll(

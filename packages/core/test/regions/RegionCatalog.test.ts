@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
+import { runContract } from "../../testing/contract.ts"
 import { regionCatalogContract } from "../../testing/regions/RegionCatalog.ts"
 import { onMemory } from "../onMemory.ts"
 
-regionCatalogContract("memory", onMemory(RegionCatalog.layerMemory))
+runContract(vitest, regionCatalogContract, "memory", onMemory(RegionCatalog.layerMemory))

@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { SessionStore } from "../../src/sessions/SessionStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { sessionStoreContract } from "../../testing/sessions/SessionStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-sessionStoreContract("memory", onMemory(SessionStore.layerMemory))
+runContract(vitest, sessionStoreContract, "memory", onMemory(SessionStore.layerMemory))

@@ -1,5 +1,7 @@
+import * as vitest from "vitest"
 import { SigningKeyStore } from "../../src/sessions/SigningKeyStore.ts"
+import { runContract } from "../../testing/contract.ts"
 import { signingKeyStoreContract } from "../../testing/sessions/SigningKeyStore.ts"
 import { onMemory } from "../onMemory.ts"
 
-signingKeyStoreContract("memory", onMemory(SigningKeyStore.layerMemory))
+runContract(vitest, signingKeyStoreContract, "memory", onMemory(SigningKeyStore.layerMemory))

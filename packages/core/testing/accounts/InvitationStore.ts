@@ -1,12 +1,13 @@
 /** The contract of `InvitationStore`. Run it against every adapter. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { OwnInvitation, StoredInvitation } from "../../src/accounts/Invitation.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { UserProfile } from "../../src/accounts/User.ts"
 import { encodeCursor, type PageRequest } from "../../src/Page.ts"
 import type { Transaction } from "../../src/Transaction.ts"
+import { assert } from "../assert.ts"
+import { contract } from "../contract.ts"
 import { anInvitation, anOrganization, anOrgId, aText, at, aUser, firstPage } from "../records.ts"
 import { inTransactionsAtOnce } from "../together.ts"
 
@@ -23,12 +24,10 @@ const seen = Effect.fnUntraced(function* ({ invited_by, org_id: id, ...rest }: S
   })
 })
 
-export const invitationStoreContract = <E>(
-  name: string,
-  adapter: Layer.Layer<AccountStore | InvitationStore | Transaction, E>
-) =>
-  layer(adapter, { excludeTestServices: true })(`InvitationStore: ${name}`, (it) => {
-    it.effect("an invitation is stored as it was added, and found in its own organization only", () =>
+export const invitationStoreContract = contract<AccountStore | InvitationStore | Transaction>(
+  "InvitationStore",
+  (it) => {
+    it("an invitation is stored as it was added, and found in its own organization only", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const invitation = anInvitation(anOrgId(), anAddress())
@@ -37,39 +36,34 @@ export const invitationStoreContract = <E>(
         assert.isTrue(Option.isNone(yield* store.lock(anOrgId(), invitation.id)))
         assert.deepStrictEqual(yield* store.find(invitation.id), Option.some(invitation))
         assert.isTrue(Option.isNone(yield* store.find(anInvitation(anOrgId(), anAddress()).id)))
-      })
-    )
+      }))
 
-    it.effect("one of several simultaneous invitations of an address is added", () =>
+    it("one of several simultaneous invitations of an address is added", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const [org, email] = [anOrgId(), anAddress()]
         const added = yield* inTransactionsAtOnce(8, () => store.add(anInvitation(org, email), at(0)))
         assert.strictEqual(added.filter((it) => it).length, 1)
         assert.lengthOf((yield* store.list(org, firstPage)).items, 1)
-      })
-    )
+      }))
 
-    it.effect(
-      "an invitation is not blocked by an accepted, revoked or expired one, nor by another organization's",
-      () =>
-        Effect.gen(function* () {
-          const store = yield* InvitationStore
-          const [org, email] = [anOrgId(), anAddress()]
-          const first = anInvitation(org, email)
-          yield* store.add(first, at(0))
-          assert.isTrue(yield* store.add(anInvitation(anOrgId(), email), at(0)))
-          yield* store.update(new StoredInvitation({ ...first, accepted_at: at(1) }))
-          const second = anInvitation(org, email)
-          assert.isTrue(yield* store.add(second, at(1)))
-          yield* store.update(new StoredInvitation({ ...second, revoked_at: at(2) }))
-          assert.isTrue(yield* store.add(anInvitation(org, email, { expires_at: at(100) }), at(2)))
-          assert.isFalse(yield* store.add(anInvitation(org, email), at(99)))
-          assert.isTrue(yield* store.add(anInvitation(org, email, { expires_at: at(200) }), at(100)))
-        })
-    )
+    it("an invitation is not blocked by an accepted, revoked or expired one, nor by another organization's", () =>
+      Effect.gen(function* () {
+        const store = yield* InvitationStore
+        const [org, email] = [anOrgId(), anAddress()]
+        const first = anInvitation(org, email)
+        yield* store.add(first, at(0))
+        assert.isTrue(yield* store.add(anInvitation(anOrgId(), email), at(0)))
+        yield* store.update(new StoredInvitation({ ...first, accepted_at: at(1) }))
+        const second = anInvitation(org, email)
+        assert.isTrue(yield* store.add(second, at(1)))
+        yield* store.update(new StoredInvitation({ ...second, revoked_at: at(2) }))
+        assert.isTrue(yield* store.add(anInvitation(org, email, { expires_at: at(100) }), at(2)))
+        assert.isFalse(yield* store.add(anInvitation(org, email), at(99)))
+        assert.isTrue(yield* store.add(anInvitation(org, email, { expires_at: at(200) }), at(100)))
+      }))
 
-    it.effect("invitations of an organization are listed newest first, page by page", () =>
+    it("invitations of an organization are listed newest first, page by page", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const org = anOrgId()
@@ -80,10 +74,9 @@ export const invitationStoreContract = <E>(
         const next_cursor = encodeCursor(b.id)
         assert.deepStrictEqual(yield* store.list(org, { limit: 1, after: null }), { items: [b], next_cursor })
         assert.deepStrictEqual(yield* store.list(org, { limit: 1, after: b.id }), { items: [a], next_cursor: null })
-      })
-    )
+      }))
 
-    it.effect("pending invitations of an address are found in all organizations, newest first", () =>
+    it("pending invitations of an address are found in all organizations, newest first", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const email = anAddress()
@@ -98,10 +91,9 @@ export const invitationStoreContract = <E>(
         const next_cursor = encodeCursor(newer.id)
         assert.deepStrictEqual(yield* pending({ limit: 1, after: null }), { items: [first], next_cursor })
         assert.deepStrictEqual(yield* pending({ limit: 1, after: newer.id }), { items: [second], next_cursor: null })
-      })
-    )
+      }))
 
-    it.effect("a pending invitation has the names of its organization and of its inviter", () =>
+    it("a pending invitation has the names of its organization and of its inviter", () =>
       Effect.gen(function* () {
         const accounts = yield* AccountStore
         const store = yield* InvitationStore
@@ -123,10 +115,9 @@ export const invitationStoreContract = <E>(
             ["Engines", inviter.id, "Ada"]
           ]
         )
-      })
-    )
+      }))
 
-    it.effect("transactions that lock an invitation run one after another", () =>
+    it("transactions that lock an invitation run one after another", () =>
       Effect.gen(function* () {
         const store = yield* InvitationStore
         const { id, org_id, ...rest } = anInvitation(anOrgId(), anAddress())
@@ -140,6 +131,6 @@ export const invitationStoreContract = <E>(
           })
         )
         assert.deepStrictEqual(honoured.toSorted(), [0, 0, 0, 0, 0, 0, 0, 1])
-      })
-    )
-  })
+      }))
+  }
+)

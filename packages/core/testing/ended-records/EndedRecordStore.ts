@@ -1,6 +1,5 @@
 /** The contract of `EndedRecordStore`. Run it against every adapter with a fresh layer, because it purges everything. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { EndedRecordStore } from "../../src/ended-records/EndedRecordStore.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
@@ -10,6 +9,8 @@ import { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
+import { assert } from "../assert.ts"
+import { contract } from "../contract.ts"
 import {
   aBranch,
   aBranchRole,
@@ -64,99 +65,92 @@ const deletedProject = (seconds: number) =>
     return { project, branch, endpoint }
   })
 
-export const endedRecordStoreContract = <E>(name: string, adapter: Layer.Layer<Stores, E>) =>
-  layer(adapter, { excludeTestServices: true })(`EndedRecordStore: ${name}`, (it) => {
-    it.effect("an operation is purged once it has been final for long enough, and never before it is", () =>
-      Effect.gen(function* () {
-        const store = yield* OperationStore
-        const project = aProject()
-        const made = [anOperation(project.id, null, ended(10)), anOperation(project.id, null, ended(20))]
-        const open = anOperation(project.id, null, { started_at: at(0), status: "running" })
-        for (const operation of [...made, open]) yield* store.insert(operation)
-        assert.strictEqual(yield* purgeAll(20), 1)
-        const left = (yield* store.list(project.id, null, { limit: 10, after: null })).items.map(({ id }) => id)
-        assert.sameMembers(left, [open.id, ...made.slice(1).map(({ id }) => id)])
-        assert.strictEqual(yield* purgeAll(1_000), 1)
-        assert.isTrue(Option.isSome(yield* store.find(open.id)))
-      })
-    )
+export const endedRecordStoreContract = contract<Stores>("EndedRecordStore", (it) => {
+  it("an operation is purged once it has been final for long enough, and never before it is", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const project = aProject()
+      const made = [anOperation(project.id, null, ended(10)), anOperation(project.id, null, ended(20))]
+      const open = anOperation(project.id, null, { started_at: at(0), status: "running" })
+      for (const operation of [...made, open]) yield* store.insert(operation)
+      assert.strictEqual(yield* purgeAll(20), 1)
+      const left = (yield* store.list(project.id, null, { limit: 10, after: null })).items.map(({ id }) => id)
+      assert.sameMembers(left, [open.id, ...made.slice(1).map(({ id }) => id)])
+      assert.strictEqual(yield* purgeAll(1_000), 1)
+      assert.isTrue(Option.isSome(yield* store.find(open.id)))
+    }))
 
-    it.effect("a deleted project is purged after everything that refers to it", () =>
-      Effect.gen(function* () {
-        const operations = yield* OperationStore
-        const { branch, endpoint, project } = yield* deletedProject(10)
-        const operation = anOperation(project.id, branch.id, { ...ended(10), endpoint_id: endpoint.id })
-        yield* operations.insert(operation)
-        assert.strictEqual(yield* purgeAll(20, 5), 0, "the operation is kept for longer, and so is what it names")
-        assert.strictEqual(yield* purgeAll(20), 4)
-        assert.strictEqual(yield* purgeAll(20), 0)
-      })
-    )
+  it("a deleted project is purged after everything that refers to it", () =>
+    Effect.gen(function* () {
+      const operations = yield* OperationStore
+      const { branch, endpoint, project } = yield* deletedProject(10)
+      const operation = anOperation(project.id, branch.id, { ...ended(10), endpoint_id: endpoint.id })
+      yield* operations.insert(operation)
+      assert.strictEqual(yield* purgeAll(20, 5), 0, "the operation is kept for longer, and so is what it names")
+      assert.strictEqual(yield* purgeAll(20), 4)
+      assert.strictEqual(yield* purgeAll(20), 0)
+    }))
 
-    it.effect("a deleted branch is kept while a role, a child or an operation refers to it", () =>
-      Effect.gen(function* () {
-        const { branch, project } = yield* deletedProject(10)
-        const role = aBranchRole(branch.id, { project_id: project.id, revoked_at: at(30) })
-        yield* (yield* BranchRoleStore).insert(role)
-        assert.strictEqual(yield* purgeAll(20), 1, "the endpoint")
-        assert.strictEqual(yield* purgeAll(40), 3, "the role, then the branch, then the project")
+  it("a deleted branch is kept while a role, a child or an operation refers to it", () =>
+    Effect.gen(function* () {
+      const { branch, project } = yield* deletedProject(10)
+      const role = aBranchRole(branch.id, { project_id: project.id, revoked_at: at(30) })
+      yield* (yield* BranchRoleStore).insert(role)
+      assert.strictEqual(yield* purgeAll(20), 1, "the endpoint")
+      assert.strictEqual(yield* purgeAll(40), 3, "the role, then the branch, then the project")
 
-        const other = yield* deletedProject(10)
-        const child = aBranch(other.project.id, { parent_id: other.branch.id })
-        yield* (yield* BranchStore).put(child)
-        assert.strictEqual(yield* purgeAll(20), 1, "the endpoint")
-        const copying = anOperation(other.project.id, child.id, { copies: other.branch.id, status: "running" })
-        yield* (yield* OperationStore).insert(copying)
-        yield* (yield* BranchStore).markDeleted(child.id, at(11))
-        assert.strictEqual(yield* purgeAll(20), 0)
-        yield* (yield* OperationStore).update(anOperation(other.project.id, child.id, { ...ended(12), id: copying.id }))
-        assert.strictEqual(yield* purgeAll(20), 4)
-      })
-    )
+      const other = yield* deletedProject(10)
+      const child = aBranch(other.project.id, { parent_id: other.branch.id })
+      yield* (yield* BranchStore).put(child)
+      assert.strictEqual(yield* purgeAll(20), 1, "the endpoint")
+      const copying = anOperation(other.project.id, child.id, { copies: other.branch.id, status: "running" })
+      yield* (yield* OperationStore).insert(copying)
+      yield* (yield* BranchStore).markDeleted(child.id, at(11))
+      assert.strictEqual(yield* purgeAll(20), 0)
+      yield* (yield* OperationStore).update(anOperation(other.project.id, child.id, { ...ended(12), id: copying.id }))
+      assert.strictEqual(yield* purgeAll(20), 4)
+    }))
 
-    it.effect("what is not deleted is never purged", () =>
-      Effect.gen(function* () {
-        const project = aProject()
-        const branch = aBranch(project.id)
-        const endpoint = anEndpoint(project.id, branch.id)
-        yield* (yield* ProjectStore).insert(project)
-        yield* (yield* BranchStore).put(branch)
-        yield* (yield* EndpointStore).put(endpoint)
-        yield* (yield* BranchRoleStore).insert(aBranchRole(branch.id, { project_id: project.id }))
-        yield* (yield* ApiKeyStore).insert(aStoredKey())
-        yield* (yield* InvitationStore).add(
-          anInvitation(anOrgId(), "a@example.com", { expires_at: at(10_000_000) }),
-          at(0)
-        )
-        assert.strictEqual(yield* purgeAll(1_000_000), 0)
-      })
-    )
+  it("what is not deleted is never purged", () =>
+    Effect.gen(function* () {
+      const project = aProject()
+      const branch = aBranch(project.id)
+      const endpoint = anEndpoint(project.id, branch.id)
+      yield* (yield* ProjectStore).insert(project)
+      yield* (yield* BranchStore).put(branch)
+      yield* (yield* EndpointStore).put(endpoint)
+      yield* (yield* BranchRoleStore).insert(aBranchRole(branch.id, { project_id: project.id }))
+      yield* (yield* ApiKeyStore).insert(aStoredKey())
+      yield* (yield* InvitationStore).add(
+        anInvitation(anOrgId(), "a@example.com", { expires_at: at(10_000_000) }),
+        at(0)
+      )
+      assert.strictEqual(yield* purgeAll(1_000_000), 0)
+    }))
 
-    it.effect("ended keys and invitations are purged, whichever way they ended", () =>
-      Effect.gen(function* () {
-        const keys = yield* ApiKeyStore
-        const invitations = yield* InvitationStore
-        yield* keys.insert(aStoredKey({ revoked_at: at(10) }))
-        yield* keys.insert(aStoredKey({ expires_at: at(10) }))
-        const later = { expires_at: at(5_000_000) }
-        yield* invitations.add(anInvitation(anOrgId(), "b@example.com", { ...later, accepted_at: at(10) }), at(0))
-        yield* invitations.add(anInvitation(anOrgId(), "c@example.com", { ...later, revoked_at: at(10) }), at(0))
-        yield* invitations.add(anInvitation(anOrgId(), "d@example.com", { expires_at: at(10) }), at(0))
-        assert.strictEqual(yield* purgeAll(10), 0)
-        assert.strictEqual(yield* purgeAll(11), 5)
-      })
-    )
+  it("ended keys and invitations are purged, whichever way they ended", () =>
+    Effect.gen(function* () {
+      const keys = yield* ApiKeyStore
+      const invitations = yield* InvitationStore
+      yield* keys.insert(aStoredKey({ revoked_at: at(10) }))
+      yield* keys.insert(aStoredKey({ expires_at: at(10) }))
+      const later = { expires_at: at(5_000_000) }
+      yield* invitations.add(anInvitation(anOrgId(), "b@example.com", { ...later, accepted_at: at(10) }), at(0))
+      yield* invitations.add(anInvitation(anOrgId(), "c@example.com", { ...later, revoked_at: at(10) }), at(0))
+      yield* invitations.add(anInvitation(anOrgId(), "d@example.com", { expires_at: at(10) }), at(0))
+      assert.strictEqual(yield* purgeAll(10), 0)
+      assert.strictEqual(yield* purgeAll(11), 5)
+    }))
 
-    it.effect("a call purges at most as many of a kind as its limit, and several at once purge each record once", () =>
-      Effect.gen(function* () {
-        const store = yield* OperationStore
-        const project = aProject()
-        for (let n = 0; n < 12; n++) yield* store.insert(anOperation(project.id, null, ended(10)))
-        assert.strictEqual(yield* purge(20, 2), 2)
-        const purged = yield* atOnce(4, () => purge(20, 2))
-        assert.isTrue(purged.every((count) => count <= 2))
-        const rest = yield* purgeAll(20)
-        assert.strictEqual(purged.reduce((sum, count) => sum + count, 0) + rest, 10)
-      })
-    )
-  })
+  it("a call purges at most as many of a kind as its limit, and several at once purge each record once", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const project = aProject()
+      for (let n = 0; n < 12; n++) yield* store.insert(anOperation(project.id, null, ended(10)))
+      assert.strictEqual(yield* purge(20, 2), 2)
+      const purged = yield* atOnce(4, () => purge(20, 2))
+      assert.isTrue(purged.every((count) => count <= 2))
+      const rest = yield* purgeAll(20)
+      assert.strictEqual(purged.reduce((sum, count) => sum + count, 0) + rest, 10)
+    }))
+})

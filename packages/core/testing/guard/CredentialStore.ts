@@ -1,12 +1,13 @@
 /** The contract of `CredentialStore`, which reads the records of other stores. Run it against every adapter. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { User, UserProfile } from "../../src/accounts/User.ts"
 import { CredentialStore } from "../../src/guard/CredentialStore.ts"
 import { ApiKeyStore } from "../../src/keys/ApiKeyStore.ts"
 import { SessionStore } from "../../src/sessions/SessionStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
+import { assert } from "../assert.ts"
+import { contract } from "../contract.ts"
 import { aMembership, anOrganization, aSession, aStoredKey, aText, at, aUser } from "../records.ts"
 import { undone } from "../together.ts"
 
@@ -29,102 +30,93 @@ const settled = Effect.gen(function* () {
   return { user, organization, invited_by, key, session, digest: secrets[1]?.digest ?? "" }
 })
 
-export const credentialStoreContract = <E>(
-  name: string,
-  adapter: Layer.Layer<AccountStore | ApiKeyStore | CredentialStore | SessionStore | Transaction, E>
-) =>
-  layer(adapter, { excludeTestServices: true })(`CredentialStore: ${name}`, (it) => {
-    it.effect(
-      "a key is found by any digest of its secret, with user, organization, role and an unconfirmed invitation",
-      () =>
+export const credentialStoreContract = contract<
+  AccountStore | ApiKeyStore | CredentialStore | SessionStore | Transaction
+>("CredentialStore", (it) => {
+  it("a key is found by any digest of its secret, with user, organization, role and an unconfirmed invitation", () =>
+    Effect.gen(function* () {
+      const store = yield* CredentialStore
+      const { digest, invited_by, key, organization, user } = yield* settled
+      assert.deepStrictEqual(
+        yield* store.byKeyDigest([aText("unknown"), digest]),
+        Option.some({ key, user, organization, role: "admin", invited_by })
+      )
+      assert.isTrue(Option.isNone(yield* store.byKeyDigest([aText("unknown")])))
+    }))
+
+  it("a session is found with the role of its user in an organization", () =>
+    Effect.gen(function* () {
+      const store = yield* CredentialStore
+      const { invited_by, organization, session, user } = yield* settled
+      assert.deepStrictEqual(
+        yield* store.bySession(session.id, organization.id),
+        Option.some({ session, user, organization, role: "admin", invited_by })
+      )
+      const foreign = (yield* settled).organization
+      assert.deepStrictEqual(
+        yield* store.bySession(session.id, foreign.id),
+        Option.some({ session, user, organization: foreign, role: null, invited_by: null })
+      )
+      assert.isTrue(Option.isNone(yield* store.bySession(aSession(user.id).id, organization.id)))
+    }))
+
+  it("a demotion, removal, disabling, revocation or deleted organization shows at once", () =>
+    Effect.gen(function* () {
+      const store = yield* CredentialStore
+      const accounts = yield* AccountStore
+      const { digest, key, organization, session, user } = yield* settled
+      const both = Effect.gen(function* () {
+        const byKey = yield* Effect.fromOption(yield* store.byKeyDigest([digest]))
+        const bySession = yield* Effect.fromOption(yield* store.bySession(session.id, organization.id))
+        assert.deepStrictEqual(
+          [byKey.user, byKey.organization, byKey.role],
+          [bySession.user, bySession.organization, bySession.role]
+        )
+        return byKey
+      })
+      yield* accounts.putMembership(aMembership(organization.id, user.id, { role: "viewer" }))
+      assert.strictEqual((yield* both).role, "viewer")
+      yield* accounts.removeMembership(organization.id, user.id)
+      assert.isNull((yield* both).role)
+      yield* accounts.putUser(new User({ ...user, disabled_at: at(3) }))
+      assert.deepStrictEqual((yield* both).user.disabled_at, at(3))
+      yield* (yield* ApiKeyStore).revoke(organization.id, key.key.id, "membership_ended", at(4))
+      assert.strictEqual((yield* both).key.revoked_reason, "membership_ended")
+      yield* accounts.removeOrganization(organization.id)
+      assert.isNull((yield* both).organization)
+    }))
+
+  it("credentials are read within the running transaction", () =>
+    Effect.gen(function* () {
+      const store = yield* CredentialStore
+      const accounts = yield* AccountStore
+      const { digest, organization, user } = yield* settled
+      yield* undone(
         Effect.gen(function* () {
-          const store = yield* CredentialStore
-          const { digest, invited_by, key, organization, user } = yield* settled
-          assert.deepStrictEqual(
-            yield* store.byKeyDigest([aText("unknown"), digest]),
-            Option.some({ key, user, organization, role: "admin", invited_by })
-          )
-          assert.isTrue(Option.isNone(yield* store.byKeyDigest([aText("unknown")])))
+          yield* accounts.removeMembership(organization.id, user.id)
+          assert.isNull((yield* Effect.fromOption(yield* store.byKeyDigest([digest]))).role)
         })
-    )
+      )
+      assert.strictEqual((yield* Effect.fromOption(yield* store.byKeyDigest([digest]))).role, "admin")
+    }))
 
-    it.effect("a session is found with the role of its user in an organization", () =>
-      Effect.gen(function* () {
-        const store = yield* CredentialStore
-        const { invited_by, organization, session, user } = yield* settled
-        assert.deepStrictEqual(
-          yield* store.bySession(session.id, organization.id),
-          Option.some({ session, user, organization, role: "admin", invited_by })
-        )
-        const foreign = (yield* settled).organization
-        assert.deepStrictEqual(
-          yield* store.bySession(session.id, foreign.id),
-          Option.some({ session, user, organization: foreign, role: null, invited_by: null })
-        )
-        assert.isTrue(Option.isNone(yield* store.bySession(aSession(user.id).id, organization.id)))
-      })
-    )
-
-    it.effect("a demotion, removal, disabling, revocation or deleted organization shows at once", () =>
-      Effect.gen(function* () {
-        const store = yield* CredentialStore
-        const accounts = yield* AccountStore
-        const { digest, key, organization, session, user } = yield* settled
-        const both = Effect.gen(function* () {
-          const byKey = yield* Effect.fromOption(yield* store.byKeyDigest([digest]))
-          const bySession = yield* Effect.fromOption(yield* store.bySession(session.id, organization.id))
-          assert.deepStrictEqual(
-            [byKey.user, byKey.organization, byKey.role],
-            [bySession.user, bySession.organization, bySession.role]
-          )
-          return byKey
+  it("a held standing has the user, the role and the key as the running transaction sees them", () =>
+    Effect.gen(function* () {
+      const store = yield* CredentialStore
+      const accounts = yield* AccountStore
+      const { key, organization, user } = yield* settled
+      const held = (id: typeof key.key.id | null) => store.hold(organization.id, user.id, id)
+      assert.deepStrictEqual(yield* held(null), Option.some({ user, role: "admin", key: null }))
+      assert.deepStrictEqual(yield* held(key.key.id), Option.some({ user, role: "admin", key: key.key }))
+      assert.isTrue(Option.isNone(yield* held((yield* settled).key.key.id)), "a key of another organization")
+      yield* (yield* ApiKeyStore).revoke(organization.id, key.key.id, "revoked", at(4))
+      assert.deepStrictEqual(Option.getOrThrow(yield* held(key.key.id)).key?.revoked_at, at(4))
+      yield* undone(
+        Effect.gen(function* () {
+          yield* accounts.removeMembership(organization.id, user.id)
+          assert.isTrue(Option.isNone(yield* held(null)))
         })
-        yield* accounts.putMembership(aMembership(organization.id, user.id, { role: "viewer" }))
-        assert.strictEqual((yield* both).role, "viewer")
-        yield* accounts.removeMembership(organization.id, user.id)
-        assert.isNull((yield* both).role)
-        yield* accounts.putUser(new User({ ...user, disabled_at: at(3) }))
-        assert.deepStrictEqual((yield* both).user.disabled_at, at(3))
-        yield* (yield* ApiKeyStore).revoke(organization.id, key.key.id, "membership_ended", at(4))
-        assert.strictEqual((yield* both).key.revoked_reason, "membership_ended")
-        yield* accounts.removeOrganization(organization.id)
-        assert.isNull((yield* both).organization)
-      })
-    )
-
-    it.effect("credentials are read within the running transaction", () =>
-      Effect.gen(function* () {
-        const store = yield* CredentialStore
-        const accounts = yield* AccountStore
-        const { digest, organization, user } = yield* settled
-        yield* undone(
-          Effect.gen(function* () {
-            yield* accounts.removeMembership(organization.id, user.id)
-            assert.isNull((yield* Effect.fromOption(yield* store.byKeyDigest([digest]))).role)
-          })
-        )
-        assert.strictEqual((yield* Effect.fromOption(yield* store.byKeyDigest([digest]))).role, "admin")
-      })
-    )
-
-    it.effect("a held standing has the user, the role and the key as the running transaction sees them", () =>
-      Effect.gen(function* () {
-        const store = yield* CredentialStore
-        const accounts = yield* AccountStore
-        const { key, organization, user } = yield* settled
-        const held = (id: typeof key.key.id | null) => store.hold(organization.id, user.id, id)
-        assert.deepStrictEqual(yield* held(null), Option.some({ user, role: "admin", key: null }))
-        assert.deepStrictEqual(yield* held(key.key.id), Option.some({ user, role: "admin", key: key.key }))
-        assert.isTrue(Option.isNone(yield* held((yield* settled).key.key.id)), "a key of another organization")
-        yield* (yield* ApiKeyStore).revoke(organization.id, key.key.id, "revoked", at(4))
-        assert.deepStrictEqual(Option.getOrThrow(yield* held(key.key.id)).key?.revoked_at, at(4))
-        yield* undone(
-          Effect.gen(function* () {
-            yield* accounts.removeMembership(organization.id, user.id)
-            assert.isTrue(Option.isNone(yield* held(null)))
-          })
-        )
-        assert.isTrue(Option.isSome(yield* held(null)))
-      })
-    )
-  })
+      )
+      assert.isTrue(Option.isSome(yield* held(null)))
+    }))
+})

@@ -1,8 +1,9 @@
 /** The contract of `IdempotencyStore`. Run it against every adapter. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Effect } from "effect"
 import { IdempotencyStore, type IdempotentCall } from "../../src/idempotency/IdempotencyStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
+import { assert } from "../assert.ts"
+import { contract } from "../contract.ts"
 import { aText, at } from "../records.ts"
 import { atOnce, undone } from "../together.ts"
 
@@ -31,100 +32,91 @@ const fresh = (call: IdempotentCall, seconds = 0) =>
 
 const answer = { status: 201, headers: { location: "/v1/projects/prj-1" }, body: '{"project":{"name":"é \\u0000"}}' }
 
-export const idempotencyStoreContract = <E>(name: string, adapter: Layer.Layer<IdempotencyStore | Transaction, E>) =>
-  layer(adapter, { excludeTestServices: true })(`IdempotencyStore: ${name}`, (it) => {
-    it.effect("the first answer of a call is replayed byte for byte", () =>
-      Effect.gen(function* () {
-        const store = yield* IdempotencyStore
-        const call = aCall()
-        const attempt = yield* fresh(call)
-        assert.deepStrictEqual(yield* begin(call, 1), { _tag: "in_progress", lease_until: at(60) })
-        assert.isTrue(yield* store.complete(call, attempt, answer))
-        assert.deepStrictEqual(yield* begin(call, day - 1), { _tag: "replay", answer })
-      })
-    )
+export const idempotencyStoreContract = contract<IdempotencyStore | Transaction>("IdempotencyStore", (it) => {
+  it("the first answer of a call is replayed byte for byte", () =>
+    Effect.gen(function* () {
+      const store = yield* IdempotencyStore
+      const call = aCall()
+      const attempt = yield* fresh(call)
+      assert.deepStrictEqual(yield* begin(call, 1), { _tag: "in_progress", lease_until: at(60) })
+      assert.isTrue(yield* store.complete(call, attempt, answer))
+      assert.deepStrictEqual(yield* begin(call, day - 1), { _tag: "replay", answer })
+    }))
 
-    it.effect("one of several simultaneous equal calls runs", () =>
-      Effect.gen(function* () {
-        const call = aCall()
-        const begun = yield* atOnce(8, () => begin(call))
-        assert.strictEqual(begun.filter((it) => it._tag === "fresh").length, 1)
-        assert.strictEqual(begun.filter((it) => it._tag === "in_progress").length, 7)
-      })
-    )
+  it("one of several simultaneous equal calls runs", () =>
+    Effect.gen(function* () {
+      const call = aCall()
+      const begun = yield* atOnce(8, () => begin(call))
+      assert.strictEqual(begun.filter((it) => it._tag === "fresh").length, 1)
+      assert.strictEqual(begun.filter((it) => it._tag === "in_progress").length, 7)
+    }))
 
-    it.effect("another call with the same key is refused, running or answered, but not for another owner", () =>
-      Effect.gen(function* () {
-        const store = yield* IdempotencyStore
-        const call = aCall()
-        const other = { ...call, fingerprint: "POST /v1/projects 1def" }
-        const attempt = yield* fresh(call)
-        assert.deepStrictEqual(yield* begin(other), { _tag: "conflict" })
-        assert.deepStrictEqual(yield* begin(other, 60), { _tag: "conflict" })
-        yield* store.complete(call, attempt, answer)
-        assert.deepStrictEqual(yield* begin(other), { _tag: "conflict" })
-        yield* fresh({ ...other, owner: "another owner" })
-      })
-    )
+  it("another call with the same key is refused, running or answered, but not for another owner", () =>
+    Effect.gen(function* () {
+      const store = yield* IdempotencyStore
+      const call = aCall()
+      const other = { ...call, fingerprint: "POST /v1/projects 1def" }
+      const attempt = yield* fresh(call)
+      assert.deepStrictEqual(yield* begin(other), { _tag: "conflict" })
+      assert.deepStrictEqual(yield* begin(other, 60), { _tag: "conflict" })
+      yield* store.complete(call, attempt, answer)
+      assert.deepStrictEqual(yield* begin(other), { _tag: "conflict" })
+      yield* fresh({ ...other, owner: "another owner" })
+    }))
 
-    it.effect("a record expires after a day, and any call may use the key then", () =>
-      Effect.gen(function* () {
-        const store = yield* IdempotencyStore
-        const call = aCall()
-        yield* store.complete(call, yield* fresh(call), answer)
-        yield* fresh({ ...call, fingerprint: "DELETE /v1/projects/prj-1" }, day)
-      })
-    )
+  it("a record expires after a day, and any call may use the key then", () =>
+    Effect.gen(function* () {
+      const store = yield* IdempotencyStore
+      const call = aCall()
+      yield* store.complete(call, yield* fresh(call), answer)
+      yield* fresh({ ...call, fingerprint: "DELETE /v1/projects/prj-1" }, day)
+    }))
 
-    it.effect("a call runs again after the lease of a dead attempt, whose late answer is ignored", () =>
-      Effect.gen(function* () {
-        const store = yield* IdempotencyStore
-        const call = aCall()
-        const dead = yield* fresh(call)
-        assert.deepStrictEqual(yield* begin(call, 59), { _tag: "in_progress", lease_until: at(60) })
-        const again = yield* fresh(call, 60)
-        assert.isFalse(yield* store.complete(call, dead, { ...answer, status: 500 }))
-        yield* store.abandon(call, dead)
-        assert.deepStrictEqual(yield* begin(call, 61), { _tag: "in_progress", lease_until: at(120) })
-        assert.isTrue(yield* store.complete(call, again, answer))
-        assert.isFalse(yield* store.complete(call, again, { ...answer, status: 204 }))
-        assert.deepStrictEqual(yield* begin(call, 62), { _tag: "replay", answer })
-      })
-    )
+  it("a call runs again after the lease of a dead attempt, whose late answer is ignored", () =>
+    Effect.gen(function* () {
+      const store = yield* IdempotencyStore
+      const call = aCall()
+      const dead = yield* fresh(call)
+      assert.deepStrictEqual(yield* begin(call, 59), { _tag: "in_progress", lease_until: at(60) })
+      const again = yield* fresh(call, 60)
+      assert.isFalse(yield* store.complete(call, dead, { ...answer, status: 500 }))
+      yield* store.abandon(call, dead)
+      assert.deepStrictEqual(yield* begin(call, 61), { _tag: "in_progress", lease_until: at(120) })
+      assert.isTrue(yield* store.complete(call, again, answer))
+      assert.isFalse(yield* store.complete(call, again, { ...answer, status: 204 }))
+      assert.deepStrictEqual(yield* begin(call, 62), { _tag: "replay", answer })
+    }))
 
-    it.effect("an abandoned call frees its key, also for another call", () =>
-      Effect.gen(function* () {
-        const store = yield* IdempotencyStore
-        const call = aCall()
-        const attempt = yield* fresh(call)
-        yield* store.abandon(call, attempt)
-        const later = yield* fresh({ ...call, fingerprint: "PATCH" })
-        assert.notStrictEqual(later, attempt)
-        assert.isFalse(yield* store.complete(call, attempt, answer))
-        yield* store.complete(call, later, answer)
-        yield* store.abandon(call, later)
-        assert.strictEqual((yield* begin({ ...call, fingerprint: "PATCH" }))._tag, "replay")
-      })
-    )
+  it("an abandoned call frees its key, also for another call", () =>
+    Effect.gen(function* () {
+      const store = yield* IdempotencyStore
+      const call = aCall()
+      const attempt = yield* fresh(call)
+      yield* store.abandon(call, attempt)
+      const later = yield* fresh({ ...call, fingerprint: "PATCH" })
+      assert.notStrictEqual(later, attempt)
+      assert.isFalse(yield* store.complete(call, attempt, answer))
+      yield* store.complete(call, later, answer)
+      yield* store.abandon(call, later)
+      assert.strictEqual((yield* begin({ ...call, fingerprint: "PATCH" }))._tag, "replay")
+    }))
 
-    it.effect("the answer of an undone transaction is not stored", () =>
-      Effect.gen(function* () {
-        const store = yield* IdempotencyStore
-        const call = aCall()
-        const attempt = yield* fresh(call)
-        yield* undone(store.complete(call, attempt, answer))
-        assert.deepStrictEqual(yield* begin(call, 1), { _tag: "in_progress", lease_until: at(60) })
-      })
-    )
+  it("the answer of an undone transaction is not stored", () =>
+    Effect.gen(function* () {
+      const store = yield* IdempotencyStore
+      const call = aCall()
+      const attempt = yield* fresh(call)
+      yield* undone(store.complete(call, attempt, answer))
+      assert.deepStrictEqual(yield* begin(call, 1), { _tag: "in_progress", lease_until: at(60) })
+    }))
 
-    it.effect("purging removes expired records and nothing else", () =>
-      Effect.gen(function* () {
-        const store = yield* IdempotencyStore
-        const [old, young] = [aCall(), aCall()]
-        const [gone, stays] = [yield* fresh(old, -10), yield* fresh(young, -9)]
-        yield* store.purge(at(day - 10))
-        assert.isFalse(yield* store.complete(old, gone, answer))
-        assert.isTrue(yield* store.complete(young, stays, answer))
-      })
-    )
-  })
+  it("purging removes expired records and nothing else", () =>
+    Effect.gen(function* () {
+      const store = yield* IdempotencyStore
+      const [old, young] = [aCall(), aCall()]
+      const [gone, stays] = [yield* fresh(old, -10), yield* fresh(young, -9)]
+      yield* store.purge(at(day - 10))
+      assert.isFalse(yield* store.complete(old, gone, answer))
+      assert.isTrue(yield* store.complete(young, stays, answer))
+    }))
+})

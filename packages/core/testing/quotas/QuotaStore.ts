@@ -1,6 +1,5 @@
 /** The contract of `QuotaStore`. Run it against every adapter, with the stores whose rows it counts. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Option } from "effect"
+import { Effect, Option } from "effect"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { StoredInvitation } from "../../src/accounts/Invitation.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
@@ -15,6 +14,8 @@ import { ProjectStore } from "../../src/projects/ProjectStore.ts"
 import { type QuotaName, quotaNames } from "../../src/quotas/Quota.ts"
 import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
+import { assert } from "../assert.ts"
+import { contract } from "../contract.ts"
 import {
   aBranch,
   aBranchId,
@@ -55,179 +56,167 @@ const aBranchOf = Effect.fnUntraced(function* (project: ProjectId, rest: Partial
 
 type Ports = AccountStore | BranchStore | EndpointStore | InvitationStore | OperationStore | ProjectStore | QuotaStore
 
-export const quotaStoreContract = <E>(name: string, adapter: Layer.Layer<Ports | Transaction, E>) =>
-  layer(adapter, { excludeTestServices: true })(`QuotaStore: ${name}`, (it) => {
-    it.effect("an organization without anything holds 0 of every quota", () =>
-      Effect.gen(function* () {
-        const holder = { org_id: yield* aTeam, project_id: null, now: at(0) }
-        const store = yield* QuotaStore
-        const none = Object.fromEntries(quotaNames.map((quota) => [quota, 0]))
-        assert.deepEqual(yield* store.held(holder, quotaNames), none)
-        assert.deepEqual(yield* store.held(holder, ["projects", "endpoints"]), { projects: 0, endpoints: 0 })
-        assert.deepEqual(yield* store.held(holder, []), {})
-      })
-    )
+export const quotaStoreContract = contract<Ports | Transaction>("QuotaStore", (it) => {
+  it("an organization without anything holds 0 of every quota", () =>
+    Effect.gen(function* () {
+      const holder = { org_id: yield* aTeam, project_id: null, now: at(0) }
+      const store = yield* QuotaStore
+      const none = Object.fromEntries(quotaNames.map((quota) => [quota, 0]))
+      assert.deepStrictEqual(yield* store.held(holder, quotaNames), none)
+      assert.deepStrictEqual(yield* store.held(holder, ["projects", "endpoints"]), { projects: 0, endpoints: 0 })
+      assert.deepStrictEqual(yield* store.held(holder, []), {})
+    }))
 
-    it.effect("projects, branches and endpoints count until they are deleted, in their organization alone", () =>
-      Effect.gen(function* () {
-        const [org, other] = [yield* aTeam, yield* aTeam]
-        const [first, second] = [yield* aProjectOf(org), yield* aProjectOf(org)]
-        yield* aBranchOf(yield* aProjectOf(other))
-        const branch = yield* aBranchOf(first)
-        yield* aBranchOf(first, { expires_at: at(-5) })
-        yield* aBranchOf(second, { expires_at: at(5) })
-        const endpoint = anEndpoint(first, branch.id)
-        yield* (yield* EndpointStore).put(endpoint)
+  it("projects, branches and endpoints count until they are deleted, in their organization alone", () =>
+    Effect.gen(function* () {
+      const [org, other] = [yield* aTeam, yield* aTeam]
+      const [first, second] = [yield* aProjectOf(org), yield* aProjectOf(org)]
+      yield* aBranchOf(yield* aProjectOf(other))
+      const branch = yield* aBranchOf(first)
+      yield* aBranchOf(first, { expires_at: at(-5) })
+      yield* aBranchOf(second, { expires_at: at(5) })
+      const endpoint = anEndpoint(first, branch.id)
+      yield* (yield* EndpointStore).put(endpoint)
 
-        assert.strictEqual(yield* held(org, "projects"), 2)
-        assert.strictEqual(yield* held(other, "projects"), 1)
-        assert.strictEqual(yield* held(org, "branches"), 3)
-        assert.strictEqual(yield* held(org, "branches_per_project", second), 1)
-        assert.strictEqual(yield* held(org, "branches_per_project", first), 2)
-        assert.strictEqual(yield* held(org, "branches_per_project"), 2)
-        assert.strictEqual(yield* held(org, "sandboxes"), 2)
-        assert.strictEqual(yield* held(org, "endpoints"), 1)
+      assert.strictEqual(yield* held(org, "projects"), 2)
+      assert.strictEqual(yield* held(other, "projects"), 1)
+      assert.strictEqual(yield* held(org, "branches"), 3)
+      assert.strictEqual(yield* held(org, "branches_per_project", second), 1)
+      assert.strictEqual(yield* held(org, "branches_per_project", first), 2)
+      assert.strictEqual(yield* held(org, "branches_per_project"), 2)
+      assert.strictEqual(yield* held(org, "sandboxes"), 2)
+      assert.strictEqual(yield* held(org, "endpoints"), 1)
 
-        yield* (yield* EndpointStore).markDeleted(endpoint.id, at(1))
-        yield* (yield* BranchStore).markDeleted(branch.id, at(1))
-        yield* (yield* ProjectStore).markDeleted(second, at(1))
-        assert.strictEqual(yield* held(org, "endpoints"), 0)
-        assert.strictEqual(yield* held(org, "branches_per_project", first), 1)
-        assert.strictEqual(yield* held(org, "projects"), 1)
-      })
-    )
+      yield* (yield* EndpointStore).markDeleted(endpoint.id, at(1))
+      yield* (yield* BranchStore).markDeleted(branch.id, at(1))
+      yield* (yield* ProjectStore).markDeleted(second, at(1))
+      assert.strictEqual(yield* held(org, "endpoints"), 0)
+      assert.strictEqual(yield* held(org, "branches_per_project", first), 1)
+      assert.strictEqual(yield* held(org, "projects"), 1)
+    }))
 
-    it.effect("a compute counts while it runs, while it is to run, and while an unfinished operation starts it", () =>
-      Effect.gen(function* () {
-        const org = yield* aTeam
-        const project = yield* aProjectOf(org)
-        const { id: branch } = yield* aBranchOf(project)
-        const endpoints = yield* EndpointStore
-        const operations = yield* OperationStore
-        for (const [current_state, pending_state] of [
-          ["active", null],
-          ["active", "idle"],
-          ["idle", "active"],
-          ["idle", null],
-          ["init", "idle"]
-        ] as const)
-          yield* endpoints.put(anEndpoint(project, branch, { current_state, pending_state }))
-        assert.strictEqual(yield* held(org, "running_computes"), 3)
+  it("a compute counts while it runs, while it is to run, and while an unfinished operation starts it", () =>
+    Effect.gen(function* () {
+      const org = yield* aTeam
+      const project = yield* aProjectOf(org)
+      const { id: branch } = yield* aBranchOf(project)
+      const endpoints = yield* EndpointStore
+      const operations = yield* OperationStore
+      for (const [current_state, pending_state] of [
+        ["active", null],
+        ["active", "idle"],
+        ["idle", "active"],
+        ["idle", null],
+        ["init", "idle"]
+      ] as const)
+        yield* endpoints.put(anEndpoint(project, branch, { current_state, pending_state }))
+      assert.strictEqual(yield* held(org, "running_computes"), 3)
 
-        const idle = anEndpoint(project, branch)
-        yield* endpoints.put(idle)
-        const suspend = anOperation(project, branch, { endpoint_id: idle.id, action: "suspend_compute" })
-        yield* operations.insert(suspend)
-        assert.strictEqual(yield* held(org, "running_computes"), 3)
-        const start = anOperation(project, branch, { endpoint_id: idle.id, action: "start_compute" })
-        yield* operations.insert(start)
-        assert.strictEqual(yield* held(org, "running_computes"), 4)
-        yield* operations.update(new StoredOperation({ ...start, status: "finished" }))
-        assert.strictEqual(yield* held(org, "running_computes"), 3)
-      })
-    )
+      const idle = anEndpoint(project, branch)
+      yield* endpoints.put(idle)
+      const suspend = anOperation(project, branch, { endpoint_id: idle.id, action: "suspend_compute" })
+      yield* operations.insert(suspend)
+      assert.strictEqual(yield* held(org, "running_computes"), 3)
+      const start = anOperation(project, branch, { endpoint_id: idle.id, action: "start_compute" })
+      yield* operations.insert(start)
+      assert.strictEqual(yield* held(org, "running_computes"), 4)
+      yield* operations.update(new StoredOperation({ ...start, status: "finished" }))
+      assert.strictEqual(yield* held(org, "running_computes"), 3)
+    }))
 
-    it.effect("an invitation counts while it is pending, and takes the place of the member that it may become", () =>
-      Effect.gen(function* () {
-        const org = yield* aTeam
-        const invitations = yield* InvitationStore
-        yield* (yield* AccountStore).putMembership(aMembership(org, aUser().id))
-        const [first, second] = [anInvitation(org, "a@example.com"), anInvitation(org, "b@example.com")]
-        for (const invitation of [first, second]) yield* invitations.add(invitation, at(0))
-        assert.strictEqual(yield* held(org, "invitations"), 2)
-        assert.strictEqual(yield* held(org, "members"), 3)
-        yield* invitations.update(new StoredInvitation({ ...first, revoked_at: at(1) }))
-        assert.strictEqual(yield* held(org, "invitations"), 1)
-        assert.strictEqual(yield* held(org, "members"), 2)
-        assert.strictEqual(yield* held(org, "invitations", null, 100), 0)
-      })
-    )
+  it("an invitation counts while it is pending, and takes the place of the member that it may become", () =>
+    Effect.gen(function* () {
+      const org = yield* aTeam
+      const invitations = yield* InvitationStore
+      yield* (yield* AccountStore).putMembership(aMembership(org, aUser().id))
+      const [first, second] = [anInvitation(org, "a@example.com"), anInvitation(org, "b@example.com")]
+      for (const invitation of [first, second]) yield* invitations.add(invitation, at(0))
+      assert.strictEqual(yield* held(org, "invitations"), 2)
+      assert.strictEqual(yield* held(org, "members"), 3)
+      yield* invitations.update(new StoredInvitation({ ...first, revoked_at: at(1) }))
+      assert.strictEqual(yield* held(org, "invitations"), 1)
+      assert.strictEqual(yield* held(org, "members"), 2)
+      assert.strictEqual(yield* held(org, "invitations", null, 100), 0)
+    }))
 
-    it.effect("an organization counts for the person who created it until it is deleted", () =>
-      Effect.gen(function* () {
-        const [ada, org] = [aUser().id, yield* aTeam]
-        yield* (yield* QuotaStore).addFounder(org, ada)
-        assert.strictEqual(yield* held(personalOrgId(ada), "organizations"), 1)
-        assert.strictEqual(yield* held(personalOrgId(aUser().id), "organizations"), 0)
-        yield* (yield* AccountStore).removeOrganization(org)
-        assert.strictEqual(yield* held(personalOrgId(ada), "organizations"), 0)
-      })
-    )
+  it("an organization counts for the person who created it until it is deleted", () =>
+    Effect.gen(function* () {
+      const [ada, org] = [aUser().id, yield* aTeam]
+      yield* (yield* QuotaStore).addFounder(org, ada)
+      assert.strictEqual(yield* held(personalOrgId(ada), "organizations"), 1)
+      assert.strictEqual(yield* held(personalOrgId(aUser().id), "organizations"), 0)
+      yield* (yield* AccountStore).removeOrganization(org)
+      assert.strictEqual(yield* held(personalOrgId(ada), "organizations"), 0)
+    }))
 
-    it.effect("the operator's number of an organization is stored, replaced and removed", () =>
-      Effect.gen(function* () {
-        const [org, store] = [yield* aTeam, yield* QuotaStore]
-        assert.deepEqual(yield* store.terms(org), Option.some({ personal: false, overrides: {} }))
-        yield* store.setOverride(org, "projects", 7)
-        yield* store.setOverride(org, "disk_bytes", 2 ** 45)
-        yield* store.setOverride(org, "projects", 8)
-        const overrides = { projects: 8, disk_bytes: 2 ** 45 }
-        assert.deepEqual(yield* store.terms(org), Option.some({ personal: false, overrides }))
-        yield* store.setOverride(org, "disk_bytes", null)
-        assert.deepEqual(yield* store.terms(org), Option.some({ personal: false, overrides: { projects: 8 } }))
-        assert.isTrue(Option.isNone(yield* store.terms(anOrgId())))
-      })
-    )
+  it("the operator's number of an organization is stored, replaced and removed", () =>
+    Effect.gen(function* () {
+      const [org, store] = [yield* aTeam, yield* QuotaStore]
+      assert.deepStrictEqual(yield* store.terms(org), Option.some({ personal: false, overrides: {} }))
+      yield* store.setOverride(org, "projects", 7)
+      yield* store.setOverride(org, "disk_bytes", 2 ** 45)
+      yield* store.setOverride(org, "projects", 8)
+      const overrides = { projects: 8, disk_bytes: 2 ** 45 }
+      assert.deepStrictEqual(yield* store.terms(org), Option.some({ personal: false, overrides }))
+      yield* store.setOverride(org, "disk_bytes", null)
+      assert.deepStrictEqual(yield* store.terms(org), Option.some({ personal: false, overrides: { projects: 8 } }))
+      assert.isTrue(Option.isNone(yield* store.terms(anOrgId())))
+    }))
 
-    it.effect("transactions that lock a quota of one organization see each other's rows", () =>
-      Effect.gen(function* () {
-        const [org, store] = [yield* aTeam, yield* QuotaStore]
-        const added = yield* inTransactionsAtOnce(12, () =>
-          Effect.gen(function* () {
-            yield* store.lock(org, ["projects", "branches"])
-            const room = ((yield* held(org, "projects")) ?? 0) < 5
-            if (room) yield* aProjectOf(org)
-            return room
-          })
-        )
-        assert.strictEqual(added.filter((it) => it).length, 5)
-        assert.strictEqual(yield* held(org, "projects"), 5)
-        yield* undone(Effect.andThen(store.lock(org, ["projects"]), aProjectOf(org)))
-        assert.strictEqual(yield* held(org, "projects"), 5)
-      })
-    )
-
-    it.effect(
-      "a branch takes the bytes that were measured last, and before the first measurement the expected ones",
-      () =>
+  it("transactions that lock a quota of one organization see each other's rows", () =>
+    Effect.gen(function* () {
+      const [org, store] = [yield* aTeam, yield* QuotaStore]
+      const added = yield* inTransactionsAtOnce(12, () =>
         Effect.gen(function* () {
-          const [org, store] = [yield* aTeam, yield* QuotaStore]
-          const project = yield* aProjectOf(org)
-          const [ready, making] = [yield* aBranchOf(project), yield* aBranchOf(project, { current_state: "init" })]
-          const bytes = (branch: BranchId) => store.bytesOf(branch)
-          const measure = (...sizes: ReadonlyArray<readonly [BranchId, number]>) =>
-            store.recordBytes(
-              sizes.map(([branch_id, bytes]) => ({ branch_id, bytes })),
-              at(1)
-            )
-
-          yield* store.expectBytes(org, making.id, 100)
-          yield* measure([ready.id, 2 ** 40], [making.id, 30], [aBranchId(), 5])
-          assert.strictEqual(yield* bytes(ready.id), 2 ** 40)
-          assert.strictEqual(yield* bytes(making.id), 100)
-          assert.strictEqual(yield* held(org, "disk_bytes"), 2 ** 40 + 100)
-          yield* measure([ready.id, 40], [making.id, 130])
-          assert.strictEqual(yield* bytes(making.id), 130)
-          yield* (yield* BranchStore).put(new Branch({ ...making, current_state: "ready" }))
-          yield* measure([making.id, 90])
-          assert.strictEqual(yield* held(org, "disk_bytes"), 130)
-          assert.strictEqual(yield* bytes(aBranchId()), 0)
+          yield* store.lock(org, ["projects", "branches"])
+          const room = ((yield* held(org, "projects")) ?? 0) < 5
+          if (room) yield* aProjectOf(org)
+          return room
         })
-    )
+      )
+      assert.strictEqual(added.filter((it) => it).length, 5)
+      assert.strictEqual(yield* held(org, "projects"), 5)
+      yield* undone(Effect.andThen(store.lock(org, ["projects"]), aProjectOf(org)))
+      assert.strictEqual(yield* held(org, "projects"), 5)
+    }))
 
-    it.effect("a deleted branch takes disk until a measurement does not contain it", () =>
-      Effect.gen(function* () {
-        const [org, store] = [yield* aTeam, yield* QuotaStore]
-        const branch = yield* aBranchOf(yield* aProjectOf(org))
-        yield* store.recordBytes([{ branch_id: branch.id, bytes: 70 }], at(1))
-        yield* store.recordBytes([], at(2))
-        assert.strictEqual(yield* held(org, "disk_bytes"), 70)
-        yield* (yield* BranchStore).markDeleted(branch.id, at(3))
-        assert.strictEqual(yield* held(org, "disk_bytes"), 70)
-        yield* store.recordBytes([{ branch_id: branch.id, bytes: 60 }], at(4))
-        assert.strictEqual(yield* held(org, "disk_bytes"), 60)
-        yield* store.recordBytes([], at(5))
-        assert.strictEqual(yield* held(org, "disk_bytes"), 0)
-      })
-    )
-  })
+  it("a branch takes the bytes that were measured last, and before the first measurement the expected ones", () =>
+    Effect.gen(function* () {
+      const [org, store] = [yield* aTeam, yield* QuotaStore]
+      const project = yield* aProjectOf(org)
+      const [ready, making] = [yield* aBranchOf(project), yield* aBranchOf(project, { current_state: "init" })]
+      const bytes = (branch: BranchId) => store.bytesOf(branch)
+      const measure = (...sizes: ReadonlyArray<readonly [BranchId, number]>) =>
+        store.recordBytes(
+          sizes.map(([branch_id, bytes]) => ({ branch_id, bytes })),
+          at(1)
+        )
+
+      yield* store.expectBytes(org, making.id, 100)
+      yield* measure([ready.id, 2 ** 40], [making.id, 30], [aBranchId(), 5])
+      assert.strictEqual(yield* bytes(ready.id), 2 ** 40)
+      assert.strictEqual(yield* bytes(making.id), 100)
+      assert.strictEqual(yield* held(org, "disk_bytes"), 2 ** 40 + 100)
+      yield* measure([ready.id, 40], [making.id, 130])
+      assert.strictEqual(yield* bytes(making.id), 130)
+      yield* (yield* BranchStore).put(new Branch({ ...making, current_state: "ready" }))
+      yield* measure([making.id, 90])
+      assert.strictEqual(yield* held(org, "disk_bytes"), 130)
+      assert.strictEqual(yield* bytes(aBranchId()), 0)
+    }))
+
+  it("a deleted branch takes disk until a measurement does not contain it", () =>
+    Effect.gen(function* () {
+      const [org, store] = [yield* aTeam, yield* QuotaStore]
+      const branch = yield* aBranchOf(yield* aProjectOf(org))
+      yield* store.recordBytes([{ branch_id: branch.id, bytes: 70 }], at(1))
+      yield* store.recordBytes([], at(2))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 70)
+      yield* (yield* BranchStore).markDeleted(branch.id, at(3))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 70)
+      yield* store.recordBytes([{ branch_id: branch.id, bytes: 60 }], at(4))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 60)
+      yield* store.recordBytes([], at(5))
+      assert.strictEqual(yield* held(org, "disk_bytes"), 0)
+    }))
+})

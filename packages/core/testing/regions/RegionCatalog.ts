@@ -1,9 +1,10 @@
 /** The contract of `RegionCatalog`. Run it against every adapter: there is one catalog, so the layer must be fresh. */
-import { assert, layer } from "@effect/vitest"
-import { Effect, type Layer, Result } from "effect"
+import { Effect, Result } from "effect"
 import { RegionId } from "../../src/Ids.ts"
 import { Region } from "../../src/regions/Region.ts"
 import { RegionCatalog } from "../../src/regions/RegionCatalog.ts"
+import { assert } from "../assert.ts"
+import { contract } from "../contract.ts"
 import { atOnce } from "../together.ts"
 
 const ids = (regions: ReadonlyArray<Region>) => regions.map((region) => region.region_id as string)
@@ -12,70 +13,66 @@ const defaults = (regions: ReadonlyArray<Region>) => ids(regions.filter((region)
 const aRegion = (id: string, rest: Partial<Region> = {}) =>
   new Region({ region_id: RegionId.make(id), name: id, default: false, geo_lat: 0, geo_long: 0, ...rest })
 
-export const regionCatalogContract = <E>(name: string, adapter: Layer.Layer<RegionCatalog, E>) =>
-  layer(adapter, { excludeTestServices: true })(`RegionCatalog: ${name}`, (it) => {
-    it.effect("the catalog is seeded once, adds, changes and retires regions, and has at most one default", () =>
-      Effect.gen(function* () {
-        const catalog = yield* RegionCatalog
-        assert.deepStrictEqual(yield* catalog.active, [])
-        yield* atOnce(4, () => catalog.seed([RegionId.make("eu-2"), RegionId.make("eu-1")]))
-        yield* catalog.seed([RegionId.make("us-1")])
-        assert.deepStrictEqual(yield* catalog.active, [aRegion("eu-2", { default: true }), aRegion("eu-1")])
+export const regionCatalogContract = contract<RegionCatalog>("RegionCatalog", (it) => {
+  it("the catalog is seeded once, adds, changes and retires regions, and has at most one default", () =>
+    Effect.gen(function* () {
+      const catalog = yield* RegionCatalog
+      assert.deepStrictEqual(yield* catalog.active, [])
+      yield* atOnce(4, () => catalog.seed([RegionId.make("eu-2"), RegionId.make("eu-1")]))
+      yield* catalog.seed([RegionId.make("us-1")])
+      assert.deepStrictEqual(yield* catalog.active, [aRegion("eu-2", { default: true }), aRegion("eu-1")])
 
-        const asia = aRegion("ap-1", { default: true, geo_lat: 1.5, geo_long: -103.25, location: "Singapore" })
-        yield* catalog.put(asia)
-        assert.deepStrictEqual(ids(yield* catalog.active), ["eu-2", "eu-1", "ap-1"])
-        assert.deepStrictEqual(defaults(yield* catalog.active), ["ap-1"])
-        assert.deepStrictEqual((yield* catalog.active)[2], asia)
+      const asia = aRegion("ap-1", { default: true, geo_lat: 1.5, geo_long: -103.25, location: "Singapore" })
+      yield* catalog.put(asia)
+      assert.deepStrictEqual(ids(yield* catalog.active), ["eu-2", "eu-1", "ap-1"])
+      assert.deepStrictEqual(defaults(yield* catalog.active), ["ap-1"])
+      assert.deepStrictEqual((yield* catalog.active)[2], asia)
 
-        yield* catalog.put(aRegion("ap-1", { name: "Asia" }))
-        assert.deepStrictEqual((yield* catalog.active)[2], aRegion("ap-1", { name: "Asia" }))
-        assert.deepStrictEqual(defaults(yield* catalog.active), [])
+      yield* catalog.put(aRegion("ap-1", { name: "Asia" }))
+      assert.deepStrictEqual((yield* catalog.active)[2], aRegion("ap-1", { name: "Asia" }))
+      assert.deepStrictEqual(defaults(yield* catalog.active), [])
 
-        yield* catalog.put(aRegion("eu-1", { default: true }))
-        assert.isTrue(yield* catalog.retire(RegionId.make("eu-1")))
-        assert.isFalse(yield* catalog.retire(RegionId.make("eu-1")))
-        assert.isFalse(yield* catalog.retire(RegionId.make("nowhere")))
-        assert.deepStrictEqual(ids(yield* catalog.active), ["eu-2", "ap-1"])
-        assert.deepStrictEqual(
-          (yield* catalog.all).map(({ active, region }) => [region.region_id as string, active, region.default]),
-          [
-            ["eu-2", true, false],
-            ["eu-1", false, false],
-            ["ap-1", true, false]
-          ]
+      yield* catalog.put(aRegion("eu-1", { default: true }))
+      assert.isTrue(yield* catalog.retire(RegionId.make("eu-1")))
+      assert.isFalse(yield* catalog.retire(RegionId.make("eu-1")))
+      assert.isFalse(yield* catalog.retire(RegionId.make("nowhere")))
+      assert.deepStrictEqual(ids(yield* catalog.active), ["eu-2", "ap-1"])
+      assert.deepStrictEqual(
+        (yield* catalog.all).map(({ active, region }) => [region.region_id as string, active, region.default]),
+        [
+          ["eu-2", true, false],
+          ["eu-1", false, false],
+          ["ap-1", true, false]
+        ]
+      )
+
+      yield* catalog.put(aRegion("eu-1"))
+      assert.deepStrictEqual(ids(yield* catalog.active), ["eu-2", "eu-1", "ap-1"])
+    }))
+
+  it("of simultaneous edits of a region none is lost, and an edit that fails changes nothing", () =>
+    Effect.gen(function* () {
+      const catalog = yield* RegionCatalog
+      const id = RegionId.make("edited-1")
+      yield* atOnce(8, () =>
+        catalog.edit(id, (entry) =>
+          Result.succeed(aRegion(id, { geo_lat: (entry?.region.geo_lat ?? 0) + 1, default: true }))
         )
+      )
+      const edited = Effect.map(catalog.active, (all) => all.find(({ region_id }) => region_id === id))
+      assert.deepStrictEqual(yield* edited, aRegion(id, { geo_lat: 8, default: true }))
+      assert.deepStrictEqual(defaults(yield* catalog.active), [id])
+      assert.strictEqual(yield* Effect.flip(catalog.edit(id, () => Result.fail("no"))), "no")
+      assert.deepStrictEqual(yield* edited, aRegion(id, { geo_lat: 8, default: true }))
+      assert.isTrue(yield* catalog.retire(id))
+    }))
 
-        yield* catalog.put(aRegion("eu-1"))
-        assert.deepStrictEqual(ids(yield* catalog.active), ["eu-2", "eu-1", "ap-1"])
-      })
-    )
-
-    it.effect("of simultaneous edits of a region none is lost, and an edit that fails changes nothing", () =>
-      Effect.gen(function* () {
-        const catalog = yield* RegionCatalog
-        const id = RegionId.make("edited-1")
-        yield* atOnce(8, () =>
-          catalog.edit(id, (entry) =>
-            Result.succeed(aRegion(id, { geo_lat: (entry?.region.geo_lat ?? 0) + 1, default: true }))
-          )
-        )
-        const edited = Effect.map(catalog.active, (all) => all.find(({ region_id }) => region_id === id))
-        assert.deepStrictEqual(yield* edited, aRegion(id, { geo_lat: 8, default: true }))
-        assert.deepStrictEqual(defaults(yield* catalog.active), [id])
-        assert.strictEqual(yield* Effect.flip(catalog.edit(id, () => Result.fail("no"))), "no")
-        assert.deepStrictEqual(yield* edited, aRegion(id, { geo_lat: 8, default: true }))
-        assert.isTrue(yield* catalog.retire(id))
-      })
-    )
-
-    it.effect("of several simultaneous new defaults the last one remains", () =>
-      Effect.gen(function* () {
-        const catalog = yield* RegionCatalog
-        yield* atOnce(6, (n) => catalog.put(aRegion(`x-${n}`, { default: true })))
-        assert.lengthOf(defaults(yield* catalog.active), 1)
-        const positions = (yield* catalog.all).map((entry) => entry.position)
-        assert.deepStrictEqual(positions, [...new Set(positions)])
-      })
-    )
-  })
+  it("of several simultaneous new defaults the last one remains", () =>
+    Effect.gen(function* () {
+      const catalog = yield* RegionCatalog
+      yield* atOnce(6, (n) => catalog.put(aRegion(`x-${n}`, { default: true })))
+      assert.lengthOf(defaults(yield* catalog.active), 1)
+      const positions = (yield* catalog.all).map((entry) => entry.position)
+      assert.deepStrictEqual(positions, [...new Set(positions)])
+    }))
+})

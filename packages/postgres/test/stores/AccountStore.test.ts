@@ -1,4 +1,5 @@
-import { accountStoreContract } from "@narthex/core/testing"
+import { accountStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-accountStoreContract("Postgres", onPostgres)
+runContract(vitest, accountStoreContract, "Postgres", onPostgres)

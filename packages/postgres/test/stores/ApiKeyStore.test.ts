@@ -1,4 +1,5 @@
-import { apiKeyStoreContract } from "@narthex/core/testing"
+import { apiKeyStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-apiKeyStoreContract("Postgres", onPostgres)
+runContract(vitest, apiKeyStoreContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { branchRoleStoreContract } from "@narthex/core/testing"
+import { branchRoleStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-branchRoleStoreContract("Postgres", onPostgres)
+runContract(vitest, branchRoleStoreContract, "Postgres", onPostgres)

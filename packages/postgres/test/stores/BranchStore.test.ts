@@ -1,4 +1,5 @@
-import { branchStoreContract } from "@narthex/core/testing"
+import { branchStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-branchStoreContract("Postgres", onPostgres)
+runContract(vitest, branchStoreContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { cliGrantStoreContract } from "@narthex/core/testing"
+import { cliGrantStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-cliGrantStoreContract("Postgres", onPostgres)
+runContract(vitest, cliGrantStoreContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { computeDoubtStoreContract } from "@narthex/core/testing"
+import { computeDoubtStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-computeDoubtStoreContract("Postgres", onPostgres)
+runContract(vitest, computeDoubtStoreContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { credentialStoreContract } from "@narthex/core/testing"
+import { credentialStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-credentialStoreContract("Postgres", onPostgres)
+runContract(vitest, credentialStoreContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { endedRecordStoreContract } from "@narthex/core/testing"
+import { endedRecordStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-endedRecordStoreContract("Postgres", onPostgres)
+runContract(vitest, endedRecordStoreContract, "Postgres", onPostgres)

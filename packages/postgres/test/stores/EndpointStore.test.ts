@@ -1,4 +1,5 @@
-import { endpointStoreContract } from "@narthex/core/testing"
+import { endpointStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-endpointStoreContract("Postgres", onPostgres)
+runContract(vitest, endpointStoreContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { eventLogContract } from "@narthex/core/testing"
+import { eventLogContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-eventLogContract("Postgres", onPostgres)
+runContract(vitest, eventLogContract, "Postgres", onPostgres)

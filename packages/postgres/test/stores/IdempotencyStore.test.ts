@@ -1,4 +1,5 @@
-import { idempotencyStoreContract } from "@narthex/core/testing"
+import { idempotencyStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-idempotencyStoreContract("Postgres", onPostgres)
+runContract(vitest, idempotencyStoreContract, "Postgres", onPostgres)

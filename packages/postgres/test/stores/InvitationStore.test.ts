@@ -1,4 +1,5 @@
-import { invitationStoreContract } from "@narthex/core/testing"
+import { invitationStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-invitationStoreContract("Postgres", onPostgres)
+runContract(vitest, invitationStoreContract, "Postgres", onPostgres)

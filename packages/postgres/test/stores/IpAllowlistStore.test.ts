@@ -1,4 +1,5 @@
-import { ipAllowlistStoreContract } from "@narthex/core/testing"
+import { ipAllowlistStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-ipAllowlistStoreContract("Postgres", onPostgres)
+runContract(vitest, ipAllowlistStoreContract, "Postgres", onPostgres)

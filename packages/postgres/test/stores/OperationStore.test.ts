@@ -1,5 +1,6 @@
-import { operationClaimsContract, operationStoreContract } from "@narthex/core/testing"
+import { operationClaimsContract, operationStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-operationStoreContract("Postgres", onPostgres)
-operationClaimsContract("Postgres", onPostgres)
+runContract(vitest, operationStoreContract, "Postgres", onPostgres)
+runContract(vitest, operationClaimsContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { projectStoreContract } from "@narthex/core/testing"
+import { projectStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-projectStoreContract("Postgres", onPostgres)
+runContract(vitest, projectStoreContract, "Postgres", onPostgres)

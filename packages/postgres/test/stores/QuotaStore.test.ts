@@ -1,4 +1,5 @@
-import { quotaStoreContract } from "@narthex/core/testing"
+import { quotaStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-quotaStoreContract("Postgres", onPostgres)
+runContract(vitest, quotaStoreContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { rateLimiterContract } from "@narthex/core/testing"
+import { rateLimiterContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-rateLimiterContract("Postgres", onPostgres)
+runContract(vitest, rateLimiterContract, "Postgres", onPostgres)

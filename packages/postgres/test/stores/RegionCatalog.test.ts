@@ -1,4 +1,5 @@
-import { regionCatalogContract } from "@narthex/core/testing"
+import { regionCatalogContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-regionCatalogContract("Postgres", onPostgres)
+runContract(vitest, regionCatalogContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { sessionStoreContract } from "@narthex/core/testing"
+import { runContract, sessionStoreContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-sessionStoreContract("Postgres", onPostgres)
+runContract(vitest, sessionStoreContract, "Postgres", onPostgres)

@@ -1,4 +1,5 @@
-import { signingKeyStoreContract } from "@narthex/core/testing"
+import { runContract, signingKeyStoreContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
 import { onPostgres } from "./onPostgres.ts"
 
-signingKeyStoreContract("Postgres", onPostgres)
+runContract(vitest, signingKeyStoreContract, "Postgres", onPostgres)

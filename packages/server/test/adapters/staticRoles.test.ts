@@ -2,11 +2,13 @@
  * Static computes on real servers, with admin URLs: the contract of `ComputeDriver` as far as it concerns roles, and
  * roles that resist their end.
  */
+
 import { assert, layer } from "@effect/vitest"
 import { ComputeDriver, type ComputeRole, makeRoleSecret } from "@narthex/core"
-import { aBranchId, anEndpointId, computeDriverContract } from "@narthex/core/testing"
+import { aBranchId, anEndpointId, computeDriverContract, runContract } from "@narthex/core/testing"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import postgres from "postgres"
+import * as vitest from "vitest"
 import { PostgresServer } from "../../../postgres/test/support/PostgresServer.ts"
 import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
 import { layerStaticComputes } from "../../src/adapters/staticComputes.ts"
@@ -35,7 +37,7 @@ const driver = Layer.unwrap(
   )
 ).pipe(Layer.provide(testDatabase))
 
-computeDriverContract("static", driver.pipe(Layer.provide(machines(4))))
+runContract(vitest, computeDriverContract, "static", driver.pipe(Layer.provide(machines(4))))
 
 const mint = Effect.fnUntraced(function* (access: ComputeRole["access"]) {
   const { password, role, verifier } = yield* makeRoleSecret

@@ -1,0 +1,67 @@
+/** The contracts of all storage ports: what a storage adapter has to pass. */
+import type { Layer } from "effect"
+import { accountStoreContract } from "./accounts/AccountStore.ts"
+import { invitationStoreContract } from "./accounts/InvitationStore.ts"
+import { ipAllowlistStoreContract } from "./allowlist/IpAllowlistStore.ts"
+import { cliGrantStoreContract } from "./cli-login/CliGrantStore.ts"
+import { type Contract, runContract, type TestRunner } from "./contract.ts"
+import { endedRecordStoreContract } from "./ended-records/EndedRecordStore.ts"
+import { eventLogContract } from "./events/eventLogContract.ts"
+import { credentialStoreContract } from "./guard/CredentialStore.ts"
+import { idempotencyStoreContract } from "./idempotency/IdempotencyStore.ts"
+import { apiKeyStoreContract } from "./keys/ApiKeyStore.ts"
+import { rateLimiterContract } from "./limits/RateLimiter.ts"
+import { operationClaimsContract } from "./operations/OperationClaims.ts"
+import { operationStoreContract } from "./operations/OperationStore.ts"
+import { branchRoleStoreContract } from "./projects/BranchRoleStore.ts"
+import { branchStoreContract } from "./projects/BranchStore.ts"
+import { computeDoubtStoreContract } from "./projects/ComputeDoubtStore.ts"
+import { endpointStoreContract } from "./projects/EndpointStore.ts"
+import { projectStoreContract } from "./projects/ProjectStore.ts"
+import { quotaStoreContract } from "./quotas/QuotaStore.ts"
+import { regionCatalogContract } from "./regions/RegionCatalog.ts"
+import { sessionStoreContract } from "./sessions/SessionStore.ts"
+import { signingKeyStoreContract } from "./sessions/SigningKeyStore.ts"
+
+const all = [
+  accountStoreContract,
+  apiKeyStoreContract,
+  branchRoleStoreContract,
+  branchStoreContract,
+  cliGrantStoreContract,
+  computeDoubtStoreContract,
+  credentialStoreContract,
+  endedRecordStoreContract,
+  endpointStoreContract,
+  eventLogContract,
+  idempotencyStoreContract,
+  invitationStoreContract,
+  ipAllowlistStoreContract,
+  operationClaimsContract,
+  operationStoreContract,
+  projectStoreContract,
+  quotaStoreContract,
+  rateLimiterContract,
+  regionCatalogContract,
+  sessionStoreContract,
+  signingKeyStoreContract
+] as const
+
+type PortsOf<C> = C extends Contract<infer R> ? R : never
+
+/** Every storage port, with the transaction that covers them: what a storage adapter provides. */
+export type StoragePorts = PortsOf<(typeof all)[number]>
+
+export const storageContracts: ReadonlyArray<Contract<StoragePorts>> = all
+
+/**
+ * Registers the contracts of all storage ports with a runner. Each contract builds `storage` for itself and expects an
+ * empty one, such as a new database: some count or claim whatever is stored.
+ */
+export const runStorageContracts = <E>(
+  runner: TestRunner,
+  name: string,
+  storage: Layer.Layer<StoragePorts, E>
+): void => {
+  for (const contract of storageContracts) runContract(runner, contract, name, storage)
+}

@@ -1,0 +1,55 @@
+/** Contracts of ports, and the assertions that they are made of. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const contracts: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "testing",
+    file: "packages/core/testing/contract.ts",
+    tests: ["packages/core/test/contracts/runners.test.ts"],
+    faults: [
+      {
+        id: "contract-released",
+        find: "Scope.close(scope, Exit.void)",
+        put: "Effect.succeed(Exit.void).pipe(Effect.asVoid)",
+        why: "The adapter is released after the last case."
+      },
+      {
+        id: "contract-aborted",
+        find: "? { signal: context.signal } : {}",
+        put: "? {} : {}",
+        why: "An aborted test interrupts its case."
+      },
+      {
+        id: "contract-callback",
+        find: "(...[context]) =>",
+        put: "(context) =>",
+        why: "Jest takes a test with a named parameter for one with a callback."
+      }
+    ]
+  },
+  {
+    area: "testing",
+    file: "packages/core/testing/assert.ts",
+    tests: ["packages/core/test/contracts/assert.test.ts"],
+    faults: [
+      {
+        id: "assert-class",
+        find: "if (Object.getPrototypeOf(a) !== Object.getPrototypeOf(b)) return false",
+        put: "",
+        why: "A row that is no instance of its model does not equal one."
+      },
+      {
+        id: "assert-more-members",
+        find: "keys.length === own(b).length &&",
+        put: "",
+        why: "A record with another member is another record."
+      },
+      {
+        id: "assert-lasting",
+        find: "if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, at) => same(item, b[at]))",
+        put: "if (Array.isArray(a)) return Equal.equals(a, b)",
+        why: "A list is compared as it is now."
+      }
+    ]
+  }
+]
