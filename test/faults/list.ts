@@ -22,6 +22,7 @@ import { operationActions } from "./list/operationActions.ts"
 import { operationChanges } from "./list/operationChanges.ts"
 import { operationRunner } from "./list/operationRunner.ts"
 import { operationStore } from "./list/operationStore.ts"
+import { packages } from "./list/packages.ts"
 import { postgresEvents } from "./list/postgresEvents.ts"
 import { postgresStores } from "./list/postgresStores.ts"
 import { proxyAdmission } from "./list/proxyAdmission.ts"
@@ -59,6 +60,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...operationChanges,
   ...operationRunner,
   ...operationStore,
+  ...packages,
   ...postgresEvents,
   ...postgresStores,
   ...proxyAdmission,

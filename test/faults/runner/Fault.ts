@@ -24,6 +24,7 @@ export type Area =
   | "authorization"
   | "credentials"
   | "quotas"
+  | "packages"
   | "testing"
 
 /** The faults of one file as a list states them: what they share is written once. */

@@ -1,0 +1,43 @@
+/** What is published of a package. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const packages: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "packages",
+    file: "scripts/packages/publishedManifest.ts",
+    tests: ["test/packages/manifests.test.ts"],
+    faults: [
+      {
+        id: "published-source",
+        find: "condition !== sourceCondition",
+        put: 'condition !== ""',
+        why: "The condition that leads to sources is not published."
+      },
+      {
+        id: "published-empty",
+        find: "conditions.length === 0 ? undefined",
+        put: "conditions.length < 0 ? undefined",
+        why: "An entry that leads to sources alone is not published."
+      },
+      {
+        id: "published-development",
+        find: "const { devDependencies, exports, publishConfig, scripts, ...rest } = manifest",
+        put: "const { exports, publishConfig, scripts, ...rest } = manifest",
+        why: "Development dependencies are not published."
+      }
+    ]
+  },
+  {
+    area: "packages",
+    file: "scripts/packages/stage.ts",
+    tests: ["test/packages/manifests.test.ts"],
+    faults: [
+      {
+        id: "stage-folder",
+        find: "...(folders.length > 1 ? [folder] : [])",
+        put: "...(folders.length > 2 ? [folder] : [])",
+        why: "Every entry of exports leads to a file of the tarball."
+      }
+    ]
+  }
+]

@@ -1,0 +1,112 @@
+/**
+ * Packs every public package, and uses the tarballs as a consumer does: linters of packages, types under both
+ * resolutions of modules, programs.
+ *
+ * A build of every package costs half a minute of a core. The short form is `manifests.test.ts`, which checks manifests
+ * against sources; `npm run test:packages` and CI run this one.
+ */
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { publint } from "publint"
+import { formatMessage } from "publint/utils"
+import { isProgram, publicPackages } from "../../scripts/packages/Manifest.ts"
+import { long } from "../harness/long.ts"
+import { note } from "../harness/note.ts"
+import { Consumer, run, tarballOf } from "./Consumer.ts"
+
+/** A consumer that imports from CommonJS gets ES modules by `require`, which Node has; and nothing is for Node 10. */
+const esmOnly = (problem: { readonly kind: string; readonly resolutionKind?: string }) =>
+  problem.kind === "CJSResolvesToESM" || problem.resolutionKind === "node10"
+
+const libraries = publicPackages.filter((pack) => !isProgram(pack))
+const programs = publicPackages.filter(isProgram)
+
+it("a tarball has the name that npm gives it", () => {
+  assert.deepStrictEqual(
+    libraries.filter(({ folder }) => folder === "core").map(tarballOf),
+    libraries.filter(({ folder }) => folder === "core").map(({ manifest }) => `narthex-core-${manifest.version}.tgz`)
+  )
+})
+
+/** Milliseconds for steps that install packages or check types of a whole project. */
+const timeout = 600_000
+
+if (long)
+  describe("tarballs", { timeout }, () => {
+    const folder = mkdtempSync(join(tmpdir(), "narthex-tarballs-"))
+    const embedder = new Consumer()
+    const operator = new Consumer()
+
+    beforeAll(async () => {
+      const { output, status } = await run(process.execPath, ["scripts/pack.ts", "--to", folder])
+      assert.strictEqual(status, 0, output)
+    })
+    afterAll(() => {
+      rmSync(folder, { recursive: true, force: true })
+      embedder.remove()
+      operator.remove()
+    })
+
+    const dataOf = (file: string) => new Uint8Array(readFileSync(join(folder, file)))
+
+    it("publint finds nothing in any tarball", async () => {
+      for (const pack of publicPackages) {
+        const { messages, pkg } = await publint({ pack: { tarball: dataOf(tarballOf(pack)).buffer } })
+        assert.deepStrictEqual(
+          messages.map((message) => formatMessage(message, pkg)),
+          [],
+          pack.folder
+        )
+      }
+    })
+
+    it("the types of every entry resolve where its code resolves", async () => {
+      for (const pack of libraries) {
+        const result = await checkPackage(createPackageFromTarballData(dataOf(tarballOf(pack))))
+        assert.isNotFalse(result.types, pack.folder)
+        const problems = "problems" in result ? result.problems.filter((problem) => !esmOnly(problem)) : []
+        assert.deepStrictEqual(problems, [], pack.folder)
+        const typed = "entrypoints" in result ? Object.keys(result.entrypoints) : []
+        for (const entry of Object.keys(pack.manifest.exports)) if (!entry.includes("*")) assert.include(typed, entry)
+      }
+    })
+
+    it("a consumer installs the libraries, and its programs pass the type checker under node16 and bundler", async () => {
+      const begun = performance.now()
+      await embedder.install(libraries, folder, ["effect", "@types/node"])
+      note(`installed ${libraries.length} libraries in ${((performance.now() - begun) / 1_000).toFixed(0)} s`)
+      for (const file of ["main.ts", "contracts.ts"]) embedder.add(file)
+      for (const resolution of ["node16", "bundler"] as const) {
+        const { output, status } = await embedder.checkTypes(resolution)
+        assert.strictEqual(status, 0, `${resolution}\n${output}`)
+      }
+    })
+
+    it("a consumer's program embeds the core in memory, from the tarballs", async () => {
+      const { output, status } = await run(process.execPath, ["main.ts"], embedder.folder)
+      assert.strictEqual(status, 0, output)
+      const { calls, ...said } = JSON.parse(output)
+      assert.deepStrictEqual(said, { regions: ["eu-1"], problem: 422, server: "function", storage: "object" })
+      assert.isAbove(calls, 30)
+    })
+
+    it("a consumer runs the contracts of the storage ports with the test runner of Node", async () => {
+      const { output, status } = await run(process.execPath, ["--test", "contracts.ts"], embedder.folder)
+      assert.strictEqual(status, 0, output)
+      assert.match(output, /pass \d{2,}/)
+    })
+
+    it("the installed programs run without what they are bundled from", async () => {
+      const parts = libraries.filter(({ folder }) => ["api", "console", "core", "local-postgres"].includes(folder))
+      await operator.install([...programs, ...parts], folder, ["effect"])
+      const bin = (name: string) => join(operator.folder, "node_modules/.bin", name)
+      const help = await run(bin("narthex"), ["help"], operator.folder)
+      assert.strictEqual(help.status, 0, help.output)
+      const settings = await run(bin("narthex-server"), ["settings"], operator.folder)
+      assert.strictEqual(settings.status, 0, settings.output)
+      assert.include(settings.output, "NARTHEX_API_URL")
+    })
+  })
