@@ -1,0 +1,99 @@
+/**
+ * Bundles the core, the contract and the client for a worker: a runtime with the interfaces of the web and none of
+ * Node. Each bundle runs in a context that has no others. Its size is a note of the report, and in the READMEs of the
+ * two packages.
+ */
+import { isBuiltin } from "node:module"
+import { join } from "node:path"
+import { createContext, runInContext } from "node:vm"
+import { gzipSync } from "node:zlib"
+import { assert, describe, it } from "@effect/vitest"
+import { build } from "rolldown"
+import { note } from "../harness/note.ts"
+
+const folder = join(import.meta.dirname, "worker")
+
+/** Bundles a program of `worker/` to one script, minified, as bundlers for workers do. */
+const bundle = async (name: string): Promise<string> => {
+  const { output } = await build({
+    input: join(folder, `${name}.ts`),
+    platform: "browser",
+    tsconfig: false,
+    resolve: { conditionNames: ["source", "worker", "browser", "import", "default"] },
+    external: (id) => isBuiltin(id),
+    output: { format: "iife", name: "worker", codeSplitting: false, minify: true },
+    write: false,
+    logLevel: "silent"
+  })
+  const [script, ...others] = output
+  assert.strictEqual(others.length, 0)
+  assert.deepStrictEqual(script.imports, [], `${name} imports modules of Node`)
+  return script.code
+}
+
+/** An API that lists one region for a bearer of a credential. */
+const api: typeof fetch = async (input, init) => {
+  const { headers, method, url } = new Request(input, init)
+  assert.strictEqual(`${method} ${url}`, "GET https://api.example.com/v1/regions")
+  assert.strictEqual(headers.get("authorization"), "Bearer nsk_secret")
+  return Response.json({ regions: [{ region_id: "eu-1", name: "Europe", default: true, geo_lat: 50, geo_long: 8 }] })
+}
+
+/** What every worker has. Buffers come from the same realm as the interfaces that return them, as in a worker. */
+const web = {
+  AbortController,
+  AbortSignal,
+  ArrayBuffer,
+  crypto,
+  fetch: api,
+  Headers,
+  performance,
+  queueMicrotask,
+  ReadableStream,
+  Request,
+  Response,
+  setInterval,
+  clearInterval,
+  setTimeout,
+  clearTimeout,
+  TextDecoder,
+  TextEncoder,
+  TransformStream,
+  Uint8Array,
+  URL,
+  URLSearchParams,
+  WritableStream
+}
+
+const result = async (script: string): Promise<unknown> => {
+  const context = createContext({ ...web })
+  // Values of another context have other prototypes: they are compared as JSON.
+  return JSON.parse(await runInContext(`${script};worker.run().then(JSON.stringify)`, context))
+}
+
+const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(0)} kB`
+
+const noteSize = (name: string, script: string) =>
+  note(
+    `${name} for a worker: ${kilobytes(Buffer.byteLength(script))}, ${kilobytes(gzipSync(script).length)} compressed`
+  )
+
+describe("bundles for workers", () => {
+  it("the core with all state in memory runs in a worker, without Node", async () => {
+    const script = await bundle("memoryPlatform")
+    noteSize("the core in memory", script)
+    assert.deepStrictEqual(await result(script), { email: "ada@example.com", project: "shop", key: "api_key" })
+  })
+
+  it("the contract of the API runs in a worker, without Node", async () => {
+    const script = await bundle("contract")
+    noteSize("the contract", script)
+    assert.include(await result(script), { problem: 422 })
+  })
+
+  it("the typed client runs in a worker, without Node", async () => {
+    const script = await bundle("client")
+    noteSize("the typed client", script)
+    assert.deepStrictEqual(await result(script), { regions: ["eu-1"] })
+  })
+})

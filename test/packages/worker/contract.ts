@@ -1,0 +1,9 @@
+/** The contract of the API and its problems, for a worker that describes or checks calls. */
+import { Api, problemCatalog } from "@narthex/api"
+import { OpenApi } from "effect/http-api"
+
+/** What the contract says of itself. */
+export const run = async () => ({
+  problem: problemCatalog.region_required.status,
+  calls: Object.keys(OpenApi.fromApi(Api).paths).length
+})
