@@ -2,7 +2,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { NarthexClient } from "@narthex/api"
 import { ApiKeys, Authentication, Region, RegionCatalog, RegionId, Sessions } from "@narthex/core"
-import { Effect, Fiber } from "effect"
+import { Effect, Fiber, Redacted } from "effect"
 import { within } from "../test/harness/eventually.ts"
 import { MemoryServer } from "./memoryServer.ts"
 import { idToken } from "./people.ts"
@@ -47,7 +47,8 @@ describe("scripts", () => {
 
   it.live("the watcher follows the creation of a project, and resumes where it stopped", () =>
     Effect.gen(function* () {
-      const own = yield* settings
+      const { baseUrl, credential } = yield* settings
+      const own = { baseUrl, credential: Redacted.value(credential) }
       const connected = Promise.withResolvers<void>()
       const seen: Array<string> = []
       const watching = yield* Effect.forkChild(
@@ -62,7 +63,7 @@ describe("scripts", () => {
         )
       )
       yield* Effect.promise(() => within("the watcher to connect", connected.promise))
-      yield* Effect.provide(program("shop"), NarthexClient.layerFetch(own))
+      yield* Effect.provide(program("shop"), NarthexClient.layerFetch({ baseUrl, credential }))
       const last = yield* Effect.promise(() => within("the operation to run", Effect.runPromise(Fiber.join(watching))))
       assert.deepStrictEqual(seen, ["scheduling", "running"])
 

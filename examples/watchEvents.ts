@@ -3,8 +3,7 @@
  *
  *     NARTHEX_API_KEY=nsk_… node --conditions=source examples/watchEvents.ts
  */
-import { type ClientSettings, subscribeAsync } from "@narthex/api"
-import { Redacted } from "effect"
+import { type ClientOptions, createClient } from "@narthex/api"
 
 export interface Watcher {
   /** An operation has reached this status. Returns `false` to stop watching. */
@@ -13,38 +12,26 @@ export interface Watcher {
   readonly onMissed: () => void
 }
 
-/** Returns the id of the last event. Pass it as `after` to resume there. */
-export const watch = async (settings: ClientSettings, { onMissed, onOperation }: Watcher, after?: string) => {
-  let last = after
-  const options = { path: "/v1/events" as const, ...(after === undefined ? {} : { lastEventId: after }) }
-  for await (const item of subscribeAsync(settings, options)) {
-    switch (item._tag) {
-      case "Connected":
-        // Without `after`, earlier events are not delivered: read the current state now.
-        if (item.lastEventId === undefined) onMissed()
-        break
-      case "Bookmark":
-        last = item.lastEventId
-        break
-      case "Gap":
-      case "Overflow":
-        onMissed()
-        break
-      case "Event": {
-        const { data, id, type } = item.envelope
-        last = id
-        if (type !== "operation.updated.v1") break // ignore unknown types
-        if (!onOperation(String(data["operation_id"]), String(data["status"]))) return last
-      }
-    }
+/** Returns the position at which it stopped. Pass it as `after` to resume there. */
+export const watch = async (options: ClientOptions, { onMissed, onOperation }: Watcher, after?: string) => {
+  const { events } = createClient(options)
+  let position = after
+  for await (const item of events.subscribe(after === undefined ? {} : { after })) {
+    position = item.position
+    // Without a position, earlier events are not delivered: read the current state now.
+    if (item.kind === "connected" && position === undefined) onMissed()
+    if (item.kind === "gap" || item.kind === "overflow") onMissed()
+    if (item.kind !== "event" || item.event.type !== "operation.updated.v1") continue // ignore unknown types
+    const { operation_id, status } = item.event.data
+    if (!onOperation(String(operation_id), String(status))) break
   }
-  return last
+  return position
 }
 
 if (import.meta.main) {
   const { NARTHEX_API_KEY = "", NARTHEX_URL = "http://127.0.0.1:4400" } = process.env
   await watch(
-    { baseUrl: NARTHEX_URL, credential: Redacted.make(NARTHEX_API_KEY) },
+    { baseUrl: NARTHEX_URL, credential: NARTHEX_API_KEY },
     {
       onOperation: (id, status) => {
         console.log(`${id} is ${status}`)

@@ -42,10 +42,25 @@ export {
   UserRef
 } from "@narthex/core"
 export * from "./Api.ts"
+export * from "./client/ApiCalls.ts"
 export * from "./client/ClientCredential.ts"
+export type { ClientSession } from "./client/ClientSession.ts"
 export * from "./client/NarthexClient.ts"
+export * from "./client/promises/createClient.ts"
+export type {
+  ClientEvent,
+  ClientItem,
+  Following,
+  FollowOptions,
+  OperationAnswer,
+  OperationClient
+} from "./client/promises/following.ts"
+export * from "./client/promises/isErrorOf.ts"
+export type * from "./client/promises/PromiseClient.ts"
+export { defaultRetries, type RetrySettings } from "./client/retries.ts"
 export * from "./client/SseParser.ts"
 export * from "./client/Subscription.ts"
+export { type AwaitedOperation, OperationPending, type WaitOptions } from "./client/waitFor.ts"
 export * from "./groups/ApiKeysApi.ts"
 export * from "./groups/AuthApi.ts"
 export * from "./groups/BranchesApi.ts"
@@ -62,6 +77,7 @@ export * from "./groups/ProxyApi.ts"
 export * from "./groups/RegionsApi.ts"
 export * from "./groups/SandboxesApi.ts"
 export * from "./groups/ServiceApi.ts"
+export * from "./problems/NarthexError.ts"
 export * from "./problems/OtherProblem.ts"
 export * from "./problems/Problems.ts"
 export * from "./problems/problemCatalog.ts"

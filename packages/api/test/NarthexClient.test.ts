@@ -13,7 +13,8 @@ const answers =
 const settings = ({ baseUrl }: SseServer): ClientSettings => ({
   baseUrl: `${baseUrl}/`,
   credential: Redacted.make("nsk_own"),
-  headers: { "user-agent": "test" }
+  headers: { "user-agent": "test" },
+  retries: false
 })
 
 /** Runs calls of a client against a server with these answers, in their order. */

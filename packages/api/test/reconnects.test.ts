@@ -4,7 +4,8 @@ import { nextDelay, type StreamItem } from "@narthex/api"
 import { type Duration, Effect, Fiber, Queue, Stream } from "effect"
 import { HttpClient, HttpClientRequest, HttpClientResponse } from "effect/http"
 import { TestClock } from "effect/testing"
-import { eventStream, retryAfterMillis } from "../src/client/eventStream.ts"
+import { eventStream } from "../src/client/eventStream.ts"
+import { retryAfterMillis } from "../src/client/retryAfter.ts"
 import { frame } from "./sseServer.ts"
 
 interface Connection {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { NarthexClient, type StreamItem, type StreamPath, type SubscriptionOptions, subscribeAsync } from "@narthex/api"
+import { NarthexClient, type StreamItem, type StreamPath, type SubscriptionOptions } from "@narthex/api"
 import { Effect, Redacted, Stream } from "effect"
 import { bookmark, drops, ends, frame, idOf, refuses, type SseServer, sseServer, stays } from "./sseServer.ts"
 
@@ -194,37 +194,6 @@ describe("a subscription", () => {
       })
       yield* wordsUntil(server, "event 1")
       yield* Effect.promise(() => closed.promise)
-    })
-  )
-
-  it.live("subscribeAsync ends when the loop is left, and throws a refusal", () =>
-    Effect.gen(function* () {
-      const closed = Promise.withResolvers<void>()
-      const server = yield* sseServer(
-        (response, request) => {
-          request.socket.on("close", () => closed.resolve())
-          stays(frame(1), frame(2))(response, request)
-        },
-        refuses(403, "not_a_member")
-      )
-      const words: Array<string> = []
-      yield* Effect.promise(async () => {
-        for await (const item of subscribeAsync({ baseUrl: server.baseUrl, credential }, { path })) {
-          words.push(word(item))
-          if (item._tag === "Event" && item.envelope.data["n"] === 2) break
-        }
-        await closed.promise
-      })
-      assert.deepStrictEqual(words, ["connected -", "event 1", "event 2"])
-      const thrown = yield* Effect.promise(async () => {
-        try {
-          for await (const _ of subscribeAsync({ baseUrl: server.baseUrl, credential }, { path }));
-        } catch (error) {
-          return error
-        }
-        return undefined
-      })
-      assert.deepInclude(thrown, { _tag: "StreamRefused", code: "not_a_member" })
     })
   )
 })

@@ -40,6 +40,6 @@ export const layerConsole = (config: ConsoleConfig) =>
     Layer.provide([Sessions.layer, SealedCookies.layer, SignIn.layer]),
     Layer.provide([
       Layer.succeed(ConsoleSettings, ConsoleSettings.from(config)),
-      NarthexClient.layerFetch({ baseUrl: config.api_url })
+      NarthexClient.layerFetch({ baseUrl: config.api_url, retries: false })
     ])
   )

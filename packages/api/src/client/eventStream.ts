@@ -1,7 +1,8 @@
 /**
  * A subscription over as many connections as needed (docs/design/events.md E39).
  *
- * 1. Connect with the position. A refusal ends the subscription; every other failure is retried.
+ * 1. Connect with the position. A refusal ends the subscription, unless it is `token_expired` and the client has a session;
+ *    every other failure is retried.
  * 2. Read blocks. Silence is measured in bytes, so heartbeats count and a slow consumer is not taken for silence.
  * 3. When the connection is lost: emit `Reconnecting`, wait, go to 1. An event, a bookmark or a connection that lasted
  *    resets the back-off.
@@ -10,9 +11,11 @@
  * the position that a client kept, and starts with a gap.
  */
 import { Envelope } from "@narthex/core"
-import { Clock, Duration, Effect, Option, Random, Schema, type Scope, Stream } from "effect"
+import { Clock, Duration, Effect, Option, Random, type Redacted, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { readProblem } from "../problems/OtherProblem.ts"
+import type { SessionKeeper } from "./ClientSession.ts"
+import { retryAfterMillis } from "./retryAfter.ts"
 import { type SseItem, SseParser } from "./SseParser.ts"
 import {
   nextDelay,
@@ -43,10 +46,11 @@ const decodeEnvelope = Schema.decodeUnknownOption(Envelope)
 const readSent = (data: string): Option.Option<SentEnvelope> =>
   Option.flatMap(parseJson(data), (sent) => Option.map(decodeEnvelope(sent), (envelope) => ({ envelope, sent })))
 
-/** `client` adds the base URL and the credential to each request. */
+/** `client` adds the base URL and the credential to each request. `session` replaces a token that has expired. */
 export const eventStream = <E>(
   client: HttpClient.HttpClient.With<E>,
-  options: SubscriptionOptions
+  options: SubscriptionOptions,
+  session?: SessionKeeper
 ): Stream.Stream<StreamItem, StreamRefused> =>
   Stream.suspend(() => {
     const position: Position = {
@@ -56,14 +60,19 @@ export const eventStream = <E>(
       closing: undefined
     }
     const silence = Duration.times(Duration.fromInputUnsafe(options.heartbeat ?? "15 seconds"), silentHeartbeats)
-    return Stream.forever(round(HttpClient.withScope(client), options, silence, position))
+    return Stream.forever(round({ client: HttpClient.withScope(client), options, session, silence }, position))
   })
+
+interface Subscriber<E> {
+  readonly client: HttpClient.HttpClient.With<E, Scope.Scope>
+  readonly options: SubscriptionOptions
+  readonly session: SessionKeeper | undefined
+  readonly silence: Duration.Duration
+}
 
 /** A connection, its end, and the delay before the next one. */
 const round = <E>(
-  client: HttpClient.HttpClient.With<E, Scope.Scope>,
-  options: SubscriptionOptions,
-  silence: Duration.Duration,
+  { client, options, session, silence }: Subscriber<E>,
   position: Position
 ): Stream.Stream<StreamItem, StreamRefused> =>
   Stream.suspend(() => {
@@ -73,13 +82,13 @@ const round = <E>(
     const connection = Stream.unwrap(
       Effect.gen(function* () {
         const from = position.lastEventId
-        const response = yield* client
-          .execute(requestOf(options, from))
-          .pipe(
-            Effect.mapError(failureOf),
-            Effect.tap(checkAnswer),
-            Effect.timeoutOrElse({ duration: silence, orElse: () => new Lost({ why: "no answer" }) })
-          )
+        const used = session?.token()
+        const response = yield* client.execute(requestOf(options, from)).pipe(
+          Effect.mapError(failureOf),
+          Effect.tap(checkAnswer),
+          Effect.catchTag("StreamRefused", (refusal) => afterExpiry(refusal, session, used)),
+          Effect.timeoutOrElse({ duration: silence, orElse: () => new Lost({ why: "no answer" }) })
+        )
         since = yield* Clock.currentTimeMillis
         const parser = new SseParser(from)
         const items = response.stream.pipe(
@@ -120,6 +129,24 @@ const round = <E>(
     )
     return Stream.concat(connection, wait)
   })
+
+/** Replaces a token that has expired, so that the next connection has a new one. Every other refusal stays final. */
+const afterExpiry = (
+  refusal: StreamRefused,
+  session: SessionKeeper | undefined,
+  used: Redacted.Redacted | undefined
+): Effect.Effect<never, Lost | StreamRefused> => {
+  if (refusal.code !== "token_expired" || session === undefined || used === undefined) return Effect.fail(refusal)
+  return session.renewed(used).pipe(
+    Effect.mapError(failureOf),
+    Effect.flatMap((renewal) =>
+      renewal._tag === "Refused"
+        ? Effect.flatMap(checkAnswer(renewal.response), () => Effect.fail(refusal))
+        : Effect.void
+    ),
+    Effect.andThen(new Lost({ why: refusal.code }))
+  )
+}
 
 const requestOf = (options: SubscriptionOptions, lastEventId: string | undefined) =>
   HttpClientRequest.get(options.path, {
@@ -163,14 +190,6 @@ const checkAnswer = Effect.fnUntraced(function* (response: HttpClientResponse.Ht
   }
   return yield* new StreamRefused({ status, code: problem.code, detail: problem.message })
 })
-
-/** How many milliseconds a header `Retry-After` asks to wait: seconds, or a date (RFC 9110 §10.2.3). `undefined` when it says neither. */
-export const retryAfterMillis = (header: string | undefined, now: number): number | undefined => {
-  if (header === undefined) return undefined
-  if (/^\d{1,9}$/.test(header)) return Number(header) * 1000
-  const date = Date.parse(header)
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now)
-}
 
 /** Advances the position, and returns the items for the consumer. */
 const itemsOf = (item: SseItem, position: Position): ReadonlyArray<StreamItem> => {

@@ -23,7 +23,7 @@ import {
 import { Authentication, OwnToken } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
-import { AnyOrgId, optionalNullable, Secret } from "../schemas/members.ts"
+import { AnyOrgId, nullBefore, optionalNullable, Secret } from "../schemas/members.ts"
 import { OpenAccountState, OpenCapability } from "../schemas/Shapes.ts"
 
 const at = Schema.DateTimeUtcFromString
@@ -40,7 +40,7 @@ export const SessionAnswer = Schema.Struct({
   account_state: OpenAccountState,
   user: UserProfile,
   organization: ActiveOrganization,
-  invited_by: Schema.NullOr(UserProfile)
+  invited_by: nullBefore(UserProfile)
 }).annotate({ identifier: "SessionAnswer" })
 export type SessionAnswer = typeof SessionAnswer.Type
 
@@ -49,7 +49,7 @@ export const Whoami = Schema.Struct({
   kind: Schema.Union([Schema.Literals(["session", "api_key"]), Schema.String]),
   user: UserProfile,
   organization: ActiveOrganization,
-  invited_by: Schema.NullOr(UserProfile),
+  invited_by: nullBefore(UserProfile),
   account_state: OpenAccountState,
   capability: Schema.NullOr(OpenCapability),
   scope: Schema.NullOr(Scope),

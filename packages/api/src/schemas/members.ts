@@ -19,6 +19,18 @@ export const optionalNullable = <S extends Schema.Top>(schema: S) =>
     })
   )
 
+/**
+ * A member of an answer that servers of an older version leave out, which means `null`. The type says that it is there,
+ * because every decoded answer has it.
+ */
+export const nullBefore = <S extends Schema.Top>(schema: S) =>
+  Schema.optionalKey(Schema.NullOr(schema)).pipe(
+    Schema.decodeTo(Schema.NullOr(Schema.toType(schema)), {
+      decode: SchemaGetter.transformOptional<S["Type"] | null, S["Type"] | null>(Option.orElseSome(() => null)),
+      encode: SchemaGetter.passthrough<S["Type"] | null>()
+    })
+  ) as unknown as Schema.NullOr<S>
+
 /** A body whose members are all optional, so that the body itself may be missing. */
 export const optionalBody = <S extends Schema.Top & { readonly Type: object }>(body: S, empty: S["Type"]) =>
   [

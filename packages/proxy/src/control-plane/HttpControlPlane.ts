@@ -120,6 +120,6 @@ const make = Effect.gen(function* () {
 export const HttpControlPlane = {
   layer: ({ api_url, token }: HttpControlPlaneConfig): Layer.Layer<ControlPlane> =>
     Layer.effect(ControlPlane, make).pipe(
-      Layer.provide(NarthexClient.layerFetch({ baseUrl: api_url, credential: token }))
+      Layer.provide(NarthexClient.layerFetch({ baseUrl: api_url, credential: token, retries: false }))
     )
 }

@@ -1,0 +1,182 @@
+/**
+ * The client with promises, for browsers, workers and Node (docs/design/client.md). It is the Effect form, called with
+ * one flat object and answered with JSON.
+ *
+ * @example
+ * const client = createClient({ baseUrl: "https://api.narthex.example", credential: "nsk_…" })
+ * const { project } = await client.projects.create({ name: "shop" })
+ */
+import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Redacted, Schema, Scope, Stream } from "effect"
+import { FetchHttpClient } from "effect/http"
+import { SessionAnswer } from "../../groups/AuthApi.ts"
+import { clientFailure, type NarthexError } from "../../problems/NarthexError.ts"
+import { OperationRecord } from "../../schemas/Shapes.ts"
+import { ClientCredential, ClientHeaders } from "../ClientCredential.ts"
+import type { ClientSession } from "../ClientSession.ts"
+import { type Attempt, LastAttempt, noAttempt } from "../LastAttempt.ts"
+import { type ClientSettings, NarthexClient } from "../NarthexClient.ts"
+import type { RetrySettings } from "../retries.ts"
+import { type ClientEndpoint, clientEndpoints } from "./endpoints.ts"
+import { type Following, iterated, type OperationClient, subscriptionOf } from "./following.ts"
+import type { CallOptions, Client } from "./PromiseClient.ts"
+import { toNarthexError } from "./toNarthexError.ts"
+
+/** A session as `auth.exchange` answers it. */
+export type SessionJson = typeof SessionAnswer.Encoded
+
+export interface ClientOptions {
+  /** Where the API is, without `/v1`. */
+  readonly baseUrl: string
+  /** An API key, or a session, whose token is refreshed when it expires. Left out: for calls without a credential. */
+  readonly credential?: string | Pick<SessionJson, "access_token">
+  /** Stores the session after a refresh and a switch of organization. Calls wait until it is stored. */
+  readonly onRefresh?: (session: SessionJson) => void | Promise<void>
+  /** Sent with every call. */
+  readonly headers?: Readonly<Record<string, string>>
+  /** `false`: each call is one request without a bound. */
+  readonly retries?: RetrySettings | false
+  /** How requests are sent: `fetch` of the platform, or that of a control plane in this process. */
+  readonly fetch?: (request: Request) => Promise<Response>
+}
+
+const encodeSession = Schema.encodeUnknownEffect(SessionAnswer)
+const encodeOperation = Schema.encodeUnknownEffect(OperationRecord)
+
+const sessionOf = (access_token: string, onRefresh: ClientOptions["onRefresh"]): ClientSession => ({
+  access_token: Redacted.make(access_token),
+  ...(onRefresh === undefined
+    ? {}
+    : {
+        onRefresh: (session) =>
+          Effect.flatMap(Effect.orDie(encodeSession(session)), (json) =>
+            Effect.tryPromise({
+              try: async () => onRefresh(json),
+              catch: (cause) => clientFailure("session_not_stored", { cause })
+            })
+          ).pipe(Effect.orDie)
+      })
+})
+
+const settingsOf = ({ baseUrl, credential, headers, onRefresh, retries }: ClientOptions): ClientSettings => ({
+  baseUrl,
+  ...(headers === undefined ? {} : { headers }),
+  ...(retries === undefined ? {} : { retries }),
+  ...(credential === undefined
+    ? {}
+    : {
+        credential:
+          typeof credential === "string" ? Redacted.make(credential) : sessionOf(credential.access_token, onRefresh)
+      })
+})
+
+/** Effect's client calls `fetch` with an address and options; others take a `Request`. */
+const fetching = (options: ClientOptions): Context.Context<never> => {
+  const { fetch } = options
+  return fetch === undefined
+    ? Context.empty()
+    : Context.make(FetchHttpClient.Fetch, (input, init) => fetch(new Request(input, init)))
+}
+
+const secretMembers = ["secret", "password", "connection_uri"]
+
+const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null
+
+/** A replay shows no secret (docs/design/api.md). The first answer had it, and it was lost. */
+const checkSecrets = (endpoint: ClientEndpoint, json: unknown) =>
+  endpoint.showsSecret && isRecord(json) && secretMembers.some((name) => json[name] === null)
+    ? Effect.fail(clientFailure("secret_lost", { body: json }))
+    : Effect.succeed(json)
+
+type AnyCall = (request: object) => Effect.Effect<readonly [unknown, unknown], unknown>
+
+export const createClient = (options: ClientOptions): Client => {
+  const context = fetching(options)
+  let made: NarthexClient["Service"] | undefined
+  /** Made with the first call: a client that only exists costs nothing. */
+  const narthex = () => {
+    made ??= Context.get(
+      Effect.runSync(Layer.buildWithScope(NarthexClient.layerFetch(settingsOf(options)), Scope.makeUnsafe())),
+      NarthexClient
+    )
+    return made
+  }
+
+  const failing = <A, R>(attempt: Attempt, effect: Effect.Effect<A, unknown, R>): Effect.Effect<A, NarthexError, R> =>
+    Effect.catch(effect, (error) =>
+      Effect.flatMap(Clock.currentTimeMillis, (now) => Effect.flatMap(toNarthexError(error, attempt, now), Effect.fail))
+    )
+
+  const run = async <A>(effect: Effect.Effect<A, NarthexError>, signal: AbortSignal | undefined): Promise<A> => {
+    const exit = await Effect.runPromiseExit(
+      Effect.provideContext(effect, context),
+      signal === undefined ? undefined : { signal }
+    )
+    if (Exit.isSuccess(exit)) return exit.value
+    if (Cause.hasInterruptsOnly(exit.cause)) throw clientFailure("aborted", { cause: signal?.reason })
+    throw Cause.squash(exit.cause)
+  }
+
+  const method = (endpoint: ClientEndpoint) => {
+    const call = (input: Readonly<Record<string, unknown>> = {}, own: CallOptions = {}): Promise<unknown> => {
+      const attempt = noAttempt()
+      const answered = Effect.gen(function* () {
+        const parts = yield* endpoint.request(input)
+        // Calls are looked up by the names of the contract, so their types are not known one by one.
+        const calls = narthex().api as unknown as Readonly<Record<string, Readonly<Record<string, AnyCall>>>>
+        const send = calls[endpoint.group]?.[endpoint.name]
+        if (send === undefined) return yield* Effect.die(new Error(`${endpoint.group}.${endpoint.name} has no call.`))
+        const [value] = yield* send({ ...parts, responseMode: "decoded-and-response" })
+        if (endpoint.streams) return Stream.toReadableStream(value as Stream.Stream<Uint8Array, unknown>)
+        return yield* Effect.flatMap(endpoint.json(value), (json) => checkSecrets(endpoint, json))
+      })
+      const sent = answered.pipe(
+        Effect.provideService(LastAttempt, attempt),
+        Effect.provideService(ClientHeaders, {
+          ...own.headers,
+          ...(own.idempotencyKey === undefined ? {} : { "idempotency-key": own.idempotencyKey })
+        }),
+        Effect.provideService(
+          ClientCredential,
+          own.credential === undefined ? undefined : Redacted.make(own.credential)
+        )
+      )
+      return run(failing(attempt, sent), own.signal)
+    }
+    return Object.assign(call, { codes: endpoint.codes })
+  }
+
+  const subscribe: Following["subscribe"] = (follow = {}) =>
+    iterated(
+      Stream.suspend(() => narthex().subscribe(subscriptionOf(follow))).pipe(
+        Stream.catch((refusal) => Stream.fromEffect(failing(noAttempt(), Effect.fail(refusal)))),
+        Stream.provideContext(context)
+      ),
+      follow
+    )
+
+  const waitFor: OperationClient["waitFor"] = (operation, { signal, timeout } = {}) => {
+    const attempt = noAttempt()
+    const waited = Effect.flatMap(
+      Effect.suspend(() =>
+        narthex().waitFor(operation, timeout === undefined ? {} : { timeout: Duration.millis(timeout) })
+      ),
+      encodeOperation
+    ).pipe(
+      Effect.provideService(LastAttempt, attempt),
+      Effect.catchTag("OperationPending", (pending) =>
+        Effect.fail(clientFailure("timed_out", { about: pending.message, cause: pending }))
+      )
+    )
+    return run(failing(attempt, waited), signal)
+  }
+
+  const groups: Record<string, Record<string, unknown>> = { events: { subscribe }, operations: { waitFor } }
+  for (const endpoint of clientEndpoints()) {
+    const members = groups[endpoint.group] ?? {}
+    members[endpoint.name] = method(endpoint)
+    groups[endpoint.group] = members
+  }
+  // The names are those of the contract, from which the type is derived too.
+  return groups as unknown as Client
+}
