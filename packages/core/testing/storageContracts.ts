@@ -22,6 +22,7 @@ import { quotaStoreContract } from "./quotas/QuotaStore.ts"
 import { regionCatalogContract } from "./regions/RegionCatalog.ts"
 import { sessionStoreContract } from "./sessions/SessionStore.ts"
 import { signingKeyStoreContract } from "./sessions/SigningKeyStore.ts"
+import { transactionContract } from "./Transaction.ts"
 
 const all = [
   accountStoreContract,
@@ -44,7 +45,8 @@ const all = [
   rateLimiterContract,
   regionCatalogContract,
   sessionStoreContract,
-  signingKeyStoreContract
+  signingKeyStoreContract,
+  transactionContract
 ] as const
 
 type PortsOf<C> = C extends Contract<infer R> ? R : never

@@ -51,5 +51,24 @@ export const contracts: ReadonlyArray<FaultsOfFile> = [
         why: "A list is compared as it is now."
       }
     ]
+  },
+  {
+    area: "testing",
+    file: "examples/sqlite/src/Sqlite.ts",
+    tests: ["examples/sqlite/sqlite.test.ts"],
+    faults: [
+      {
+        id: "sqlite-queue",
+        find: "(running?.open ? work : queue.withPermits(1)(work))",
+        put: "(running?.open ? work : work)",
+        why: "A statement outside of a transaction is no part of it."
+      },
+      {
+        id: "sqlite-rollback",
+        find: 'Exit.isSuccess(exit) ? "commit" : "rollback"',
+        put: 'Exit.isSuccess(exit) ? "commit" : "commit"',
+        why: "A transaction that fails leaves nothing."
+      }
+    ]
   }
 ]

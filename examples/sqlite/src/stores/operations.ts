@@ -1,0 +1,70 @@
+/** Operations and their leases. The order of claims is the core's `nextClaim`. */
+import { type Lease, nextClaim, type OperationId, OperationStore, pageOf, StoredOperation } from "@narthex/core"
+import { Effect, Layer, Option } from "effect"
+import { documents } from "../documents.ts"
+import { nextOf, Sqlite } from "../Sqlite.ts"
+
+export const open = "doc ->> 'status' in ('scheduling', 'running', 'cancelling')"
+
+const operations = Effect.gen(function* () {
+  const { query, run, transaction } = yield* Sqlite
+  const operations = yield* documents("operation", StoredOperation)
+
+  /** Changes the operation if the worker still holds it, and returns it as it was. */
+  const whereHeld = (id: OperationId, { fence, worker }: Lease, rest: Partial<StoredOperation>) =>
+    transaction(
+      Effect.gen(function* () {
+        const held = `id = ?1 and doc ->> 'lease_owner' = ?2 and doc ->> 'fence' = ?3 and ${open}`
+        const row = yield* operations.one(held, id, worker, fence)
+        if (Option.isSome(row)) yield* operations.put(id, new StoredOperation({ ...row.value, ...rest }))
+        return row
+      })
+    )
+
+  return OperationStore.of({
+    insert: (operation) => operations.put(operation.id, operation),
+    find: operations.get,
+    lock: operations.get,
+    update: (operation) => operations.put(operation.id, operation),
+    // It reads every unfinished operation, which is fine for thousands. The Postgres adapter keeps queues instead.
+    claim: ({ lease_until, now, worker, ...limits }) =>
+      transaction(
+        Effect.gen(function* () {
+          const rows = yield* operations.where(`${open} order by rowid`)
+          const turnOf = (key: string) => `${limits.class} ${key}`
+          const turns = yield* query("select key, served from operation_turn")
+          const served = new Map(turns.map((turn) => [turn["key"], Number(turn["served"])]))
+          const due = nextClaim(rows, now, limits, (key) => served.get(turnOf(key)) ?? 0)
+          if (due === undefined) return Option.none()
+          const fence = yield* nextOf(query, "fence")
+          for (const key of [due.org_id, due.project_id].map(turnOf))
+            yield* run("insert or replace into operation_turn values (?1, ?2)", key, fence)
+          const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until, fence })
+          yield* operations.put(due.id, claimed)
+          return Option.some(claimed)
+        })
+      ),
+    extend: (id, lease, lease_until) =>
+      Effect.map(
+        whereHeld(id, lease, { lease_until }),
+        Option.match({
+          onNone: () => "lost",
+          onSome: ({ status }) => (status === "cancelling" ? "cancelling" : "kept")
+        })
+      ),
+    release: (id, lease) => Effect.asVoid(whereHeld(id, lease, { lease_owner: null, lease_until: null })),
+    list: (project, branch, page) =>
+      Effect.map(
+        operations.newestFirst(
+          page,
+          "doc ->> 'project_id' = ?1 and (?2 is null or doc ->> 'branch_id' = ?2)",
+          project,
+          branch
+        ),
+        (rows) => pageOf(rows, page)
+      ),
+    unfinished: (branch) => operations.where(`doc ->> 'branch_id' = ?1 and ${open} order by rowid`, branch)
+  })
+})
+
+export const layerOperations = Layer.effect(OperationStore, operations)
