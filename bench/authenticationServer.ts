@@ -74,7 +74,14 @@ const api = () => {
   const { database, host, user } = options.store
   const url = `postgresql:///${database}?host=${encodeURIComponent(host)}&user=${user}`
   const base = JoseTokenSigner.layer({ issuer: "http://api.test" }).pipe(
-    Layer.merge(Layer.unwrap(Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(1))))),
+    Layer.merge(
+      Layer.unwrap(
+        Effect.map(
+          Effect.flatMap(MasterSecret, (master) => master.pepper(1)),
+          KeyDigester.layer
+        )
+      )
+    ),
     Layer.provideMerge(MasterSecret.layerGiven(Redacted.make(Buffer.alloc(32, 7).toString("base64url")))),
     Layer.provideMerge(
       Layer.effectDiscard(Effect.flatMap(RegionCatalog, (catalog) => catalog.seed([RegionId.make("local")])))

@@ -16,7 +16,12 @@ export interface Store {
   readonly master: Redacted.Redacted
 }
 
-const Pepper = Layer.unwrap(Effect.map(MasterSecret, (master) => Core.KeyDigester.layer(master.pepper(1))))
+const Pepper = Layer.unwrap(
+  Effect.map(
+    Effect.flatMap(MasterSecret, (master) => master.pepper(1)),
+    Core.KeyDigester.layer
+  )
+)
 
 export const embeddedOn = ({ master, url }: Store) =>
   Core.layerRunner.pipe(

@@ -3,8 +3,8 @@
  *
  * How an address is read behind proxies is `clientAddress` of the contract, which the console uses too.
  */
-import { createHash, timingSafeEqual } from "node:crypto"
 import { canonicalAddress, clientAddress } from "@narthex/api"
+import { equalInConstantTime } from "@narthex/core"
 import { Redacted } from "effect"
 
 export interface ClientOrigin {
@@ -42,10 +42,8 @@ export const clientOrigin = (request: IncomingOrigin, rules: OriginRules): Clien
   }
 }
 
-/** Whether `presented` is the token. Hashes are compared in constant time. `false` when there is no token. */
+/** Whether `presented` is the token, compared in a time that depends on the lengths only. `false` when there is no token. */
 export const isToken = (presented: string | undefined, token: Redacted.Redacted | null): boolean =>
-  presented !== undefined && token !== null && timingSafeEqual(digest(presented), digest(Redacted.value(token)))
-
-const digest = (text: string) => createHash("sha256").update(text).digest()
+  presented !== undefined && token !== null && equalInConstantTime(presented, Redacted.value(token))
 
 const shortened = (text: string | undefined) => (text === undefined || text === "" ? null : text.slice(0, longestAgent))

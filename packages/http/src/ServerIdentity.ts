@@ -2,9 +2,8 @@
  * What handlers and middleware need to know about the server that they run in: plain values, which the composition reads
  * from the environment.
  */
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { defaultEventSettings } from "@narthex/core"
-import { Context, type Duration, Effect, type Redacted } from "effect"
+import { Context, type Duration, Effect, Option, type Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { type ClientOrigin, clientOrigin, type OriginRules } from "./ClientAddress.ts"
 
@@ -33,7 +32,7 @@ export const requestOrigin: Effect.Effect<ClientOrigin, never, HttpServerRequest
   function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const { origin } = yield* ServerIdentity
-    const { socket } = NodeHttpServerRequest.toIncomingMessage(request)
-    return clientOrigin({ socket_address: socket.remoteAddress, headers: request.headers }, origin)
+    const socket_address = Option.getOrUndefined(request.peerAddress)
+    return clientOrigin({ socket_address, headers: request.headers }, origin)
   }
 )

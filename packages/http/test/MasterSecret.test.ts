@@ -3,7 +3,8 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
-import { loadMasterSecret, MasterSecret, readMasterSecret } from "../src/MasterSecret.ts"
+import { MasterSecret, readMasterSecret } from "../src/MasterSecret.ts"
+import { loadMasterSecret } from "../src/masterSecretFile.ts"
 
 const directory = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(join(tmpdir(), "narthex-secret-"))),
@@ -92,19 +93,21 @@ describe("what is derived from the master secret", () => {
   it.effect("a derived secret differs by use and by master secret, and is stable", () =>
     Effect.gen(function* () {
       const [one, again, other] = [yield* given("a"), yield* given("a"), yield* given("b")]
-      const all = (secret: typeof one) =>
-        [
+      const all = Effect.fnUntraced(function* (secret: typeof one) {
+        return [
           Redacted.value(secret.key("signing-key-wrapping")),
           Redacted.value(secret.key("console-cookie")),
-          Redacted.value(secret.pepper(1).key),
-          Redacted.value(secret.pepper(2).key),
+          Redacted.value((yield* secret.pepper(1)).key),
+          Redacted.value((yield* secret.pepper(2)).key),
           Buffer.from(Redacted.value(secret.token("console-token")), "base64url"),
           Buffer.from(Redacted.value(secret.token("proxy-token")), "base64url")
         ].map((bytes) => Buffer.from(bytes).toString("hex"))
-      assert.deepStrictEqual(all(one), all(again))
-      assert.strictEqual(new Set([...all(one), ...all(other)]).size, 12)
-      for (const hex of all(one)) assert.lengthOf(hex, 64)
-      assert.deepStrictEqual([one.pepper(1).id, one.pepper(2).id], ["p1", "p2"])
+      })
+      const secrets = yield* all(one)
+      assert.deepStrictEqual(secrets, yield* all(again))
+      assert.strictEqual(new Set([...secrets, ...(yield* all(other))]).size, 12)
+      for (const hex of secrets) assert.lengthOf(hex, 64)
+      assert.deepStrictEqual([(yield* one.pepper(1)).id, (yield* one.pepper(2)).id], ["p1", "p2"])
     })
   )
 

@@ -1,7 +1,14 @@
 /** Identity in one process: the master secret, signing keys, peppers of API keys, and identity providers. */
 import type { SignInProvider } from "@narthex/console"
 import { KeyDigester } from "@narthex/core"
-import { JoseTokenSigner, MasterSecret, type OpenIdProvider, OpenIdProviders, signingKeysExist } from "@narthex/http"
+import {
+  JoseTokenSigner,
+  layerMasterSecretFile,
+  MasterSecret,
+  type OpenIdProvider,
+  OpenIdProviders,
+  signingKeysExist
+} from "@narthex/http"
 import { Effect, Layer } from "effect"
 import type { Addresses } from "./addresses.ts"
 import { startDevProviders } from "./devProviders.ts"
@@ -9,14 +16,17 @@ import type { Settings } from "./settings/Settings.ts"
 
 export const layerMasterSecret = (settings: Settings) =>
   settings.master_secret === null
-    ? MasterSecret.layerEmbedded(settings.data_dir, signingKeysExist)
+    ? layerMasterSecretFile(settings.data_dir, signingKeysExist)
     : MasterSecret.layerGiven(settings.master_secret)
 
 export const layerSigner = (issuer: string, [present, ...others]: Settings["key_peppers"]) =>
   Layer.merge(
     JoseTokenSigner.layer({ issuer }),
     Layer.unwrap(
-      Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(present), ...others.map(master.pepper)))
+      Effect.gen(function* () {
+        const { pepper } = yield* MasterSecret
+        return KeyDigester.layer(yield* pepper(present), ...(yield* Effect.forEach(others, pepper)))
+      })
     )
   )
 

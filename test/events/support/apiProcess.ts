@@ -89,7 +89,14 @@ const references = Layer.mergeAll(
 const secret = MasterSecret.layerGiven(Redacted.make(masterKey))
 
 const base = JoseTokenSigner.layer({ issuer }).pipe(
-  Layer.merge(Layer.unwrap(Effect.map(MasterSecret, (master) => KeyDigester.layer(master.pepper(1))))),
+  Layer.merge(
+    Layer.unwrap(
+      Effect.map(
+        Effect.flatMap(MasterSecret, (master) => master.pepper(1)),
+        KeyDigester.layer
+      )
+    )
+  ),
   Layer.provideMerge(secret),
   Layer.provideMerge(
     Layer.effectDiscard(Effect.flatMap(RegionCatalog, (catalog) => catalog.seed([RegionId.make("local")])))

@@ -1,8 +1,7 @@
 /**
- * Serves `EventsApi`. A stream takes over the raw response: the broker writes frames to the socket, and no Effect fiber
- * runs per event (docs/design/events.md E25).
+ * Serves `EventsApi`. The broker writes frames to the connection by itself, and no Effect fiber runs per event
+ * (docs/design/events.md E25).
  */
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api, NotAcceptableProblem, pageRequest } from "@narthex/api"
 import {
   defaultPageSize,
@@ -19,9 +18,10 @@ import {
 import { Effect } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { acceptsEventStream, eventStreamHeaders, openSink } from "../events/responseSink.ts"
+import { acceptsEventStream } from "../events/acceptsEventStream.ts"
 import { announce } from "../limits/Limits.ts"
 import { problems } from "../toProblem.ts"
+import { eventStreamHeaders, Transport } from "../transport/Transport.ts"
 
 interface StreamCall {
   readonly request: HttpServerRequest.HttpServerRequest
@@ -53,24 +53,24 @@ export const EventsHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const events = yield* EventHistory
     const streams = yield* EventStreams
+    const transport = yield* Transport
 
     const stream = Effect.fnUntraced(function* (project_id: ProjectId | null, { headers, query, request }: StreamCall) {
       if (!acceptsEventStream(request.headers["accept"])) return yield* new NotAcceptableProblem({})
       if (request.method === "HEAD") return HttpServerResponse.empty({ status: 200, headers: eventStreamHeaders })
-      const response = NodeHttpServerRequest.toServerResponse(request)
-      const open = yield* problems(
+      const answer = transport.streamed(request)
+      const stream = yield* problems(
         streams
           .subscribe({
             ...streamRightOf(yield* Principal, project_id),
             types: (query.types ?? "").split(",").filter((type) => type !== ""),
             bookmarks: query.bookmarks === "1",
             last_event_id: headers["last-event-id"],
-            open: () => openSink(response)
+            open: answer.open
           })
           .pipe(Effect.tapErrorTag("TooManyStreams", announceLimit))
       )
-      if (!response.writableEnded) yield* Effect.onInterrupt(open.ended, () => open.close)
-      return HttpServerResponse.empty()
+      return yield* answer.held(stream)
     })
 
     const history = Effect.fnUntraced(function* (org: OrgId, project: ProjectId | null, query: HistoryQuery) {

@@ -1,5 +1,4 @@
 /** Serves `ProxyApi` from the core: the calls of proxies. */
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { type ActivityPayload, Api, canonicalAddress } from "@narthex/api"
 import {
   EndpointId,
@@ -12,11 +11,11 @@ import {
   requestedId
 } from "@narthex/core"
 import { DateTime, Effect } from "effect"
-import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { streamChanges } from "../events/proxyChanges.ts"
 import { ServerIdentity } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
+import { Transport } from "../transport/Transport.ts"
 
 export const ProxyHandlers = HttpApiBuilder.group(
   Api,
@@ -24,6 +23,7 @@ export const ProxyHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const feed = yield* EventFeed
     const requests = yield* ProxyRequests
+    const transport = yield* Transport
     return handlers.handleAll({
       resolve: ({ payload }) => problems(requests.resolve(requestedId(EndpointId, payload.endpoint_id))),
       allowlists: Effect.fnUntraced(function* ({ payload }) {
@@ -42,8 +42,8 @@ export const ProxyHandlers = HttpApiBuilder.group(
       }),
       changes: Effect.fnUntraced(function* ({ request }) {
         const { heartbeat } = yield* ServerIdentity
-        yield* streamChanges(feed, NodeHttpServerRequest.toServerResponse(request), heartbeat)
-        return HttpServerResponse.empty()
+        const { open, written } = transport.streamed(request)
+        return yield* written(streamChanges(feed, open, heartbeat))
       }),
       wake: Effect.fnUntraced(function* ({ params, payload }) {
         const address = canonicalAddress(payload.client_address)

@@ -10,13 +10,12 @@
  * Pitfall: checking the credential first. A wrong method and two `Authorization` headers are answered before any
  * credential (docs/design/authorization.md Z6, step 1).
  */
-import { randomUUID } from "node:crypto"
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { isProblemCode, type ProblemCode, problemCatalog } from "@narthex/api"
 import { becauseOf } from "@narthex/core"
 import { Cause, Effect } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerIdentity } from "../ServerIdentity.ts"
+import { Transport } from "../transport/Transport.ts"
 import { allowedMethods } from "./routeTable.ts"
 
 const validRequestId = /^[\w.:@+/-]{1,128}$/
@@ -69,7 +68,7 @@ const challenge = (code: string) =>
   code === "unauthenticated" ? 'Bearer realm="narthex"' : 'Bearer realm="narthex", error="invalid_token"'
 
 /** A refusal with the request id in its body and the headers of its status. */
-const completed = (
+export const completed = (
   response: HttpServerResponse.HttpServerResponse,
   request_id: string,
   allow: ReadonlyArray<string>
@@ -92,9 +91,6 @@ const completed = (
   )
 }
 
-const countOf = (rawHeaders: ReadonlyArray<string>, name: string) =>
-  rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
-
 const unescaped = (path: string) => {
   try {
     return decodeURIComponent(path)
@@ -107,11 +103,15 @@ const unescaped = (path: string) => {
 const respelled = (path: string) => allowedMethods(unescaped(path).toLowerCase()).length > 0
 
 /** The refusals of step 1; `undefined` passes the request on to its route. */
-const beforeRouting = (request: HttpServerRequest.HttpServerRequest, path: string, allow: ReadonlyArray<string>) => {
+const beforeRouting = (
+  transport: Transport["Service"],
+  request: HttpServerRequest.HttpServerRequest,
+  path: string,
+  allow: ReadonlyArray<string>
+) => {
   if (/[;#]/.test(path) || (allow.length === 0 && respelled(path))) return HttpServerResponse.empty({ status: 404 })
   if (allow.length > 0 && !allow.includes(request.method)) return HttpServerResponse.empty({ status: 405 })
-  const { rawHeaders } = NodeHttpServerRequest.toIncomingMessage(request)
-  return countOf(rawHeaders, "authorization") > 1 ? HttpServerResponse.empty({ status: 400 }) : undefined
+  return transport.repeats(request, "authorization") ? HttpServerResponse.empty({ status: 400 }) : undefined
 }
 
 /** Removes the Content-Type of an empty body, so that it is not checked (docs/design/api.md, Requests). */
@@ -133,34 +133,32 @@ const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse
   })
 
 export const HttpConventions = HttpRouter.middleware(
-  (handler) =>
-    Effect.gen(function* () {
-      const request = yield* HttpServerRequest.HttpServerRequest
-      const { cli_latest } = yield* ServerIdentity
-      const given = request.headers["x-request-id"]
-      const request_id = given !== undefined && validRequestId.test(given) ? given : randomUUID()
-      // Event streams write their own head; Node merges it with the headers that are set here.
-      const streamed = NodeHttpServerRequest.toServerResponse(request)
-      streamed.setHeader("x-request-id", request_id)
-      streamed.setHeader("x-content-type-options", "nosniff")
-      const path = request.url.split("?")[0] ?? ""
-      const allow = allowedMethods(path)
-      const early = beforeRouting(request, path, allow)
-      const answer =
-        early === undefined
-          ? yield* handler.pipe(
-              Effect.provideService(HttpServerRequest.HttpServerRequest, withoutTypeOfEmptyBody(request)),
-              Effect.annotateLogs({ request_id }),
-              Effect.catchCause(answerCause)
-            )
-          : early
-      const response = HttpServerResponse.setHeaders(completed(answer, request_id, allow), {
-        "x-content-type-options": "nosniff",
-        "x-request-id": request_id
+  Effect.map(
+    Transport,
+    (transport) => (handler) =>
+      Effect.gen(function* () {
+        const request = yield* HttpServerRequest.HttpServerRequest
+        const { cli_latest } = yield* ServerIdentity
+        const given = request.headers["x-request-id"]
+        const request_id = given !== undefined && validRequestId.test(given) ? given : globalThis.crypto.randomUUID()
+        const always = { "x-content-type-options": "nosniff", "x-request-id": request_id }
+        yield* transport.announce(request, always)
+        const path = request.url.split("?")[0] ?? ""
+        const allow = allowedMethods(path)
+        const early = beforeRouting(transport, request, path, allow)
+        const answer =
+          early === undefined
+            ? yield* handler.pipe(
+                Effect.provideService(HttpServerRequest.HttpServerRequest, withoutTypeOfEmptyBody(request)),
+                Effect.annotateLogs({ request_id }),
+                Effect.catchCause(answerCause)
+              )
+            : early
+        const response = HttpServerResponse.setHeaders(completed(answer, request_id, allow), always)
+        return request.headers["user-agent"]?.startsWith("narthex-cli/")
+          ? HttpServerResponse.setHeader(response, "narthex-cli-latest", cli_latest)
+          : response
       })
-      return request.headers["user-agent"]?.startsWith("narthex-cli/")
-        ? HttpServerResponse.setHeader(response, "narthex-cli-latest", cli_latest)
-        : response
-    }),
+  ),
   { global: true }
 )

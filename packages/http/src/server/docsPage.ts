@@ -10,13 +10,10 @@
  * Pitfall: serving the framework's page. It is 3.4 MB for each request, without a policy, and asks a third party for
  * fonts.
  */
-import { createHash } from "node:crypto"
-import { promisify } from "node:util"
-import { gzip } from "node:zlib"
 import { Api } from "@narthex/api"
+import { sha256 } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { HttpApiScalar } from "effect/http-api"
 
 /** The paths of these pages, relative to the API. */
 export const docsPaths = ["/docs", "/docs/reference.js"] as const
@@ -60,6 +57,8 @@ const policy = [
 
 /** The script of Scalar, taken from the page that the framework renders, which is its public form. */
 const scalarScript = Effect.promise(async () => {
+  // 3 MB of source, which most processes never need.
+  const HttpApiScalar = await import("effect/http-api/HttpApiScalar")
   const { dispose, handler } = HttpRouter.toWebHandler(HttpApiScalar.layer(Api), { disableLogger: true })
   const html = await (await handler(new Request("http://localhost/docs"))).text()
   await dispose()
@@ -69,10 +68,16 @@ const scalarScript = Effect.promise(async () => {
   return html.slice(begin + "<script>".length, end)
 })
 
+const gzip = async (bytes: Uint8Array<ArrayBuffer>) =>
+  new Uint8Array(
+    await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer()
+  )
+
 const makeScript = Effect.gen(function* () {
-  const plain = Buffer.from((yield* scalarScript) + start)
-  const version = createHash("sha256").update(plain).digest("base64url").slice(0, 16)
-  const compressed = yield* Effect.promise(() => promisify(gzip)(plain, { level: 9 }))
+  const script = (yield* scalarScript) + start
+  const version = (yield* sha256(script)).slice(0, 16)
+  const plain = new TextEncoder().encode(script)
+  const compressed = yield* Effect.promise(() => gzip(plain))
   return { plain, compressed, version }
 })
 

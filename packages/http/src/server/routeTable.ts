@@ -37,6 +37,9 @@ export const allowedMethods = (path: string): ReadonlyArray<string> => {
   return others.length === 0 ? first.methods : sorted([first, ...others].flatMap(({ methods }) => methods))
 }
 
+/** Whether a path is the API's: one of the contract, or below `/v1`, where everything else is answered with 404. */
+export const isApiPath = (path: string): boolean => path.startsWith("/v1/") || allowedMethods(path).length > 0
+
 /** The endpoints without a policy. The server does not start while there is one. */
 export const withoutPolicy: ReadonlyArray<string> = endpoints
   .filter((endpoint) => policyOf(endpoint) === undefined)

@@ -10,6 +10,7 @@ import { Clock, Effect, Layer, type Option, Redacted, Schema } from "effect"
 import { CompactSign, compactVerify } from "jose"
 import type { MasterSecret } from "../MasterSecret.ts"
 import { makeSigningKeyRing } from "./SigningKeyRing.ts"
+import { isCanonical, textOf, utf8 } from "./segments.ts"
 import type { SigningKeysUnreadable } from "./WrappedKey.ts"
 
 const longest = 4096
@@ -80,20 +81,6 @@ const make = Effect.fn("JoseTokenSigner.make")(function* ({ issuer }: TokenSigne
 
 const ours = <A>(found: Option.Option<A>): Effect.Effect<A, ForgedToken> =>
   Effect.mapError(Effect.fromOption(found), () => new ForgedToken({}))
-
-/** Base64url has unused bits at the end, so the same bytes have several encodings; only the canonical one is accepted. */
-const isCanonical = (text: string) => Buffer.from(text, "base64url").toString("base64url") === text
-
-const textOf = (segment: string) => utf8(Buffer.from(segment, "base64url"))
-
-/** `undefined` for bytes that are not UTF-8, which no schema accepts as JSON. */
-const utf8 = (bytes: Uint8Array): string | undefined => {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
 
 export const JoseTokenSigner = {
   /** Fails to build when the store cannot be read, or holds keys that the master secret does not open. */

@@ -5,13 +5,13 @@
  * configuration, and headers that would change them are refused. Its claims only choose between the configured
  * providers. Steps: form, header, provider, signature, claims. A provider that is down or slow delays only its own users.
  */
-import { createHash } from "node:crypto"
 import {
   IdentityProvider,
   type IdTokenToVerify,
   InvalidIdToken,
   ProviderUnavailable,
   ProviderView,
+  sha256,
   type VerifiedIdentity
 } from "@narthex/core"
 import { Clock, DateTime, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
@@ -19,6 +19,7 @@ import { compactVerify, errors } from "jose"
 import { checkClaims, decodeClaimed, type IdTokenClaims, leewaySeconds, namesClientOf, shown } from "./IdTokenClaims.ts"
 import { type IssuerKeys, type KeySet, makeIssuerKeys } from "./IssuerKeys.ts"
 import { canonicalIssuer, mayVouch, type OpenIdProvider, speaksFor, usualAlgorithms } from "./OpenIdProvider.ts"
+import { textOf, utf8 } from "./segments.ts"
 
 const longest = 16_384
 const form = /^[\w-]+\.[\w-]+\.[\w-]+$/
@@ -79,7 +80,7 @@ const make = Effect.fnUntraced(function* (providers: ReadonlyArray<OpenIdProvide
     const now = (yield* Clock.currentTimeMillis) / 1000
     const checked = checkClaims(payload, { provider, nonce: request.nonce, now })
     if (Result.isFailure(checked)) return yield* refuse(checked.failure)
-    return identityOf(provider, checked.success, token.slice(0, token.lastIndexOf(".")))
+    return yield* identityOf(provider, checked.success, token.slice(0, token.lastIndexOf(".")))
   })
 
   const verify = Effect.fn("OpenIdProviders.verify")(function* (request: IdTokenToVerify) {
@@ -145,41 +146,29 @@ function checkHeader(provider: OpenIdProvider, header: typeof Header.Type): Effe
   return strange === undefined ? Effect.void : Effect.fail(refuse(`its header has ${strange}`))
 }
 
-function identityOf(provider: OpenIdProvider, claims: IdTokenClaims, signingInput: string): VerifiedIdentity {
+const identityOf = Effect.fnUntraced(function* (provider: OpenIdProvider, claims: IdTokenClaims, signingInput: string) {
   const email = shown(claims.email, 320)
   const issuer = canonicalIssuer(provider.issuer, claims)
-  return {
+  const identity: VerifiedIdentity = {
     provider: provider.id,
     issuer,
     subject: claims.sub,
     email,
     email_verified: email !== null && provider.email_trust !== "never" && claims.email_verified === true,
     name: shown(claims.name, 200),
-    token_digest: digestOf(issuer, claims.jti, signingInput),
+    token_digest: yield* sha256(namesToken(issuer, claims.jti, signingInput)),
     // From this instant `verify` refuses the token; until then a used one must be remembered.
     expires_at: DateTime.makeUnsafe(Math.ceil((claims.exp + leewaySeconds) * 1000))
   }
-}
+  return identity
+})
 
 /** Without the signature: a signature has several encodings, and each would count as a new token. */
-function digestOf(issuer: string, jti: string | undefined, signingInput: string): string {
-  const name = jti === undefined || jti === "" ? [issuer, null, signingInput] : [issuer, jti]
-  return createHash("sha256").update(JSON.stringify(name)).digest("base64url")
-}
+const namesToken = (issuer: string, jti: string | undefined, signingInput: string): string =>
+  JSON.stringify(jti === undefined || jti === "" ? [issuer, null, signingInput] : [issuer, jti])
 
 const found = <A>(option: Option.Option<A>, cause: string): Effect.Effect<A, InvalidIdToken> =>
   Effect.mapError(Effect.fromOption(option), () => refuse(cause))
-
-const textOf = (segment: string) => utf8(Buffer.from(segment, "base64url"))
-
-/** `undefined` for bytes that are not UTF-8. */
-function utf8(bytes: Uint8Array): string | undefined {
-  try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes)
-  } catch {
-    return undefined
-  }
-}
 
 export const OpenIdProviders = {
   layer: (providers: ReadonlyArray<OpenIdProvider>): Layer.Layer<IdentityProvider> =>

@@ -32,15 +32,16 @@ export const fetchJson = Effect.fn("fetchJson")((url: string, mostBytes: number)
 )
 
 async function bounded(response: Response, most: number): Promise<string> {
-  const chunks: Array<Uint8Array> = []
+  const decoder = new TextDecoder("utf-8", { fatal: true })
+  let text = ""
   let length = 0
   // A throw out of the loop cancels the body, so the rest is not received.
   for await (const chunk of response.body ?? []) {
     length += chunk.length
     if (length > most) throw new Error(`more than ${most} bytes`)
-    chunks.push(chunk)
+    text += decoder.decode(chunk, { stream: true })
   }
-  return new TextDecoder("utf-8", { fatal: true }).decode(Buffer.concat(chunks))
+  return text + decoder.decode()
 }
 
 /** The message of `fetch failed` is in its cause. */

@@ -4,7 +4,7 @@
  */
 import { assert } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { apiOver, type StoragePorts } from "../support/apiOver.ts"
+import { apiOver, type Serving, type StoragePorts } from "../support/apiOver.ts"
 import { matrix } from "./matrix.ts"
 import type { Row } from "./rows/cells.ts"
 import { runCall, Worlds } from "./runCall.ts"
@@ -12,8 +12,8 @@ import { cellsOf, disabledCellsOf, type Selected, type Selection } from "./selec
 import { changesOf } from "./untouched.ts"
 
 /** The API that rows run on, with the worlds of their refusals. */
-export const authorizationApi = <E, R>(storage: Layer.Layer<StoragePorts, E, R>) =>
-  Worlds.layer.pipe(Layer.provideMerge(apiOver(storage, { access: { open_signup: false }, idle: true })))
+export const authorizationApi = <E, R>(storage: Layer.Layer<StoragePorts, E, R>, serving: Serving = "server") =>
+  Worlds.layer.pipe(Layer.provideMerge(apiOver(storage, { access: { open_signup: false }, idle: true, serving })))
 
 /** How many cells ran. */
 const runCells = Effect.fnUntraced(function* (row: Row, cells: ReadonlyArray<Selected>, disabled: boolean) {

@@ -3,7 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { EventBroker, EventLog } from "@narthex/core"
 import { Duration, Effect } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
-import { Ahead } from "../support/apiOver.ts"
+import { Ahead, servings } from "../support/apiOver.ts"
 import { call, TestApi } from "../support/wire.ts"
 import { open, opened, RawStream, requestText } from "./support/RawStream.ts"
 import { counting, signedIn, state, stillApi } from "./support/streamApi.ts"
@@ -12,9 +12,10 @@ const heartbeat = 200
 /** What a heartbeat's time may differ by: a fifth, and a tenth for the wheel that reminds of it. */
 const surely = Duration.millis(1.3 * heartbeat)
 
-layer(stillApi({ heartbeat: Duration.millis(heartbeat), event_bytes: 64 * 1024 }), { excludeTestServices: true })(
-  "a stream's connection",
-  (it) => {
+for (const serving of servings)
+  layer(stillApi({ heartbeat: Duration.millis(heartbeat), event_bytes: 64 * 1024 }, { serving }), {
+    excludeTestServices: true
+  })("a stream's connection", (it) => {
     it.effect("a stream is open at once, before there is any event", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("first@example.com")
@@ -157,5 +158,4 @@ layer(stillApi({ heartbeat: Duration.millis(heartbeat), event_bytes: 64 * 1024 }
         )
       })
     )
-  }
-)
+  })

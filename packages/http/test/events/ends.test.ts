@@ -4,14 +4,15 @@ import { EventBroker, EventStreams } from "@narthex/core"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { within } from "../../../../test/harness/eventually.ts"
 import { Draining } from "../../src/index.ts"
-import { Ahead } from "../support/apiOver.ts"
+import { Ahead, servings } from "../support/apiOver.ts"
 import { call } from "../support/wire.ts"
 import { open, opened } from "./support/RawStream.ts"
 import { counting, signedIn, state, stillApi, streamApi } from "./support/streamApi.ts"
 
-layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10) }), { excludeTestServices: true })(
-  "a stream and its credential",
-  (it) => {
+for (const serving of servings)
+  layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10) }, { serving }), {
+    excludeTestServices: true
+  })("a stream and its credential", (it) => {
     it.effect("the streams of a token end together, five seconds before it expires", () =>
       Effect.gen(function* () {
         const { org, token } = yield* signedIn("ada@example.com")
@@ -82,55 +83,55 @@ layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10)
         assert.match(stream.text, /: closing reason=max_age\n$/)
       })
     )
-  }
-)
+  })
 
-describe("an instance that stops", () => {
-  it.live("an instance that stops ends its streams with a retry delay and refuses new ones", () =>
-    Effect.gen(function* () {
-      const { org, token } = yield* signedIn("ada@example.com")
-      const { begin } = yield* Draining
-      const { drain } = yield* EventStreams
-      const { streams } = yield* EventBroker
-      const plain = yield* Effect.forEach(Array.from({ length: 20 }), () => opened({ token }))
-      const relay = yield* opened({ token, path: "/v1/events?bookmarks=1" })
-      yield* state(org, counting(1, 3))
-      for (const stream of [...plain, relay]) yield* stream.until("events", ({ events }) => events.length === 3)
-      yield* Effect.andThen(begin, drain(Duration.seconds(2)))
-      for (const stream of plain) {
-        yield* stream.until("over", ({ closed }) => closed)
-        assert.match(stream.text, /: closing reason=draining\n$/)
-        assert.notInclude(stream.text, "retry:")
-      }
-      yield* relay.until("over", ({ closed }) => closed)
-      const last = relay.events.at(-1)?.id
-      assert.match(relay.text, new RegExp(`id: ${last}\\n\\nretry: \\d+\\n\\n: closing reason=draining\\n$`))
-      assert.strictEqual(streams.size, 0)
+for (const serving of servings)
+  describe("an instance that stops", () => {
+    it.live("an instance that stops ends its streams with a retry delay and refuses new ones", () =>
+      Effect.gen(function* () {
+        const { org, token } = yield* signedIn("ada@example.com")
+        const { begin } = yield* Draining
+        const { drain } = yield* EventStreams
+        const { streams } = yield* EventBroker
+        const plain = yield* Effect.forEach(Array.from({ length: 20 }), () => opened({ token }))
+        const relay = yield* opened({ token, path: "/v1/events?bookmarks=1" })
+        yield* state(org, counting(1, 3))
+        for (const stream of [...plain, relay]) yield* stream.until("events", ({ events }) => events.length === 3)
+        yield* Effect.andThen(begin, drain(Duration.seconds(2)))
+        for (const stream of plain) {
+          yield* stream.until("over", ({ closed }) => closed)
+          assert.match(stream.text, /: closing reason=draining\n$/)
+          assert.notInclude(stream.text, "retry:")
+        }
+        yield* relay.until("over", ({ closed }) => closed)
+        const last = relay.events.at(-1)?.id
+        assert.match(relay.text, new RegExp(`id: ${last}\\n\\nretry: \\d+\\n\\n: closing reason=draining\\n$`))
+        assert.strictEqual(streams.size, 0)
 
-      const refused = yield* open({ token })
-      yield* refused.until("refused", ({ status }) => status !== 0)
-      assert.strictEqual(refused.status, 503)
-      assert.match(refused.header("retry-after") ?? "", /^\d+$/)
-      const turned = yield* open({ token, path: "/v1/events?bookmarks=1", headers: ["Accept: text/event-stream"] })
-      yield* turned.until("over", ({ closed }) => closed)
-      assert.strictEqual(turned.status, 200)
-      assert.match(turned.text, /^: ok\nretry: \d+\n\n: closing reason=draining\n$/)
-      const ready = yield* call("GET", "/readyz")
-      assert.strictEqual(ready.status, 503)
-    }).pipe(Effect.scoped, Effect.provide(streamApi()))
-  )
+        const refused = yield* open({ token })
+        yield* refused.until("refused", ({ status }) => status !== 0)
+        assert.strictEqual(refused.status, 503)
+        assert.match(refused.header("retry-after") ?? "", /^\d+$/)
+        const turned = yield* open({ token, path: "/v1/events?bookmarks=1", headers: ["Accept: text/event-stream"] })
+        yield* turned.until("over", ({ closed }) => closed)
+        assert.strictEqual(turned.status, 200)
+        assert.match(turned.text, /^: ok\nretry: \d+\n\n: closing reason=draining\n$/)
+        const ready = yield* call("GET", "/readyz")
+        assert.strictEqual(ready.status, 503)
+      }).pipe(Effect.scoped, Effect.provide(streamApi({}, { serving })))
+    )
 
-  it.live("an instance that stops ends its streams before anything else", () =>
-    Effect.gen(function* () {
-      const scope = yield* Scope.make()
-      const built = yield* Layer.buildWithScope(streamApi({}, { grace: Duration.hours(1) }), scope)
-      yield* Effect.gen(function* () {
-        const { token } = yield* signedIn("ada@example.com")
-        const stream = yield* opened({ token, path: "/v1/events?bookmarks=1" })
-        yield* Effect.promise(() => within("the instance to stop", Effect.runPromise(Scope.close(scope, Exit.void))))
-        yield* stream.until("over", ({ closed }) => closed)
-        assert.match(stream.text, /retry: \d+\n\n: closing reason=draining\n$/)
-      }).pipe(Effect.provideContext(built), Effect.scoped)
-    })
-  )
-})
+    it.live("an instance that stops ends its streams before anything else", () =>
+      Effect.gen(function* () {
+        const scope = yield* Scope.make()
+        const built = yield* Layer.buildWithScope(streamApi({}, { serving, grace: Duration.hours(1) }), scope)
+        yield* Effect.gen(function* () {
+          const { token } = yield* signedIn("ada@example.com")
+          const stream = yield* opened({ token, path: "/v1/events?bookmarks=1" })
+          yield* Effect.promise(() => within("the instance to stop", Effect.runPromise(Scope.close(scope, Exit.void))))
+          yield* stream.until("over", ({ closed }) => closed)
+          assert.match(stream.text, /retry: \d+\n\n: closing reason=draining\n$/)
+        }).pipe(Effect.provideContext(built), Effect.scoped)
+      })
+    )
+  })

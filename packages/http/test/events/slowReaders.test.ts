@@ -11,6 +11,7 @@ import { Duration, Effect } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { times } from "../../../../test/harness/long.ts"
 import { note } from "../../../../test/harness/note.ts"
+import { servings } from "../support/apiOver.ts"
 import { TestApi } from "../support/wire.ts"
 import { opened, RawStream, requestText } from "./support/RawStream.ts"
 import { Reader } from "./support/Reader.ts"
@@ -153,61 +154,62 @@ describe("readers that stall, dawdle and hang up", () => {
   )
 })
 
-layer(streamApi({ ring_events: 32, linger: Duration.hours(1) }), { excludeTestServices: true })(
-  "a reader that was too slow",
-  (it) => {
-    it.effect("a slow reader learns exactly how much it missed, and its next connection confirms it", () =>
-      Effect.gen(function* () {
-        const { org, token } = yield* signedIn("slow@example.com")
-        const { streams } = yield* EventBroker
-        const reader = yield* opened({ token })
-        const { port } = yield* TestApi
-        const numbers = new Map<string, number>()
-        const watch = yield* Effect.acquireRelease(
-          Effect.sync(() => new Reader(port, token, numbers).keepUp()),
-          ({ socket }) => Effect.sync(() => socket.destroy())
-        )
-        yield* eventually(
-          "both streams",
-          Effect.sync(() => streams.size === 2)
-        )
-        reader.socket.pause()
-        let published = 0
-        // Until the connection takes nothing more and the ring has gone past it.
-        while (streams.size > 1) {
-          yield* state(org, counting(published + 1, 8, 20_000))
-          published += 8
-          assert.isAtMost(published, mostEvents, "the stalled stream is given up")
-          yield* eventually(
-            `the other reader to have ${published} events`,
-            Effect.sync(() => watch.last >= published)
+for (const serving of servings)
+  layer(streamApi({ ring_events: 32, linger: Duration.hours(1) }, { serving }), { excludeTestServices: true })(
+    "a reader that was too slow",
+    (it) => {
+      it.effect("a slow reader learns exactly how much it missed, and its next connection confirms it", () =>
+        Effect.gen(function* () {
+          const { org, token } = yield* signedIn("slow@example.com")
+          const { streams } = yield* EventBroker
+          const reader = yield* opened({ token })
+          const { port } = yield* TestApi
+          const numbers = new Map<string, number>()
+          const watch = yield* Effect.acquireRelease(
+            Effect.sync(() => new Reader(port, token, numbers).keepUp()),
+            ({ socket }) => Effect.sync(() => socket.destroy())
           )
-        }
-        reader.socket.resume()
-        yield* reader.until("over", ({ closed }) => closed)
-        const [overflow, ...rest] = reader.events.toReversed()
-        const { data } = JSON.parse(overflow?.data ?? "null")
-        if (overflow?.event !== "overflow.v1") return assert.fail(`It ended with ${overflow?.event}.`)
-        const received = rest.toReversed().map((event) => JSON.parse(event.data ?? "null").data.n)
-        assert.deepStrictEqual(
-          received,
-          Array.from({ length: received.length }, (_, at) => at + 1),
-          "all up to where it stopped"
-        )
-        const latest = numbers.get(data.latest_id) ?? Number.NaN
-        assert.strictEqual(received.length + data.dropped, latest)
-        assert.isAbove(data.dropped, 0)
-        assert.strictEqual(overflow.id, `${data.latest_id.slice(0, -1)}2`)
+          yield* eventually(
+            "both streams",
+            Effect.sync(() => streams.size === 2)
+          )
+          reader.socket.pause()
+          let published = 0
+          // Until the connection takes nothing more and the ring has gone past it.
+          while (streams.size > 1) {
+            yield* state(org, counting(published + 1, 8, 20_000))
+            published += 8
+            assert.isAtMost(published, mostEvents, "the stalled stream is given up")
+            yield* eventually(
+              `the other reader to have ${published} events`,
+              Effect.sync(() => watch.last >= published)
+            )
+          }
+          reader.socket.resume()
+          yield* reader.until("over", ({ closed }) => closed)
+          const [overflow, ...rest] = reader.events.toReversed()
+          const { data } = JSON.parse(overflow?.data ?? "null")
+          if (overflow?.event !== "overflow.v1") return assert.fail(`It ended with ${overflow?.event}.`)
+          const received = rest.toReversed().map((event) => JSON.parse(event.data ?? "null").data.n)
+          assert.deepStrictEqual(
+            received,
+            Array.from({ length: received.length }, (_, at) => at + 1),
+            "all up to where it stopped"
+          )
+          const latest = numbers.get(data.latest_id) ?? Number.NaN
+          assert.strictEqual(received.length + data.dropped, latest)
+          assert.isAbove(data.dropped, 0)
+          assert.strictEqual(overflow.id, `${data.latest_id.slice(0, -1)}2`)
 
-        const back = yield* opened({ token, headers: [`Last-Event-ID: ${overflow.id}`] })
-        yield* state(org, counting(published + 1, 1))
-        yield* back.until("the next", ({ events }) => events.length > 0)
-        assert.strictEqual(JSON.parse(back.events[0]?.data ?? "null").data.n, latest + 1)
-        // A client that never got the frame comes back with the last event that it has, and is sent the gap.
-        const lost = yield* opened({ token, headers: [`Last-Event-ID: ${rest[0]?.id}`] })
-        yield* lost.until("a gap", ({ events }) => events.length > 0)
-        assert.strictEqual(lost.events[0]?.event, "resume.gap.v1")
-      })
-    )
-  }
-)
+          const back = yield* opened({ token, headers: [`Last-Event-ID: ${overflow.id}`] })
+          yield* state(org, counting(published + 1, 1))
+          yield* back.until("the next", ({ events }) => events.length > 0)
+          assert.strictEqual(JSON.parse(back.events[0]?.data ?? "null").data.n, latest + 1)
+          // A client that never got the frame comes back with the last event that it has, and is sent the gap.
+          const lost = yield* opened({ token, headers: [`Last-Event-ID: ${rest[0]?.id}`] })
+          yield* lost.until("a gap", ({ events }) => events.length > 0)
+          assert.strictEqual(lost.events[0]?.event, "resume.gap.v1")
+        })
+      )
+    }
+  )

@@ -1,6 +1,6 @@
 /** The whole API on a free port: over memory here, over any other storage where a layer of it is given. */
 import { randomBytes } from "node:crypto"
-import { createServer as createHttp1Server } from "node:http"
+import { createServer as createHttp1Server, type IncomingMessage, type ServerResponse } from "node:http"
 import {
   AccessPolicy,
   type AccessSettings,
@@ -27,6 +27,8 @@ import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted } from "eff
 import { HttpServer } from "effect/http"
 import {
   Draining,
+  FetchServer,
+  handlers,
   type ListenOptions,
   layerApiServer,
   type RateLimitSettings,
@@ -89,7 +91,7 @@ const shiftedClock = ({ stands = false }: ApiOptions) =>
     })
   )
 
-const Url = Layer.effect(
+const ListensOn = Layer.effect(
   TestApi,
   Effect.map(HttpServer.HttpServer, ({ address }) => {
     if (!("port" in address)) throw new Error("The test server listens on a socket file.")
@@ -97,7 +99,18 @@ const Url = Layer.effect(
   })
 )
 
+/**
+ * How the API is served: by the server of the package, by its handler for Node on a server of the test, or by its function
+ * of the Fetch standard, without a socket.
+ */
+export type Serving = "server" | "node" | "fetch"
+
+/** Those with a socket. */
+export const servings = ["server", "node"] as const
+
 export interface ApiOptions {
+  /** Default: `server`. */
+  readonly serving?: Serving
   readonly access?: Partial<AccessSettings>
   readonly limits?: RateLimitSettings | null
   readonly regions?: ReadonlyArray<string>
@@ -159,9 +172,68 @@ const listen = ({ createServer = patient, grace = Duration.millis(200) }: ApiOpt
   createServer
 })
 
+/** A server of the test's own. It ends after the API. */
+class OwnServer extends Context.Service<OwnServer, ReturnType<NonNullable<ListenOptions["createServer"]>>>()(
+  "test/OwnServer"
+) {}
+
+const listens = ({ createServer = patient }: ListenOptions) =>
+  Layer.effect(
+    OwnServer,
+    Effect.acquireRelease(
+      Effect.callback<OwnServer["Service"]>((resume) => {
+        const server = createServer()
+        server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
+      }),
+      (server) =>
+        Effect.callback<void>((resume) => {
+          server.close(() => resume(Effect.void))
+          if ("closeIdleConnections" in server) server.closeIdleConnections()
+        }).pipe(
+          Effect.timeoutOption("2 seconds"),
+          Effect.andThen(
+            Effect.sync(() => ("closeAllConnections" in server ? server.closeAllConnections() : undefined))
+          )
+        )
+    )
+  )
+
+/** The handler that hosts mount, on that server. */
+const HandlesNode = (options: ListenOptions) =>
+  Layer.effect(
+    TestApi,
+    Effect.gen(function* () {
+      const { node } = handlers((yield* FetchServer).answer, { basePath: "" })
+      const server = yield* OwnServer
+      // The handler's types are of what it uses, and fit a request of HTTP/1.1 and of HTTP/2.
+      server.on("request", node as (request: IncomingMessage, response: ServerResponse) => void)
+      const address = server.address()
+      return { port: typeof address === "object" ? (address?.port ?? 0) : 0 }
+    })
+  ).pipe(Layer.provideMerge(FetchServer.layer(options.grace)), Layer.provideMerge(listens(options)))
+
+const AnswersFetch = (options: ListenOptions) =>
+  Layer.effect(
+    TestApi,
+    Effect.map(FetchServer, ({ answer }) => ({
+      port: 0,
+      fetch: handlers(answer, { basePath: "", clientAddress: () => "127.0.0.1" }).fetch
+    }))
+  ).pipe(Layer.provideMerge(FetchServer.layer(options.grace)))
+
+const server = (options: ListenOptions) => Layer.provide(ListensOn, layerApiServer(options))
+
+/** The server needs everything that the others need. */
+type Served = Layer.Layer<TestApi, Layer.Error<ReturnType<typeof server>>, Layer.Services<ReturnType<typeof server>>>
+
+const servingOf = (options: ApiOptions): Served => {
+  if (options.serving === "node") return HandlesNode(listen(options))
+  if (options.serving === "fetch") return AnswersFetch(listen(options))
+  return server(listen(options))
+}
+
 export const apiOver = <E, R>(storage: Layer.Layer<StoragePorts, E, R>, options: ApiOptions = {}) =>
-  Url.pipe(
-    Layer.provideMerge(layerApiServer(listen(options))),
+  servingOf(options).pipe(
     Layer.provideMerge(Layer.merge(options.idle ? Layer.empty : layerRunner, seeded(options.regions ?? ["local"]))),
     Layer.provideMerge(layerServices),
     Layer.provideMerge(Draining.layer),

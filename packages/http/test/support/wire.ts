@@ -6,8 +6,11 @@
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 import { Context, Effect } from "effect"
 
-/** Where the API under test listens. */
-export class TestApi extends Context.Service<TestApi, { readonly port: number }>()("test/TestApi") {}
+/** Where the API under test listens, or the function that is the API. */
+export class TestApi extends Context.Service<
+  TestApi,
+  { readonly port: number; readonly fetch?: (request: Request) => Promise<Response> }
+>()("test/TestApi") {}
 
 export interface Answer {
   readonly status: number
@@ -35,46 +38,83 @@ const ofTheMoment = new Set(["date", "connection", "keep-alive", "transfer-encod
 export const bytes = ({ headers, status, text }: Answer): string =>
   JSON.stringify([status, Object.entries(headers).filter(([name]) => !ofTheMoment.has(name)), text])
 
-export const call = (method: string, path: string, { body, headers = {}, raw, token }: Sent = {}) =>
-  Effect.flatMap(TestApi, ({ port }) =>
-    Effect.callback<Answer>((resume) => {
-      const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
-      const outgoing = request(
-        {
-          agent,
-          host: "127.0.0.1",
-          port,
-          method,
-          path,
-          headers: {
-            ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-            ...(body === undefined ? {} : { "content-type": "application/json" }),
-            ...(payload === undefined || headers["transfer-encoding"] !== undefined
-              ? {}
-              : { "content-length": Buffer.byteLength(payload) }),
-            ...headers
-          }
-        },
-        (incoming) => {
-          const head = { status: incoming.statusCode ?? 0, headers: flat(incoming.headers) }
-          if (incoming.headers["content-type"]?.startsWith("text/event-stream")) {
-            resume(Effect.succeed({ ...head, text: "", body: undefined }))
-            incoming.on("error", () => {})
-            incoming.destroy()
-            return
-          }
-          const chunks: Array<Buffer> = []
-          incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
-          incoming.on("end", () => {
-            const text = Buffer.concat(chunks).toString()
-            resume(Effect.succeed({ ...head, text, body: parsed(text) }))
-          })
-        }
-      )
-      outgoing.on("error", (error) => resume(Effect.die(error)))
-      outgoing.end(payload)
+/** A request of the Fetch standard, which has no way to send a header twice or a path as it is. */
+const callFetch = async (
+  fetch: (request: Request) => Promise<Response>,
+  method: string,
+  path: string,
+  { body, headers = {}, raw, token }: Sent
+): Promise<Answer> => {
+  const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+  const sent = new Headers(
+    Object.entries(headers).flatMap(
+      ([name, value]): ReadonlyArray<[string, string]> =>
+        value === undefined ? [] : [value].flat().map((it) => [name, String(it)])
+    )
+  )
+  if (token !== undefined) sent.set("authorization", `Bearer ${token}`)
+  if (body !== undefined && !sent.has("content-type")) sent.set("content-type", "application/json")
+  const response = await fetch(
+    new Request(`http://api.test${path}`, {
+      method,
+      headers: sent,
+      ...(payload === undefined ? {} : { body: typeof payload === "string" ? payload : new Uint8Array(payload) })
     })
   )
+  const head = { status: response.status, headers: Object.fromEntries(response.headers) }
+  if (response.headers.get("content-type")?.startsWith("text/event-stream")) {
+    await response.body?.cancel()
+    return { ...head, text: "", body: undefined }
+  }
+  const text = await response.text()
+  return { ...head, text, body: parsed(text) }
+}
+
+export const call = (method: string, path: string, sent: Sent = {}) =>
+  Effect.flatMap(TestApi, ({ fetch, port }) =>
+    fetch === undefined
+      ? callSocket(port, method, path, sent)
+      : Effect.promise(() => callFetch(fetch, method, path, sent))
+  )
+
+const callSocket = (port: number, method: string, path: string, { body, headers = {}, raw, token }: Sent) =>
+  Effect.callback<Answer>((resume) => {
+    const payload = raw ?? (body === undefined ? undefined : JSON.stringify(body))
+    const outgoing = request(
+      {
+        agent,
+        host: "127.0.0.1",
+        port,
+        method,
+        path,
+        headers: {
+          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...(body === undefined ? {} : { "content-type": "application/json" }),
+          ...(payload === undefined || headers["transfer-encoding"] !== undefined
+            ? {}
+            : { "content-length": Buffer.byteLength(payload) }),
+          ...headers
+        }
+      },
+      (incoming) => {
+        const head = { status: incoming.statusCode ?? 0, headers: flat(incoming.headers) }
+        if (incoming.headers["content-type"]?.startsWith("text/event-stream")) {
+          resume(Effect.succeed({ ...head, text: "", body: undefined }))
+          incoming.on("error", () => {})
+          incoming.destroy()
+          return
+        }
+        const chunks: Array<Buffer> = []
+        incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+        incoming.on("end", () => {
+          const text = Buffer.concat(chunks).toString()
+          resume(Effect.succeed({ ...head, text, body: parsed(text) }))
+        })
+      }
+    )
+    outgoing.on("error", (error) => resume(Effect.die(error)))
+    outgoing.end(payload)
+  })
 
 const flat = (headers: NodeJS.Dict<string | Array<string>>) =>
   Object.fromEntries(

@@ -1,9 +1,9 @@
 /**
  * A Node response as a sink of the event broker.
  *
- * Over HTTP/1.1, `node:http` sends the head, and frames that are chunked already are written to the socket directly, which
- * is 1.5 times as fast as `res.write` (docs/design/events.md E25). Over HTTP/2 and for HTTP/1.0 clients, frames are
- * written to the response.
+ * Over HTTP/1.1, `node:http` sends the head, and frames that are chunked already are written to the socket directly,
+ * which is 1.5 times as fast as `res.write` (docs/design/events.md E25). Over HTTP/2 and for HTTP/1.0 clients, frames
+ * are written to the response.
  *
  * Pitfall: waiting for `drain` only. A socket may close without draining.
  * Pitfall: leaving the last chunk to Node. Node does not know that the body is chunked, so `end` must write it.
@@ -12,29 +12,7 @@ import { ServerResponse } from "node:http"
 import type { Http2ServerResponse } from "node:http2"
 import type { Socket } from "node:net"
 import type { SseBytes, StreamSink } from "@narthex/core"
-
-export const eventStreamHeaders = {
-  "content-type": "text/event-stream; charset=utf-8",
-  "cache-control": "no-store, no-transform",
-  "x-accel-buffering": "no"
-} as const
-
-/** From the most specific to the least. */
-const fitting = ["text/event-stream", "text/*", "*/*"]
-
-/**
- * Whether an `Accept` header accepts event streams: the most specific range that fits decides (RFC 9110 §12.5.1). A
- * missing or empty header accepts everything.
- */
-export const acceptsEventStream = (accept: string | undefined): boolean => {
-  if (accept === undefined || accept.trim() === "") return true
-  const ranges = accept.split(",").map((range) => {
-    const [type = "", ...parameters] = range.split(";").map((part) => part.trim().toLowerCase())
-    return { type, refused: parameters.some((parameter) => /^q=0(\.0{0,3})?$/.test(parameter)) }
-  })
-  const deciding = fitting.map((type) => ranges.filter((it) => it.type === type)).find((found) => found.length > 0)
-  return deciding?.some(({ refused }) => !refused) ?? false
-}
+import { eventStreamHeaders } from "./Transport.ts"
 
 const lastChunk = "0\r\n\r\n"
 
@@ -62,10 +40,10 @@ const http1Sink = (response: ServerResponse): StreamSink => {
 }
 
 /**
- * Hands the socket over to the broker. The framework does not touch a response that claims to have ended, so the fiber of
- * the request need not wait for the end of the stream; its memory would be most of what a connection costs. Most of the
- * rest is held by listeners, which wait for a `finish` that never comes, and by the request's headers, which include the
- * credential.
+ * Hands the socket over to the broker. The framework does not touch a response that claims to have ended, so the fiber
+ * of the request need not wait for the end of the stream; its memory would be most of what a connection costs. Most of
+ * the rest is held by listeners, which wait for a `finish` that never comes, and by the request's headers, which
+ * include the credential.
  */
 const letGo = (response: ServerResponse) => {
   Object.defineProperty(response, "writableEnded", { value: true })

@@ -1,0 +1,93 @@
+/**
+ * Every route of the API: the groups, the middleware around them, OpenAPI and its pages. It needs the core's services
+ * and a `Transport`, and does not start while an endpoint has no policy.
+ */
+import { Api } from "@narthex/api"
+import { ProxyRequests } from "@narthex/core"
+import { ByteSize, Effect, Layer } from "effect"
+import { Headers, HttpIncomingMessage, UrlParams } from "effect/http"
+import { HttpApiBuilder } from "effect/http-api"
+import { ApiKeysHandlers, CredentialsHandlers } from "../handlers/apiKeys.ts"
+import { AuthHandlers } from "../handlers/auth.ts"
+import { BranchesHandlers, SandboxesHandlers } from "../handlers/branches.ts"
+import { CliHandlers } from "../handlers/cli.ts"
+import { EndpointsHandlers, OperationsHandlers } from "../handlers/endpoints.ts"
+import { EventsHandlers } from "../handlers/events.ts"
+import { IpAllowlistHandlers } from "../handlers/ipAllow.ts"
+import { InvitationsHandlers, OrganizationsHandlers, OwnInvitationsHandlers } from "../handlers/orgs.ts"
+import { ProjectsHandlers } from "../handlers/projects.ts"
+import { ProxyHandlers } from "../handlers/proxy.ts"
+import { RegionsHandlers } from "../handlers/regions.ts"
+import { ServiceHandlers } from "../handlers/service.ts"
+import { Limits } from "../limits/Limits.ts"
+import { layerAuthentication, layerOwnToken, layerProxyAuthentication } from "../middleware/Authentication.ts"
+import { layerPolicyCheck } from "../middleware/PolicyCheck.ts"
+import { layerRateLimiting } from "../middleware/RateLimiting.ts"
+import { layerResponseHeaders } from "../middleware/ResponseHeaders.ts"
+import { layerSchemaErrors } from "../middleware/SchemaErrors.ts"
+import { layerDocs } from "./docsPage.ts"
+import { HttpConventions } from "./HttpConventions.ts"
+import { withoutPolicy } from "./routeTable.ts"
+
+const Handlers = Layer.mergeAll(
+  ApiKeysHandlers,
+  AuthHandlers,
+  BranchesHandlers,
+  CliHandlers,
+  CredentialsHandlers,
+  EndpointsHandlers,
+  EventsHandlers,
+  InvitationsHandlers,
+  OwnInvitationsHandlers,
+  IpAllowlistHandlers,
+  OperationsHandlers,
+  OrganizationsHandlers,
+  ProjectsHandlers,
+  ProxyHandlers,
+  RegionsHandlers,
+  SandboxesHandlers,
+  ServiceHandlers
+)
+
+const served = Layer.mergeAll(
+  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+    Layer.provide(Handlers),
+    Layer.provide([layerAuthentication, layerOwnToken, layerPolicyCheck, layerProxyAuthentication]),
+    Layer.provide([layerRateLimiting, layerResponseHeaders, layerSchemaErrors]),
+    Layer.provide(Limits.layer)
+  ),
+  layerDocs,
+  HttpConventions,
+  ProxyRequests.layerReceiving
+)
+
+const everyEndpointHasAPolicy = Layer.effectDiscard(
+  withoutPolicy.length === 0
+    ? Effect.void
+    : Effect.die(new Error(`These endpoints have no policy, so the server does not start: ${withoutPolicy.join(", ")}`))
+)
+
+/** Every route of the API. The router must be strict: `strictRouting`. */
+export const ApiRoutes = Layer.merge(served, everyEndpointHasAPolicy)
+
+/** The configuration of a router that serves the API. */
+export const strictRouting = {
+  ignoreTrailingSlash: false,
+  ignoreDuplicateSlashes: false,
+  caseSensitive: true,
+  maxParamLength: 512
+} as const
+
+/** Headers and parameters that traces redact: credentials, and names under which clients may send one by mistake. */
+const secretHeaders = ["authorization", "proxy-authorization", "cookie", "set-cookie", "narthex-console"]
+const secretParameters = [/token|secret|key|password|code|state|auth/i]
+
+/** A larger body is 413. */
+const maxBody = ByteSize.kibibytes(64)
+
+/** The limit of bodies, and what traces redact. */
+export const layerRequestRules = Layer.mergeAll(
+  Layer.succeed(HttpIncomingMessage.MaxBodySize, maxBody),
+  Layer.succeed(Headers.CurrentRedactedNames, secretHeaders),
+  Layer.succeed(UrlParams.CurrentRedactedNames, secretParameters)
+)

@@ -1,0 +1,110 @@
+/**
+ * The API as a function from `Request` to `Response`, without a listener (docs/design/library.md L10–L16).
+ *
+ * It serves every route, event streams included, on any runtime of the Fetch standard and within the process. When it
+ * ends, new requests get 503, streams end with a time to reconnect, and calls in flight finish within the grace.
+ *
+ * Pitfall: parsing the URL again to find the path. Its parser folds `..` and `\`, so a path that the contract does not
+ * have would reach an endpoint.
+ */
+import { EventStreams } from "@narthex/core"
+import { Context, Deferred, Duration, Effect, Exit, type Fiber, Layer, Option, type Scope } from "effect"
+import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Draining } from "../Draining.ts"
+import { FetchTransport } from "../transport/FetchTransport.ts"
+import { ApiRoutes, layerRequestRules, strictRouting } from "./ApiRoutes.ts"
+import { completed } from "./HttpConventions.ts"
+
+/** What a request does not say itself. */
+export interface Incoming {
+  /** The path below the API's base path with the query, as it was sent. */
+  readonly target: string
+  /** What paths of the API are prefixed with in `Location`: the base path, or nothing. */
+  readonly prefix: string
+  /** The address of the client; `null`: not known, and no header is trusted instead. */
+  readonly address: string | null
+}
+
+const CurrentIncoming = Context.Reference<Incoming>("@narthex/http/server/Incoming", {
+  defaultValue: () => ({ target: "/", prefix: "", address: null })
+})
+
+const locatedBelow = (prefix: string) => (response: HttpServerResponse.HttpServerResponse) => {
+  const { location } = response.headers
+  return prefix === "" || location === undefined
+    ? response
+    : HttpServerResponse.setHeader(response, "location", `${prefix}${location}`)
+}
+
+/** The refusal of a request that comes after the end. */
+const refused = () =>
+  HttpServerResponse.toWeb(
+    HttpServerResponse.setHeader(
+      completed(HttpServerResponse.empty({ status: 503 }), globalThis.crypto.randomUUID(), []),
+      "retry-after",
+      "1"
+    )
+  )
+
+const make = Effect.fnUntraced(function* (grace: Duration.Duration) {
+  const draining = yield* Draining
+  const streams = yield* EventStreams
+  const routes = ApiRoutes.pipe(Layer.provide([layerRequestRules, FetchTransport.layer, HttpServer.layerServices]))
+  const app = yield* Effect.provideService(HttpRouter.toHttpEffect(routes), HttpRouter.RouterConfig, strictRouting)
+  const rules = yield* Layer.build(layerRequestRules)
+  const context = Context.merge(yield* Effect.context<never>(), rules)
+
+  let closed = false
+  /** The calls in flight. */
+  const calls = new Set<Fiber.Fiber<unknown, unknown>>()
+  const idle = Deferred.makeUnsafe<void>()
+  const leave = (call: Fiber.Fiber<unknown, unknown>) => {
+    calls.delete(call)
+    if (closed && calls.size === 0) Deferred.doneUnsafe(idle, Exit.void)
+  }
+
+  const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
+    Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
+      Effect.withFiber((call) => {
+        const { address, prefix, target } = call.getRef(CurrentIncoming)
+        const peer = Option.fromNullishOr(address)
+        calls.add(call)
+        return app.pipe(
+          Effect.provideService(
+            HttpServerRequest.HttpServerRequest,
+            request.modify({ url: target, peerAddress: peer, remoteAddress: peer })
+          ),
+          Effect.map(locatedBelow(prefix)),
+          Effect.ensuring(Effect.sync(() => leave(call)))
+        )
+      })
+    )
+  )
+
+  // Registered last, so it runs before the routes end.
+  yield* Effect.addFinalizer(() =>
+    Effect.gen(function* () {
+      yield* draining.begin
+      yield* streams.drain(Duration.times(grace, 0.5))
+      closed = true
+      if (calls.size > 0) yield* Effect.timeoutOption(Deferred.await(idle), grace)
+      for (const call of calls) call.interruptUnsafe()
+    })
+  )
+
+  return FetchServer.of({
+    answer: (request, incoming) =>
+      closed ? Promise.resolve(refused()) : handler(request, Context.make(CurrentIncoming, incoming))
+  })
+})
+
+export class FetchServer extends Context.Service<
+  FetchServer,
+  {
+    /** Aborting the request's signal ends the call, and the body of its answer. Never rejects. */
+    readonly answer: (request: Request, incoming: Incoming) => Promise<Response>
+  }
+>()("@narthex/http/server/FetchServer") {
+  /** `grace`: how long streams and calls in flight may take to end; half of it is for the streams. */
+  static readonly layer = (grace: Duration.Duration) => Layer.effect(FetchServer, make(grace))
+}

@@ -1,0 +1,57 @@
+/**
+ * The API as a function of the Fetch standard and as a handler of Node: one API for the two forms in which servers hand
+ * over requests (docs/design/library.md L10–L20).
+ *
+ * Pitfall: taking the client's address from a header. Whoever is not behind the host's own proxy writes it himself, so
+ * a header counts only if the host's function reads it.
+ */
+import { belowBasePath, targetOfUrl } from "./basePath.ts"
+import type { FetchServer } from "./FetchServer.ts"
+import { type NodeHandler, requestFromNode, sendToNode } from "./nodeHandler.ts"
+import { isApiPath } from "./routeTable.ts"
+
+export interface HandlerOptions {
+  /** As `readBasePath` reads it. */
+  readonly basePath: string
+  /** Default: the socket's address for `node`, none for `fetch`. */
+  readonly clientAddress?: ((request: Request, socketAddress: string | null) => string | null) | undefined
+}
+
+const socketsOwn = (_: Request, socketAddress: string | null) => socketAddress
+
+/** Outside of the base path there is nothing: no endpoint has this path. */
+const nowhere = "/"
+
+export const handlers = (
+  answer: FetchServer["Service"]["answer"],
+  { basePath, clientAddress = socketsOwn }: HandlerOptions
+) => {
+  const fetch = (request: Request): Promise<Response> =>
+    answer(request, {
+      target: belowBasePath(basePath, targetOfUrl(request.url)) ?? nowhere,
+      prefix: basePath,
+      address: clientAddress(request, null)
+    })
+
+  const node: NodeHandler = (incoming, outgoing, next) => {
+    // Express takes the mount point off `url`; with a base path, it is the base path that counts.
+    const { baseUrl = "", originalUrl, url = "/" } = incoming
+    const [sent, prefix] = basePath === "" ? [url, baseUrl] : [originalUrl ?? url, basePath]
+    const target = belowBasePath(basePath, targetOfUrl(sent)) ?? nowhere
+    if (next !== undefined && !isApiPath(target.split("?")[0] ?? "")) return next()
+
+    const gone = new AbortController()
+    outgoing.on("error", () => {})
+    outgoing.on("close", () => {
+      if (!outgoing.writableFinished) gone.abort(new Error("The client closed the connection."))
+    })
+    const respond = async () => {
+      const request = requestFromNode(incoming, gone.signal)
+      const address = clientAddress(request, incoming.socket?.remoteAddress ?? null)
+      await sendToNode(await answer(request, { target, prefix, address }), incoming, outgoing, gone.signal)
+    }
+    respond().catch(() => outgoing.destroy())
+  }
+
+  return { fetch, node }
+}

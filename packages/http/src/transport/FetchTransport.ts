@@ -1,0 +1,51 @@
+/**
+ * `Transport` for requests and answers of the Fetch standard: browsers' workers, Deno, Bun, Node, and calls within the
+ * process.
+ *
+ * A `Headers` joins repeated headers with a comma, so one credential with a comma counts as two. No credential of this
+ * API contains one.
+ */
+import { Effect, Fiber, Layer } from "effect"
+import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { BodySink } from "./BodySink.ts"
+import { eventStreamHeaders, Transport } from "./Transport.ts"
+
+const signalOf = ({ source }: HttpServerRequest.HttpServerRequest): AbortSignal =>
+  source instanceof Request ? source.signal : new AbortController().signal
+
+const answer = ({ body }: BodySink) => {
+  const { "content-type": contentType, ...headers } = eventStreamHeaders
+  return HttpServerResponse.raw(body, { contentType, headers })
+}
+
+export const FetchTransport: { readonly layer: Layer.Layer<Transport> } = {
+  layer: Layer.effect(
+    Transport,
+    Effect.gen(function* () {
+      const scope = yield* Effect.scope
+      return Transport.of({
+        repeats: ({ headers }, name) => headers[name]?.includes(",") ?? false,
+        // The answer has passed the middleware that sets them.
+        announce: () => Effect.void,
+        streamed: (request) => {
+          let sink: BodySink | undefined
+          const opened = Effect.suspend(() =>
+            sink === undefined ? Effect.die(new Error("The stream was not opened.")) : Effect.succeed(answer(sink))
+          )
+          return {
+            open: () => {
+              sink = new BodySink(signalOf(request))
+              return sink
+            },
+            held: () => opened,
+            written: (writing) =>
+              Effect.gen(function* () {
+                const fiber = yield* Effect.forkIn(writing, scope, { startImmediately: true })
+                return yield* Effect.onError(opened, () => Fiber.interrupt(fiber))
+              })
+          }
+        }
+      })
+    })
+  )
+}

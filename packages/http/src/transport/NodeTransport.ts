@@ -1,0 +1,34 @@
+/** `Transport` on the requests and responses of `node:http` and `node:http2`. */
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import { Effect, Layer } from "effect"
+import { HttpServerResponse } from "effect/http"
+import { openSink } from "./responseSink.ts"
+import { Transport } from "./Transport.ts"
+
+const countOf = (rawHeaders: ReadonlyArray<string>, name: string) =>
+  rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
+
+export const NodeTransport: { readonly layer: Layer.Layer<Transport> } = {
+  layer: Layer.succeed(Transport, {
+    repeats: (request, name) => countOf(NodeHttpServerRequest.toIncomingMessage(request).rawHeaders, name) > 1,
+    // Node merges them with the headers of a head that is written later.
+    announce: (request, headers) =>
+      Effect.sync(() => {
+        const response = NodeHttpServerRequest.toServerResponse(request)
+        for (const [name, value] of Object.entries(headers)) response.setHeader(name, value)
+      }),
+    streamed: (request) => {
+      const response = NodeHttpServerRequest.toServerResponse(request)
+      return {
+        open: () => openSink(response),
+        // Over HTTP/1.1 the socket has been handed over, and the fiber of the request need not wait.
+        held: (stream) =>
+          Effect.as(
+            response.writableEnded ? Effect.void : Effect.onInterrupt(stream.ended, () => stream.close),
+            HttpServerResponse.empty()
+          ),
+        written: (writing) => Effect.as(writing, HttpServerResponse.empty())
+      }
+    }
+  })
+}

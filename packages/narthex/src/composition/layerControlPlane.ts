@@ -1,0 +1,36 @@
+/**
+ * The services of the core over what the options choose: the one composition, with and without Effect.
+ *
+ * Parts end in the reverse order of their dependencies: the runner gives its operations back first, storage ends last.
+ */
+import { EventFeed, layerMemoryComputes, layerRunner, layerServices, RegionCatalog, RegionId } from "@narthex/core"
+import { Draining } from "@narthex/http/web"
+import { Layer } from "effect"
+import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
+import { memory } from "../options/Storage.ts"
+import { layerIdentity } from "./identity.ts"
+import { layerReferences } from "./references.ts"
+import { layerSecrets } from "./secrets.ts"
+
+const seeded = (regions: ReadonlyArray<string>) =>
+  Layer.effectDiscard(RegionCatalog.use(({ seed }) => seed(regions.map((region) => RegionId.make(region)))))
+
+/** A call of the first moment would find a feed that has not reached the log, and be refused. */
+const fed = Layer.effectDiscard(EventFeed.use(({ ready }) => ready))
+
+/** Every service, without the background work. */
+export const layerCore = (options: CoreOptions) =>
+  Layer.merge(seeded(options.regions ?? ["local"]), fed).pipe(
+    Layer.provideMerge(layerServices),
+    Layer.provideMerge(Draining.layer),
+    Layer.provideMerge(layerSecrets(options)),
+    Layer.provideMerge(Layer.merge(layerIdentity(options), Layer.orDie(options.computes ?? layerMemoryComputes))),
+    Layer.provideMerge((options.storage ?? memory()).layer),
+    Layer.provideMerge(layerReferences(options))
+  )
+
+/** The background work, unless another process does it. */
+export const layerWork = ({ runner = true }: CoreOptions) => (runner ? layerRunner : Layer.empty)
+
+/** Every service, and the background work. */
+export const layerControlPlane = (options: CoreOptions) => Layer.provideMerge(layerWork(options), layerCore(options))

@@ -1,0 +1,50 @@
+/** Hands the options to the references of the core and the API. */
+import {
+  AccessPolicy,
+  defaultEventLimits,
+  defaultEventSettings,
+  defaultQuotas,
+  defaultWaitLimit,
+  EventSettings,
+  KeyLimit,
+  QuotaPolicy,
+  SessionPolicy,
+  WaitLimit
+} from "@narthex/core"
+import { defaultRateLimits, RateLimits, ServerIdentity } from "@narthex/http/web"
+import { Effect, Layer, Redacted } from "effect"
+import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
+
+/** The defaults with what was chosen; `null`: none. */
+const over = <A extends object>(defaults: A, chosen: Partial<A> | null | undefined): A | null =>
+  chosen === null ? null : { ...defaults, ...chosen }
+
+const none = { rates: null, streams: null, waits: null, keys: Number.POSITIVE_INFINITY }
+
+export const layerReferences = ({ events, proxyToken, sessions, signup, limits = {} }: CoreOptions) => {
+  const { keys, quotas, rates, streams, waits } = { quotas: undefined, ...(limits ?? none) }
+  const settings = { ...defaultEventSettings, ...events }
+  return Layer.mergeAll(
+    Layer.effect(
+      AccessPolicy,
+      Effect.map(AccessPolicy, (defaults) => ({ ...defaults, ...signup }))
+    ),
+    Layer.effect(
+      SessionPolicy,
+      Effect.map(SessionPolicy, (defaults) => ({ ...defaults, ...sessions }))
+    ),
+    keys === undefined ? Layer.empty : Layer.succeed(KeyLimit, keys),
+    Layer.succeed(WaitLimit, over(defaultWaitLimit, waits)),
+    Layer.succeed(QuotaPolicy, { ...defaultQuotas, ...quotas }),
+    Layer.succeed(RateLimits, over(defaultRateLimits, rates)),
+    Layer.succeed(EventSettings, { ...settings, limits: over(defaultEventLimits, streams) }),
+    Layer.effect(
+      ServerIdentity,
+      Effect.map(ServerIdentity, (defaults) => ({
+        ...defaults,
+        proxy_token: proxyToken === undefined ? null : Redacted.make(proxyToken, { label: "proxy token" }),
+        heartbeat: settings.heartbeat
+      }))
+    )
+  )
+}

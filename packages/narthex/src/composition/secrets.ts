@@ -1,0 +1,43 @@
+/** What is derived from the master secret: the pepper of API keys and the keys that sign session tokens. */
+import { KeyDigester } from "@narthex/core"
+import { JoseTokenSigner, MasterSecret, readMasterSecret } from "@narthex/http/web"
+import { Effect, Layer } from "effect"
+import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
+import { InvalidOptions } from "../options/InvalidOptions.ts"
+
+const howToMake = "Make one with `openssl rand -base64 32 | tr '+/' '-_' | tr -d '='` and keep it as long as the data."
+
+const layerMaster = ({ secret, storage }: CoreOptions): Layer.Layer<MasterSecret, InvalidOptions> => {
+  if (secret === undefined)
+    return storage?.durable === true
+      ? Layer.effectDiscard(
+          Effect.fail(
+            new InvalidOptions(`secret: storage that outlives the process needs a secret that does. ${howToMake}`)
+          )
+        ).pipe(Layer.provideMerge(MasterSecret.layerRandom))
+      : MasterSecret.layerRandom
+  return Layer.unwrap(
+    Effect.gen(function* () {
+      const text = typeof secret === "string" ? secret : yield* Effect.promise(secret)
+      const read = readMasterSecret(text)
+      if (read === undefined)
+        return yield* Effect.fail(
+          new InvalidOptions(`secret: expected 32 bytes as base64url (43 characters). ${howToMake}`)
+        )
+      return MasterSecret.layerGiven(read)
+    })
+  )
+}
+
+const Pepper = Layer.unwrap(
+  Effect.map(
+    Effect.flatMap(MasterSecret, ({ pepper }) => pepper(1)),
+    (pepper) => KeyDigester.layer(pepper)
+  )
+)
+
+/** Token signer and key digester, over the store of signing keys. */
+export const layerSecrets = (options: CoreOptions) =>
+  Layer.merge(JoseTokenSigner.layer({ issuer: options.issuer ?? "narthex" }), Pepper).pipe(
+    Layer.provide(layerMaster(options))
+  )

@@ -1,0 +1,85 @@
+/** What a host chooses. Every option has a default that works in memory (docs/design/library.md L1–L6). */
+import type {
+  AccessSettings,
+  ComputeDriver,
+  EventLimits,
+  EventSettings,
+  IdentityProvider,
+  QuotaSettings,
+  SessionSettings,
+  WaitLimit
+} from "@narthex/core"
+import type { OpenIdProvider, RateLimitSettings } from "@narthex/http/web"
+import type { Layer } from "effect"
+import type { Storage } from "./Storage.ts"
+
+/** An OpenID Connect provider, as its console shows it: issuer, client ids, and the rest where it differs. */
+export type Provider = typeof OpenIdProvider.Encoded
+
+/** Each member replaces one default. `null` switches the limits of a member off. */
+export interface Limits {
+  /** How often calls may be made. */
+  readonly rates?: Partial<RateLimitSettings> | null
+  /** How many event streams may be open. */
+  readonly streams?: Partial<EventLimits> | null
+  /** How many calls may wait for operations. */
+  readonly waits?: Partial<WaitLimit> | null
+  /** How many API keys an organization may have. */
+  readonly keys?: number
+  /** How much an organization may have. */
+  readonly quotas?: Partial<QuotaSettings>
+}
+
+/** The options that a control plane has with and without Effect. */
+export interface CoreOptions {
+  /** Default: `memory()`. */
+  readonly storage?: Storage
+  /**
+   * 32 bytes as base64url, or what reads them (`secretFile`). Session keys are encrypted with it and API keys digested:
+   * if it is lost, all of them are invalid. Required where the storage outlives the process; else random.
+   */
+  readonly secret?: string | (() => Promise<string>)
+  /** Who issues the id tokens that people sign in with. Default: none, the host signs people in. */
+  readonly identity?: ReadonlyArray<Provider> | Layer.Layer<IdentityProvider>
+  /** What runs Postgres for branches. Default: computes in memory, which start nothing. */
+  readonly computes?: Layer.Layer<ComputeDriver, unknown>
+  /** The ids of regions at the very first start, the default one first. Default: `local`. */
+  readonly regions?: ReadonlyArray<string>
+  /** Who may sign in. Default: everyone. */
+  readonly signup?: Partial<AccessSettings>
+  /** Lifetimes of sessions. */
+  readonly sessions?: Partial<SessionSettings>
+  /** Retention and sizes of event streams. */
+  readonly events?: Partial<Omit<EventSettings, "limits">>
+  /** `null` switches every limit off but the quotas. */
+  readonly limits?: Limits | null
+  /** `iss` and `aud` of session tokens; must stay the same while they are valid. Default: `narthex`. */
+  readonly issuer?: string
+  /** `false`: another process performs the operations. Default: `true`. */
+  readonly runner?: boolean
+  /** The token that proxies present to `/v1/proxy/*`. Default: these calls are refused. */
+  readonly proxyToken?: string
+}
+
+/** One line of the log. */
+export interface LogEntry {
+  readonly level: "debug" | "info" | "warning" | "error"
+  readonly message: string
+  readonly at: Date
+  /** The reason of a failure, for operators. */
+  readonly cause?: string
+}
+
+export interface ControlPlaneOptions extends CoreOptions {
+  /** Where the API is mounted, for example `/control`. Default: at the root. */
+  readonly basePath?: string
+  /**
+   * The address of a client, for limits, sessions and allowlists. Default: the socket's for `cp.node`, and none for
+   * `cp.fetch`: no header is trusted unless this function reads it.
+   */
+  readonly clientAddress?: (request: Request, socketAddress: string | null) => string | null
+  /** Gets warnings and errors. Default: one line on standard error. `off`: nothing. */
+  readonly log?: ((entry: LogEntry) => void) | "off"
+  /** How long, in milliseconds, `close` waits for streams and calls in flight. Default: 10,000. */
+  readonly grace?: number
+}

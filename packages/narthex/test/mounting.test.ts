@@ -1,0 +1,162 @@
+/** Where hosts mount the API: at a base path, behind a framework, with an address of their own choice. */
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { assert, describe, it } from "@effect/vitest"
+import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/index.ts"
+
+type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
+
+/** Serves with a listener while the work runs; `work` gets the port. */
+const listening = async (listener: Listener, work: (port: number) => Promise<void>) => {
+  const server = createServer(listener)
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  const address = server.address()
+  await work(typeof address === "object" ? (address?.port ?? 0) : 0).finally(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+}
+
+const exchange = (id_token: string) => ({
+  method: "POST",
+  body: JSON.stringify({ id_token }),
+  headers: { "content-type": "application/json" }
+})
+
+const withControlPlane = async (options: ControlPlaneOptions, work: (cp: ControlPlane) => Promise<void>) => {
+  await using cp = await createControlPlane({ log: "off", ...options })
+  await work(cp)
+}
+
+describe("a base path", () => {
+  it("a base path is where the API is, and nothing is outside of it", () =>
+    withControlPlane({ basePath: "/control/" }, async ({ fetch }) => {
+      const status = async (path: string) => (await fetch(new Request(`http://localhost${path}`))).status
+      assert.strictEqual(await status("/control/readyz"), 200)
+      assert.strictEqual(await status("/control/v1/regions"), 401)
+      for (const path of ["/readyz", "/control", "/controlreadyz", "/control//readyz", "/", "/other/control/readyz"])
+        assert.strictEqual(await status(path), 404, path)
+    }))
+
+  it("a handler below a mount point of Express serves the path below it", () =>
+    withControlPlane({}, async ({ node }) => {
+      // Express takes the mount point off `url`, and keeps the whole in `originalUrl`.
+      const express: Listener = (incoming, outgoing) => {
+        const originalUrl = incoming.url ?? "/"
+        Object.assign(incoming, { originalUrl, baseUrl: "/control", url: originalUrl.slice("/control".length) })
+        node(incoming, outgoing)
+      }
+      await listening(express, async (port) => {
+        assert.strictEqual((await fetch(`http://127.0.0.1:${port}/control/readyz`)).status, 200)
+      })
+    }))
+
+  it("a base path is compared with the whole path, also below a mount point of Express", () =>
+    withControlPlane({ basePath: "/control" }, async ({ node }) => {
+      const express: Listener = (incoming, outgoing) => {
+        const originalUrl = incoming.url ?? "/"
+        Object.assign(incoming, { originalUrl, baseUrl: "/control", url: originalUrl.slice("/control".length) })
+        node(incoming, outgoing)
+      }
+      await listening(express, async (port) => {
+        assert.strictEqual((await fetch(`http://127.0.0.1:${port}/control/readyz`)).status, 200)
+      })
+    }))
+})
+
+describe("a framework around the handler", () => {
+  it("paths that are not the API's are passed on, and unknown ones below /v1 are not", () =>
+    withControlPlane({}, async ({ node }) => {
+      const host: Listener = (incoming, outgoing) => node(incoming, outgoing, () => outgoing.end("the host"))
+      await listening(host, async (port) => {
+        const text = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
+        for (const path of ["/", "/about?v1", "/v2/projects", "/V1/projects"])
+          assert.strictEqual(await text(path), "the host")
+        for (const path of ["/v1/nothing", "/readyz", "/openapi.json"])
+          assert.notStrictEqual(await text(path), "the host")
+      })
+    }))
+
+  it("a body that the framework has read is read from what it left", () =>
+    withControlPlane({}, async ({ node }) => {
+      const json: Listener = (incoming, outgoing) => {
+        let text = ""
+        incoming.on("data", (chunk) => {
+          text += chunk
+        })
+        incoming.on("end", () => {
+          Object.assign(incoming, { body: text === "" ? {} : JSON.parse(text) })
+          setImmediate(() => node(incoming, outgoing))
+        })
+      }
+      await listening(json, async (port) => {
+        const url = `http://127.0.0.1:${port}/v1/auth/exchange`
+        assert.strictEqual((await fetch(url, exchange("none"))).status, 401, "it arrived as what it is")
+        const empty = await fetch(url, { method: "POST" })
+        assert.strictEqual(empty.status, 422, await empty.text())
+      })
+    }))
+
+  it("a body that is too large is refused, and the connection carries the next request", () =>
+    withControlPlane({}, async ({ node }) => {
+      await listening(node, async (port) => {
+        const large = await fetch(`http://127.0.0.1:${port}/v1/auth/exchange`, exchange("x".repeat(3_000_000)))
+        assert.strictEqual(large.status, 413)
+        await large.text()
+        assert.strictEqual((await fetch(`http://127.0.0.1:${port}/readyz`)).status, 200)
+      })
+    }))
+
+  it("methods that the Fetch standard does not have are answered like every unknown method", () =>
+    withControlPlane({}, async ({ node }) => {
+      await listening(node, async (port) => {
+        const status = (path: string) =>
+          new Promise((done) =>
+            request({ host: "127.0.0.1", port, method: "TRACE", path }, (incoming) => {
+              incoming.resume()
+              done(incoming.statusCode)
+            }).end()
+          )
+        assert.strictEqual(await status("/v1/regions"), 405)
+        assert.strictEqual(await status("/v1/nothing"), 404)
+      })
+    }))
+})
+
+describe("the address of a client", () => {
+  /** One sign-in a minute for each address. */
+  const limits = { rates: { exchange_per_minute: 1 } }
+  const forwarded = (address: string) => {
+    const sent = exchange("none")
+    return new Request("http://localhost/v1/auth/exchange", {
+      ...sent,
+      headers: { ...sent.headers, "x-forwarded-for": address, "narthex-client-address": address }
+    })
+  }
+
+  it("a header does not tell the address unless the host reads it", () =>
+    withControlPlane({ limits }, async ({ fetch }) => {
+      assert.strictEqual((await fetch(forwarded("192.0.2.1"))).status, 401)
+      assert.strictEqual((await fetch(forwarded("192.0.2.2"))).status, 429)
+    }))
+
+  it("the address is what the host's function says", () =>
+    withControlPlane({ limits, clientAddress: ({ headers }) => headers.get("x-forwarded-for") }, async ({ fetch }) => {
+      assert.strictEqual((await fetch(forwarded("192.0.2.1"))).status, 401)
+      assert.strictEqual((await fetch(forwarded("192.0.2.2"))).status, 401)
+      assert.strictEqual((await fetch(forwarded("::ffff:192.0.2.2"))).status, 429)
+    }))
+
+  it("the handler for Node takes the address of the socket, and offers it to the host's function", async () => {
+    const seen: Array<string | null> = []
+    const clientAddress = (_: Request, socketAddress: string | null) => {
+      seen.push(socketAddress)
+      return socketAddress
+    }
+    await withControlPlane({ clientAddress }, async ({ node }) => {
+      await listening(node, async (port) => {
+        await (await fetch(`http://127.0.0.1:${port}/readyz`)).text()
+      })
+    })
+    assert.deepStrictEqual(seen, ["127.0.0.1"])
+  })
+})

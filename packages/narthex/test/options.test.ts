@@ -1,0 +1,51 @@
+import { assert, describe, it } from "@effect/vitest"
+import { type ControlPlaneOptions, createControlPlane, InvalidOptions, memory } from "../src/index.ts"
+
+const refusal = async (options: ControlPlaneOptions) => {
+  const made = await createControlPlane({ log: "off", ...options }).catch((error: unknown) => error)
+  if (!(made instanceof InvalidOptions)) return assert.fail("The options were accepted.")
+  assert.strictEqual(made.code, "invalid_options")
+  return made.message
+}
+
+describe("the options of a control plane", () => {
+  it("storage that outlives the process is refused without a secret, with a sentence that says how to make one", async () => {
+    const message = await refusal({ storage: { ...memory(), durable: true } })
+    assert.match(message, /^secret: .*outlives the process.*openssl rand -base64 32/)
+  })
+
+  it("a secret of another length is refused without being shown", async () => {
+    const message = await refusal({ secret: "much-too-short" })
+    assert.match(message, /^secret: expected 32 bytes/)
+    assert.notInclude(message, "much-too-short")
+  })
+
+  it("a secret is taken from the function that reads it", async () => {
+    const secret = "A".repeat(43)
+    const cp = await createControlPlane({ storage: { ...memory(), durable: true }, secret: async () => `${secret}\n` })
+    await cp.close()
+  })
+
+  it("a provider that is not one is refused with the member that is wrong", async () => {
+    const provider = { id: "google", name: "Google", issuer: "ftp://accounts.google.com", client_ids: ["me"] }
+    assert.match(await refusal({ identity: [provider] }), /^identity: [\s\S]*issuer/)
+  })
+
+  it("a base path is refused unless it is one", async () => {
+    for (const basePath of ["control", "/a b", "/a/../b", "/a?b", "https://example.com/control"])
+      assert.match(await refusal({ basePath }), /^basePath: /)
+  })
+
+  it("two control planes in one process have nothing in common", async () => {
+    const [one, two] = [
+      await createControlPlane({ regions: ["eu-1"] }),
+      await createControlPlane({ regions: ["us-1"] })
+    ]
+    const keys = async ({ fetch }: typeof one) =>
+      (await fetch(new Request("http://localhost/.well-known/jwks.json"))).json()
+    const [first, second] = [await keys(one), await keys(two)]
+    assert.strictEqual(first.keys.length, 1)
+    assert.notDeepEqual(first, second)
+    await Promise.all([one.close(), two.close()])
+  })
+})
