@@ -50,12 +50,12 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["Entropy.ts", "Ids.ts", "StorageError.ts", "becauseOf.ts", "Refusals.ts", "Page.ts", "Digest.ts", "memory"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "Transaction.ts"],
     ...["events/ring", "events/streams"],
-    ...["authorization", "operations", "computes", "quotas", "allowlist", "guard"],
+    ...["authorization", "operations", "computes", "quotas", "allowlist", "guard", "host-events"],
     ...["sign-in", "key-issuing", "cli-login", "organizations", "provisioning", "proxying", "runner"],
     ...["ended-records", "memoryPorts.ts", "retention.ts", "CoreServices.ts", "index.ts"]
   ],
   postgres: [
-    ...["migrations", "driver", "database", "migrate.ts"],
+    ...["migrations", "driver", "host", "database", "migrate.ts"],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events"],
     ...["operations", "quotas", "allowlist", "guard", "cli-login", "ended-records"],
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]

@@ -147,5 +147,6 @@ const released = {
   "0012_instances": "12ffc1f8244c477edaf24dfaa78ca085",
   "0012b_static_computes": "e106cbef6a681fc0b72694f95a5d0929",
   "0012c_compute_home": "aa4909dc3f195730f01c47acdd9dab3e",
-  "0013_consent": "9bc51d919d5adde6eaba3108fc4defc3"
+  "0013_consent": "9bc51d919d5adde6eaba3108fc4defc3",
+  "0015_joined_events": "3db9f39966cfeaa4f108f081d7df63e2"
 }

@@ -83,3 +83,44 @@ export class ResourceBusy extends Schema.TaggedError<ResourceBusy>()("ResourceBu
     return `Operation ${this.blocking_operation_id} is still running on this branch. Try again when it has finished.`
   }
 }
+
+const refusedTransactions = {
+  unsupported:
+    "This storage has no transactions that a host could begin. Use storage on Postgres, in the same database.",
+  unknown_handle:
+    "The handle is none of node-postgres, postgres.js or Drizzle over either. Pass the client or the transaction itself.",
+  not_in_transaction:
+    "The handle is not in a transaction. Pass the handle that the transaction's callback received, or send BEGIN first.",
+  failed: "A statement has failed in this transaction. Roll it back, or roll back to a savepoint of your own.",
+  isolation:
+    "The transaction's isolation level is not READ COMMITTED, which this work relies on: it reads again after it has waited for a lock.",
+  other_database: "The transaction is on another database than the control plane. Open it on the same one.",
+  no_rights:
+    "The transaction's role may not use the control plane's tables. Grant it the rights of the control plane's role.",
+  busy: "This transaction runs another call of the control plane. Await that call first.",
+  nested: "A transaction of the control plane is already running. Use the one that is open.",
+  ended: "The transaction ended while the call was running. Await the call before the transaction ends.",
+  waits_for_commit:
+    "This call waits for what it commits, so it cannot run inside your transaction. Make it after the commit."
+} as const
+
+/** Why a transaction of a host could not be used. Nothing has changed in it, unless `code` is `ended`. */
+export class TransactionRefused extends Schema.TaggedError<TransactionRefused>()("TransactionRefused", {
+  code: Schema.Literals([
+    "unsupported",
+    "unknown_handle",
+    "not_in_transaction",
+    "failed",
+    "isolation",
+    "other_database",
+    "no_rights",
+    "busy",
+    "nested",
+    "ended",
+    "waits_for_commit"
+  ])
+}) {
+  override get message() {
+    return refusedTransactions[this.code]
+  }
+}

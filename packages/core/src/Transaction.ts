@@ -13,10 +13,13 @@ import type { EmittedEvent, NewEvent } from "./events/Envelope.ts"
 import { EventLog } from "./events/EventLog.ts"
 import { EmittingRegion } from "./events/EventSettings.ts"
 import { MemoryStorage } from "./memory/MemoryStorage.ts"
+import { TransactionRefused } from "./Refusals.ts"
 import type { StorageError } from "./StorageError.ts"
 
 /** What the running transaction collects. */
 interface Collected {
+  /** The host's handle, in a transaction that a host has begun. */
+  readonly host: object | undefined
   readonly events: Array<EmittedEvent>
   readonly afterwards: Array<Effect.Effect<void, unknown>>
 }
@@ -31,6 +34,26 @@ export interface TransactionParts {
   readonly append: (events: ReadonlyArray<EmittedEvent>) => Effect.Effect<void, StorageError>
   /** Runs after a commit that had events: a hint that there is something to sequence. */
   readonly committed: Effect.Effect<void>
+  /**
+   * Runs `work` inside the transaction of a host's handle: all its changes become part of it, or, when it fails, none.
+   * It never commits. Left out: the storage has no transactions that a host could begin.
+   */
+  readonly join?: <A, E, R>(
+    handle: object,
+    work: Effect.Effect<A, E, R>
+  ) => Effect.Effect<A, E | StorageError | TransactionRefused, R>
+}
+
+/** `work`, which collects what it emits and hands it to the log as its last step. */
+const collecting = <A, E, R>({ append }: TransactionParts, work: Effect.Effect<A, E, R>, host: object | undefined) => {
+  const events: Array<EmittedEvent> = []
+  const afterwards: Array<Effect.Effect<void, unknown>> = []
+  const whole = Effect.suspend(() => {
+    events.length = 0 // the adapter may run the work again
+    afterwards.length = 0
+    return Effect.tap(work, () => (events.length === 0 ? Effect.void : append(events)))
+  })
+  return { afterwards, events, whole: Effect.provideService(whole, Collected, { host, events, afterwards }) }
 }
 
 export class Transaction extends Context.Service<
@@ -38,6 +61,17 @@ export class Transaction extends Context.Service<
   {
     /** Commits everything that `work` changes and emits, or nothing. */
     readonly run: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>
+    /**
+     * Runs `work` inside a transaction that the host has begun on the same storage and ends itself
+     * (docs/design/events.md E40 to E46): everything that `work` changes and emits commits or rolls back with the host's
+     * own changes. A failure of `work` undoes `work` alone. `handle` is what the adapter accepts.
+     *
+     * Pitfall: ending the host's transaction before this has returned. What follows would not be part of it.
+     */
+    readonly within: <A, E, R>(
+      handle: object,
+      work: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | StorageError | TransactionRefused, R>
     /** Adds an event to the running transaction. Outside of a transaction it is a defect. */
     readonly emit: (event: NewEvent) => Effect.Effect<void>
     /**
@@ -52,18 +86,22 @@ export class Transaction extends Context.Service<
     run: (work) =>
       Effect.flatMap(Collected, (outer) => {
         if (outer !== undefined) return work
-        const events: Array<EmittedEvent> = []
-        const afterwards: Array<Effect.Effect<void, unknown>> = []
-        const whole = Effect.suspend(() => {
-          events.length = 0 // the adapter may run the work again
-          afterwards.length = 0
-          return Effect.tap(work, () => (events.length === 0 ? Effect.void : parts.append(events)))
-        })
-        return parts.begin(Effect.provideService(whole, Collected, { events, afterwards })).pipe(
+        const { afterwards, events, whole } = collecting(parts, work, undefined)
+        return parts.begin(whole).pipe(
           Effect.tap(() => (events.length === 0 ? Effect.void : parts.committed)),
           // What `afterCommit` may fail with is among the errors of the work that called it.
           Effect.tap(() => Effect.forEach(afterwards, (it) => it as Effect.Effect<void>, { discard: true }))
         )
+      }),
+    within: (handle, work) =>
+      Effect.flatMap(Collected, (outer) => {
+        if (outer !== undefined) return outer.host === handle ? work : new TransactionRefused({ code: "nested" })
+        if (parts.join === undefined) return new TransactionRefused({ code: "unsupported" })
+        const { afterwards, whole } = collecting(parts, work, handle)
+        const waitsForNothing = Effect.suspend(() =>
+          afterwards.length === 0 ? Effect.void : new TransactionRefused({ code: "waits_for_commit" })
+        )
+        return parts.join(handle, Effect.tap(whole, waitsForNothing))
       }),
     emit: (event) =>
       Effect.gen(function* () {

@@ -17,7 +17,7 @@ import { Database } from "./database/Database.ts"
 const whenBusy = { retries: 3, delay: "2 millis" } as const
 
 const make = Effect.gen(function* () {
-  const { transaction } = yield* Database
+  const { join, transaction } = yield* Database
   const { append, sequence, wake } = yield* EventLog
   // Holds at most one pending request: commits that arrive during a run share the next one.
   const requests = yield* Queue.sliding<void>(1)
@@ -37,6 +37,7 @@ const make = Effect.gen(function* () {
 
   return Transaction.make({
     begin: transaction,
+    join,
     append,
     committed: Effect.asVoid(Queue.offer(requests, undefined))
   })

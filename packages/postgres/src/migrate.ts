@@ -12,7 +12,7 @@ import { StorageError } from "@narthex/core"
 import { Duration, Effect } from "effect"
 import { Database } from "./database/Database.ts"
 import { unlimited } from "./database/SessionLimits.ts"
-import { StatementLimit } from "./driver/transacting.ts"
+import { StatementLimit } from "./driver/Attempt.ts"
 import { events } from "./migrations/0001_events.ts"
 import { accounts } from "./migrations/0002_accounts.ts"
 import { projects } from "./migrations/0003_projects.ts"
@@ -29,6 +29,7 @@ import { instances } from "./migrations/0012_instances.ts"
 import { staticComputes } from "./migrations/0012b_static_computes.ts"
 import { computeHome } from "./migrations/0012c_compute_home.ts"
 import { consent } from "./migrations/0013_consent.ts"
+import { joinedEvents } from "./migrations/0015_joined_events.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -47,7 +48,8 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0012_instances", instances],
   ["0012b_static_computes", staticComputes],
   ["0012c_compute_home", computeHome],
-  ["0013_consent", consent]
+  ["0013_consent", consent],
+  ["0015_joined_events", joinedEvents]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

@@ -18,12 +18,14 @@
  */
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
-import { StorageError } from "@narthex/core"
-import { Context, Effect, Layer, Redacted, type Scope, Stream } from "effect"
+import { StorageError, type TransactionRefused } from "@narthex/core"
+import { Context, Effect, Layer, Predicate, Redacted, type Scope, Stream } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
+import { attemptOn, HostStatementFailed } from "../driver/Attempt.ts"
 import { listening, type Notice } from "../driver/listening.ts"
 import { transacting } from "../driver/transacting.ts"
 import { types } from "../driver/values.ts"
+import { joining } from "../host/joining.ts"
 import { defaultSessionLimits, parametersOf, type SessionLimits, settingLocally } from "./SessionLimits.ts"
 
 export interface DatabaseOptions {
@@ -70,6 +72,20 @@ export class Database extends Context.Service<
     readonly transaction: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E | StorageError, R>
 
     /**
+     * Runs `work` inside a transaction that a host has begun on this database and ends itself. `handle` is a client of
+     * node-postgres, the handle of a transaction or a reserved connection of postgres.js, or a transaction of Drizzle
+     * over either. When `work` fails or is interrupted, what it changed is undone up to a savepoint and the host's
+     * transaction goes on. Nothing is committed and nothing is run again.
+     */
+    readonly join: <A, E, R>(
+      handle: object,
+      work: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E | StorageError | TransactionRefused, R>
+
+    /** Whether this runs inside `join`: the commit comes later, and is another's. */
+    readonly joined: Effect.Effect<boolean>
+
+    /**
      * The notifications of a channel, and the state of the subscription to it: `Subscribed` before the first
      * notification and after each `Lost`, which is emitted as soon as the loss is detected. Never ends, never fails.
      */
@@ -86,8 +102,20 @@ export class Database extends Context.Service<
 /**
  * The name of the constraint when a statement (or COMMIT) failed because of a duplicate; `undefined` for other causes.
  */
-export const uniqueViolation = (error: StorageError): string | undefined =>
-  isSqlError(error.cause) && error.cause.reason._tag === "UniqueViolation" ? error.cause.reason.constraint : undefined
+export const uniqueViolation = ({ cause }: StorageError): string | undefined => {
+  if (isSqlError(cause)) return cause.reason._tag === "UniqueViolation" ? cause.reason.constraint : undefined
+  return cause instanceof HostStatementFailed ? violated(cause.cause) : undefined
+}
+
+/** The constraint in the error of a host's driver: node-postgres and postgres.js have other names for it. */
+const violated = (error: unknown): string | undefined => {
+  if (!(Predicate.hasProperty(error, "code") && error.code === "23505")) return undefined
+  const named = [
+    Predicate.hasProperty(error, "constraint") ? error.constraint : undefined,
+    Predicate.hasProperty(error, "constraint_name") ? error.constraint_name : undefined
+  ]
+  return named.find(Predicate.isString)
+}
 
 const failing = (operation: string) => (cause: unknown) => new StorageError({ operation, cause })
 
@@ -122,6 +150,8 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
     const listener =
       listenUrl === "off" ? undefined : PgConnection.make({ ...session, url: yield* parsable(listenUrl) })
 
+    const join = joining(pool, (text) => statement(text, []), parameters)
+
     return Database.of({
       query: <Row extends object>(operation: string, text: string, params: ReadonlyArray<unknown> = []) =>
         statement(text, params).pipe(
@@ -132,6 +162,8 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
         ),
       transaction: (work) =>
         transaction(work, failing("Database.transaction")).pipe(Effect.withSpan("Database.transaction")),
+      join: (handle, work) => join(handle, work).pipe(Effect.withSpan("Database.join")),
+      joined: Effect.map(attemptOn(pool), (attempt) => attempt?.host !== undefined),
       listen: (channel) => (listener === undefined ? Stream.never : listening(listener, channel))
     })
   })

@@ -5,35 +5,20 @@
  * The driver's own `withTransaction` is not used: it dies when ROLLBACK finds the connection lost, and it nests by
  * savepoints. Here a connection that fails to roll back leaves the pool, which makes the server roll back.
  */
-import type { PgConnection, Result } from "@effect/sql-pg/PgConnection"
+import type { PgConnection } from "@effect/sql-pg/PgConnection"
 import type { PgPool } from "@effect/sql-pg/PgPool"
-import { Cause, Context, Data, type Duration, Effect, Exit, Scope } from "effect"
-import { isSqlError, type SqlError } from "effect/sql/SqlError"
-
-/**
- * The time limit of one statement, including the wait for a connection. Then the server cancels it. Migrations have
- * none.
- */
-export const StatementLimit = Context.Reference<Duration.Input>("@narthex/postgres/driver/StatementLimit", {
-  defaultValue: () => "30 seconds"
-})
-
-/** A statement that did not take effect, where Postgres sent no error of its own. */
-class NotDone extends Data.TaggedError("NotDone")<{ readonly message: string }> {}
-
-/** One run of a transaction's work. */
-interface Attempt {
-  readonly connection: PgConnection
-  /** The first failure inside, caught or not. An attempt with a doom is rolled back. */
-  doom: Cause.Cause<unknown> | undefined
-}
-
-/**
- * The open attempts of this fiber, by pool, so that two databases in one program do not use each other's connection.
- */
-const Attempts = Context.Reference<ReadonlyMap<PgPool, Attempt>>("@narthex/postgres/driver/Attempts", {
-  defaultValue: () => new Map()
-})
+import { Cause, Effect, Exit, Scope } from "effect"
+import { isSqlError } from "effect/sql/SqlError"
+import {
+  type Answer,
+  type Attempt,
+  attemptOn,
+  dooming,
+  limited,
+  NotDone,
+  provideAttempt,
+  type StatementFailure
+} from "./Attempt.ts"
 
 const maxAttempts = 5
 
@@ -46,28 +31,17 @@ const undoneByServer = (doom: Cause.Cause<unknown> | undefined): boolean =>
       (reason.error.reason._tag === "DeadlockError" || reason.error.reason._tag === "SerializationError")
   ) ?? false
 
-const dooming = (attempt: Attempt) => (cause: Cause.Cause<unknown>) =>
-  Effect.sync(() => {
-    attempt.doom ??= cause
-  })
-
-const limited = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | NotDone, R> =>
-  Effect.flatMap(StatementLimit, (duration) =>
-    Effect.timeoutOrElse(work, {
-      duration,
-      orElse: () => Effect.fail(new NotDone({ message: "Postgres took too long." }))
-    })
-  )
-
 /** `onBegin` is the first statement of every transaction. */
 export const transacting = (pool: PgPool, onBegin?: string) => {
-  const here = Effect.map(Attempts, (attempts) => attempts.get(pool))
+  const here = attemptOn(pool)
 
-  const statement = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<Result, SqlError | NotDone> =>
-    Effect.flatMap(here, (attempt) =>
-      attempt === undefined
-        ? limited(pool.use((connection) => connection.query(text, params)))
-        : Effect.onError(limited(attempt.connection.query(text, params)), dooming(attempt))
+  const statement = (text: string, params: ReadonlyArray<unknown>): Effect.Effect<Answer, StatementFailure> =>
+    Effect.flatMap(
+      here,
+      (attempt): Effect.Effect<Answer, StatementFailure> =>
+        attempt === undefined
+          ? limited(pool.use((connection) => connection.query(text, params)))
+          : Effect.onError(limited(attempt.send(text, params)), dooming(attempt))
     )
 
   const begin = (connection: PgConnection) =>
@@ -95,7 +69,11 @@ export const transacting = (pool: PgPool, onBegin?: string) => {
     failed: (cause: unknown) => E2
   ) =>
     Effect.gen(function* () {
-      const attempt: Attempt = { connection, doom: undefined }
+      const attempt: Attempt = {
+        send: (text, params) => connection.query(text, params),
+        host: undefined,
+        doom: undefined
+      }
       const exit = yield* Effect.exit(work(attempt))
       if (Exit.isSuccess(exit) && attempt.doom === undefined) {
         const committed = yield* Effect.exit(Effect.onError(commit(connection), dooming(attempt)))
@@ -121,12 +99,7 @@ export const transacting = (pool: PgPool, onBegin?: string) => {
               connection,
               (attempt) =>
                 restore(
-                  Effect.andThen(
-                    Effect.mapError(begin(connection), failed),
-                    Effect.flatMap(Attempts, (outer) =>
-                      Effect.provideService(work, Attempts, new Map(outer).set(pool, attempt))
-                    )
-                  )
+                  Effect.andThen(Effect.mapError(begin(connection), failed), provideAttempt(work, pool, attempt))
                 ),
               failed
             )

@@ -62,17 +62,17 @@ const make = Effect.gen(function* () {
 
   return EventLog.of({
     append: (emitted) =>
-      Effect.asVoid(
+      Effect.flatMap(database.joined, (joined) =>
         query(
           "EventLog.append",
-          `insert into event_outbox (org_id, project_id, type, source, region_id, at, internal, data)
-           select it.org_id, it.project_id, it.type, it.source, it.region_id, it.at, it.internal, it.data
+          `insert into event_outbox (org_id, project_id, type, source, region_id, at, internal, data, joined)
+           select it.org_id, it.project_id, it.type, it.source, it.region_id, it.at, it.internal, it.data, $2
            from rows from (jsonb_to_recordset($1) as (
                org_id uuid, project_id text, type text, source text, region_id text, at timestamptz,
                internal boolean, data jsonb))
              with ordinality as it(org_id, project_id, type, source, region_id, at, internal, data, n)
            order by it.n`,
-          [storable(emitted.map((event) => ({ ...event, at: DateTime.formatIso(event.at) })))]
+          [storable(emitted.map((event) => ({ ...event, at: DateTime.formatIso(event.at) }))), joined]
         )
       ),
     sequence: Effect.gen(function* () {

@@ -1,0 +1,69 @@
+/**
+ * One run of a transaction's work, and how statements find the one that they belong to: the fiber carries its open
+ * attempts. What is the same whether this package has begun the transaction or a host has.
+ */
+import type { PgPool } from "@effect/sql-pg/PgPool"
+import { type Cause, Context, Data, type Duration, Effect } from "effect"
+import type { SqlError } from "effect/sql/SqlError"
+
+/**
+ * The time limit of one statement, including the wait for a connection. Then the server cancels it. Migrations have
+ * none.
+ */
+export const StatementLimit = Context.Reference<Duration.Input>("@narthex/postgres/driver/StatementLimit", {
+  defaultValue: () => "30 seconds"
+})
+
+/** A statement that did not take effect, where Postgres sent no error of its own. */
+export class NotDone extends Data.TaggedError("NotDone")<{ readonly message: string }> {}
+
+/** A statement that failed on the connection of a host. `cause` is the error of the host's driver. */
+export class HostStatementFailed extends Data.TaggedError("HostStatementFailed")<{ readonly cause: unknown }> {}
+
+/** Why a statement failed. */
+export type StatementFailure = SqlError | NotDone | HostStatementFailed
+
+/** What a statement answers, by the representations of `Database`. */
+export interface Answer {
+  readonly rows: ReadonlyArray<object>
+}
+
+export interface Attempt {
+  readonly send: (text: string, params: ReadonlyArray<unknown>) => Effect.Effect<Answer, StatementFailure>
+  /** The host's handle, in a transaction that a host has begun. */
+  readonly host: object | undefined
+  /** The first failure inside, caught or not. An attempt with a doom is rolled back. */
+  doom: Cause.Cause<unknown> | undefined
+}
+
+/**
+ * The open attempts of this fiber, by pool, so that two databases in one program do not use each other's connection.
+ */
+export const Attempts = Context.Reference<ReadonlyMap<PgPool, Attempt>>("@narthex/postgres/driver/Attempts", {
+  defaultValue: () => new Map()
+})
+
+/** The attempt that statements of this fiber belong to. */
+export const attemptOn = (pool: PgPool): Effect.Effect<Attempt | undefined> =>
+  Effect.map(Attempts, (attempts) => attempts.get(pool))
+
+/** `work`, whose statements on this pool belong to the attempt. */
+export const provideAttempt = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+  pool: PgPool,
+  attempt: Attempt
+): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Attempts, (outer) => Effect.provideService(work, Attempts, new Map(outer).set(pool, attempt)))
+
+export const dooming = (attempt: Attempt) => (cause: Cause.Cause<unknown>) =>
+  Effect.sync(() => {
+    attempt.doom ??= cause
+  })
+
+export const limited = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E | NotDone, R> =>
+  Effect.flatMap(StatementLimit, (duration) =>
+    Effect.timeoutOrElse(work, {
+      duration,
+      orElse: () => Effect.fail(new NotDone({ message: "Postgres took too long." }))
+    })
+  )
