@@ -14,6 +14,7 @@ import { eventLog } from "./list/eventLog.ts"
 import { eventRing } from "./list/eventRing.ts"
 import { eventRingParts } from "./list/eventRingParts.ts"
 import { eventStream } from "./list/eventStream.ts"
+import { host } from "./list/host.ts"
 import { instances } from "./list/instances.ts"
 import { keys } from "./list/keys.ts"
 import { lists } from "./list/lists.ts"
@@ -61,6 +62,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...operationRunner,
   ...operationStore,
   ...packages,
+  ...host,
   ...postgresEvents,
   ...postgresStores,
   ...proxyAdmission,

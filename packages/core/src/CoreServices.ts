@@ -13,6 +13,7 @@ import { StreamScheduler } from "./events/streams/StreamScheduler.ts"
 import { Authentication } from "./guard/Authentication.ts"
 import { Authorization } from "./guard/Authorization.ts"
 import { layerStreamAuthority } from "./guard/streamAuthority.ts"
+import { HostEvents } from "./host-events/HostEvents.ts"
 import { ApiKeys } from "./key-issuing/ApiKeys.ts"
 import { KeyUses } from "./keys/KeyUses.ts"
 import { Operations } from "./operations/Operations.ts"
@@ -71,7 +72,7 @@ const Work = Layer.mergeAll(
 const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
 
 /** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
-export const layerWithoutStreams = Layer.mergeAll(People, Work, Access).pipe(
+export const layerWithoutStreams = Layer.mergeAll(People, Work, Access, HostEvents.layer).pipe(
   Layer.provideMerge(Quotas.layer),
   Layer.provideMerge(Keys),
   Layer.provideMerge(Layer.merge(EventFeed.layer, EventHistory.layer))

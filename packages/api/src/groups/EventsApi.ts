@@ -69,4 +69,10 @@ export class EventsApi extends HttpApiGroup.make("events")
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)
-  .annotateMerge(OpenApi.annotations({ title: "Events", description: "Server-sent events and their history." })) {}
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Events",
+      description:
+        "Server-sent events and their history. A program that embeds the control plane may publish types of its own, with the source `host`. Clients ignore types and members that they do not know."
+    })
+  ) {}

@@ -1,0 +1,101 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: pieces of source text are no templates
+/** The host's transaction, and events of the host. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+const transactions = [
+  "packages/postgres/test/host/hostTransaction.test.ts",
+  "packages/postgres/test/host/refusals.test.ts"
+]
+const events = ["packages/core/test/host-events/HostEvents.test.ts"]
+
+export const host: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "host",
+    file: "packages/postgres/src/migrations/0015_joined_events.ts",
+    tests: transactions,
+    faults: [
+      {
+        id: "host-place-at-commit",
+        find: "deferrable initially deferred",
+        put: "deferrable initially immediate",
+        why: "An event of a host's transaction takes its place at the commit."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/postgres/src/host/placing.ts",
+    tests: transactions,
+    faults: [
+      {
+        id: "host-temporary-table",
+        find: "search_path: `${schema}, pg_temp`",
+        put: "search_path: schema",
+        why: "A temporary table of the host hides no table."
+      },
+      {
+        id: "host-put-back",
+        find: "const set = Object.entries(before)",
+        put: "const set = Object.entries(before).slice(1)",
+        why: "The host's settings are set back."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/postgres/src/host/joining.ts",
+    tests: transactions,
+    faults: [
+      {
+        id: "host-isolation",
+        find: 'found.isolation !== "read committed" && found.isolation !== "read uncommitted"',
+        put: 'found.isolation === "serializable"',
+        why: "A snapshot of the transaction's start is refused."
+      },
+      {
+        id: "host-doomed",
+        find: "Exit.isSuccess(exit) && attempt.doom === undefined",
+        put: "Exit.isSuccess(exit)",
+        why: "A failed statement dooms the call, even when it is caught."
+      },
+      {
+        id: "host-same-transaction",
+        find: "if (!(rows[0] as { readonly same: boolean }).same)",
+        put: "if (rows.length === 0)",
+        why: "A transaction that ended during the call is noticed."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/core/src/host-events/HostEvents.ts",
+    tests: events,
+    faults: [
+      {
+        id: "host-event-size",
+        find: "(yield* EventSettings).event_bytes - envelopeBytes",
+        put: "(yield* EventSettings).event_bytes",
+        why: "A published event fits into a frame."
+      },
+      {
+        id: "host-event-organization",
+        find: "yield* orNotFound(accounts.findOrganization(org_id))",
+        put: "yield* accounts.findOrganization(org_id)",
+        why: "The organization of an event exists."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/core/src/host-events/EventTypes.ts",
+    tests: events,
+    faults: [
+      {
+        id: "host-event-reserved",
+        find: "return reservedWords.has(first)",
+        put: "return first === type",
+        why: "A host cannot publish the control plane's types."
+      }
+    ]
+  }
+]
