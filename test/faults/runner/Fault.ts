@@ -24,12 +24,9 @@ export type Area =
   | "authorization"
   | "credentials"
   | "quotas"
-<<<<<<< HEAD
   | "packages"
   | "testing"
-=======
   | "host"
->>>>>>> f5c8516 (core: hosts publish event types of their own)
 
 /** The faults of one file as a list states them: what they share is written once. */
 export interface FaultsOfFile {
