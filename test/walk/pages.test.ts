@@ -1,5 +1,7 @@
 /** The shell blocks of the documentation use only programs, scripts, commands and flags that exist. */
+import { once } from "node:events"
 import { existsSync, globSync, readFileSync } from "node:fs"
+import { createServer } from "node:http"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -44,7 +46,7 @@ const commandsOf = ({ at, text }: Block): ReadonlyArray<Command> => {
 
 const recorded = blocks.map((block) => ({ block, commands: commandsOf(block) }))
 
-const cli = "packages/cli/dist/narthex.js"
+const cli = "packages/cli/bin/narthex.js"
 
 /** The arguments of a call of the command line, in any spelling. */
 const cliArguments = ([program, ...args]: Command): Command | undefined => {
@@ -59,6 +61,26 @@ const each = <A>(choose: (command: Command) => A | undefined) =>
       return chosen === undefined ? [] : [{ at: block.at, chosen }]
     })
   )
+
+/** The address of a server that answers every call with 403. */
+const refusingServer = Effect.map(
+  Effect.acquireRelease(
+    Effect.promise(async () => {
+      const server = createServer((_, response) => response.writeHead(403).end())
+      await once(server.listen(0, "127.0.0.1"), "listening")
+      return server
+    }),
+    (server) =>
+      Effect.sync(() => {
+        server.close()
+        server.closeAllConnections()
+      })
+  ),
+  (server) => {
+    const address = server.address()
+    return `http://127.0.0.1:${typeof address === "object" && address !== null ? address.port : 0}`
+  }
+)
 
 describe("the shell blocks of the documentation", () => {
   it("the shell blocks of the documentation are found with all of their commands", () => {
@@ -97,8 +119,9 @@ describe("the shell blocks of the documentation", () => {
 
   it.effect("shell blocks use only commands and flags of the command line", () =>
     Effect.gen(function* () {
-      // Signed in nowhere, and no server at that address: a command that is written well ends for one of these reasons.
-      const variables = { NARTHEX_URL: "http://127.0.0.1:1" }
+      // Signed in nowhere, at a server that refuses everything: a command that is written well ends for one of these
+      // reasons.
+      const variables = { NARTHEX_URL: yield* refusingServer }
       const setting = { home: yield* freshHome, variables, stdin: keySecret() }
       const refusals = (args: Command) =>
         Effect.map(runNarthex(args, setting), ({ code, stderr }) => (code === 2 ? [stderr] : []))
