@@ -9,7 +9,7 @@ export const root = resolve(import.meta.dirname, "../..")
 export const programs = {
   platform: join(root, "packages/server/dist/narthex-platform.js"),
   server: join(root, "packages/server/dist/narthex-server.js"),
-  cli: join(root, "packages/cli/dist/narthex.js")
+  cli: join(root, "packages/cli/bin/narthex.js")
 }
 
 export type Account = "root" | "ordinary"

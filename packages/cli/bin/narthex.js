@@ -1,16 +1,31 @@
 #!/usr/bin/env node
-// The executable of the package. It checks the version of Node and loads the bundle, dist/narthex.js.
-import { existsSync } from "node:fs"
+// The executable of the package. It checks the version of Node and loads the bundle, dist/narthex.js, from the compile
+// cache of an earlier run. `--version` alone is answered without it.
+import { existsSync, readFileSync } from "node:fs"
+import module from "node:module"
+import { homedir } from "node:os"
+import { join } from "node:path"
 
 const bundle = new URL("../dist/narthex.js", import.meta.url)
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
+const [first, ...others] = process.argv.slice(2)
+
+// Pitfall: the default folder of the cache. It is shared by the users of a machine, and what it holds is executed.
+const compileFromCache = () => {
+  const set = process.env.XDG_CACHE_HOME
+  module.enableCompileCache(join(set === undefined || set === "" ? join(homedir(), ".cache") : set, "narthex"))
+}
 
 if (major < 22 || (major === 22 && minor < 19)) {
   console.error(`narthex needs Node 22.19 or newer; this is ${process.version}.`)
   process.exitCode = 1
-} else if (existsSync(bundle)) {
-  await import(bundle.href)
-} else {
+} else if (!existsSync(bundle)) {
   console.error("narthex is not built yet. Build it with: npm run build")
   process.exitCode = 1
+} else if (first === "--version" && others.length === 0) {
+  const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
+  console.log(`narthex v${version}`)
+} else {
+  compileFromCache()
+  await import(bundle.href)
 }

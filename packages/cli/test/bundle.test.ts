@@ -1,6 +1,15 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process"
 import { once } from "node:events"
-import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import {
+  copyFileSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { pathToFileURL } from "node:url"
@@ -21,7 +30,7 @@ beforeAll(async () => {
   await bundle(file)
   mkdirSync(join(folder, "bin"))
   copyFileSync(join(import.meta.dirname, "..", "bin", "narthex.js"), bin)
-  writeFileSync(join(folder, "package.json"), '{"type":"module"}')
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", version }))
 })
 const children = new Set<ChildProcessWithoutNullStreams>()
 afterEach(() => {
@@ -171,9 +180,24 @@ describe("the bundle", () => {
     assert.strictEqual(stderr(), "")
   })
 
-  it("bin/narthex.js loads the bundle", async () => {
-    const { code, stdout } = await ended(start(["--version"], {}, bin))
+  it("bin/narthex.js prints the version of the package as the bundle does, without loading it", async () => {
+    const preload = counting(folder)
+    const { code, stderr, stdout } = await ended(run([...preload, bin, "--version"]))
     assert.deepStrictEqual([code, stdout], [0, `narthex v${version}\n`])
+    assert.deepStrictEqual(startUpOf(stderr).files, [pathToFileURL(bin).href])
+  })
+
+  it("bin/narthex.js keeps the compiled bundle in the user's cache", async () => {
+    const cache = join(folder, "cache")
+    const { code, stdout } = await ended(start(["--help"], { XDG_CACHE_HOME: cache }, bin))
+    const direct = await ended(start(["--help"]))
+    assert.deepStrictEqual([code, stdout], [0, direct.stdout])
+    assert.isNotEmpty(readdirSync(join(cache, "narthex")))
+  })
+
+  it("bin/narthex.js works where nothing can be cached", async () => {
+    const { code, stderr } = await ended(start(["--help"], { XDG_CACHE_HOME: "/dev/null" }, bin))
+    assert.deepStrictEqual([code, stderr], [0, ""])
   })
 
   it("bin/narthex.js without a bundle prints the command that builds it", async () => {

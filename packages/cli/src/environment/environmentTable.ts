@@ -39,5 +39,10 @@ export const environmentTable: ReadonlyArray<EnvironmentVariable> = [
     name: "XDG_CONFIG_HOME",
     fallback: "~/.config",
     meaning: "The folder that contains narthex/credentials.json."
+  },
+  {
+    name: "XDG_CACHE_HOME",
+    fallback: "~/.cache",
+    meaning: "The folder that contains the compiled form of narthex, which makes its start faster."
   }
 ]
