@@ -67,7 +67,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport"],
     ...["sessions", "limits", "middleware", "events", "handlers", "server", "web.ts", "index.ts"]
   ],
-  narthex: ["options", "composition", "ControlPlane.ts", "index.ts"],
+  narthex: ["options", "failures", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "index.ts"],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login", "commands"],

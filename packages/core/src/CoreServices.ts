@@ -6,6 +6,7 @@ import { Layer } from "effect"
 import { IpAllowlist } from "./allowlist/IpAllowlist.ts"
 import { CliLogin } from "./cli-login/CliLogin.ts"
 import { EventFeed } from "./events/EventFeed.ts"
+import { EventFollowing } from "./events/EventFollowing.ts"
 import { EventHistory } from "./events/EventHistory.ts"
 import { EventBroker } from "./events/streams/EventBroker.ts"
 import { EventStreams } from "./events/streams/EventStreams.ts"
@@ -36,6 +37,7 @@ import { OperationCancels } from "./runner/OperationCancels.ts"
 import { OperationRunner } from "./runner/OperationRunner.ts"
 import { Reconciler } from "./runner/Reconciler.ts"
 import { RoleReconciler } from "./runner/RoleReconciler.ts"
+import { People } from "./sign-in/People.ts"
 import { Sessions } from "./sign-in/Sessions.ts"
 import { SignIn } from "./sign-in/SignIn.ts"
 
@@ -46,11 +48,12 @@ export const layerStreams = EventStreams.layer.pipe(
   Layer.provide(StreamScheduler.layer)
 )
 
-const People = Layer.mergeAll(
+const Accounts = Layer.mergeAll(
   Invitations.layer,
   OperatorAccounts.layer,
   Organizations.layer,
   OwnInvitations.layer,
+  People.layer,
   Sessions.layer
 ).pipe(Layer.provideMerge(SignIn.layer))
 
@@ -72,9 +75,10 @@ const Work = Layer.mergeAll(
 const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
 
 /** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
-export const layerWithoutStreams = Layer.mergeAll(People, Work, Access, HostEvents.layer).pipe(
+export const layerWithoutStreams = Layer.mergeAll(Accounts, Work, Access, HostEvents.layer).pipe(
   Layer.provideMerge(Quotas.layer),
   Layer.provideMerge(Keys),
+  Layer.provideMerge(EventFollowing.layer),
   Layer.provideMerge(Layer.merge(EventFeed.layer, EventHistory.layer))
 )
 

@@ -48,7 +48,7 @@ import type {
   TooManyStreams,
   TooManyWaits
 } from "@narthex/core"
-import { Effect } from "effect"
+import { Effect, Predicate } from "effect"
 
 const retrySoon = 1000
 
@@ -107,6 +107,12 @@ export const toProblem = <E extends DomainError>(error: E): ProblemOf<E> => {
   const answer = answers[error._tag] as unknown as (error: E) => ProblemOf<E>
   return answer(error)
 }
+
+/** The problem of an error that is not known to be one of the domain; `undefined`: it is none. */
+export const problemOf = (error: unknown): ProblemOf<DomainError> | undefined =>
+  Predicate.hasProperty(error, "_tag") && typeof error._tag === "string" && Object.hasOwn(answers, error._tag)
+    ? toProblem(error as unknown as DomainError) // the table has a row for its tag
+    : undefined
 
 /** Maps every domain error of an effect to its problem, and logs the cause of storage errors. */
 export const problems = <A, E extends DomainError, R>(

@@ -1,10 +1,17 @@
 /** A control plane as its host holds it, and how it is made (docs/design/library.md). */
+import { type Client, type ClientOptions, createClient, type SessionJson } from "@narthex/api"
 import { FetchServer, handlers, type NodeHandler, readBasePath } from "@narthex/http/web"
 import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime } from "effect"
-import { layerCore, layerWork } from "./composition/layerControlPlane.ts"
+import { layerControlPlane, layerCore, layerWork, type Services } from "./composition/layerControlPlane.ts"
 import { layerLog } from "./composition/logging.ts"
-import type { ControlPlaneOptions } from "./options/ControlPlaneOptions.ts"
-import { InvalidOptions } from "./options/InvalidOptions.ts"
+import { invalidOptions, toFailure } from "./failures/failures.ts"
+import { type Authenticate, makeAuthenticate } from "./host/Caller.ts"
+import { type Events, makeEvents } from "./host/follow.ts"
+import { makePeople, makeSessions, type People, type Sessions } from "./host/people.ts"
+import { type IpAllowlist, makeIpAllowlist, makeOperations, type Operations } from "./host/projects.ts"
+import { makeRun } from "./host/Run.ts"
+import { layerHttp } from "./layerHttp.ts"
+import type { ControlPlaneOptions, CoreOptions } from "./options/ControlPlaneOptions.ts"
 
 export interface ControlPlane extends AsyncDisposable {
   /**
@@ -12,21 +19,44 @@ export interface ControlPlane extends AsyncDisposable {
    * the call and the body of its answer. Never rejects.
    */
   readonly fetch: (request: Request) => Promise<Response>
-  /**
-   * The same as a handler for `node:http`, Express and Fastify. With `next`, paths that are not the API's are passed
-   * on.
-   */
+  /** The same as a handler for `node:http`, Express and Fastify. With `next`, paths that are not the API's are passed on. */
   readonly node: NodeHandler
   /**
-   * Ends it in order: new requests are refused, streams are told to reconnect, calls in flight finish, operations are
-   * given back, connections are closed. Every call returns the same promise.
+   * The typed client of the API in this process, under the same authorization as over HTTP: on behalf of a session or an
+   * API key. Its twin for another process is `createClient({ baseUrl, credential })`.
+   */
+  readonly client: (
+    credential?: string | Pick<SessionJson, "access_token">,
+    options?: Pick<ClientOptions, "headers" | "onRefresh" | "retries">
+  ) => Client
+  // The host's own calls. They skip authorization, because the host is the authority; nothing else does.
+  readonly people: People
+  readonly sessions: Sessions
+  readonly authenticate: Authenticate
+  readonly ipAllowlist: IpAllowlist
+  readonly events: Events
+  readonly operations: Operations
+  /**
+   * Ends it in order: new requests are refused, streams are told to reconnect, calls in flight finish, operations are given
+   * back, connections are closed. Every call returns the same promise.
    */
   readonly close: () => Promise<void>
 }
 
+/** The same for programs with Effect. */
+export const ControlPlane = {
+  /** Every service of the core, and the background work. */
+  layer: (options: CoreOptions = {}) => layerControlPlane(options),
+  /** The API as routes of the host's own router, over the services of `layer`. */
+  layerHttp
+}
+
+/** Any origin: the client's requests never leave the process. */
+const origin = "http://narthex.invalid"
+
 /**
- * Makes a control plane; in memory unless the options say otherwise. Rejects with `InvalidOptions`, or with the failure
- * of the storage.
+ * Makes a control plane; in memory unless the options say otherwise. Rejects with the codes `invalid_options` and
+ * `unavailable`.
  *
  * @example
  * await using cp = await createControlPlane()
@@ -34,7 +64,7 @@ export interface ControlPlane extends AsyncDisposable {
 export const createControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
   const basePath = readBasePath(options.basePath ?? "")
   if (basePath === undefined)
-    throw new InvalidOptions(`basePath: expected a path such as "/control", not ${JSON.stringify(options.basePath)}.`)
+    throw invalidOptions(`basePath: expected a path such as "/control", not ${JSON.stringify(options.basePath)}.`)
   const grace = Duration.millis(options.grace ?? 10_000)
   const runtime = ManagedRuntime.make(
     layerWork(options).pipe(
@@ -43,22 +73,42 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
       Layer.provideMerge(layerLog(options))
     )
   )
-  const built = await runtime.runPromiseExit(
-    Effect.context<Layer.Success<ReturnType<typeof layerCore>> | FetchServer>()
-  )
+  const built = await runtime.runPromiseExit(Effect.context<Services | FetchServer>())
   if (Exit.isFailure(built)) {
     await runtime.dispose()
-    throw Cause.squash(built.cause)
+    throw toFailure(Cause.squash(built.cause))
   }
-  const { answer } = Context.get(built.value, FetchServer)
+  const context = built.value
+  const closed = new AbortController()
+  const run = makeRun(context, closed.signal)
+  const { fetch, node } = handlers(Context.get(context, FetchServer).answer, {
+    basePath,
+    clientAddress: options.clientAddress
+  })
+
   let closing: Promise<void> | undefined
   const close = () => {
+    closed.abort()
     closing ??= runtime.dispose()
     return closing
   }
 
   return {
-    ...handlers(answer, { basePath, clientAddress: options.clientAddress }),
+    fetch,
+    node,
+    client: (credential, more = {}) =>
+      createClient({
+        ...more,
+        baseUrl: `${origin}${basePath}`,
+        fetch,
+        ...(credential === undefined ? {} : { credential })
+      }),
+    people: makePeople(run),
+    sessions: makeSessions(run),
+    authenticate: makeAuthenticate(run),
+    ipAllowlist: makeIpAllowlist(run),
+    events: makeEvents(context, closed.signal),
+    operations: makeOperations(run),
     close,
     [Symbol.asyncDispose]: close
   }

@@ -1,6 +1,19 @@
 /** The public surface of the package: re-exports only. */
-export { type ProblemCode, problemCatalog } from "@narthex/api"
+export {
+  type Client,
+  type ClientEvent,
+  isNarthexError,
+  NarthexError,
+  type ProblemCode,
+  problemCatalog,
+  type SessionJson
+} from "@narthex/api"
 export * from "./ControlPlane.ts"
+export { type HostFailureCode, hostFailures } from "./failures/failures.ts"
+export type { Authenticate, AuthenticateOptions, Caller, RequiredOf } from "./host/Caller.ts"
+export type { Events, HostItem, Subscription } from "./host/follow.ts"
+export type { From, Identity, People, Person, Sessions } from "./host/people.ts"
+export type { IpAllowlist, Operations } from "./host/projects.ts"
+export type { HttpOptions } from "./layerHttp.ts"
 export * from "./options/ControlPlaneOptions.ts"
-export * from "./options/InvalidOptions.ts"
 export * from "./options/Storage.ts"

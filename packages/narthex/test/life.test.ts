@@ -38,7 +38,7 @@ describe("the life of a control plane", () => {
     const answer = await cp.fetch(new Request("http://localhost/v1/regions"))
     assert.strictEqual(answer.status, 503)
     assert.strictEqual(answer.headers.get("retry-after"), "1")
-    assert.strictEqual((await answer.json()).code, "unavailable")
+    assert.include(await answer.text(), '"code":"unavailable"')
   })
 
   it("a control plane is closed when its scope is left", async () => {

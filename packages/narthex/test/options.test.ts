@@ -1,9 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ControlPlaneOptions, createControlPlane, InvalidOptions, memory } from "../src/index.ts"
+import { type ControlPlaneOptions, createControlPlane, isNarthexError, memory } from "../src/index.ts"
 
 const refusal = async (options: ControlPlaneOptions) => {
-  const made = await createControlPlane({ log: "off", ...options }).catch((error: unknown) => error)
-  if (!(made instanceof InvalidOptions)) return assert.fail("The options were accepted.")
+  const made: unknown = await createControlPlane({ log: "off", ...options }).catch((error: unknown) => error)
+  if (!isNarthexError(made)) return assert.fail("The options were accepted.")
   assert.strictEqual(made.code, "invalid_options")
   return made.message
 }
@@ -41,9 +41,7 @@ describe("the options of a control plane", () => {
       await createControlPlane({ regions: ["eu-1"] }),
       await createControlPlane({ regions: ["us-1"] })
     ]
-    const keys = async ({ fetch }: typeof one) =>
-      (await fetch(new Request("http://localhost/.well-known/jwks.json"))).json()
-    const [first, second] = [await keys(one), await keys(two)]
+    const [first, second] = [await one.client().auth.jwks(), await two.client().auth.jwks()]
     assert.strictEqual(first.keys.length, 1)
     assert.notDeepEqual(first, second)
     await Promise.all([one.close(), two.close()])

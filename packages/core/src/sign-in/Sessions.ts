@@ -1,7 +1,8 @@
 /**
  * Web sessions, step by step (docs/design/identity.md I2, I21–I29):
  *
- * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account.
+ * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account. `start`:
+ *    the same for a person whom the host has authenticated (`People`).
  * 2. `refresh`: a session JWT, valid or expired, becomes a fresh one while the window of the sign-in lasts.
  * 3. `switchOrg`: the session acts in another organization. It confirms a membership that the first sign-in made.
  * 4. `logout` and `end`: the session ends, on every instance, from the next request on.
@@ -14,9 +15,10 @@ import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { Membership } from "../accounts/Membership.ts"
 import { personalOrgId } from "../accounts/Organization.ts"
+import type { User } from "../accounts/User.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
 import { sessionRevoked } from "../events/InternalEvents.ts"
-import { makeSessionId, OrgId, requestedId, SessionId, type UserId } from "../Ids.ts"
+import { makeSessionId, OrgId, requestedId, SessionId, UserId } from "../Ids.ts"
 import { maxPageSize } from "../Page.ts"
 import { InvalidCredential, NotFound, orNotFound, SignInRequired } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -25,6 +27,7 @@ import { SessionStore } from "../sessions/SessionStore.ts"
 import { TokenSigner } from "../sessions/TokenSigner.ts"
 import { Transaction } from "../Transaction.ts"
 import { activeSession } from "./activeSession.ts"
+import { AccountDisabled, hostProvider } from "./HostIdentity.ts"
 import { IdentityProvider, type IdTokenToVerify, InvalidIdToken, type ProviderUnavailable } from "./IdentityProvider.ts"
 import { type IssuedSession, issueToken } from "./issueToken.ts"
 import { EmailNotAllowed, SignIn } from "./SignIn.ts"
@@ -53,6 +56,14 @@ export class Sessions extends Context.Service<
       token: IdTokenToVerify,
       device: Device
     ) => Effect.Effect<IssuedSession, InvalidIdToken | ProviderUnavailable | EmailNotAllowed | StorageError>
+    /**
+     * A session of a known person, without an id token: for hosts that have authenticated the person. Like an exchange,
+     * it is refused to a disabled account and to an address that may not sign in.
+     */
+    readonly start: (
+      user: UserId,
+      device: Device
+    ) => Effect.Effect<IssuedSession, NotFound | AccountDisabled | EmailNotAllowed | StorageError>
     readonly refresh: (
       token: Redacted.Redacted
     ) => Effect.Effect<IssuedSession, InvalidCredential | SignInRequired | EmailNotAllowed | StorageError>
@@ -85,6 +96,35 @@ export class Sessions extends Context.Service<
       const { emit, run } = yield* Transaction
       const issue = issueToken(accounts, signer)
 
+      /** Inserts a session. `digest`: of the id token that begins it. */
+      const opened = Effect.fnUntraced(function* (
+        user: User,
+        landing: OrgId,
+        provider: string,
+        device: Device,
+        digest: string | null
+      ) {
+        const now = yield* DateTime.now
+        const id = yield* makeSessionId
+        const session = new Session({
+          id,
+          user_id: user.id,
+          active_org_id: landing,
+          generation: 1,
+          refreshed_at: now,
+          signed_in_at: now,
+          revoked_at: null,
+          revoked_reason: null,
+          provider,
+          user_agent: device.user_agent === null ? null : device.user_agent.slice(0, 256),
+          address: device.address,
+          // Without an id token nothing can begin a session again; the digest is the session's own.
+          id_token_digest: digest ?? `${hostProvider} ${id}`
+        })
+        yield* store.insert(session)
+        return session
+      })
+
       const exchange = Effect.fn("Sessions.exchange")(function* (token: IdTokenToVerify, device: Device) {
         const identity = yield* Effect.tapErrorTag(provider.verify(token), "InvalidIdToken", (error) =>
           refusedSignIn(error.provider, error.cause)
@@ -98,22 +138,7 @@ export class Sessions extends Context.Service<
               ? yield* store.spend(identity.token_digest, identity.expires_at)
               : !(yield* store.isSpent(identity.token_digest))
           if (!fresh) return yield* new InvalidIdToken({ cause: "the token was used before" })
-          const now = yield* DateTime.now
-          const session = new Session({
-            id: yield* makeSessionId,
-            user_id: user.id,
-            active_org_id: landing,
-            generation: 1,
-            refreshed_at: now,
-            signed_in_at: now,
-            revoked_at: null,
-            revoked_reason: null,
-            provider: identity.provider,
-            user_agent: device.user_agent === null ? null : device.user_agent.slice(0, 256),
-            address: device.address,
-            id_token_digest: identity.token_digest
-          })
-          yield* store.insert(session)
+          const session = yield* opened(user, landing, identity.provider, device, identity.token_digest)
           return { session, user }
         })
         const { session, user } = yield* run(begin).pipe(
@@ -122,6 +147,20 @@ export class Sessions extends Context.Service<
             refusedSignIn(identity.provider, "the sign-in allowlist does not hold its address")
           )
         )
+        return yield* issue(session, user)
+      })
+
+      const start = Effect.fn("Sessions.start")(function* (id: UserId, device: Device) {
+        const begin = Effect.gen(function* () {
+          const user = yield* orNotFound(accounts.findUser(requestedId(UserId, id)))
+          if (user.disabled_at !== null) return yield* new AccountDisabled({})
+          if (!maySignIn(yield* AccessPolicy, user)) return yield* new EmailNotAllowed({})
+          const landed = yield* accounts.landingOf(user.id)
+          const landing = Option.getOrElse(landed, () => personalOrgId(user.id))
+          const session = yield* opened(user, landing, hostProvider, device, null)
+          return { session, user }
+        })
+        const { session, user } = yield* run(begin)
         return yield* issue(session, user)
       })
 
@@ -239,7 +278,7 @@ export class Sessions extends Context.Service<
         yield* run(step)
       })
 
-      return Sessions.of({ exchange, refresh, switchOrg, logout, list, end })
+      return Sessions.of({ exchange, start, refresh, switchOrg, logout, list, end })
     })
   )
 }

@@ -1,5 +1,5 @@
 /**
- * The API as a function from `Request` to `Response`, without a listener (docs/design/library.md L10–L16).
+ * The API as a function from `Request` to `Response`, without a listener (docs/design/library.md N10–N16).
  *
  * It serves every route, event streams included, on any runtime of the Fetch standard and within the process. When it
  * ends, new requests get 503, streams end with a time to reconnect, and calls in flight finish within the grace.
@@ -50,7 +50,11 @@ const make = Effect.fnUntraced(function* (grace: Duration.Duration) {
   const draining = yield* Draining
   const streams = yield* EventStreams
   const routes = ApiRoutes.pipe(Layer.provide([layerRequestRules, FetchTransport.layer, HttpServer.layerServices]))
-  const app = yield* Effect.provideService(HttpRouter.toHttpEffect(routes), HttpRouter.RouterConfig, strictRouting)
+  // A router and a memo map of its own: a host's router is the same layer, and would get the routes and their rules.
+  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, strictRouting)
+  const mounted = Layer.provide(routes, Layer.succeed(HttpRouter.HttpRouter, router))
+  yield* Layer.buildWithMemoMap(mounted, yield* Layer.makeMemoMap, yield* Effect.scope)
+  const app = router.asHttpEffect()
   const rules = yield* Layer.build(layerRequestRules)
   const context = Context.merge(yield* Effect.context<never>(), rules)
 

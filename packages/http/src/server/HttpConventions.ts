@@ -61,7 +61,7 @@ const basic = (code: ProblemCode) => ({
 })
 
 /** One sentence or two for each code: equal for every cause, so that a refusal does not say what exists. */
-const detailOf = (code: string) =>
+export const detailOf = (code: string) =>
   isProblemCode(code) ? `${problemCatalog[code].title} ${problemCatalog[code].next}` : undefined
 
 const challenge = (code: string) =>

@@ -1,6 +1,6 @@
 /**
  * The API as a function of the Fetch standard and as a handler of Node: one API for the two forms in which servers hand
- * over requests (docs/design/library.md L10–L20).
+ * over requests (docs/design/library.md N10–N20).
  *
  * Pitfall: taking the client's address from a header. Whoever is not behind the host's own proxy writes it himself, so
  * a header counts only if the host's function reads it.

@@ -2,7 +2,7 @@
  * The body of a `Response` as a sink of the event broker.
  *
  * The body queues at most `highWater` bytes and one write. While the queue is full, the stream waits for the reader, as
- * it waits for a socket on Node, so back-pressure and slow readers have the same rules (docs/design/library.md L13).
+ * it waits for a socket on Node, so back-pressure and slow readers have the same rules (docs/design/library.md N13).
  *
  * Pitfall: closing the body at `end` at once. The reader would get everything, but the stream would not learn when: its
  * place would be given back, or its connection destroyed, before the last bytes were read.

@@ -29,6 +29,9 @@ export const layerCore = (options: CoreOptions) =>
     Layer.provideMerge(layerReferences(options))
   )
 
+/** What the core offers to a host. */
+export type Services = Layer.Success<ReturnType<typeof layerCore>>
+
 /** The background work, unless another process does it. */
 export const layerWork = ({ runner = true }: CoreOptions) => (runner ? layerRunner : Layer.empty)
 

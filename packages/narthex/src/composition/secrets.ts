@@ -1,18 +1,19 @@
 /** What is derived from the master secret: the pepper of API keys and the keys that sign session tokens. */
+import type { NarthexError } from "@narthex/api"
 import { KeyDigester } from "@narthex/core"
 import { JoseTokenSigner, MasterSecret, readMasterSecret } from "@narthex/http/web"
 import { Effect, Layer } from "effect"
+import { invalidOptions } from "../failures/failures.ts"
 import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
-import { InvalidOptions } from "../options/InvalidOptions.ts"
 
 const howToMake = "Make one with `openssl rand -base64 32 | tr '+/' '-_' | tr -d '='` and keep it as long as the data."
 
-const layerMaster = ({ secret, storage }: CoreOptions): Layer.Layer<MasterSecret, InvalidOptions> => {
+const layerMaster = ({ secret, storage }: CoreOptions): Layer.Layer<MasterSecret, NarthexError> => {
   if (secret === undefined)
     return storage?.durable === true
       ? Layer.effectDiscard(
           Effect.fail(
-            new InvalidOptions(`secret: storage that outlives the process needs a secret that does. ${howToMake}`)
+            invalidOptions(`secret: storage that outlives the process needs a secret that does. ${howToMake}`)
           )
         ).pipe(Layer.provideMerge(MasterSecret.layerRandom))
       : MasterSecret.layerRandom
@@ -22,7 +23,7 @@ const layerMaster = ({ secret, storage }: CoreOptions): Layer.Layer<MasterSecret
       const read = readMasterSecret(text)
       if (read === undefined)
         return yield* Effect.fail(
-          new InvalidOptions(`secret: expected 32 bytes as base64url (43 characters). ${howToMake}`)
+          invalidOptions(`secret: expected 32 bytes as base64url (43 characters). ${howToMake}`)
         )
       return MasterSecret.layerGiven(read)
     })

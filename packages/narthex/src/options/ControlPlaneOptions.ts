@@ -1,4 +1,4 @@
-/** What a host chooses. Every option has a default that works in memory (docs/design/library.md L1–L6). */
+/** What a host chooses. Every option has a default that works in memory (docs/design/library.md N1–N6). */
 import type {
   AccessSettings,
   ComputeDriver,

@@ -1,0 +1,192 @@
+/**
+ * Follows the events of an organization or a project inside the process, for hosts (docs/design/library.md N29–N32).
+ *
+ * A subscription is a cursor. What the feed delivers waits in a bounded buffer; when the buffer is full, the rest is read
+ * from the log when it is asked for, so a slow reader costs bounded memory and loses nothing that the log retains. What the
+ * log no longer has is a `Gap` in its place.
+ *
+ * Pitfall: leaving the state of reading the log after a page without more. An event that was delivered while the page was
+ * read is in neither, so the log is read again whenever something was delivered in between.
+ */
+import { Context, Deferred, Effect, Exit, Layer, type Scope, Stream } from "effect"
+import type { OrgId, ProjectId } from "../Ids.ts"
+import type { StorageError } from "../StorageError.ts"
+import { type Envelope, type LoggedEvent, toEnvelope } from "./Envelope.ts"
+import { EventFeed } from "./EventFeed.ts"
+import { EventHistory } from "./EventHistory.ts"
+import { noEvent, parseLastEventId } from "./EventId.ts"
+import { EventLog } from "./EventLog.ts"
+
+export interface FollowRequest {
+  readonly org_id: OrgId
+  /** `null`: the whole organization. */
+  readonly project_id: ProjectId | null
+  /** The types of events to deliver; empty: all. */
+  readonly types: ReadonlyArray<string>
+  /** Starts after the event with this id; `null`: with the events from now on. */
+  readonly after: string | null
+}
+
+export type Followed =
+  | { readonly _tag: "Event"; readonly envelope: Envelope }
+  /**
+   * Events are missing here: read the state again. `too_old`: the log no longer has them. `malformed`: `after` is no id.
+   * `ahead`: `after` is newer than the log, which was restored from an earlier state. `log_reset`: this happened while
+   * following.
+   */
+  | { readonly _tag: "Gap"; readonly reason: "too_old" | "malformed" | "ahead" | "log_reset" }
+
+/** Events that wait for their reader. */
+const buffered = 256
+const page = 100
+
+class Follower {
+  readonly #request: FollowRequest
+  readonly #history: EventHistory["Service"]
+  readonly #log: EventLog["Service"]
+  /** Has the position of the request been compared with the log? */
+  #located = false
+  #buffer: Array<Followed> = []
+  /** The newest event that was delivered or buffered. */
+  #position: string | undefined
+  /** Does the log have more than the buffer? */
+  #behind: boolean
+  /** Deliveries since the last read of the log began. */
+  #delivered = 0
+  #started = false
+  #changed = Deferred.makeUnsafe<void>()
+
+  constructor(request: FollowRequest, history: EventHistory["Service"], log: EventLog["Service"]) {
+    this.#request = request
+    this.#history = history
+    this.#log = log
+    this.#behind = request.after !== null
+    if (request.after === null) return
+    const last = parseLastEventId(request.after)
+    if (last._tag === "After") this.#position = last.position
+    else {
+      this.#behind = false
+      this.#buffer.push({ _tag: "Gap", reason: "malformed" })
+    }
+  }
+
+  /** The feed starts, or starts again. */
+  restart() {
+    if (!this.#started) {
+      this.#started = true
+      return
+    }
+    this.#buffer = [{ _tag: "Gap", reason: "log_reset" }]
+    this.#position = undefined
+    this.#behind = false
+    this.#wake()
+  }
+
+  deliver(batch: ReadonlyArray<LoggedEvent>) {
+    let any = false
+    for (const event of batch) {
+      if (!this.#shows(event) || (this.#position !== undefined && event.id <= this.#position)) continue
+      any = true
+      if (this.#buffer.length >= buffered) this.#behind = true
+      if (this.#behind) continue
+      this.#position = event.id
+      this.#buffer.push({ _tag: "Event", envelope: toEnvelope(event) })
+    }
+    if (!any) return
+    this.#delivered += 1
+    this.#wake()
+  }
+
+  /** What is there, at least one item; waits for it. */
+  get next(): Effect.Effect<ReadonlyArray<Followed>, StorageError> {
+    return Effect.gen({ self: this }, function* () {
+      for (;;) {
+        const changed = this.#changed
+        if (this.#buffer.length > 0) return this.#buffer.splice(0)
+        if (!this.#behind) yield* Deferred.await(changed)
+        else if (this.#located) yield* this.#read
+        else yield* this.#locate
+      }
+    })
+  }
+
+  /** A position beyond the log is of a lost timeline: what happened since cannot be told. */
+  get #locate() {
+    return Effect.gen({ self: this }, function* () {
+      const from = this.#position
+      const head = yield* this.#log.headOf(this.#request.org_id)
+      this.#located = true
+      if (from === undefined || this.#position !== from || from <= head) return
+      this.#buffer.push({ _tag: "Gap", reason: "ahead" })
+      this.#position = head
+    })
+  }
+
+  get #read() {
+    return Effect.gen({ self: this }, function* () {
+      const { org_id, project_id } = this.#request
+      this.#delivered = 0
+      const from = this.#position
+      const read = yield* this.#history.read(org_id, project_id, { after: from ?? noEvent, limit: page })
+      if (this.#position !== from) return // the log started again in between
+      if (!read.complete) this.#buffer.push({ _tag: "Gap", reason: "too_old" })
+      for (const envelope of read.events) {
+        this.#position = envelope.id
+        if (this.#wants(envelope.type)) this.#buffer.push({ _tag: "Event", envelope })
+      }
+      if (read.next_cursor === null && this.#delivered === 0) this.#behind = false
+    })
+  }
+
+  #shows({ internal, org_id, project_id, type }: LoggedEvent): boolean {
+    const wanted = this.#request
+    return (
+      !internal &&
+      org_id === wanted.org_id &&
+      (wanted.project_id === null || project_id === wanted.project_id) &&
+      this.#wants(type)
+    )
+  }
+
+  #wants(type: string): boolean {
+    return this.#request.types.length === 0 || this.#request.types.includes(type)
+  }
+
+  #wake() {
+    const changed = this.#changed
+    this.#changed = Deferred.makeUnsafe()
+    Deferred.doneUnsafe(changed, Exit.void)
+  }
+}
+
+export class EventFollowing extends Context.Service<
+  EventFollowing,
+  {
+    /**
+     * Subscribes at once, until the scope closes: no event that commits after this call is missed. The stream ends with
+     * its reader only; a failure of the log ends it.
+     */
+    readonly follow: (
+      request: FollowRequest
+    ) => Effect.Effect<Stream.Stream<Followed, StorageError>, never, Scope.Scope>
+  }
+>()("@narthex/core/events/EventFollowing") {
+  static readonly layer: Layer.Layer<EventFollowing, never, EventFeed | EventHistory | EventLog> = Layer.effect(
+    EventFollowing,
+    Effect.gen(function* () {
+      const feed = yield* EventFeed
+      const history = yield* EventHistory
+      const log = yield* EventLog
+      return EventFollowing.of({
+        follow: Effect.fnUntraced(function* (request) {
+          const follower = new Follower(request, history, log)
+          yield* feed.subscribe({
+            restart: () => follower.restart(),
+            deliver: (batch) => follower.deliver(batch)
+          })
+          return Stream.fromIterableEffectRepeat(follower.next)
+        })
+      })
+    })
+  )
+}

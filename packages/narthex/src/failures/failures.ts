@@ -1,0 +1,59 @@
+/**
+ * What rejects a call of the host: a `NarthexError`, as for calls of the API (docs/design/library.md N22).
+ *
+ * A failure that the API also answers has its code, status and sentences. What only a host can meet has a code of
+ * `hostFailures`.
+ */
+import { clientFailure, NarthexError } from "@narthex/api"
+import { detailOf, problemOf } from "@narthex/http/web"
+import { Cause, Predicate } from "effect"
+
+/** Codes that only a host meets. They are stable, like those of `problemCatalog`. */
+export const hostFailures = {
+  invalid_options: "The options do not make a control plane.",
+  account_disabled: "The account is disabled.",
+  closed: "The control plane is closed.",
+  internal: "The call failed for a reason that it does not declare."
+} as const
+
+export type HostFailureCode = keyof typeof hostFailures
+
+/** `detail`: what is known in addition, with what to do next. */
+export const hostFailure = (code: HostFailureCode, detail: string, cause?: unknown) =>
+  new NarthexError<HostFailureCode>({
+    code,
+    title: hostFailures[code],
+    detail,
+    ...(cause === undefined ? {} : { cause })
+  })
+
+export const invalidOptions = (detail: string, cause?: unknown) => hostFailure("invalid_options", detail, cause)
+
+const ofDisabled = (error: unknown) =>
+  Predicate.isTagged(error, "AccountDisabled")
+    ? hostFailure("account_disabled", "The account is disabled. Enable it before the person signs in.", error)
+    : undefined
+
+/** The error that a host gets for a failure. */
+export const toFailure = (error: unknown): NarthexError => {
+  if (error instanceof NarthexError) return error
+  const problem = problemOf(error)
+  if (problem !== undefined) {
+    const { code, status, title } = problem
+    return new NarthexError({
+      code,
+      status,
+      title,
+      detail: problem.detail ?? detailOf(code),
+      retry_after_ms: "retry_after_ms" in problem ? problem.retry_after_ms : undefined,
+      cause: error
+    })
+  }
+  return (
+    ofDisabled(error) ?? hostFailure("internal", "The call failed. The cause says why; report it if it stays.", error)
+  )
+}
+
+/** The same for the end of an effect that did not succeed. `signal`: of the call. */
+export const failureOf = (cause: Cause.Cause<unknown>, signal: AbortSignal | undefined): NarthexError =>
+  Cause.hasInterruptsOnly(cause) ? clientFailure("aborted", { cause: signal?.reason }) : toFailure(Cause.squash(cause))

@@ -1,0 +1,95 @@
+/**
+ * Who calls an endpoint of the host, and what they may do (docs/design/library.md N24–N28).
+ *
+ * Everything is read from storage for each call: a revocation or a demotion acts on the next one.
+ */
+import type { Whoami } from "@narthex/api"
+import {
+  type AnyCaller,
+  Authentication,
+  Authorization,
+  effectivePermissions,
+  InvalidCredential,
+  type PathIds,
+  type Permission,
+  requirement
+} from "@narthex/core"
+import { DateTime, Effect, Redacted } from "effect"
+import type { Run } from "./Run.ts"
+
+/** The object that a permission is asked for. Branches, endpoints and operations are named with their project. */
+export type RequiredOf = Pick<
+  PathIds,
+  "org_id" | "project_id" | "branch_id" | "endpoint_id" | "operation_id" | "user_id"
+>
+
+/** The answer of the API's `whoami`, and the decision. */
+export interface Caller extends Readonly<typeof Whoami.Encoded> {
+  /** The organization that the credential acts in. */
+  readonly org_id: string
+  /**
+   * Resolves if the caller has this permission on this object, which is in the caller's organization; without an object,
+   * in the whole organization. Rejects as the API would: `scope_insufficient`, `capability_insufficient`,
+   * `role_insufficient`, `not_found`. Of agent keys only `read` passes.
+   */
+  readonly require: (permission: Permission, target?: RequiredOf) => Promise<void>
+}
+
+export interface AuthenticateOptions {
+  /** The client's address, for the record of a key's last use. */
+  readonly address?: string | null
+}
+
+/**
+ * The caller of a credential: an API key or a session token, alone or as the header `Bearer …`. Rejects with
+ * `invalid_token`, `token_expired`, `sign_in_required`.
+ */
+export type Authenticate = (credential: string, options?: AuthenticateOptions) => Promise<Caller>
+
+const isoOf = (instant: DateTime.Utc | null) => (instant === null ? null : DateTime.formatIso(instant))
+
+const profileOf = ({ email, id, name }: AnyCaller["user"]) => ({ id, email, name })
+
+const callerOf = (caller: AnyCaller, run: Run): Caller => {
+  const { account_state, invited_by, kind, org_id, organization } = caller
+  const key = caller.kind === "api_key" ? caller : undefined
+  return {
+    kind,
+    user: profileOf(caller.user),
+    org_id,
+    organization: {
+      id: organization.id,
+      name: organization.name,
+      role: organization.role,
+      personal: organization.personal
+    },
+    invited_by: invited_by === null ? null : { id: invited_by.id, email: invited_by.email, name: invited_by.name },
+    account_state,
+    capability: key?.capability ?? null,
+    scope: key?.scope ?? null,
+    api_key:
+      key === undefined ? null : { id: key.api_key_id, name: key.api_key_name, expires_at: isoOf(key.expires_at) },
+    expires_at: isoOf(caller.expires_at),
+    permissions: effectivePermissions(caller),
+    require: (permission, target = {}) => {
+      const policy = requirement(permission, target)
+      return run(
+        Authorization.use(({ admit, find }) =>
+          Effect.asVoid(Effect.andThen(admit(policy, caller, target), find(policy, caller, target)))
+        )
+      )
+    }
+  }
+}
+
+export const makeAuthenticate =
+  (run: Run): Authenticate =>
+  async (credential, { address = null } = {}) => {
+    const token = /^(?:bearer +)?(\S+) *$/i.exec(credential)?.[1]
+    const caller = await run(
+      token === undefined
+        ? Effect.fail(new InvalidCredential({}))
+        : Authentication.use(({ authenticate }) => authenticate(Redacted.make(token, { label: "credential" }), address))
+    )
+    return callerOf(caller, run)
+  }

@@ -1,0 +1,18 @@
+/** Runs effects of the core for hosts without Effect. */
+import { type Context, Effect, Exit } from "effect"
+import type { Services } from "../composition/layerControlPlane.ts"
+import { failureOf, hostFailure } from "../failures/failures.ts"
+
+/** Resolves with what the effect answers; rejects with a `NarthexError`. */
+export type Run = <A>(effect: Effect.Effect<A, unknown, Services>, signal?: AbortSignal) => Promise<A>
+
+/** `closed`: is aborted when the control plane ends. From then on nothing runs. */
+export const makeRun = (context: Context.Context<Services>, closed: AbortSignal): Run => {
+  const run = Effect.runPromiseExitWith(context)
+  return async (effect, signal) => {
+    if (closed.aborted) throw hostFailure("closed", "The control plane is closed. Make another one.")
+    const exit = await run(effect, signal === undefined ? undefined : { signal })
+    if (Exit.isSuccess(exit)) return exit.value
+    throw failureOf(exit.cause, signal)
+  }
+}

@@ -1,0 +1,62 @@
+/** What a host asks about projects: whether an address may reach one, and how an operation ended. */
+import { clientFailure, OperationRecord } from "@narthex/api"
+import {
+  IpAllowlist as Allowlist,
+  isAddress,
+  isFinal,
+  NotFound,
+  OperationId,
+  OperationWaits,
+  orNotFound,
+  ProjectId,
+  ProjectStore,
+  requestedId
+} from "@narthex/core"
+import { Duration, Effect, Option, Schema } from "effect"
+import type { Run } from "./Run.ts"
+
+export interface IpAllowlist {
+  /**
+   * Whether the project's rules admit this address; a project without rules in force admits every one. Text that is no
+   * address is not admitted. Rejects with `not_found` for a project that does not exist.
+   */
+  readonly permits: (project_id: string, address: string) => Promise<boolean>
+}
+
+export interface Operations {
+  /**
+   * Resolves once the operation has reached a final status: `finished`, `failed`, `error`, `cancelled` or `skipped`. Rejects
+   * with `timed_out` after `timeout` milliseconds (default: 5 minutes), and with `not_found`.
+   */
+  readonly waitFor: (
+    operation: string | { readonly id: string },
+    options?: { readonly timeout?: number; readonly signal?: AbortSignal }
+  ) => Promise<typeof OperationRecord.Encoded>
+}
+
+const encodeOperation = Schema.encodeEffect(OperationRecord)
+
+export const makeIpAllowlist = (run: Run): IpAllowlist => ({
+  permits: (project_id, address) =>
+    run(
+      Effect.gen(function* () {
+        const { id } = yield* orNotFound((yield* ProjectStore).findAnywhere(requestedId(ProjectId, project_id)))
+        return isAddress(address) && (yield* (yield* Allowlist).check(id, address)).allowed
+      })
+    )
+})
+
+export const makeOperations = (run: Run): Operations => ({
+  waitFor: (operation, { signal, timeout = 300_000 } = {}) => {
+    const id = requestedId(OperationId, typeof operation === "string" ? operation : operation.id)
+    const waited = Effect.gen(function* () {
+      const found = yield* (yield* OperationWaits).settled(id, Duration.millis(timeout))
+      if (Option.isNone(found)) return yield* new NotFound({})
+      const { status, view } = found.value
+      if (isFinal(status)) return yield* encodeOperation(view)
+      const about = `The operation ${id} is still ${status}.`
+      return yield* Effect.fail(clientFailure("timed_out", { about }))
+    })
+    return run(waited, signal)
+  }
+})
