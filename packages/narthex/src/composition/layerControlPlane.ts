@@ -33,7 +33,8 @@ export const layerCore = (options: CoreOptions) =>
 export type Services = Layer.Success<ReturnType<typeof layerCore>>
 
 /** The background work, unless another process does it. */
-export const layerWork = ({ runner = true }: CoreOptions) => (runner ? layerRunner : Layer.empty)
+export const layerWork = ({ runner = true }: CoreOptions): typeof layerRunner | Layer.Layer<never> =>
+  runner ? layerRunner : Layer.empty
 
 /** Every service, and the background work. */
 export const layerControlPlane = (options: CoreOptions) => Layer.provideMerge(layerWork(options), layerCore(options))
