@@ -18,15 +18,7 @@ import {
   RegionCatalog,
   RegionId
 } from "@narthex/core"
-import {
-  Draining,
-  JoseTokenSigner,
-  layerApiServer,
-  MasterSecret,
-  nodeHmacSha256,
-  RateLimits,
-  ServerIdentity
-} from "@narthex/http"
+import { Draining, JoseTokenSigner, layerApiServer, MasterSecret, RateLimits, ServerIdentity } from "@narthex/http"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
@@ -86,7 +78,7 @@ const api = () => {
       Layer.unwrap(
         Effect.map(
           Effect.flatMap(MasterSecret, (master) => master.pepper(1)),
-          (pepper) => KeyDigester.layerBy(nodeHmacSha256, pepper)
+          KeyDigester.layer
         )
       )
     ),
@@ -105,8 +97,6 @@ const api = () => {
   )
   const references = Layer.mergeAll(
     Layer.succeed(References.MinimumLogLevel, "None"),
-    // As in the server without a collector of traces.
-    Layer.succeed(References.TracerEnabled, false),
     Layer.succeed(RateLimits, null),
     Layer.succeed(ServerIdentity, {
       console_url: "http://console.test",

@@ -88,10 +88,27 @@ const commandLinePage = () =>
     readFileSync(resolve(root, "packages/cli/README.md"), "utf8")
   )
 
+/** The index of the documentation in the form that language models read: https://llmstxt.org. */
+const llmsText = () => {
+  const index = readFileSync(resolve(root, "docs/README.md"), "utf8")
+  return [
+    "# Narthex",
+    "",
+    "> The control plane of a hosted Postgres platform, as a library and as a server: organizations, sign-in, API keys, IP",
+    "> allowlists, projects with real Postgres computes, and a resumable stream of every change. TypeScript on Node.",
+    "",
+    "Paths are relative to the folder docs of the repository.",
+    "",
+    index.slice(index.indexOf("## ")).trimEnd(),
+    ""
+  ].join("\n")
+}
+
 /** file, from the root → what it must hold. */
 export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/settings.md": settingsPage,
   "docs/problems.md": problemsPage,
+  "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(OpenApi.fromApi(Api), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage
 }

@@ -90,6 +90,20 @@ describe("documentation", () => {
     }
   })
 
+  it("every guarantee links to a rule that exists, and to the test whose name it gives", () => {
+    const rows = read("docs/guarantees.md")
+      .split("\n")
+      .filter((line) => line.startsWith("| ") && !line.startsWith("| Guarantee "))
+    assert.isAbove(rows.length, 30)
+    const wrong = rows.flatMap((row) => {
+      const [, rule = "", page = "", sentence = "", file = ""] =
+        /\| \[([^\]]+)\]\(([^)]+)\) \| \[(.+)\]\(([^)]+)\) \|$/.exec(row) ?? []
+      if (!existsSync(resolve(root, "docs", file)) || !read(`docs/${file}`).includes(sentence)) return [row]
+      return /^[A-Z]\d+$/.test(rule) && !read(`docs/${page}`).includes(`**${rule}.**`) ? [row] : []
+    })
+    assert.deepStrictEqual(wrong, [])
+  })
+
   it("every example, decision and page of docs is linked", () => {
     const linked = new Set(
       pages.flatMap((file) =>

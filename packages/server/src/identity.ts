@@ -5,7 +5,6 @@ import {
   JoseTokenSigner,
   layerMasterSecretFile,
   MasterSecret,
-  nodeHmacSha256,
   type OpenIdProvider,
   OpenIdProviders,
   signingKeysExist
@@ -26,8 +25,7 @@ export const layerSigner = (issuer: string, [present, ...others]: Settings["key_
     Layer.unwrap(
       Effect.gen(function* () {
         const { pepper } = yield* MasterSecret
-        const [now, before] = [yield* pepper(present), yield* Effect.forEach(others, pepper)]
-        return KeyDigester.layerBy(nodeHmacSha256, now, ...before)
+        return KeyDigester.layer(yield* pepper(present), ...(yield* Effect.forEach(others, pepper)))
       })
     )
   )

@@ -1,5 +1,5 @@
 /** Traces and metrics to an OpenTelemetry collector, if `OTEL_EXPORTER_OTLP_ENDPOINT` names one. */
-import { Layer, Redacted, References } from "effect"
+import { Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { Otlp, OtlpSerialization } from "effect/observability"
 import type { Settings } from "./settings/Settings.ts"
@@ -15,8 +15,7 @@ const pairs = (text: string): Record<string, string> =>
 
 export const layerTelemetry = ({ region, telemetry }: Settings): Layer.Layer<never> =>
   telemetry === null
-    ? // Without a collector no span is read, and making them is a twelfth of the cost of a request.
-      Layer.succeed(References.TracerEnabled, false)
+    ? Layer.empty
     : Otlp.layer({
         baseUrl: telemetry.endpoint,
         resource: { serviceName: "narthex", serviceVersion: version, attributes: { region } },

@@ -39,5 +39,24 @@ export const packages: ReadonlyArray<FaultsOfFile> = [
         why: "Every entry of exports leads to a file of the tarball."
       }
     ]
+  },
+  {
+    area: "packages",
+    file: "scripts/reference/declarations.ts",
+    tests: ["test/packages/reference.test.ts"],
+    faults: [
+      {
+        id: "reference-header",
+        find: "doc === undefined || doc === opening",
+        put: "doc === undefined",
+        why: "The header of a module is not the docstring of its first declaration."
+      },
+      {
+        id: "reference-private",
+        find: 'exported: node.type === "ExportNamedDeclaration"',
+        put: "exported: true",
+        why: "Declarations that are not exported are not public."
+      }
+    ]
   }
 ]

@@ -3,7 +3,6 @@
  * always gives the same run, and a simulated hour takes as long as what happens in it.
  */
 import { Clock, Context, Duration, Effect, Random, References, Scheduler } from "effect"
-import { Chance } from "../../../testing/simulation/Chance.ts"
 
 interface Timer {
   readonly at: number
@@ -17,7 +16,7 @@ export class SimLoop {
   now = 1_750_000_000_000
   /** When the machine last woke from a sleep. */
   wokeAt = 0
-  readonly #chance: Chance
+  #state: number
   #steps = 0
   #turn: Array<() => void> = []
   /** The next one stands last. */
@@ -27,7 +26,7 @@ export class SimLoop {
   readonly context: Context.Context<never>
 
   constructor(seed: number) {
-    this.#chance = new Chance(seed)
+    this.#state = (seed * 2_654_435_761) >>> 0
     const currentTimeMillisUnsafe = () => this.now
     const nanos = () => BigInt(this.now) * 1_000_000n
     const clock: Clock.Clock = {
@@ -62,14 +61,18 @@ export class SimLoop {
     )
   }
 
-  /** From 0 up to, not including, 1. */
+  /** From 0 up to, not including, 1 (mulberry32). */
   chance(): number {
-    return this.#chance.next()
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0
+    let mixed = this.#state
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 
   /** From 0 up to, not including, `limit`. */
   below(limit: number): number {
-    return this.#chance.below(limit)
+    return Math.floor(this.chance() * limit)
   }
 
   /** Once in so many times. */

@@ -1,0 +1,66 @@
+/** The reference of the libraries is what their declarations say, and is read as Markdown. */
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { root } from "../../scripts/packages/Manifest.ts"
+import { readDeclarations } from "../../scripts/reference/declarations.ts"
+import { generate } from "../../scripts/reference.ts"
+import { long } from "../harness/long.ts"
+
+const folder = join(root, "docs/reference")
+
+describe("reference", () => {
+  it("a declaration file is read as its header, its declarations with docstrings, and what it passes on", () => {
+    const read = readDeclarations(
+      "sample.d.ts",
+      [
+        "/** What the module is. */",
+        "/**",
+        " * Adds.",
+        " *",
+        " * @example",
+        " * add(1, 2)",
+        " */",
+        "export declare const add: (one: number, other: number) => number;",
+        "type Hidden = string;",
+        "/** Is it? */",
+        "export interface Shown { readonly hidden: Hidden }",
+        'export { a as b } from "./other.ts";',
+        'export * from "./all.ts";',
+        "export {};"
+      ].join("\n")
+    )
+    assert.strictEqual(read.header, "What the module is.")
+    assert.deepStrictEqual(
+      read.declarations.map(({ doc, exported, name }) => ({ name, doc, exported })),
+      [
+        { name: "add", doc: "Adds.\n\n```ts\nadd(1, 2)\n```", exported: true },
+        { name: "Hidden", doc: "", exported: false },
+        { name: "Shown", doc: "Is it?", exported: true }
+      ]
+    )
+    assert.deepStrictEqual(read.exports, [
+      { from: "./other.ts", names: [["a", "b"]] },
+      { from: "./all.ts", names: "all" }
+    ])
+  })
+
+  it("a declaration without a docstring does not take the header of its module", () => {
+    const { declarations, header } = readDeclarations(
+      "sample.d.ts",
+      "/** The module. */\nexport declare const one = 1;"
+    )
+    assert.deepStrictEqual({ header, doc: declarations[0]?.doc }, { header: "The module.", doc: "" })
+  })
+
+  if (long)
+    it("docs/reference has the public types of this commit: npm run reference writes them", {
+      timeout: 600_000
+    }, () => {
+      const pages = generate()
+      assert.isAbove(Object.keys(pages).length, 20)
+      const committed = globSync("**/*.md", { cwd: folder }).sort()
+      assert.deepStrictEqual(committed, Object.keys(pages).sort())
+      for (const file of committed) assert.strictEqual(readFileSync(join(folder, file), "utf8"), pages[file], file)
+    })
+})
