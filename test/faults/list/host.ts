@@ -97,5 +97,37 @@ export const host: ReadonlyArray<FaultsOfFile> = [
         why: "A host cannot publish the control plane's types."
       }
     ]
+  },
+  {
+    area: "authorization",
+    file: "packages/core/src/authorization/Roles.ts",
+    tests: ["packages/core/test/authorization/Roles.test.ts"],
+    faults: [
+      {
+        id: "own-role-covers",
+        find: "includes(ownPermissionsOf(role), ownPermissionsOf(other))",
+        put: "true",
+        why: "No member grants an own permission that they lack."
+      },
+      {
+        id: "own-role-built-in",
+        find: "find((name) => isKnownRole(name) || !roleForm.test(name))",
+        put: "find((name) => !roleForm.test(name))",
+        why: "A built-in role cannot be replaced."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/core/src/authorization/decideOwn.ts",
+    tests: ["packages/core/test/authorization/Roles.test.ts"],
+    faults: [
+      {
+        id: "own-permission-scope",
+        find: 'ids.project_id !== undefined ? "project" : "organization"',
+        put: '"project"',
+        why: "A narrowed key does not reach what belongs to the organization."
+      }
+    ]
   }
 ]

@@ -7,18 +7,19 @@
 import { Effect } from "effect"
 import { Refused } from "../Refusals.ts"
 import { lacksPermission } from "./decide.ts"
-import { coversRole, type Permission, permissionsOf } from "./Permission.ts"
+import type { Permission } from "./Permission.ts"
 import type { AnyCaller } from "./Principal.ts"
+import type { RoleTable } from "./Roles.ts"
 
 /** `role` as stored; `null`: no longer a member. A promotion adds nothing here. */
-export const narrowCaller = (caller: AnyCaller, role: string | null): AnyCaller => {
-  const granted = permissionsOf(role ?? "")
+export const narrowCaller = (caller: AnyCaller, role: string | null, roles: RoleTable): AnyCaller => {
+  const granted = roles.permissionsOf(role ?? "")
   const held = caller.organization.role
   return {
     ...caller,
     organization: {
       ...caller.organization,
-      role: role !== null && held !== null && coversRole(role, held) ? held : role
+      role: role !== null && held !== null && roles.covers(role, held) ? held : role
     },
     permissions: new Set([...caller.permissions].filter((permission) => granted.has(permission)))
   }

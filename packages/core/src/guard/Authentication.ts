@@ -7,8 +7,8 @@
 import { Context, DateTime, Effect, Layer, Option, Redacted } from "effect"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import { ActiveOrganization } from "../accounts/Organization.ts"
-import { coversRole, permissionsOf } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { Roles } from "../authorization/Roles.ts"
 import type { OrgId } from "../Ids.ts"
 import { KeyDigester } from "../keys/KeyDigester.ts"
 import { isKeySecret } from "../keys/KeySecret.ts"
@@ -63,7 +63,7 @@ export class Authentication extends Context.Service<
             scope: key.scope,
             secret: presented,
             expires_at: key.expires_at,
-            permissions: permissionsOf(role ?? ""),
+            permissions: (yield* Roles).permissionsOf(role ?? ""),
             ...(yield* callerOf(found, org_id, role))
           } satisfies AnyCaller
         })
@@ -83,9 +83,9 @@ export class Authentication extends Context.Service<
           if (DateTime.isGreaterThanOrEqualTo(now, expires_at)) return yield* new TokenExpired({})
 
           // A demotion acts at once, a promotion at the next refresh (docs/design/authorization.md Z16).
+          const { covers, permissionsOf } = yield* Roles
           const stored = permissionsOf(found.role ?? "")
-          const role =
-            found.role === null || coversRole(found.role, claims.role) ? found.role && claims.role : found.role
+          const role = found.role === null || covers(found.role, claims.role) ? found.role && claims.role : found.role
           return {
             kind: "session",
             session_id: session.id,

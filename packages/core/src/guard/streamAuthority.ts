@@ -9,8 +9,8 @@
 import { DateTime, Effect, Layer, Option } from "effect"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
-import { permissionsOf } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { Roles } from "../authorization/Roles.ts"
 import type { StreamAccess } from "../events/streams/StreamAccess.ts"
 import { StreamAuthority } from "../events/streams/StreamAuthority.ts"
 import type { ProjectId } from "../Ids.ts"
@@ -88,7 +88,7 @@ export const layerStreamAuthority: Layer.Layer<
         if (user === undefined || user.disabled_at !== null) return false
         if (accountState(yield* AccessPolicy, user) === "pending") return false
         const membership = Option.getOrUndefined(yield* accounts.findMembership(org_id, user.id))
-        if (membership === undefined || !permissionsOf(membership.role).has("read")) return false
+        if (membership === undefined || !(yield* Roles).permissionsOf(membership.role).has("read")) return false
         return project_id === null || Option.isSome(yield* projects.find(org_id, project_id))
       })
     })

@@ -7,8 +7,8 @@ import { AccountStore } from "../accounts/AccountStore.ts"
 import { normalizeEmail } from "../accounts/EmailAddress.ts"
 import { Invitation, invitationDays, StoredInvitation } from "../accounts/Invitation.ts"
 import { InvitationStore } from "../accounts/InvitationStore.ts"
-import { isKnownRole } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { Roles } from "../authorization/Roles.ts"
 import { InvitationId, makeInvitationId, type OrgId, requestedId } from "../Ids.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { QuotaExceeded } from "../quotas/Quota.ts"
@@ -67,7 +67,7 @@ export class Invitations extends Context.Service<
           const address = normalizeEmail(email.trim())
           if (address === undefined)
             return yield* new InvalidMember({ path: ["email"], reason: "This is not a mail address." })
-          if (!isKnownRole(role))
+          if (!(yield* Roles).isKnown(role))
             return yield* new InvalidMember({ path: ["role"], reason: `There is no role "${role}".` })
           yield* checkRoleChange(admitted, { from: null, to: role })
           const step = Effect.gen(function* () {

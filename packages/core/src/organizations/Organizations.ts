@@ -11,8 +11,9 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { Member, Membership } from "../accounts/Membership.ts"
 import { Organization, OrganizationView, personalOrgId } from "../accounts/Organization.ts"
-import { coversRole, type Permission, permissionsOf } from "../authorization/Permission.ts"
+import type { Permission } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { Roles } from "../authorization/Roles.ts"
 import { apiKeyRevoked, membershipRevoked, organizationRevoked } from "../events/InternalEvents.ts"
 import { makeOrgId, type OrgId, type UserId } from "../Ids.ts"
 import type { ApiKey } from "../keys/ApiKey.ts"
@@ -174,7 +175,7 @@ export class Organizations extends Context.Service<
 
       /** Ends the credentials that a member in this role could not mint. */
       const endUnheld = Effect.fnUntraced(function* (org_id: OrgId, user_id: UserId, role: string) {
-        const may = permissionsOf(role)
+        const may = (yield* Roles).permissionsOf(role)
         const now = yield* DateTime.now
         if (!may.has("mint_read_only")) yield* roles.revoke({ org_id, user_id }, now)
         else if (!may.has("mint_read_write")) yield* roles.revoke({ org_id, user_id, access: "read_write" }, now)
@@ -201,7 +202,7 @@ export class Organizations extends Context.Service<
               return yield* new Conflict({
                 reason: "The last owner cannot be demoted. Make another member an owner first."
               })
-            const lower = !coversRole(role, member.role)
+            const lower = !(yield* Roles).covers(role, member.role)
             if (lower && user === caller.user.id && !confirmed) return yield* lockout
             const membership = yield* orNotFound(accounts.findMembership(caller.org_id, user))
             yield* accounts.putMembership(new Membership({ ...membership, role }))

@@ -10,6 +10,7 @@ import type { Organization } from "../accounts/Organization.ts"
 import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
 import type { Permission } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { Roles } from "../authorization/Roles.ts"
 import { type NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 
@@ -29,7 +30,7 @@ export const lockedOrganization = (
     const organization = yield* orNotFound(accounts.lockOrganization(admitted.org_id))
     const membership = yield* accounts.findMembership(admitted.org_id, admitted.user.id)
     const role = Option.match(membership, { onNone: () => null, onSome: (it) => it.role })
-    const caller = narrowCaller(admitted, role)
+    const caller = narrowCaller(admitted, role, yield* Roles)
     yield* stillMay(caller, permission)
     return { caller, organization }
   })

@@ -3,8 +3,8 @@
  * above their own, and owners are made, changed and removed by owners only.
  */
 import { Effect } from "effect"
-import { coversRole } from "../authorization/Permission.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { builtInRoles, Roles, type RoleTable } from "../authorization/Roles.ts"
 import { Refused } from "../Refusals.ts"
 
 export interface RoleChange {
@@ -14,14 +14,20 @@ export interface RoleChange {
   readonly to: string | null
 }
 
-export const mayChangeRole = (callerRole: string | null, owners: boolean, { from, to }: RoleChange): boolean =>
-  (to === null || (callerRole !== null && coversRole(callerRole, to))) &&
+export const mayChangeRole = (
+  callerRole: string | null,
+  owners: boolean,
+  { from, to }: RoleChange,
+  roles: RoleTable = builtInRoles
+): boolean =>
+  (to === null || (callerRole !== null && roles.covers(callerRole, to))) &&
   (owners || (from !== "owner" && to !== "owner"))
 
 /** Refuses a change that the caller's role does not allow. */
-export const checkRoleChange = (caller: AnyCaller, change: RoleChange): Effect.Effect<void, Refused> => {
-  const role = caller.organization.role
-  return mayChangeRole(role, caller.permissions.has("manage_owners"), change)
-    ? Effect.void
-    : Effect.fail(new Refused({ code: "role_insufficient", required: change.to ?? change.from, held: role }))
-}
+export const checkRoleChange = (caller: AnyCaller, change: RoleChange): Effect.Effect<void, Refused> =>
+  Effect.flatMap(Roles, (roles) => {
+    const role = caller.organization.role
+    return mayChangeRole(role, caller.permissions.has("manage_owners"), change, roles)
+      ? Effect.void
+      : new Refused({ code: "role_insufficient", required: change.to ?? change.from, held: role })
+  })

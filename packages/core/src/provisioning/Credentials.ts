@@ -14,6 +14,7 @@ import { Context, DateTime, Duration, Effect, Layer, Option, type Redacted, Sche
 import { decideTarget } from "../authorization/decide.ts"
 import { narrowCaller, stillMay } from "../authorization/narrowCaller.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
+import { Roles } from "../authorization/Roles.ts"
 import { visibleRoles } from "../authorization/visibleRoles.ts"
 import { CredentialStore } from "../guard/CredentialStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
@@ -128,7 +129,7 @@ export class Credentials extends Context.Service<
         const keyEnded = standing.key !== null && (standing.key.revoked_at !== null || standing.key.expiredAt(now))
         if (standing.user.disabled_at !== null || keyEnded) return yield* new InvalidCredential({})
         yield* stillMay(
-          narrowCaller(caller, standing.role),
+          narrowCaller(caller, standing.role, yield* Roles),
           access === "read_write" ? "mint_read_write" : "mint_read_only"
         )
       })

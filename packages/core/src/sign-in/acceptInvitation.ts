@@ -13,7 +13,7 @@ import { StoredInvitation } from "../accounts/Invitation.ts"
 import type { InvitationStore } from "../accounts/InvitationStore.ts"
 import { Membership } from "../accounts/Membership.ts"
 import { type User, UserProfile } from "../accounts/User.ts"
-import { coversRole } from "../authorization/Permission.ts"
+import { Roles } from "../authorization/Roles.ts"
 import type { StorageError } from "../StorageError.ts"
 
 /** The normalized address by which a user is invited; `undefined`: none is verified. */
@@ -43,11 +43,12 @@ const inviterOf = (accounts: AccountStore["Service"]) =>
   Effect.fnUntraced(function* ({ invited_by, org_id, role }: StoredInvitation) {
     const membership = Option.getOrUndefined(yield* accounts.findMembership(org_id, invited_by.id))
     const person = Option.getOrUndefined(yield* accounts.findUser(invited_by.id))
+    const { covers } = yield* Roles
     const may =
       membership !== undefined &&
       person?.disabled_at === null &&
-      coversRole(membership.role, "admin") &&
-      coversRole(membership.role, role) &&
+      covers(membership.role, "admin") &&
+      covers(membership.role, role) &&
       (role !== "owner" || membership.role === "owner")
     return may ? person : undefined
   })
