@@ -19,6 +19,7 @@ import { instances } from "./list/instances.ts"
 import { keys } from "./list/keys.ts"
 import { lists } from "./list/lists.ts"
 import { localRoles } from "./list/localRoles.ts"
+import { narthex } from "./list/narthex.ts"
 import { operationActions } from "./list/operationActions.ts"
 import { operationChanges } from "./list/operationChanges.ts"
 import { operationRunner } from "./list/operationRunner.ts"
@@ -58,6 +59,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...keys,
   ...lists,
   ...localRoles,
+  ...narthex,
   ...operationActions,
   ...operationChanges,
   ...operationRunner,

@@ -9,7 +9,9 @@ import { type Authenticate, makeAuthenticate } from "./host/Caller.ts"
 import { type Events, makeEvents } from "./host/follow.ts"
 import { makePeople, makeSessions, type People, type Sessions } from "./host/people.ts"
 import { type IpAllowlist, makeIpAllowlist, makeOperations, type Operations } from "./host/projects.ts"
+import { makePublishing, type Publishing } from "./host/publish.ts"
 import { makeRun } from "./host/Run.ts"
+import { type InTransaction, makeTransaction } from "./host/transaction.ts"
 import { layerHttp } from "./layerHttp.ts"
 import type { ControlPlaneOptions, CoreOptions } from "./options/ControlPlaneOptions.ts"
 
@@ -34,8 +36,9 @@ export interface ControlPlane extends AsyncDisposable {
   readonly sessions: Sessions
   readonly authenticate: Authenticate
   readonly ipAllowlist: IpAllowlist
-  readonly events: Events
+  readonly events: Events & Publishing
   readonly operations: Operations
+  readonly transaction: InTransaction
   /**
    * Ends it in order: new requests are refused, streams are told to reconnect, calls in flight finish, operations are given
    * back, connections are closed. Every call returns the same promise.
@@ -107,8 +110,9 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
     sessions: makeSessions(run),
     authenticate: makeAuthenticate(run),
     ipAllowlist: makeIpAllowlist(run),
-    events: makeEvents(context, closed.signal),
+    events: { ...makeEvents(context, closed.signal), ...makePublishing(run) },
     operations: makeOperations(run),
+    transaction: makeTransaction(run, closed.signal),
     close,
     [Symbol.asyncDispose]: close
   }

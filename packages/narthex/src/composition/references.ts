@@ -7,6 +7,8 @@ import {
   defaultWaitLimit,
   EventSettings,
   KeyLimit,
+  layerEventTypes,
+  layerRoles,
   QuotaPolicy,
   SessionPolicy,
   WaitLimit
@@ -21,10 +23,20 @@ const over = <A extends object>(defaults: A, chosen: Partial<A> | null | undefin
 
 const none = { rates: null, streams: null, waits: null, keys: Number.POSITIVE_INFINITY }
 
-export const layerReferences = ({ events, proxyToken, sessions, signup, limits = {} }: CoreOptions) => {
+export const layerReferences = ({
+  eventTypes,
+  events,
+  proxyToken,
+  roles,
+  sessions,
+  signup,
+  limits = {}
+}: CoreOptions) => {
   const { keys, quotas, rates, streams, waits } = { quotas: undefined, ...(limits ?? none) }
   const settings = { ...defaultEventSettings, ...events }
   return Layer.mergeAll(
+    layerEventTypes(eventTypes ?? {}),
+    roles === undefined ? Layer.empty : layerRoles(roles),
     Layer.effect(
       AccessPolicy,
       Effect.map(AccessPolicy, (defaults) => ({ ...defaults, ...signup }))

@@ -5,6 +5,7 @@
  * `hostFailures`.
  */
 import { clientFailure, NarthexError } from "@narthex/api"
+import { EventRefused, MalformedEventType, MalformedRoles, TransactionRefused } from "@narthex/core"
 import { detailOf, problemOf } from "@narthex/http/web"
 import { Cause, Predicate } from "effect"
 
@@ -12,6 +13,10 @@ import { Cause, Predicate } from "effect"
 export const hostFailures = {
   invalid_options: "The options do not make a control plane.",
   account_disabled: "The account is disabled.",
+  event_type_undeclared: "The event type is not declared.",
+  event_data_invalid: "The data does not fit the event type.",
+  event_data_too_large: "The data of the event is too large.",
+  transaction_refused: "The call cannot run in this transaction.",
   closed: "The control plane is closed.",
   internal: "The call failed for a reason that it does not declare."
 } as const
@@ -29,10 +34,15 @@ export const hostFailure = (code: HostFailureCode, detail: string, cause?: unkno
 
 export const invalidOptions = (detail: string, cause?: unknown) => hostFailure("invalid_options", detail, cause)
 
-const ofDisabled = (error: unknown) =>
-  Predicate.isTagged(error, "AccountDisabled")
-    ? hostFailure("account_disabled", "The account is disabled. Enable it before the person signs in.", error)
-    : undefined
+/** What only a host meets. */
+const ofHost = (error: unknown) => {
+  if (Predicate.isTagged(error, "AccountDisabled"))
+    return hostFailure("account_disabled", "The account is disabled. Enable it before the person signs in.", error)
+  if (error instanceof EventRefused) return hostFailure(error.code, error.message, error)
+  if (error instanceof TransactionRefused) return hostFailure("transaction_refused", error.message, error)
+  if (error instanceof MalformedEventType) return invalidOptions(`eventTypes: ${error.message}`, error)
+  return error instanceof MalformedRoles ? invalidOptions(`roles: ${error.message}`, error) : undefined
+}
 
 /** The error that a host gets for a failure. */
 export const toFailure = (error: unknown): NarthexError => {
@@ -49,9 +59,7 @@ export const toFailure = (error: unknown): NarthexError => {
       cause: error
     })
   }
-  return (
-    ofDisabled(error) ?? hostFailure("internal", "The call failed. The cause says why; report it if it stays.", error)
-  )
+  return ofHost(error) ?? hostFailure("internal", "The call failed. The cause says why; report it if it stays.", error)
 }
 
 /** The same for the end of an effect that did not succeed. `signal`: of the call. */

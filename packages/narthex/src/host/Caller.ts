@@ -10,9 +10,11 @@ import {
   Authorization,
   effectivePermissions,
   InvalidCredential,
+  NotFound,
   type PathIds,
   type Permission,
-  requirement
+  requirement,
+  requireOwn
 } from "@narthex/core"
 import { DateTime, Effect, Redacted } from "effect"
 import type { Run } from "./Run.ts"
@@ -30,10 +32,16 @@ export interface Caller extends Readonly<typeof Whoami.Encoded> {
   /**
    * Resolves if the caller has this permission on this object, which is in the caller's organization; without an object,
    * in the whole organization. Rejects as the API would: `scope_insufficient`, `capability_insufficient`,
-   * `role_insufficient`, `not_found`. Of agent keys only `read` passes.
+   * `role_insufficient`, `not_found`. Of agent keys only `read` passes. For one of the host's own permissions (`roles`),
+   * nothing is looked up: the target says what the host's object belongs to.
    */
-  readonly require: (permission: Permission, target?: RequiredOf) => Promise<void>
+  readonly require: (permission: Permission | OwnPermission, target?: RequiredOf) => Promise<void>
 }
+
+/** A permission of the host's own, such as `invoices.read`. */
+export type OwnPermission = `${string}.${string}`
+
+const isOwn = (permission: Permission | OwnPermission): permission is OwnPermission => permission.includes(".")
 
 export interface AuthenticateOptions {
   /** The client's address, for the record of a key's last use. */
@@ -72,6 +80,10 @@ const callerOf = (caller: AnyCaller, run: Run): Caller => {
     expires_at: isoOf(caller.expires_at),
     permissions: effectivePermissions(caller),
     require: (permission, target = {}) => {
+      if (isOwn(permission)) {
+        const foreign = target.org_id !== undefined && target.org_id !== org_id
+        return run(foreign ? Effect.fail(new NotFound({})) : requireOwn(permission, caller, target))
+      }
       const policy = requirement(permission, target)
       return run(
         Authorization.use(({ admit, find }) =>

@@ -3,9 +3,11 @@ import type {
   AccessSettings,
   ComputeDriver,
   EventLimits,
+  EventSchema,
   EventSettings,
   IdentityProvider,
   QuotaSettings,
+  RoleAdditions,
   SessionSettings,
   WaitLimit
 } from "@narthex/core"
@@ -51,6 +53,13 @@ export interface CoreOptions {
   readonly sessions?: Partial<SessionSettings>
   /** Retention and sizes of event streams. */
   readonly events?: Partial<Omit<EventSettings, "limits">>
+  /**
+   * The types of events that the host publishes with `events.publish`, each with the schema of its data: one of Effect, Zod,
+   * Valibot, or any other that follows Standard Schema.
+   */
+  readonly eventTypes?: Readonly<Record<string, EventSchema>>
+  /** Permissions and roles of the host's own, in addition to the built-in ones. */
+  readonly roles?: RoleAdditions
   /** `null` switches every limit off but the quotas. */
   readonly limits?: Limits | null
   /** `iss` and `aud` of session tokens; must stay the same while they are valid. Default: `narthex`. */

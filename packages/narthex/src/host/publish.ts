@@ -1,0 +1,26 @@
+/** Events that the host publishes itself (docs/design/events.md E47 to E51). */
+import { HostEvents } from "@narthex/core"
+import type { Run } from "./Run.ts"
+
+export interface Publication {
+  readonly org_id: string
+  /** Left out: an event of the whole organization, which streams of a project do not have. */
+  readonly project_id?: string | null
+  /** One of `eventTypes`, such as `invoice.paid.v1`. */
+  readonly type: string
+  /** By the schema of the type: an object of JSON. */
+  readonly data: unknown
+}
+
+export interface Publishing {
+  /**
+   * Commits an event, which reaches everyone who reads the events of the organization or the project. Inside
+   * `transaction` it commits with the host's rows. Rejects with `event_type_undeclared`, `event_data_invalid`,
+   * `event_data_too_large`, and with `not_found`.
+   */
+  readonly publish: (event: Publication) => Promise<void>
+}
+
+export const makePublishing = (run: Run): Publishing => ({
+  publish: (event) => run(HostEvents.use(({ publish }) => publish(event)))
+})

@@ -1,0 +1,72 @@
+/** The host's own calls inside a transaction that the host has begun (docs/design/events.md E40 to E46). */
+import { Transaction } from "@narthex/core"
+import { Effect } from "effect"
+import type { Services } from "../composition/layerControlPlane.ts"
+import { type Authenticate, makeAuthenticate } from "./Caller.ts"
+import { makePeople, makeSessions, type People, type Sessions } from "./people.ts"
+import { type IpAllowlist, makeIpAllowlist } from "./projects.ts"
+import { makePublishing, type Publishing } from "./publish.ts"
+import { makeRun, type Run } from "./Run.ts"
+
+/** What can be done in the transaction. It ends with the callback. */
+export interface Inside {
+  readonly people: People
+  readonly sessions: Sessions
+  readonly authenticate: Authenticate
+  readonly ipAllowlist: IpAllowlist
+  readonly events: Publishing
+}
+
+/**
+ * Runs calls inside the host's transaction: what they change and publish commits or rolls back with the host's rows. `tx`
+ * is a client of node-postgres, a transaction of postgres.js, or one of Drizzle over either, on the database of the control
+ * plane. When `work` rejects, its calls are undone, the host's transaction goes on, and the error is passed on unchanged.
+ * Rejects with `transaction_refused` where `tx` cannot be used.
+ *
+ * Pitfall: not awaiting it. What follows the host's COMMIT would not be part of the transaction.
+ *
+ * @example
+ * await db.transaction(async (tx) => {
+ *   await tx.insert(invoices).values(invoice)
+ *   await cp.transaction(tx, ({ events }) => events.publish({ org_id, type: "invoice.paid.v1", data: { id: invoice.id } }))
+ * })
+ */
+export type InTransaction = <A>(tx: object, work: (inside: Inside) => Promise<A>) => Promise<A>
+
+/** What the host's callback rejected with. */
+class Thrown {
+  readonly error: unknown
+  constructor(error: unknown) {
+    this.error = error
+  }
+}
+
+const callsOf = (run: Run): Inside => ({
+  people: makePeople(run),
+  sessions: makeSessions(run),
+  authenticate: makeAuthenticate(run),
+  ipAllowlist: makeIpAllowlist(run),
+  events: makePublishing(run)
+})
+
+export const makeTransaction =
+  (run: Run, closed: AbortSignal): InTransaction =>
+  async (tx, work) => {
+    const inside = Effect.flatMap(Effect.context<Services>(), (context) =>
+      Effect.tryPromise({
+        try: () => work(callsOf(makeRun(context, closed))),
+        catch: (error) => new Thrown(error)
+      })
+    )
+    const outcome = await run(
+      Transaction.use(({ within }) => within(tx, inside)).pipe(
+        Effect.map((value) => ({ value })),
+        Effect.catchIf(
+          (error): error is Thrown => error instanceof Thrown,
+          (thrown) => Effect.succeed(thrown)
+        )
+      )
+    )
+    if (outcome instanceof Thrown) throw outcome.error
+    return outcome.value
+  }

@@ -1,0 +1,180 @@
+/** The host's transaction and the host's events, with promises and each supported driver. */
+import { assert, describe, it } from "@effect/vitest"
+import { Effect, ManagedRuntime, Redacted } from "effect"
+import { until } from "../../../test/harness/eventually.ts"
+import { type Host, hosts } from "../../postgres/test/host/hosts.ts"
+import { PostgresServer } from "../../postgres/test/support/PostgresServer.ts"
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  createControlPlane,
+  isNarthexError,
+  postgres
+} from "../src/index.ts"
+
+const paid = {
+  "~standard": {
+    version: 1,
+    validate: (value: unknown) =>
+      typeof (value as { readonly amount?: unknown }).amount === "number"
+        ? { value }
+        : { issues: [{ message: "must be a number", path: ["amount"] }] }
+  }
+} as const
+
+const eventTypes = { "invoice.paid.v1": paid }
+
+const codeOf = async (call: Promise<unknown>) => {
+  const failure: unknown = await call.then(
+    () => undefined,
+    (error: unknown) => error
+  )
+  return isNarthexError(failure) ? failure.code : failure
+}
+
+const withMemory = async (work: (cp: ControlPlane) => Promise<void>, options: ControlPlaneOptions = {}) => {
+  await using cp = await createControlPlane({ log: "off", eventTypes, ...options })
+  await work(cp)
+}
+
+const history = async (cp: ControlPlane, session: Parameters<ControlPlane["client"]>[0]) => {
+  const { events } = await cp.client(session).events.history({})
+  return events.map(({ data }) => data["amount"])
+}
+
+/** A control plane on a database of its own, and a host's table in it. */
+const withPostgres = async (work: (cp: ControlPlane, url: string) => Promise<void>) => {
+  const runtime = ManagedRuntime.make(PostgresServer.layer)
+  await runtime.runPromise(
+    Effect.scoped(
+      Effect.gen(function* () {
+        const server = yield* PostgresServer
+        const url = yield* server.database
+        yield* server.admin("create table invoice (n int)", url)
+        yield* Effect.promise(async () => {
+          await using cp = await createControlPlane({
+            log: "off",
+            eventTypes,
+            storage: postgres(Redacted.value(url)),
+            secret: Buffer.alloc(32, 7).toString("base64url")
+          })
+          await work(cp, Redacted.value(url))
+        })
+      })
+    )
+  )
+  await runtime.dispose()
+}
+
+describe("events of the host", () => {
+  it("an event that the host publishes is in the history and in subscriptions", () =>
+    withMemory(async (cp) => {
+      const person = await cp.people.ensure({ subject: "ada" })
+      const session = await cp.sessions.start(person)
+      const items = cp.events.subscribe({ org_id: person.personal_org_id })[Symbol.asyncIterator]()
+      const event = { org_id: person.personal_org_id, type: "invoice.paid.v1" }
+      await cp.events.publish({ ...event, data: { amount: 3 } })
+      const { value } = await items.next()
+      assert.deepInclude(value.event, { type: "invoice.paid.v1", source: "host", data: { amount: 3 } })
+      assert.deepStrictEqual(await history(cp, session), [3])
+      await items.return?.()
+      assert.strictEqual(await codeOf(cp.events.publish({ ...event, data: { amount: "3" } })), "event_data_invalid")
+      const undeclared = { ...event, type: "invoice.lost.v1", data: {} }
+      assert.strictEqual(await codeOf(cp.events.publish(undeclared)), "event_type_undeclared")
+      const elsewhere = { ...event, org_id: "none", data: { amount: 3 } }
+      assert.strictEqual(await codeOf(cp.events.publish(elsewhere)), "not_found")
+    }))
+
+  it("a type of the control plane cannot be declared", async () => {
+    const declared = { "operation.updated.v1": paid }
+    assert.strictEqual(await codeOf(createControlPlane({ log: "off", eventTypes: declared })), "invalid_options")
+  })
+
+  it("storage in memory has no transaction of a host", () =>
+    withMemory(async (cp) => {
+      assert.strictEqual(await codeOf(cp.transaction({}, async () => {})), "transaction_refused")
+    }))
+})
+
+describe("permissions of the host", () => {
+  const roles = {
+    permissions: { "invoices.read": "read", "invoices.write": "write" },
+    grants: { viewer: ["invoices.read"] }
+  } as const
+
+  it("a key has an own permission as far as its capability and its scope let it", () =>
+    withMemory(
+      async (cp) => {
+        const person = await cp.people.ensure({ subject: "ada" })
+        const client = cp.client(await cp.sessions.start(person))
+        const { project } = await client.projects.create({ name: "shop" })
+        const whole = await cp.authenticate((await client.apiKeys.create({ name: "a", capability: "read" })).secret)
+        const scope = { type: "project", project_id: project.id } as const
+        const narrow = await cp.authenticate((await client.apiKeys.create({ name: "b", scope })).secret)
+        await whole.require("invoices.read")
+        assert.strictEqual(await codeOf(whole.require("invoices.write")), "capability_insufficient")
+        assert.strictEqual(await codeOf(whole.require("invoices.read", { org_id: "another" })), "not_found")
+        await narrow.require("invoices.write", { project_id: project.id })
+        assert.strictEqual(await codeOf(narrow.require("invoices.write")), "scope_insufficient")
+        assert.strictEqual(await codeOf(narrow.require("invoices.undeclared")), "scope_insufficient")
+      },
+      { roles }
+    ))
+
+  it("additions that contradict the built-in roles are refused", async () => {
+    const wrong = { permissions: {}, roles: { owner: { permissions: [] } } }
+    assert.strictEqual(await codeOf(createControlPlane({ log: "off", roles: wrong })), "invalid_options")
+  })
+})
+
+describe("the host's transaction", () => {
+  it("people, sessions and events commit with the host's rows, or not at all", () =>
+    withPostgres(async (cp, url) => {
+      for (const kind of [hosts.nodePostgres, hosts.postgresJs, hosts.drizzleNodePostgres, hosts.drizzlePostgresJs]) {
+        const { close, host } = kind.open(url)
+        try {
+          await commits(cp, host, kind.name)
+          await rollsBack(cp, host, kind.name)
+        } finally {
+          await close()
+        }
+      }
+    }))
+})
+
+const commits = async (cp: ControlPlane, host: Host, subject: string) => {
+  const session = await host.transaction(async (tx, own) => {
+    await own("insert into invoice values (1)")
+    return await cp.transaction(tx, async ({ events, people, sessions }) => {
+      const person = await people.ensure({ subject })
+      await events.publish({ org_id: person.personal_org_id, type: "invoice.paid.v1", data: { amount: 1 } })
+      await events.publish({ org_id: person.personal_org_id, type: "invoice.paid.v1", data: { amount: 2 } })
+      return await sessions.start(person)
+    })
+  })
+  await until("the events to be sequenced", async () => (await history(cp, session)).length === 2)
+  assert.deepStrictEqual(await history(cp, session), [1, 2])
+}
+
+const rollsBack = async (cp: ControlPlane, host: Host, subject: string) => {
+  const reason = new Error("the host's reason")
+  let leaked: (() => Promise<unknown>) | undefined
+  const call = (tx: object) =>
+    cp.transaction(tx, async ({ people }) => {
+      leaked = () => people.ensure({ subject: `late ${subject}` })
+      await people.ensure({ subject: `undone ${subject}`, name: "before" })
+      throw reason
+    })
+  // The call is undone, and the host may still commit.
+  const caught: unknown = await host.transaction((tx) => call(tx).catch((error: unknown) => error))
+  assert.strictEqual(caught, reason)
+  // Calls that outlive the callback change nothing.
+  assert.isDefined(await codeOf(leaked?.() ?? Promise.resolve()))
+  // The same with the host's rollback.
+  const whole: unknown = await host.transaction(call).catch((error: unknown) => error)
+  assert.strictEqual(whole, reason)
+  const { name } = await cp.people.ensure({ subject: `undone ${subject}` })
+  assert.isNull(name)
+  const refused = cp.transaction(host.outside, ({ people }) => people.ensure({ subject }))
+  assert.strictEqual(await codeOf(refused), "transaction_refused")
+}
