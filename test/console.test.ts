@@ -92,6 +92,17 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       await page.getByRole("button", { name: "Start" }).click()
       await activity.getByText("start compute").first().waitFor()
       await page.getByText("active", { exact: true }).first().waitFor()
+
+      await page.getByRole("button", { name: "Create a connection string" }).click()
+      await page.getByText(/^postgresql:/).waitFor()
+      await page.getByRole("link", { name: "I have stored it" }).click()
+      await page.getByRole("link", { name: "Credentials of main" }).click()
+      await page.getByText("grace@example.com").last().waitFor()
+      await assertAccessible(page)
+      await page.getByRole("button", { name: /^Revoke role_/ }).click()
+      await page.getByRole("button", { name: "Revoke the credential" }).click()
+      await page.getByText("The credential was revoked, and its sessions have ended.").waitFor()
+      await page.getByText("No credentials").waitFor()
     }))
 
   it("the console shows the secret of an API key once, and a revoked key is refused", () =>

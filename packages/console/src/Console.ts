@@ -12,6 +12,7 @@ import { layerMiddleware } from "./requests/middleware.tsx"
 import { apiKeyRoutes } from "./routes/apiKeyRoutes.tsx"
 import { assetRoutes } from "./routes/assetRoutes.ts"
 import { cliRoutes } from "./routes/cliRoutes.tsx"
+import { credentialRoutes } from "./routes/credentialRoutes.tsx"
 import { eventRoutes } from "./routes/eventRoutes.ts"
 import { invitationRoutes } from "./routes/invitationRoutes.tsx"
 import { organizationRoutes } from "./routes/organizationRoutes.ts"
@@ -29,6 +30,7 @@ const routes: ReadonlyArray<ConsoleRoute> = [
   ...invitationRoutes,
   ...projectListRoutes,
   ...projectRoutes,
+  ...credentialRoutes,
   ...apiKeyRoutes,
   ...cliRoutes,
   ...eventRoutes

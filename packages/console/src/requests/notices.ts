@@ -10,6 +10,7 @@ const notices = {
   "endpoint-starting": "The endpoint is starting.",
   "endpoint-suspending": "The endpoint is being suspended.",
   "key-revoked": "The key was revoked.",
+  "credential-revoked": "The credential was revoked, and its sessions have ended.",
   "invitation-declined": "The invitation was declined."
 } as const
 

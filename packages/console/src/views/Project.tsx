@@ -49,7 +49,7 @@ export const ProjectPage = (props: ProjectPageProps) => {
       {problem === undefined ? null : <Notice tone="bad">{problem}</Notice>}
       <Connect {...props} here={here} />
       <Endpoints endpoints={endpoints} branches={branches} here={here} mayChange={mayChange} />
-      <Branches branches={branches} />
+      <Branches branches={branches} here={here} />
       <AllowlistEditor {...allowlist} action={`${here}/ip-allow`} mayChange={mayChange} />
       <Activity
         src={`/api/projects/${project.id}/events`}
@@ -191,7 +191,12 @@ const Switch = (props: { readonly endpoint: EndpointShown; readonly branch: stri
   )
 }
 
-const Branches = ({ branches }: { readonly branches: ReadonlyArray<BranchShown> }) => (
+interface BranchesProps {
+  readonly branches: ReadonlyArray<BranchShown>
+  readonly here: string
+}
+
+const Branches = ({ branches, here }: BranchesProps) => (
   <section aria-labelledby="branches-title">
     <h2 id="branches-title">Branches</h2>
     <div id="branches" class="scroll">
@@ -204,6 +209,7 @@ const Branches = ({ branches }: { readonly branches: ReadonlyArray<BranchShown> 
             <th scope="col">Parent</th>
             <th scope="col">Created</th>
             <th scope="col">Expires</th>
+            <th scope="col">Access</th>
           </tr>
         </thead>
         <tbody>
@@ -224,6 +230,11 @@ const Branches = ({ branches }: { readonly branches: ReadonlyArray<BranchShown> 
                 </td>
                 <td>
                   <TimeOr at={branch.expires_at} none="never" />
+                </td>
+                <td>
+                  <a href={`${here}/branches/${branch.id}/credentials`} aria-label={`Credentials of ${branch.name}`}>
+                    Credentials
+                  </a>
                 </td>
               </tr>
             )

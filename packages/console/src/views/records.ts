@@ -2,6 +2,7 @@
 import type {
   ApiKeyRecord,
   BranchRecord,
+  CredentialRecord,
   EndpointRecord,
   IpRule,
   OperationRecord,
@@ -15,6 +16,7 @@ import type { Tone } from "./parts.tsx"
 
 export type ProjectShown = typeof ProjectRecord.Type
 export type BranchShown = typeof BranchRecord.Type
+export type CredentialShown = typeof CredentialRecord.Type
 export type EndpointShown = typeof EndpointRecord.Type
 export type OperationShown = typeof OperationRecord.Type
 export type ApiKeyShown = typeof ApiKeyRecord.Type
@@ -50,6 +52,12 @@ export const endpointState = (endpoint: EndpointShown): { readonly word: string;
   if (endpoint.current_state === "active") return { word: "active", tone: "good" }
   if (endpoint.current_state === "idle") return { word: "suspended", tone: "idle" }
   return { word: words(endpoint.current_state), tone: "busy" }
+}
+
+/** The state of a credential, as a word and its tone. */
+export const credentialState = ({ state }: CredentialShown): { readonly word: string; readonly tone: Tone } => {
+  if (state === "active") return { word: "valid", tone: "good" }
+  return { word: state === "pending" ? "being created" : words(state), tone: "busy" }
 }
 
 export const branchState = (branch: BranchShown): { readonly word: string; readonly tone: Tone } =>

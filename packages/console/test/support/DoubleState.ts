@@ -33,7 +33,15 @@ export interface StoredProject {
   readonly endpoint_id: string
   endpoint_state: "idle" | "active"
   readonly rules: Array<StoredRule>
+  readonly credentials: Array<StoredCredential>
   readonly operations: Array<{ readonly id: string; readonly action: string }>
+}
+
+export interface StoredCredential {
+  readonly role: string
+  readonly access: string
+  /** The compute does not confirm the end of its sessions. */
+  readonly stuck: boolean
 }
 
 export interface StoredRule {
@@ -118,6 +126,7 @@ export class DoubleState {
       endpoint_id: `ep-${ulid()}`,
       endpoint_state: "idle",
       rules: [],
+      credentials: [],
       operations: [{ id: randomUUID(), action: "create_timeline" }]
     }
     this.projects.set(project.id, project)

@@ -4,6 +4,7 @@
 import {
   ApiKeyRecord,
   BranchRecord,
+  CredentialRecord,
   EndpointRecord,
   OperationRecord,
   ProjectRecord,
@@ -11,7 +12,15 @@ import {
   SessionAnswer
 } from "@narthex/api"
 import { Schema } from "effect"
-import type { DoubleState, Held, Person, StoredKey, StoredProject, StoredRule } from "./DoubleState.ts"
+import type {
+  DoubleState,
+  Held,
+  Person,
+  StoredCredential,
+  StoredKey,
+  StoredProject,
+  StoredRule
+} from "./DoubleState.ts"
 import { inviterView } from "./doubleInvitations.ts"
 
 /** Checks a record by decoding and encoding it. */
@@ -113,6 +122,20 @@ export const operationView = (project: StoredProject, { action, id }: StoredProj
     updated_at: at,
     started_at: at,
     finished_at: at
+  })
+
+export const credentialView = (project: StoredProject, { access, role }: StoredCredential) =>
+  checked(CredentialRecord)({
+    role,
+    access,
+    state: "active",
+    project_id: project.id,
+    branch_id: project.branch_id,
+    minted_by: { id: "u", email: "ada@example.com" },
+    api_key_id: null,
+    api_key_name: null,
+    created_at: at,
+    expires_at: null
   })
 
 export const ruleView = (rule: StoredRule, person: Person) => ({
