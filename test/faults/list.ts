@@ -2,6 +2,7 @@
 import { allowlistRules } from "./list/allowlistRules.ts"
 import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
+import { client } from "./list/client.ts"
 import { consent } from "./list/consent.ts"
 import { contracts } from "./list/contracts.ts"
 import { credentials } from "./list/credentials.ts"
@@ -42,6 +43,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...allowlistRules,
   ...allowlistStore,
   ...authentication,
+  ...client,
   ...consent,
   ...contracts,
   ...credentials,

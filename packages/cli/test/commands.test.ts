@@ -120,6 +120,21 @@ describe("project", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("project create is repeated with its idempotency key while the API is unavailable", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.instead = () => {
+        plane.instead = undefined
+        return problem("unavailable")
+      }
+      const { code } = yield* run(["project", "create", "shop", "--region", "eu"])
+      const [first, second, ...others] = plane.requests.filter(({ method }) => method === "POST")
+      assert.deepStrictEqual([code, plane.projects.length, others.length], [0, 1, 0])
+      assert.match(first?.idempotencyKey ?? "", /^[0-9a-f]{32}$/)
+      assert.strictEqual(second?.idempotencyKey, first?.idempotencyKey)
+    }).pipe(Effect.scoped)
+  )
+
   it.live("project create without a required region prints how to pass one", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn

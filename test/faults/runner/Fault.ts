@@ -16,17 +16,18 @@ export interface Fault {
 }
 
 export type Area =
-  | "computes"
-  | "events"
-  | "operations"
   | "allowlist"
-  | "proxy"
   | "authorization"
+  | "client"
+  | "computes"
   | "credentials"
-  | "quotas"
-  | "packages"
-  | "testing"
+  | "events"
   | "host"
+  | "operations"
+  | "packages"
+  | "proxy"
+  | "quotas"
+  | "testing"
 
 /** The faults of one file as a list states them: what they share is written once. */
 export interface FaultsOfFile {

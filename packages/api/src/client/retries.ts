@@ -100,13 +100,25 @@ const failedAttempt = (error: unknown, { response }: Attempt, now: number): Fail
   }
 }
 
-const noAnswer = (attempt: Attempt, limit: number) =>
-  new HttpClientError.HttpClientError({
+/** The cause of an attempt without an answer within its bound. */
+class NoAnswer extends Error {
+  override readonly name = "NoAnswer"
+}
+
+const noAnswer = (attempt: Attempt, limit: number) => {
+  const description = `no answer within ${Math.round(limit)} ms`
+  return new HttpClientError.HttpClientError({
     reason: new HttpClientError.TransportError({
       request: attempt.request ?? HttpClientRequest.get("/"),
-      description: `no answer within ${Math.round(limit)} ms`
+      description,
+      cause: new NoAnswer(description)
     })
   })
+}
+
+/** Whether an attempt exceeded its bound, in contrast to a connection that failed. */
+export const exceededBound = ({ reason }: HttpClientError.HttpClientError): boolean =>
+  reason._tag === "TransportError" && reason.cause instanceof NoAnswer
 
 /** Repeats an attempt while its failure may pass. `safe`: a second attempt has no second effect. */
 export const resent = <A, E, R>(

@@ -103,7 +103,8 @@ export class ControlPlane {
       query: url.searchParams,
       authorization: request.headers.authorization,
       userAgent: request.headers["user-agent"],
-      lastEventId: [request.headers["last-event-id"]].flat()[0]
+      lastEventId: [request.headers["last-event-id"]].flat()[0],
+      idempotencyKey: [request.headers["idempotency-key"]].flat()[0]
     }
     this.requests.push(received)
     const chunks: Array<Buffer> = []

@@ -8,6 +8,7 @@ export interface ReceivedRequest {
   readonly authorization: string | undefined
   readonly userAgent: string | undefined
   readonly lastEventId: string | undefined
+  readonly idempotencyKey: string | undefined
 }
 
 export interface Reply {

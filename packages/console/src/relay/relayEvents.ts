@@ -6,7 +6,7 @@
  * query and no other header. Back-pressure of a slow reader reaches the API, which handles it. When either side closes,
  * the other is closed too. A stream ends with its token; the browser then reconnects, and its cookie is checked again.
  */
-import { ClientHeaders } from "@narthex/api"
+import { ClientHeaders, ProblemBody } from "@narthex/api"
 import { Clock, Duration, Effect, Option, Redacted, Schema, Stream } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ApiRefused, ApiUnreachable } from "../api/ApiRefusal.ts"
@@ -17,17 +17,8 @@ import { Relays } from "./Relays.ts"
 /** After this many heartbeat intervals without a byte the connection to the API is dead. */
 const maxSilentHeartbeats = 2.5
 
-const Refusal = Schema.fromJsonString(
-  Schema.Struct({
-    code: Schema.String,
-    title: Schema.String,
-    detail: Schema.optionalKey(Schema.String),
-    request_id: Schema.optionalKey(Schema.String)
-  })
-)
-
 const refusalOf = (status: number, text: string) =>
-  Option.match(Schema.decodeOption(Refusal)(text), {
+  Option.match(Schema.decodeOption(ProblemBody)(text), {
     onNone: () => new ApiUnreachable({ reason: `The API answered the stream with status ${status}.` }),
     onSome: ({ code, detail, request_id, title }) =>
       new ApiRefused({ status, code, detail: detail ?? title, ...(request_id === undefined ? {} : { request_id }) })

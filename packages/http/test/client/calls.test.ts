@@ -101,6 +101,15 @@ layer(memoryApi(), { excludeTestServices: true })("the promise client", (it) => 
     })
   )
 
+  it.effect("a call without an answer within its bound rejects with timed_out", () =>
+    Effect.gen(function* () {
+      const silent = () => new Promise<Response>(() => {})
+      const retries = { times: 0, attempt: 5 }
+      const client = createClient({ baseUrl: "http://narthex.invalid", retries, fetch: silent })
+      assert.deepInclude(yield* rejection(() => client.auth.providers()), { code: "timed_out", status: 0 })
+    })
+  )
+
   it.effect("an aborted call rejects with aborted, and its request is cancelled", () =>
     Effect.gen(function* () {
       const arrived = Promise.withResolvers<AbortSignal>()

@@ -107,6 +107,21 @@ layer(memoryApi(), { excludeTestServices: true })("what a client follows", (it) 
     })
   )
 
+  it.effect("a stream of the contract is a ReadableStream of bytes, which the program can cancel", () =>
+    Effect.gen(function* () {
+      const { token } = yield* founder()
+      const client = yield* connected({ credential: token })
+      const text = yield* Effect.promise(async () => {
+        const stream = await client.events.stream({ bookmarks: "1" })
+        const reader = stream.getReader()
+        const first = await within("the first bytes", reader.read())
+        await within("the end of the stream", reader.cancel())
+        return new TextDecoder().decode(first.value)
+      })
+      assert.match(text, /^(:|retry|id)/)
+    })
+  )
+
   it.effect("waitFor resolves with the final state of an operation", () =>
     Effect.gen(function* () {
       const { token } = yield* founder()

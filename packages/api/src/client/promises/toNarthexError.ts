@@ -5,6 +5,7 @@ import { clientFailure, NarthexError } from "../../problems/NarthexError.ts"
 import { readProblem } from "../../problems/OtherProblem.ts"
 import { problems } from "../../problems/Problems.ts"
 import type { Attempt } from "../LastAttempt.ts"
+import { exceededBound } from "../retries.ts"
 import { retryAfterMillis } from "../retryAfter.ts"
 
 const encodeProblem = Schema.encodeUnknownOption(Schema.Union(Object.values(problems)))
@@ -51,9 +52,7 @@ const ofTransport = (
 ): Effect.Effect<NarthexError> => {
   const { response } = error
   if (response === undefined) {
-    const { reason } = error
-    const late = reason._tag === "TransportError" && reason.description?.startsWith("no answer within") === true
-    return Effect.succeed(clientFailure(late ? "timed_out" : "unreachable", { cause: error }))
+    return Effect.succeed(clientFailure(exceededBound(error) ? "timed_out" : "unreachable", { cause: error }))
   }
   if (response.status < 400)
     return Effect.succeed(clientFailure("unreadable_answer", { cause: error, status: response.status }))

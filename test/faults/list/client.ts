@@ -1,0 +1,88 @@
+/** The typed client. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const client: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "client",
+    file: "packages/api/src/client/retries.ts",
+    tests: ["packages/http/test/client/retries.test.ts"],
+    faults: [
+      {
+        id: "client-key-kept",
+        find: 'const keyed = Effect.provideService(call, ClientHeaders, { ...headers, "idempotency-key": key })',
+        put: 'const keyed = Effect.flatMap(newKey, (fresh) => Effect.provideService(call, ClientHeaders, { ...headers, "idempotency-key": given ?? fresh + key }))',
+        why: "All attempts of a call have one idempotency key."
+      },
+      {
+        id: "client-unsafe-repeated",
+        find: "if (Exit.isSuccess(exit) || !safe) return yield* exit",
+        put: "if (Exit.isSuccess(exit)) return yield* exit",
+        why: "A call that the server does not replay is sent once."
+      }
+    ]
+  },
+  {
+    area: "client",
+    file: "packages/api/src/client/retries.ts",
+    tests: ["packages/api/test/client/retries.test.ts"],
+    faults: [
+      {
+        id: "client-lease-counted",
+        find: 'if (verdict === "again") counted += 1',
+        put: "counted += 1",
+        why: "A key that another attempt holds is asked for until its lease ends."
+      },
+      {
+        id: "client-endless-wait",
+        find: "if (spent + pause >= within) return yield* exit",
+        put: "",
+        why: "A call does not wait longer than its bound."
+      }
+    ]
+  },
+  {
+    area: "client",
+    file: "packages/api/src/client/ClientSession.ts",
+    tests: ["packages/http/test/client/sessions.test.ts"],
+    faults: [
+      {
+        id: "client-refresh-shared",
+        find: 'if (token !== used) return { _tag: "Renewed", token } as const',
+        put: "",
+        why: "Calls that find the same token expired share one refresh."
+      },
+      {
+        id: "client-switch-adopted",
+        find: "return isSession(session) ? adopt(session) : Effect.void",
+        put: "return isSession(session) ? Effect.void : Effect.void",
+        why: "A client continues in the organization that it switched to."
+      }
+    ]
+  },
+  {
+    area: "client",
+    file: "packages/api/src/client/promises/endpoints.ts",
+    tests: ["packages/http/test/client/calls.test.ts"],
+    faults: [
+      {
+        id: "client-dots",
+        find: 'part === "params" && folds(value)',
+        put: "false",
+        why: "An id of dots does not reach another path."
+      }
+    ]
+  },
+  {
+    area: "client",
+    file: "packages/api/src/client/promises/createClient.ts",
+    tests: ["packages/http/test/client/retries.test.ts"],
+    faults: [
+      {
+        id: "client-secret-lost",
+        find: "secretMembers.some((name) => json[name] === null)",
+        put: "secretMembers.some((name) => json[name] === undefined)",
+        why: "A replay without its secret is no answer."
+      }
+    ]
+  }
+]
