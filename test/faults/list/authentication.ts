@@ -211,7 +211,7 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "authority-member",
-        find: 'membership === undefined || !permissionsOf(membership.role).has("read")',
+        find: 'membership === undefined || !(yield* Roles).permissionsOf(membership.role).has("read")',
         put: "membership === undefined",
         why: "A member whose role may not read follows no stream."
       },
