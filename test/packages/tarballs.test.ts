@@ -89,7 +89,13 @@ if (long)
       const { output, status } = await run(process.execPath, ["main.ts"], embedder.folder)
       assert.strictEqual(status, 0, output)
       const { calls, ...said } = JSON.parse(output)
-      assert.deepStrictEqual(said, { regions: ["eu-1"], problem: 422, server: "function", storage: "object" })
+      assert.deepStrictEqual(said, {
+        regions: ["eu-1"],
+        problem: 422,
+        server: "function",
+        storage: "object",
+        mounted: 200
+      })
       assert.isAbove(calls, 30)
     })
 

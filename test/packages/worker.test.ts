@@ -11,6 +11,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { build } from "rolldown"
 import { note } from "../harness/note.ts"
 
+/** What is loaded when it is asked for: storage on Postgres, and the page under `/docs`. Bundlers make files of them. */
+const onDemand = ["@narthex/postgres", "effect/http-api/HttpApiScalar"]
+
 const folder = join(import.meta.dirname, "worker")
 
 /** Bundles a program of `worker/` to one script, minified, as bundlers for workers do. */
@@ -20,8 +23,7 @@ const bundle = async (name: string): Promise<string> => {
     platform: "browser",
     tsconfig: false,
     resolve: { conditionNames: ["source", "worker", "browser", "import", "default"] },
-    // The storage on Postgres is loaded when it is chosen, which a worker without sockets does not.
-    external: (id) => isBuiltin(id) || id === "@narthex/postgres",
+    external: (id) => isBuiltin(id) || onDemand.includes(id),
     output: { format: "iife", name: "worker", codeSplitting: false, minify: true },
     write: false,
     logLevel: "silent"

@@ -6,6 +6,7 @@ import { layerApiServer } from "@narthex/http"
 import { PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer, Redacted } from "effect"
 import { OpenApi } from "effect/http-api"
+import { createControlPlane } from "narthex"
 
 const pepper = { id: "1", key: Redacted.make(new Uint8Array(randomBytes(32))) }
 
@@ -20,6 +21,9 @@ const program = Effect.gen(function* () {
 })
 
 const regions = await Effect.runPromise(Effect.provide(program, core))
+await using cp = await createControlPlane({ log: "off" })
+const answer = await cp.fetch(new Request("https://host.example.com/v1/auth/providers"))
+
 const { paths } = OpenApi.fromApi(Api)
 
 console.log(
@@ -28,6 +32,7 @@ console.log(
     calls: Object.keys(paths).length,
     problem: problemCatalog.region_required.status,
     server: typeof layerApiServer,
-    storage: typeof PostgresStorage.layer
+    storage: typeof PostgresStorage.layer,
+    mounted: answer.status
   })
 )
