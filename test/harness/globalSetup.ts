@@ -23,20 +23,23 @@ const browser: MakeResource = async () => {
   return { description: { endpoint: server.wsEndpoint() }, end: () => server.close() }
 }
 
-const build: MakeResource = async () => {
-  const child = spawn(process.execPath, ["scripts/build.ts", "--programs"], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "pipe"]
-  })
+/** Runs a step of the build in a process of its own. Rejects with its output if it fails. */
+const built = async (name: string, args: ReadonlyArray<string>) => {
+  const child = spawn(process.execPath, args, { cwd: root, stdio: ["ignore", "pipe", "pipe"] })
   let said = ""
   for (const stream of [child.stdout, child.stderr])
     stream.on("data", (chunk: Buffer) => {
       said += chunk.toString()
     })
   const [code] = await once(child, "close")
-  if (code !== 0) throw new Error(`npm run build failed:\n${said}`)
+  if (code !== 0) throw new Error(`${name} failed:\n${said}`)
   return { description: {}, end: async () => undefined }
 }
+
+const build: MakeResource = () => built("npm run build", ["scripts/build.ts", "--programs"])
+
+/** The libraries in their `dist`, with declarations. Two compilers at once would read what the other one writes. */
+const libraries: MakeResource = () => built("tsc -b", ["node_modules/typescript/bin/tsc", "-b", "tsconfig.build.json"])
 
 const programs: MakeResource = async () => {
   await bundle(programSources, programsFolder)
@@ -49,7 +52,7 @@ export default async ({ provide }: TestProject) => {
     throw new Error(
       `CI skips no test, and this machine has no ${missing.map(({ how, what }) => `${what} (${how})`).join(", no ")}.`
     )
-  const server = await ResourceServer.start({ postgres, chromium: browser, build, programs })
+  const server = await ResourceServer.start({ postgres, chromium: browser, build, libraries, programs })
   provide("resources", server.socket)
   return () => server.stop()
 }

@@ -6,6 +6,7 @@ import { root } from "../../scripts/packages/Manifest.ts"
 import { readDeclarations } from "../../scripts/reference/declarations.ts"
 import { generate } from "../../scripts/reference.ts"
 import { long } from "../harness/long.ts"
+import { resource } from "../harness/resource.ts"
 
 const folder = join(root, "docs/reference")
 
@@ -56,7 +57,8 @@ describe("reference", () => {
   if (long)
     it("docs/reference has the public types of this commit: npm run reference writes them", {
       timeout: 600_000
-    }, () => {
+    }, async () => {
+      await resource("libraries")
       const pages = generate()
       assert.isAbove(Object.keys(pages).length, 20)
       const committed = globSync("**/*.md", { cwd: folder }).sort()

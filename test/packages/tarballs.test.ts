@@ -15,6 +15,7 @@ import { formatMessage } from "publint/utils"
 import { isProgram, publicPackages } from "../../scripts/packages/Manifest.ts"
 import { long } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
+import { resource } from "../harness/resource.ts"
 import { Consumer, run, tarballOf } from "./Consumer.ts"
 
 /** A consumer that imports from CommonJS gets ES modules by `require`, which Node has; and nothing is for Node 10. */
@@ -41,6 +42,7 @@ if (long)
     const operator = new Consumer()
 
     beforeAll(async () => {
+      await resource("libraries")
       const { output, status } = await run(process.execPath, ["scripts/pack.ts", "--to", folder])
       assert.strictEqual(status, 0, output)
     })
