@@ -1,0 +1,47 @@
+import { once } from "node:events"
+import { createServer } from "node:http"
+import { join } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { createControlPlane } from "narthex"
+import { build } from "rolldown"
+import { sharedBrowser } from "../../test/harness/browser.ts"
+import { makeService } from "./service.ts"
+
+const bundled = async (): Promise<string> => {
+  const { output } = await build({
+    input: join(import.meta.dirname, "page.ts"),
+    platform: "browser",
+    tsconfig: false,
+    resolve: { conditionNames: ["source", "import", "browser", "default"] },
+    output: { format: "esm", codeSplitting: false, minify: true },
+    logLevel: "warn",
+    write: false
+  })
+  return output[0].code
+}
+
+describe("the page", { tags: ["chromium"], timeout: 120_000 }, () => {
+  it("a page in a browser shows events as they happen", async () => {
+    await using cp = await createControlPlane()
+    const ada = await cp.people.ensure({ subject: "1", email: "ada@example.com", email_verified: true })
+    const server = createServer(makeService(cp, () => ada, await bundled()))
+    await once(server.listen(0, "127.0.0.1"), "listening")
+    const browser = await sharedBrowser()
+    const context = await browser.newContext()
+    try {
+      const address = server.address()
+      const page = await context.newPage()
+      const connected = page.waitForResponse((response) => response.url().includes("/v1/events"), { timeout: 60_000 })
+      await page.goto(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`)
+      assert.strictEqual((await connected).status(), 200)
+      const client = cp.client(await cp.sessions.start(ada))
+      await client.projects.create({ name: "shop" })
+      await page.getByText("create_timeline: finished").waitFor({ timeout: 60_000 })
+    } finally {
+      await context.close()
+      await browser.close()
+      server.close()
+      server.closeAllConnections()
+    }
+  })
+})
