@@ -35,7 +35,15 @@ const allowed: Record<string, ReadonlyArray<string>> = {
     "preact-render-to-string",
     "node:"
   ],
-  narthex: ["effect", "effect/", "@narthex/core", "@narthex/api", "@narthex/http/web", "@narthex/postgres"],
+  narthex: [
+    "effect",
+    "effect/",
+    "@narthex/core",
+    "@narthex/core/testing",
+    "@narthex/api",
+    "@narthex/http/web",
+    "@narthex/postgres"
+  ],
   "dev-providers": ["effect", "@narthex/http", "oidc-provider", "node:"],
   server: ["effect", "effect/", "@narthex/", "@effect/platform-node/", "node:"]
 }
@@ -67,7 +75,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport"],
     ...["sessions", "limits", "middleware", "events", "handlers", "server", "web.ts", "index.ts"]
   ],
-  narthex: ["options", "failures", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "index.ts"],
+  narthex: ["options", "failures", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "testing.ts", "index.ts"],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login", "commands"],

@@ -1,6 +1,6 @@
 /**
- * Tables of documents: a key, and a record of the core as JSON. SQLite reads members with `doc ->> 'name'` and indexes such
- * expressions (`schema.ts`), and the schemas of the core turn rows into instances of its classes.
+ * Tables of documents: a key, and a record of the core as JSON. SQLite reads members with `doc ->> 'name'` and indexes
+ * such expressions (`schema.ts`), and the schemas of the core turn rows into instances of its classes.
  *
  * Instants are ISO texts of one length, so texts sort as instants do.
  */
@@ -8,7 +8,9 @@ import { type PageRequest, StorageError } from "@narthex/core"
 import { Effect, Option, Schema } from "effect"
 import { Sqlite, type Value } from "./Sqlite.ts"
 
-/** `condition` is SQL over `id` and `doc`, with parameters `?1…` for `values`; it may go on with an order and a limit. */
+/**
+ * `condition` is SQL over `id` and `doc`, with parameters `?1…` for `values`; it may go on with an order and a limit.
+ */
 export const documents = <Row, Encoded>(table: string, schema: Schema.Codec<Row, Encoded>) =>
   Effect.map(Sqlite, ({ query, run }) => {
     const Text = Schema.fromJsonString(schema)

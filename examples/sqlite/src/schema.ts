@@ -4,7 +4,10 @@
  * A program that has been released never edits this text: it adds migrations.
  */
 
-/** Tables of documents (`documents.ts`). Rows keep their place when they are replaced, so `rowid` is the order of inserts. */
+/**
+ * Tables of documents (`documents.ts`). Rows keep their place when they are replaced, so `rowid` is the order of
+ * inserts.
+ */
 const tables = [
   ...["user", "organization", "membership", "invitation", "region", "api_key", "session", "signing_key", "cli_grant"],
   ...["project", "branch", "endpoint", "branch_role", "operation", "idempotency_record"]

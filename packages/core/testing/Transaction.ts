@@ -1,4 +1,7 @@
-/** The contract of `Transaction`, with a store whose rows it covers. The contract of `EventLog` has what concerns events. */
+/**
+ * The contract of `Transaction`, with a store whose rows it covers. The contract of `EventLog` has what concerns
+ * events.
+ */
 import { Deferred, Effect, Fiber, Option, Schema } from "effect"
 import { AccountStore } from "../src/accounts/AccountStore.ts"
 import type { OrgId } from "../src/Ids.ts"

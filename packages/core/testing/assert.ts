@@ -23,8 +23,8 @@ const own = (value: object) =>
  * Equal in structure and class: records of the same members, sequences of the same elements, values that compare
  * themselves, as `DateTime` and `Redacted` do. A member that is `undefined` is not an absent one.
  *
- * Pitfall: `Equal.equals` of records. It ignores their class, so a row that an adapter did not decode would pass, and it
- * remembers its answers, so a list that grows stays equal to what it was.
+ * Pitfall: `Equal.equals` of records. It ignores their class, so a row that an adapter did not decode would pass, and
+ * it remembers its answers, so a list that grows stays equal to what it was.
  */
 const same = (a: unknown, b: unknown): boolean => {
   if (Object.is(a, b)) return true

@@ -37,8 +37,8 @@ const signalOf = (context: unknown): { readonly signal?: AbortSignal } =>
   Predicate.hasProperty(context, "signal") && context.signal instanceof AbortSignal ? { signal: context.signal } : {}
 
 /**
- * What is needed of a test runner. The modules `vitest`, `node:test`, `@jest/globals` and `bun:test` are runners as they
- * are, and so are Mocha's globals: `import * as runner from "node:test"`.
+ * What is needed of a test runner. The modules `vitest`, `node:test`, `@jest/globals` and `bun:test` are runners as
+ * they are, and so are Mocha's globals: `import * as runner from "node:test"`.
  */
 export type TestRunner = {
   readonly describe: (name: string, body: () => void) => unknown

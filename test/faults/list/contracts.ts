@@ -70,5 +70,50 @@ export const contracts: ReadonlyArray<FaultsOfFile> = [
         why: "A transaction that fails leaves nothing."
       }
     ]
+  },
+  {
+    area: "testing",
+    file: "packages/core/testing/simulation/SimulatedTime.ts",
+    tests: ["packages/core/test/simulation/simulation.test.ts"],
+    faults: [
+      {
+        id: "simulation-step",
+        find: "step === 0 ? instant : from + Math.ceil((instant - from) / step) * step",
+        put: "instant + 0 * (step + from)",
+        why: "What is due within a step runs at its end."
+      }
+    ]
+  },
+  {
+    area: "testing",
+    file: "packages/core/testing/simulation/faults.ts",
+    tests: ["packages/core/test/simulation/simulation.test.ts"],
+    faults: [
+      {
+        id: "simulation-storage",
+        find: "chance.hits(faults.storage)",
+        put: "chance.hits(0 * faults.storage)",
+        why: "Storage fails as often as the option has it."
+      },
+      {
+        id: "simulation-compute",
+        find: "chance.hits(faults.compute)",
+        put: "chance.hits(0 * faults.compute)",
+        why: "Machines fail as often as the option has it."
+      }
+    ]
+  },
+  {
+    area: "testing",
+    file: "packages/core/testing/simulation/Subscriber.ts",
+    tests: ["packages/core/test/simulation/simulation.test.ts"],
+    faults: [
+      {
+        id: "simulation-paused",
+        find: "if (!this.#paused) this.#read()",
+        put: "this.#read()",
+        why: "A client that is paused does not read."
+      }
+    ]
   }
 ]

@@ -3,6 +3,7 @@
  * always gives the same run, and a simulated hour takes as long as what happens in it.
  */
 import { Clock, Context, Duration, Effect, Random, References, Scheduler } from "effect"
+import { Chance } from "../../../testing/simulation/Chance.ts"
 
 interface Timer {
   readonly at: number
@@ -16,7 +17,7 @@ export class SimLoop {
   now = 1_750_000_000_000
   /** When the machine last woke from a sleep. */
   wokeAt = 0
-  #state: number
+  readonly #chance: Chance
   #steps = 0
   #turn: Array<() => void> = []
   /** The next one stands last. */
@@ -26,7 +27,7 @@ export class SimLoop {
   readonly context: Context.Context<never>
 
   constructor(seed: number) {
-    this.#state = (seed * 2_654_435_761) >>> 0
+    this.#chance = new Chance(seed)
     const currentTimeMillisUnsafe = () => this.now
     const nanos = () => BigInt(this.now) * 1_000_000n
     const clock: Clock.Clock = {
@@ -61,18 +62,14 @@ export class SimLoop {
     )
   }
 
-  /** From 0 up to, not including, 1 (mulberry32). */
+  /** From 0 up to, not including, 1. */
   chance(): number {
-    this.#state = (this.#state + 0x6d2b79f5) >>> 0
-    let mixed = this.#state
-    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1)
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+    return this.#chance.next()
   }
 
   /** From 0 up to, not including, `limit`. */
   below(limit: number): number {
-    return Math.floor(this.chance() * limit)
+    return this.#chance.below(limit)
   }
 
   /** Once in so many times. */

@@ -1,0 +1,87 @@
+/**
+ * A control plane for tests: in memory, on a clock that the test moves, with faults that a seed repeats
+ * (docs/how-to/simulate.md). Everything else is what `createControlPlane` makes.
+ */
+import type { SessionJson } from "@narthex/api"
+import { type Faults, SimulatedTime, simulatedParts } from "@narthex/core/testing"
+import { Clock, type Duration, Effect, Exit, Layer, Scope } from "effect"
+import { type ControlPlane, createControlPlane } from "./ControlPlane.ts"
+import type { ControlPlaneOptions } from "./options/ControlPlaneOptions.ts"
+
+export interface SimulateOptions extends Omit<ControlPlaneOptions, "computes" | "identity" | "storage"> {
+  /** Two simulations with one seed choose the same faults and ids. Default: 1. */
+  readonly seed?: number
+  /** What goes wrong, and how often; what is left out is as in `defaultFaults` of `@narthex/core/testing`. */
+  readonly faults?: Partial<Faults>
+}
+
+export interface SimulatedControlPlane extends ControlPlane {
+  /**
+   * Lets time pass, such as `"14 minutes"`, and resolves when everything that was due has run. A timer is late by a
+   * step at most, which is 1/60 of the time unless given.
+   */
+  readonly advance: (time: Duration.Input, step?: Duration.Input) => Promise<void>
+  /** What the clock shows. It stands still until `advance`. */
+  readonly now: () => Date
+  /** Begins a session of the person with this verified address. The first one makes the account. */
+  readonly signIn: (email: string) => Promise<SessionJson>
+  /** The client of a control plane. It repeats no call unless the options say so: real time would pass. */
+  readonly client: ControlPlane["client"]
+}
+
+/**
+ * Makes a control plane for a test. No real time passes in it.
+ *
+ * @example
+ * await using world = await simulate({ seed: 7 })
+ * const client = world.client(await world.signIn("ada@example.com"))
+ * await world.advance("14 minutes")
+ */
+export const simulate = async ({
+  faults = {},
+  seed = 1,
+  ...options
+}: SimulateOptions = {}): Promise<SimulatedControlPlane> => {
+  const parts = simulatedParts(seed, faults)
+  const scope = Scope.makeUnsafe()
+  const world = await Effect.runPromise(Layer.buildWithScope(Layer.merge(SimulatedTime.layer, parts.references), scope))
+  const inWorld = Layer.succeedContext(world)
+  const plane = await createControlPlane({
+    log: "off",
+    ...options,
+    // The services stand on storage, so they run on the clock that comes with it.
+    storage: { durable: false, layer: Layer.merge(Layer.fresh(parts.storage), inWorld) },
+    computes: Layer.provide(parts.computes, inWorld),
+    identity: Layer.provide(parts.identity, inWorld)
+  })
+  const client: ControlPlane["client"] = (credential, rest) => plane.client(credential, { retries: false, ...rest })
+  const inTime = <A>(use: (time: SimulatedTime["Service"]) => Effect.Effect<A>) =>
+    Effect.runPromise(Effect.provideContext(Effect.flatMap(SimulatedTime, use), world))
+
+  const advance = (time: Duration.Input, step?: Duration.Input) => inTime((it) => it.advance(time, step))
+  /** The end may wait for streams and calls on the clock of the simulation, so time passes until it is reached. */
+  const ended = async () => {
+    let open = true
+    const closed = plane.close().finally(() => {
+      open = false
+    })
+    while (open) await advance("1 second")
+    await closed
+    await Effect.runPromise(Scope.close(scope, Exit.void))
+  }
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= ended()
+    return closing
+  }
+
+  return {
+    ...plane,
+    advance,
+    now: () => new Date(Effect.runSync(Effect.provideContext(Clock.currentTimeMillis, world))),
+    signIn: (email) => client().auth.exchange({ id_token: email }),
+    client,
+    close,
+    [Symbol.asyncDispose]: close
+  }
+}
