@@ -5,7 +5,8 @@ import { isLoopbackRedirect, type ProblemCode, parseCidr, problemCatalog } from 
 import { Result } from "effect"
 import { createRemoteJWKSet, decodeJwt, jwtVerify } from "jose"
 import type { Answered } from "./ApiDouble.ts"
-import type { DoubleState, Held, StoredCredential, StoredProject } from "./DoubleState.ts"
+import type { DoubleState, Held } from "./DoubleState.ts"
+import { credentialCalls } from "./doubleCredentials.ts"
 import { ownInvitations } from "./doubleInvitations.ts"
 import * as view from "./doubleViews.ts"
 
@@ -254,42 +255,18 @@ const inProject = (
       })
       return ok({ endpoint: view.endpointView(project), operations: [] })
     }
-    case `POST /branches/${project.branch_id}/credentials`:
-      return ok(
-        {
-          credential: view.credentialView(project, mintedIn(project, String(given["access"]))),
-          password: "pw",
-          connection_uri: "postgresql://r:pw@host/db"
-        },
-        201
-      )
-    case `GET /branches/${project.branch_id}/credentials`:
-      return ok({ credentials: project.credentials.map((it) => view.credentialView(project, it)), pagination })
     case `GET /branches/${project.branch_id}`:
       return ok({ branch: view.branchView(project) })
     case "GET /events":
       return stream(state, response)
   }
-  const role = /^\/branches\/[^/]+\/credentials\/(\w+)$/.exec(rest)?.[1]
-  if (method === "DELETE" && role !== undefined) return revoke(project, role)
+  const ofCredentials = credentialCalls(project, method, rest, String(given["access"]))
+  if (ofCredentials !== undefined)
+    return "refused" in ofCredentials ? problem(ofCredentials.refused, ofCredentials.detail) : ofCredentials
   const cidr = /^\/ip-allow\/(.+)$/.exec(rest)?.[1]
   const index = project.rules.findIndex((rule) => rule.cidr === decodeURIComponent(cidr ?? ""))
   if (method !== "DELETE" || index < 0) return problem("not_found")
   project.rules.splice(index, 1)
-  return none
-}
-
-const mintedIn = ({ credentials }: StoredProject, access: string): StoredCredential => {
-  const minted = { role: `role_${credentials.length + 1}`, access, stuck: false }
-  credentials.unshift(minted)
-  return minted
-}
-
-const revoke = ({ credentials }: StoredProject, role: string): Answered => {
-  const at = credentials.findIndex((it) => it.role === role)
-  if (at < 0) return problem("not_found")
-  if (credentials[at]?.stuck === true) return problem("unavailable", "The end of its sessions is not confirmed yet.")
-  credentials.splice(at, 1)
   return none
 }
 
