@@ -18,6 +18,7 @@ import { eventStream } from "./list/eventStream.ts"
 import { host } from "./list/host.ts"
 import { instances } from "./list/instances.ts"
 import { keys } from "./list/keys.ts"
+import { library } from "./list/library.ts"
 import { lists } from "./list/lists.ts"
 import { localRoles } from "./list/localRoles.ts"
 import { narthex } from "./list/narthex.ts"
@@ -59,6 +60,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...host,
   ...instances,
   ...keys,
+  ...library,
   ...lists,
   ...localRoles,
   ...narthex,

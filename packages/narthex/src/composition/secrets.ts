@@ -1,10 +1,10 @@
 /** What is derived from the master secret: the pepper of API keys and the keys that sign session tokens. */
 import type { NarthexError } from "@narthex/api"
-import { KeyDigester } from "@narthex/core"
 import { JoseTokenSigner, MasterSecret, readMasterSecret } from "@narthex/http/web"
 import { Effect, Layer } from "effect"
 import { invalidOptions } from "../failures/failures.ts"
 import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
+import { layerDigester } from "./layerDigester.ts"
 
 const howToMake = "Make one with `openssl rand -base64 32 | tr '+/' '-_' | tr -d '='` and keep it as long as the data."
 
@@ -33,7 +33,7 @@ const layerMaster = ({ secret, storage }: CoreOptions): Layer.Layer<MasterSecret
 const Pepper = Layer.unwrap(
   Effect.map(
     Effect.flatMap(MasterSecret, ({ pepper }) => pepper(1)),
-    (pepper) => KeyDigester.layer(pepper)
+    layerDigester
   )
 )
 

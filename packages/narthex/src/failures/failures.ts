@@ -6,7 +6,7 @@
  */
 import { clientFailure, NarthexError } from "@narthex/api"
 import { EventRefused, MalformedEventType, MalformedRoles, TransactionRefused } from "@narthex/core"
-import { detailOf, problemOf } from "@narthex/http/web"
+import { detailOf, problemOf, SigningKeysUnreadable } from "@narthex/http/web"
 import { Cause, Predicate } from "effect"
 
 /** Codes that only a host meets. They are stable, like those of `problemCatalog`. */
@@ -41,6 +41,11 @@ const ofHost = (error: unknown) => {
   if (error instanceof EventRefused) return hostFailure(error.code, error.message, error)
   if (error instanceof TransactionRefused) return hostFailure("transaction_refused", error.message, error)
   if (error instanceof MalformedEventType) return invalidOptions(`eventTypes: ${error.message}`, error)
+  if (error instanceof SigningKeysUnreadable)
+    return invalidOptions(
+      "secret: it does not open the signing keys in the storage. Give the secret that they were made with.",
+      error
+    )
   return error instanceof MalformedRoles ? invalidOptions(`roles: ${error.message}`, error) : undefined
 }
 

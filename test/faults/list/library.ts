@@ -1,0 +1,75 @@
+/** The library: serving without a listener, following events, what a host requires. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+export const library: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "library",
+    file: "packages/http/src/transport/BodySink.ts",
+    tests: ["packages/http/test/transport/BodySink.test.ts"],
+    faults: [
+      {
+        id: "body-shares-bytes",
+        find: "enqueue(bytes.payload.slice())",
+        put: "enqueue(bytes.payload)",
+        why: "A reader gets bytes of its own."
+      },
+      {
+        id: "body-ends-early",
+        find: "this.#controller?.desiredSize !== highWater) return",
+        put: "this.#controller === undefined) return",
+        why: "A body is gone when its last byte was read."
+      },
+      {
+        id: "body-ignores-abort",
+        find: 'else signal.addEventListener("abort", this.#abort, { once: true })',
+        put: "",
+        why: "A request that is aborted ends its stream."
+      }
+    ]
+  },
+  {
+    area: "library",
+    file: "packages/http/src/server/basePath.ts",
+    tests: ["packages/narthex/test/mounting.test.ts"],
+    faults: [
+      {
+        id: "base-path-prefix",
+        find: 'return rest?.startsWith("/") ? rest : undefined',
+        put: "return rest",
+        why: "A path that only begins like the base path is outside of it."
+      }
+    ]
+  },
+  {
+    area: "library",
+    file: "packages/core/src/events/EventFollowing.ts",
+    tests: ["packages/core/test/events/EventFollowing.test.ts"],
+    faults: [
+      {
+        id: "follow-shows-internal",
+        find: "      !internal &&\n",
+        put: "",
+        why: "Internal events are never delivered."
+      },
+      {
+        id: "follow-repeats",
+        find: "(this.#position !== undefined && event.id <= this.#position)",
+        put: "false",
+        why: "Each event is delivered once."
+      }
+    ]
+  },
+  {
+    area: "library",
+    file: "packages/core/src/authorization/requirement.ts",
+    tests: ["packages/core/test/authorization/requirement.test.ts"],
+    faults: [
+      {
+        id: "requirement-narrow",
+        find: "reach: wider(reach, named.reach)",
+        put: "reach: named.reach",
+        why: "A permission of the organization is not reached by a key of a project."
+      }
+    ]
+  }
+]
