@@ -149,5 +149,24 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
         why: "The session of a disabled account is not refreshed."
       }
     ]
+  },
+  {
+    area: "credentials",
+    file: "packages/http/src/sessions/JoseTokenSigner.ts",
+    tests: ["packages/http/test/sessions/JoseTokenSigner.test.ts", "packages/http/test/sessions/SigningKeys.test.ts"],
+    faults: [
+      {
+        id: "token-remembered-key",
+        find: "if (known !== undefined) yield* ours(yield* ring.find(known.kid))",
+        put: "",
+        why: "A token of a retired key is refused, also when it was verified before."
+      },
+      {
+        id: "token-remembered-future",
+        find: "if (opened.claims.iat > now + skew) return",
+        put: "if (known === undefined && opened.claims.iat > now + skew) return",
+        why: "A token from the future is refused, also when it was verified before."
+      }
+    ]
   }
 ]

@@ -4,6 +4,9 @@
  * A token must have exactly the form that this signer writes, member by member. The library alone accepts a missing or
  * unbounded `exp`, an `iat` in the future, another letter case in `typ`, further audiences and several encodings of a
  * signature. Callers decide about an `exp` in the past, because an expired token can still be refreshed.
+ *
+ * A verified token is remembered (`VerifiedTokens`), because a signature costs more than all other work of a request.
+ * Nothing about its session is: callers read that on every request.
  */
 import { ForgedToken, SessionClaims, type SigningKeyStore, type StorageError, TokenSigner } from "@narthex/core"
 import { Clock, Effect, Layer, type Option, Redacted, Schema } from "effect"
@@ -11,6 +14,7 @@ import { CompactSign, compactVerify } from "jose"
 import type { MasterSecret } from "../MasterSecret.ts"
 import { makeSigningKeyRing } from "./SigningKeyRing.ts"
 import { isCanonical, textOf, utf8 } from "./segments.ts"
+import { VerifiedTokens } from "./VerifiedTokens.ts"
 import type { SigningKeysUnreadable } from "./WrappedKey.ts"
 
 const longest = 4096
@@ -46,9 +50,10 @@ export interface TokenSignerOptions {
 
 const make = Effect.fn("JoseTokenSigner.make")(function* ({ issuer }: TokenSignerOptions) {
   const ring = yield* makeSigningKeyRing()
+  const verified = new VerifiedTokens()
 
-  const verify = Effect.fnUntraced(function* (token: Redacted.Redacted) {
-    const text = Redacted.value(token)
+  /** What depends on nothing but the token and the key that signed it. */
+  const open = Effect.fnUntraced(function* (text: string) {
     if (text.length > longest || !form.test(text)) return yield* new ForgedToken({})
     const [head = "", , signature = ""] = text.split(".")
     if (!isCanonical(signature)) return yield* new ForgedToken({})
@@ -60,9 +65,20 @@ const make = Effect.fn("JoseTokenSigner.make")(function* ({ issuer }: TokenSigne
       catch: () => new ForgedToken({})
     })
     const { aud, iss, ...claims } = yield* ours(decodeClaims(utf8(payload)))
+    if (iss !== issuer || aud !== issuer) return yield* new ForgedToken({})
+    return { kid, claims }
+  })
+
+  const verify = Effect.fnUntraced(function* (token: Redacted.Redacted) {
+    const text = Redacted.value(token)
+    const known = verified.find(text)
+    // A key may have been retired since its token was verified.
+    if (known !== undefined) yield* ours(yield* ring.find(known.kid))
+    const opened = known ?? (yield* open(text))
     const now = Math.floor((yield* Clock.currentTimeMillis) / 1000)
-    if (iss !== issuer || aud !== issuer || claims.iat > now + skew) return yield* new ForgedToken({})
-    return claims
+    if (opened.claims.iat > now + skew) return yield* new ForgedToken({})
+    if (known === undefined) verified.add(text, opened)
+    return opened.claims
   })
 
   return TokenSigner.of({

@@ -1,6 +1,7 @@
 import { createPublicKey, type KeyObject } from "node:crypto"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
+import { TestClock } from "effect/testing"
 import {
   ecPair,
   ed25519Pair,
@@ -203,6 +204,16 @@ describe("JoseTokenSigner", () => {
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 
+  it.effect("the token signer refuses a token from the future, also one that it has verified before", () =>
+    Effect.gen(function* () {
+      const { made, signer } = yield* kit
+      const token = Redacted.make(made.token)
+      yield* signer.verify(token)
+      yield* TestClock.setTime((now - 60) * 1_000)
+      assert.strictEqual((yield* Effect.flip(signer.verify(token)))._tag, "ForgedToken")
+    }).pipe(Effect.provide(storage), Effect.scoped)
+  )
+
   it.effect("the token signer publishes public keys only", () =>
     Effect.gen(function* () {
       const { made, signer } = yield* kit
@@ -226,8 +237,10 @@ describe("JoseTokenSigner", () => {
       const { made, signer } = yield* kit
       const forged = forge(made)
       assert.notStrictEqual(forged, made.token)
-      const refusal = yield* Effect.flip(signer.verify(Redacted.make(forged)))
-      assert.strictEqual(refusal._tag, "ForgedToken")
+      const refusal = Effect.flip(signer.verify(Redacted.make(forged)))
+      assert.strictEqual((yield* refusal)._tag, "ForgedToken")
+      yield* signer.verify(Redacted.make(made.token))
+      assert.strictEqual((yield* refusal)._tag, "ForgedToken", "also when the token that it resembles is remembered")
     }).pipe(Effect.provide(storage), Effect.scoped)
   )
 })
