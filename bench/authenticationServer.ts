@@ -18,7 +18,15 @@ import {
   RegionCatalog,
   RegionId
 } from "@narthex/core"
-import { Draining, JoseTokenSigner, layerApiServer, MasterSecret, RateLimits, ServerIdentity } from "@narthex/http"
+import {
+  Draining,
+  JoseTokenSigner,
+  layerApiServer,
+  MasterSecret,
+  nodeHmacSha256,
+  RateLimits,
+  ServerIdentity
+} from "@narthex/http"
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
@@ -78,7 +86,7 @@ const api = () => {
       Layer.unwrap(
         Effect.map(
           Effect.flatMap(MasterSecret, (master) => master.pepper(1)),
-          KeyDigester.layer
+          (pepper) => KeyDigester.layerBy(nodeHmacSha256, pepper)
         )
       )
     ),
@@ -97,6 +105,8 @@ const api = () => {
   )
   const references = Layer.mergeAll(
     Layer.succeed(References.MinimumLogLevel, "None"),
+    // As in the server without a collector of traces.
+    Layer.succeed(References.TracerEnabled, false),
     Layer.succeed(RateLimits, null),
     Layer.succeed(ServerIdentity, {
       console_url: "http://console.test",

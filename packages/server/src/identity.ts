@@ -5,6 +5,7 @@ import {
   JoseTokenSigner,
   layerMasterSecretFile,
   MasterSecret,
+  nodeHmacSha256,
   type OpenIdProvider,
   OpenIdProviders,
   signingKeysExist
@@ -25,7 +26,8 @@ export const layerSigner = (issuer: string, [present, ...others]: Settings["key_
     Layer.unwrap(
       Effect.gen(function* () {
         const { pepper } = yield* MasterSecret
-        return KeyDigester.layer(yield* pepper(present), ...(yield* Effect.forEach(others, pepper)))
+        const [now, before] = [yield* pepper(present), yield* Effect.forEach(others, pepper)]
+        return KeyDigester.layerBy(nodeHmacSha256, now, ...before)
       })
     )
   )

@@ -27,12 +27,21 @@ export class KeyDigester extends Context.Service<
     ) => Effect.Effect<readonly [SecretDigest, ...ReadonlyArray<SecretDigest>]>
   }
 >()("@narthex/core/keys/KeyDigester") {
+  /** By the Web Crypto of the platform. */
   static readonly layer = (present: Pepper, ...former: ReadonlyArray<Pepper>): Layer.Layer<KeyDigester> =>
+    KeyDigester.layerBy(hmacSha256With, present, ...former)
+
+  /** By another implementation of HMAC-SHA-256, for example one of Node that needs no other thread. */
+  static readonly layerBy = (
+    hmac: typeof hmacSha256With,
+    present: Pepper,
+    ...former: ReadonlyArray<Pepper>
+  ): Layer.Layer<KeyDigester> =>
     Layer.effect(
       KeyDigester,
       Effect.gen(function* () {
         const under = Effect.fnUntraced(function* (pepper: Pepper) {
-          const sign = yield* hmacSha256With(Redacted.value(pepper.key))
+          const sign = yield* hmac(Redacted.value(pepper.key))
           return (data: Uint8Array<ArrayBuffer>) =>
             Effect.map(sign(data), (bytes) => ({ pepper_id: pepper.id, digest: Base64Url.encode(bytes) }))
         })
