@@ -1,5 +1,5 @@
 /**
- * Tokens whose signature was verified, by their whole text, with what they say (docs/design/identity.md I50). The
+ * Tokens whose signature was verified, by their whole text, with what they say (docs/design/identity.md I22). The
  * most recently used are kept.
  *
  * Only a token that this platform has signed gets in, so requests with forged ones displace nothing.
