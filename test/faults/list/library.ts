@@ -3,7 +3,7 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 
 export const library: ReadonlyArray<FaultsOfFile> = [
   {
-    area: "library",
+    area: "events",
     file: "packages/http/src/transport/BodySink.ts",
     tests: ["packages/http/test/transport/BodySink.test.ts"],
     faults: [
@@ -28,7 +28,7 @@ export const library: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
-    area: "library",
+    area: "authorization",
     file: "packages/http/src/server/basePath.ts",
     tests: ["packages/narthex/test/mounting.test.ts"],
     faults: [
@@ -41,7 +41,7 @@ export const library: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
-    area: "library",
+    area: "events",
     file: "packages/core/src/events/EventFollowing.ts",
     tests: ["packages/core/test/events/EventFollowing.test.ts"],
     faults: [
@@ -60,7 +60,7 @@ export const library: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
-    area: "library",
+    area: "authorization",
     file: "packages/core/src/authorization/requirement.ts",
     tests: ["packages/core/test/authorization/requirement.test.ts"],
     faults: [
