@@ -28,8 +28,8 @@ export const client: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "client-lease-counted",
-        find: 'if (verdict === "again") counted += 1',
-        put: "counted += 1",
+        find: 'if (code === "idempotency_in_progress") return "wait"',
+        put: 'if (code === "idempotency_in_progress") return "again"',
         why: "A key that another attempt holds is asked for until its lease ends."
       },
       {
@@ -80,7 +80,7 @@ export const client: ReadonlyArray<FaultsOfFile> = [
       {
         id: "client-secret-lost",
         find: "secretMembers.some((name) => json[name] === null)",
-        put: "secretMembers.some((name) => json[name] === undefined)",
+        put: "secretMembers.some(() => false)",
         why: "A replay without its secret is no answer."
       }
     ]
