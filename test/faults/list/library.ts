@@ -28,19 +28,6 @@ export const library: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
-    area: "authorization",
-    file: "packages/http/src/server/basePath.ts",
-    tests: ["packages/narthex/test/mounting.test.ts"],
-    faults: [
-      {
-        id: "base-path-prefix",
-        find: 'return rest?.startsWith("/") ? rest : undefined',
-        put: "return rest",
-        why: "A path that only begins like the base path is outside of it."
-      }
-    ]
-  },
-  {
     area: "events",
     file: "packages/core/src/events/EventFollowing.ts",
     tests: ["packages/core/test/events/EventFollowing.test.ts"],
@@ -50,12 +37,6 @@ export const library: ReadonlyArray<FaultsOfFile> = [
         find: "      !internal &&\n",
         put: "",
         why: "Internal events are never delivered."
-      },
-      {
-        id: "follow-repeats",
-        find: "(this.#position !== undefined && event.id <= this.#position)",
-        put: "false",
-        why: "Each event is delivered once."
       }
     ]
   },
