@@ -1,30 +1,17 @@
 /** Runs the scripts against the real API server, on memory storage. */
 import { assert, describe, it } from "@effect/vitest"
 import { NarthexClient } from "@narthex/api"
-import { ApiKeys, Authentication, Region, RegionCatalog, RegionId, Sessions } from "@narthex/core"
+import { Region, RegionCatalog, RegionId } from "@narthex/core"
 import { Effect, Fiber, Redacted } from "effect"
 import { within } from "../test/harness/eventually.ts"
-import { MemoryServer } from "./memoryServer.ts"
-import { idToken } from "./people.ts"
+import { keySettings, MemoryServer } from "./memoryServer.ts"
 import { program } from "./typedClient.ts"
 import { watch } from "./watchEvents.ts"
-
-/** The URL of the API, and a key of a signed-in user. */
-const settings = Effect.gen(function* () {
-  const { url } = yield* MemoryServer
-  const device = { user_agent: null, address: null }
-  const { access_token } = yield* (yield* Sessions).exchange(idToken("grace@example.com"), device)
-  const caller = yield* (yield* Authentication).authenticate(access_token, null)
-  if (caller.kind !== "session") return yield* Effect.die(new Error("The caller is not a session."))
-  const wanted = { name: "script", capability: "read_write", expires_in_days: 1 } as const
-  const { secret } = yield* (yield* ApiKeys).create(caller, { ...wanted, scope: { type: "organization" } })
-  return { baseUrl: url, credential: secret }
-})
 
 describe("scripts", () => {
   it.live("the typed client creates a project, waits for it and allows one address", () =>
     Effect.gen(function* () {
-      const client = NarthexClient.layerFetch(yield* settings)
+      const client = NarthexClient.layerFetch(yield* keySettings)
       const { project, rules } = yield* Effect.provide(program("shop"), client)
       assert.strictEqual(project.name, "shop")
       assert.deepStrictEqual(
@@ -39,7 +26,7 @@ describe("scripts", () => {
       const catalog = yield* RegionCatalog
       const region_id = RegionId.make("elsewhere")
       yield* catalog.put(new Region({ region_id, name: region_id, default: false, geo_lat: 0, geo_long: 0 }))
-      const client = NarthexClient.layerFetch(yield* settings)
+      const client = NarthexClient.layerFetch(yield* keySettings)
       const { project } = yield* Effect.provide(program("shop"), client)
       assert.strictEqual(project.region_id, "local")
     }).pipe(Effect.provide(MemoryServer.layer))
@@ -47,7 +34,7 @@ describe("scripts", () => {
 
   it.live("the watcher follows the creation of a project, and resumes where it stopped", () =>
     Effect.gen(function* () {
-      const { baseUrl, credential } = yield* settings
+      const { baseUrl, credential } = yield* keySettings
       const own = { baseUrl, credential: Redacted.value(credential) }
       const connected = Promise.withResolvers<void>()
       const seen: Array<string> = []

@@ -1,9 +1,10 @@
 /** The API on memory storage and a free port, for tests of your own client. It needs no database and keeps no state. */
-import { RegionCatalog, RegionId } from "@narthex/core"
+import { ApiKeys, Authentication, RegionCatalog, RegionId, Sessions } from "@narthex/core"
 import { Draining, layerApiServer } from "@narthex/http"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { embedded } from "./embedInMemory.ts"
+import { idToken } from "./people.ts"
 
 const Seeded = Layer.effectDiscard(RegionCatalog.use(({ seed }) => seed([RegionId.make("local")])))
 
@@ -22,3 +23,15 @@ export class MemoryServer extends Context.Service<MemoryServer, { readonly url: 
     Layer.provideMerge(embedded)
   )
 }
+
+/** The URL of the API, and a key of a signed-in user. */
+export const keySettings = Effect.gen(function* () {
+  const { url } = yield* MemoryServer
+  const device = { user_agent: null, address: null }
+  const { access_token } = yield* (yield* Sessions).exchange(idToken("grace@example.com"), device)
+  const caller = yield* (yield* Authentication).authenticate(access_token, null)
+  if (caller.kind !== "session") return yield* Effect.die(new Error("The caller is not a session."))
+  const wanted = { name: "script", capability: "read_write", expires_in_days: 1 } as const
+  const { secret } = yield* (yield* ApiKeys).create(caller, { ...wanted, scope: { type: "organization" } })
+  return { baseUrl: url, credential: secret }
+})
