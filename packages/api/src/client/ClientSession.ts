@@ -2,8 +2,7 @@
  * A session as the credential of a client: its token is replaced when it expires (docs/design/client.md L16–L20).
  *
  * 1. A call that is answered `token_expired` refreshes the session and is sent again. The server's clock decides, not
- *    the
- *    client's.
+ *    the client's.
  * 2. Calls that find the same token expired share one refresh.
  * 3. A refresh runs to its end, even when the call that began it is aborted. A lost answer is repeated with the same
  *    token, which the server accepts (docs/design/identity.md I24).

@@ -2,8 +2,7 @@
  * Sends a call again after a failure that may pass, if that is safe (docs/design/client.md L10–L15).
  *
  * 1. A call is safe if it reads, or if the server stores its answer under an `Idempotency-Key`. The client makes a key
- *    for
- *    each such call and keeps it over all attempts, so a lost answer leads to one effect.
+ *    for each such call and keeps it over all attempts, so a lost answer leads to one effect.
  * 2. Each attempt has a bound, and so has the call with all its attempts and pauses.
  * 3. A pause is a back-off with jitter, and never shorter than `Retry-After`. A call whose next pause would exceed its
  *    bound fails at once.
@@ -67,8 +66,8 @@ export const verdictOn = ({ code, status }: FailedAttempt): "again" | "wait" | "
 }
 
 /**
- * The pause in milliseconds before the next attempt: half fixed, half jitter. `pauses`: those before it; `random`: 0 to
- * 1.
+ * The pause in milliseconds before the next attempt: half fixed, half jitter. `pauses`: those before it; `random`: from
+ * 0 to 1.
  */
 export const pauseBefore = (delay: number, pauses: number, retryAfter: number | undefined, random: number): number =>
   Math.max(retryAfter ?? 0, Math.round(Math.min(longestPause, delay * 2 ** Math.min(pauses, 20)) * (0.5 + random / 2)))

@@ -31,7 +31,7 @@ export interface Person {
   readonly name: string | null
   /** The organization that belongs to this person alone. */
   readonly personal_org_id: string
-  /** `pending`: sign-up is closed, and nobody has enabled the account yet. */
+  /** `pending`: sign-up is closed, and the operator has not enabled the account yet. */
   readonly account_state: string
 }
 

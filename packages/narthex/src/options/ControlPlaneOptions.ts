@@ -37,7 +37,7 @@ export interface CoreOptions {
   /** Default: `memory()`. */
   readonly storage?: Storage
   /**
-   * 32 bytes as base64url, or what reads them (`secretFile`). Session keys are encrypted with it and API keys digested:
+   * 32 bytes as base64url, or a function that reads them. Session keys are encrypted with it and API keys digested:
    * if it is lost, all of them are invalid. Required where the storage outlives the process; else random.
    */
   readonly secret?: string | (() => Promise<string>)

@@ -1,7 +1,7 @@
 /**
  * Where a control plane keeps its state: in memory, in Postgres, or in anything that has the ports of the core.
  *
- * Pitfall: importing the Postgres adapter here. Whoever runs in memory, on a worker for example, would load a driver.
+ * Pitfall: importing the Postgres adapter here. A program in memory, on a worker for example, would load a driver.
  */
 import { layerMemoryPorts, type StorageError } from "@narthex/core"
 import { Effect, Layer, Redacted } from "effect"
