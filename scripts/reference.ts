@@ -11,6 +11,7 @@ import { basename, dirname, join } from "node:path"
 import { isProgram, publicPackages, root } from "./packages/Manifest.ts"
 import { type Entry, referencePages } from "./reference/pages.ts"
 import { passedOn, publicModules } from "./reference/publicModules.ts"
+import { sortedUnions } from "./reference/sortedUnions.ts"
 
 const folder = join(root, "docs/reference")
 
@@ -28,7 +29,7 @@ const readable = (text: string) =>
     from.startsWith(".") || from.startsWith("@narthex/") ? "" : `${(from.split("/").at(-1) ?? "").replaceAll("-", "")}.`
   )
 
-/** Copies the declarations of the built libraries to `scratch`, without their inline imports, in our format. */
+/** Copies the declarations of the built libraries to `scratch`, without their inline imports, in our order and format. */
 const formatted = (scratch: string) => {
   writeFileSync(
     join(scratch, "biome.json"),
@@ -39,7 +40,7 @@ const formatted = (scratch: string) => {
   )
   for (const file of globSync("packages/*/dist/**/*.d.ts", { cwd: root })) {
     mkdirSync(dirname(join(scratch, file)), { recursive: true })
-    writeFileSync(join(scratch, file), readable(readFileSync(join(root, file), "utf8")))
+    writeFileSync(join(scratch, file), sortedUnions(file, readable(readFileSync(join(root, file), "utf8"))))
   }
   run(join(root, "node_modules/.bin/biome"), [
     "format",

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { root } from "../../scripts/packages/Manifest.ts"
 import { readDeclarations } from "../../scripts/reference/declarations.ts"
+import { sortedUnions } from "../../scripts/reference/sortedUnions.ts"
 import { generate } from "../../scripts/reference.ts"
 import { long } from "../harness/long.ts"
 import { resource } from "../harness/resource.ts"
@@ -52,6 +53,19 @@ describe("reference", () => {
       "/** The module. */\nexport declare const one = 1;"
     )
     assert.deepStrictEqual({ header, doc: declarations[0]?.doc }, { header: "The module.", doc: "" })
+  })
+
+  it("the members of unions are in one order, whichever the compiler has chosen", () => {
+    const text = (...members: ReadonlyArray<string>) => `export type A = ${members.join(" | ")};`
+    const inner = ["B<2 | 1>", "B<1 | 2>"]
+    for (const member of inner)
+      for (const order of [
+        [member, '"a"'],
+        ['"a"', member]
+      ])
+        assert.strictEqual(sortedUnions("a.d.ts", text(...order)), text('"a"', "B<1 | 2>"))
+    const written = 'export type A = "b" | /** The other. */ "a";'
+    assert.strictEqual(sortedUnions("a.d.ts", written), written)
   })
 
   if (long)
