@@ -11,9 +11,14 @@ const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)
 const [first, ...others] = process.argv.slice(2)
 
 // Pitfall: the default folder of the cache. It is shared by the users of a machine, and what it holds is executed.
-const compileFromCache = () => {
-  const set = process.env.XDG_CACHE_HOME
-  module.enableCompileCache(join(set === undefined || set === "" ? join(homedir(), ".cache") : set, "narthex"))
+const cacheFolder = () => {
+  const { XDG_CACHE_HOME } = process.env
+  if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, "narthex")
+  try {
+    return join(homedir(), ".cache", "narthex")
+  } catch {
+    return undefined // The user has no home directory, as in some containers.
+  }
 }
 
 if (major < 22 || (major === 22 && minor < 19)) {
@@ -26,6 +31,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
   console.log(`narthex v${version}`)
 } else {
-  compileFromCache()
+  const folder = cacheFolder()
+  if (folder !== undefined) module.enableCompileCache(folder)
   await import(bundle.href)
 }

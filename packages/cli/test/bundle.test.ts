@@ -200,6 +200,18 @@ describe("the bundle", () => {
     assert.deepStrictEqual([code, stderr], [0, ""])
   })
 
+  it("bin/narthex.js works for a user without a home directory", async () => {
+    const homeless = `
+      import { syncBuiltinESMExports } from "node:module"
+      import os from "node:os"
+      os.homedir = () => { throw new Error("no home directory") }
+      syncBuiltinESMExports()
+    `
+    const preload = `--import=data:text/javascript,${encodeURIComponent(homeless)}`
+    const { code, stderr } = await ended(run([preload, bin, "--help"], { XDG_CACHE_HOME: "" }))
+    assert.deepStrictEqual([code, stderr], [0, ""])
+  })
+
   it("bin/narthex.js without a bundle prints the command that builds it", async () => {
     const alone = join(folder, "alone", "bin", "narthex.js")
     mkdirSync(dirname(alone), { recursive: true })

@@ -10,6 +10,15 @@ import { Context, Layer, Redacted } from "effect"
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
+/** A user without a home directory, as in some containers, has the root, as with shells. */
+const homeOrRoot = (): string => {
+  try {
+    return homedir()
+  } catch {
+    return "/"
+  }
+}
+
 export class Environment extends Context.Service<
   Environment,
   {
@@ -30,7 +39,7 @@ export class Environment extends Context.Service<
   }
 >()("@narthex/cli/Environment") {
   static readonly layer: Layer.Layer<Environment> = Layer.sync(Environment, () =>
-    readEnvironment(process.env, { home: homedir(), platform: process.platform })
+    readEnvironment(process.env, { home: homeOrRoot(), platform: process.platform })
   )
 }
 
