@@ -23,7 +23,7 @@ export interface Entry {
 /** An entry with more modules than this has a page for each of its folders. */
 const modulesOfOnePage = 30
 /**
- * Lines of a declaration. What the compiler infers for a whole contract has thousands; nobody reviews them as a text.
+ * Lines of a declaration. What the compiler infers for a whole contract has thousands, too many to review.
  */
 const longest = 150
 const shown = 12

@@ -8,7 +8,7 @@
 import { Clock, Context, Duration, Effect, Layer, Scheduler } from "effect"
 import { TestClock } from "effect/testing"
 
-/** `advance` takes so many steps unless it is told how long one is. */
+/** The number of steps of `advance` without a length of one. */
 const steps = 60
 
 /** When simulations begin. */

@@ -2,8 +2,8 @@
  * The API as a function of the Fetch standard and as a handler of Node: one API for the two forms in which servers hand
  * over requests (docs/design/library.md N10–N20).
  *
- * Pitfall: taking the client's address from a header. Whoever is not behind the host's own proxy writes it himself, so
- * a header counts only if the host's function reads it.
+ * Pitfall: taking the client's address from a header. A client that does not come through the host's own proxy can
+ * write any address into it, so a header counts only if the host's function reads it.
  */
 import { belowBasePath, targetOfUrl } from "./basePath.ts"
 import type { FetchServer } from "./FetchServer.ts"

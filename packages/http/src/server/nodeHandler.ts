@@ -110,7 +110,7 @@ const unread = (incoming: NodeRequest): ReadableStream<Uint8Array> => {
       pull: () => {
         incoming.resume()
       },
-      // What nobody reads must still arrive, or the next request of the connection would not.
+      // The rest of the body must arrive although it is not read, or the next request of the connection would not.
       cancel: () => {
         open = false
         incoming.resume()

@@ -51,7 +51,7 @@ const sqlOf = (url: string) =>
     max: connections,
     connection: { application_name: "host" },
     onnotice: () => {},
-    // The names of the host's own columns: those of a statement of ours must not change.
+    // It renames the columns of the host's own statements. Those of the control plane must keep their names.
     transform: postgres.camel,
     // What a host may have of its own for int8 and jsonb.
     types: {
