@@ -4,12 +4,12 @@ import { EventBroker, EventStreams } from "@narthex/core"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"
 import { within } from "../../../../test/harness/eventually.ts"
 import { Draining } from "../../src/index.ts"
-import { Ahead, servings } from "../support/apiOver.ts"
+import { Ahead, everyServing } from "../support/apiOver.ts"
 import { call } from "../support/wire.ts"
-import { open, opened } from "./support/RawStream.ts"
+import { open, opened } from "./support/FetchStream.ts"
 import { counting, signedIn, state, stillApi, streamApi } from "./support/streamApi.ts"
 
-for (const serving of servings)
+for (const serving of everyServing)
   layer(stillApi({ heartbeat: Duration.millis(100), revalidate: Duration.hours(10) }, { serving }), {
     excludeTestServices: true
   })("a stream and its credential", (it) => {
@@ -85,7 +85,7 @@ for (const serving of servings)
     )
   })
 
-for (const serving of servings)
+for (const serving of everyServing)
   describe("an instance that stops", () => {
     it.live("an instance that stops ends its streams with a retry delay and refuses new ones", () =>
       Effect.gen(function* () {

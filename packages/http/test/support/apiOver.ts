@@ -108,6 +108,8 @@ export type Serving = "server" | "node" | "fetch"
 /** Those with a socket. */
 export const servings = ["server", "node"] as const
 
+export const everyServing: ReadonlyArray<Serving> = [...servings, "fetch"]
+
 export interface ApiOptions {
   /** Default: `server`. */
   readonly serving?: Serving

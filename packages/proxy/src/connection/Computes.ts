@@ -6,8 +6,7 @@
  *    plane checks the address again.
  * 3. ALLOW again, because the rules may have changed during the wait. Then DIAL.
  * 4. If a DIAL finds no compute, continue with 2, at most five times, after 20, 40, 80, 160 and 320 ms. The control
- *    plane
- *    gets the generation that could not be connected to, and has verified whether it runs.
+ *    plane gets the generation that could not be connected to, and has verified whether it runs.
  */
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"

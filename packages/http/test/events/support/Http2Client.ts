@@ -11,7 +11,7 @@ import { Effect } from "effect"
 import { eventually } from "../../../../../test/harness/eventually.ts"
 import { idToken } from "../../support/apiOver.ts"
 import { TestApi } from "../../support/wire.ts"
-import { type Block, blocksOf } from "./RawStream.ts"
+import { type Block, blocksOf } from "./SeenStream.ts"
 
 const seen = <A extends { readonly closed: boolean }>(what: string, it: A, shown: (it: A) => boolean) =>
   eventually(

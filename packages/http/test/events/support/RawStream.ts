@@ -4,14 +4,7 @@
 import { connect, type Socket } from "node:net"
 import { Effect } from "effect"
 import { TestApi } from "../../support/wire.ts"
-
-export interface Block {
-  readonly id: string | undefined
-  readonly event: string | undefined
-  readonly data: string | undefined
-  readonly comments: ReadonlyArray<string>
-  readonly lines: ReadonlyArray<string>
-}
+import { SeenStream } from "./SeenStream.ts"
 
 /** Takes chunk framing off; an incomplete chunk waits. */
 const unchunked = (bytes: Buffer): Buffer => {
@@ -28,37 +21,22 @@ const unchunked = (bytes: Buffer): Buffer => {
   return Buffer.concat(parts)
 }
 
-const member = (lines: ReadonlyArray<string>, name: string) =>
-  lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
-
-/** The whole blocks of a stream's text. */
-export const blocksOf = (text: string): ReadonlyArray<Block> =>
-  text
-    .split("\n\n")
-    .slice(0, -1)
-    .map((block) => {
-      const lines = block.split("\n")
-      const comments = lines.filter((line) => line.startsWith(":"))
-      return { id: member(lines, "id"), event: member(lines, "event"), data: member(lines, "data"), comments, lines }
-    })
-
-export class RawStream {
+export class RawStream extends SeenStream {
   readonly socket: Socket
-  closed = false
   #chunks: Array<Buffer> = []
-  #changed: () => void = () => {}
 
   /** `at`: a port, or the path of a Unix socket. */
   constructor(at: number | string, text: string) {
+    super()
     this.socket = typeof at === "number" ? connect(at, "127.0.0.1") : connect(at)
     this.socket.on("data", (chunk) => {
       this.#chunks.push(chunk)
-      this.#changed()
+      this.changed()
     })
     this.socket.on("error", () => {})
     this.socket.on("close", () => {
       this.closed = true
-      this.#changed()
+      this.changed()
     })
     this.socket.write(text)
   }
@@ -92,31 +70,6 @@ export class RawStream {
 
   get text(): string {
     return this.body.toString()
-  }
-
-  get blocks(): ReadonlyArray<Block> {
-    return blocksOf(this.text)
-  }
-
-  get events(): ReadonlyArray<Block> {
-    return this.blocks.filter((block) => block.event !== undefined)
-  }
-
-  /** Waits until the connection shows it. */
-  until(what: string, shown: (stream: RawStream) => boolean): Effect.Effect<void> {
-    return Effect.callback<void>((resume) => {
-      const look = () => {
-        if (shown(this)) resume(Effect.void)
-        else if (this.closed) resume(Effect.die(new Error(`Closed before ${what}:\n${this.head}\n\n${this.text}`)))
-      }
-      this.#changed = look
-      look()
-    }).pipe(
-      Effect.timeoutOrElse({
-        duration: "45 seconds",
-        orElse: () => Effect.die(new Error(`Waited 45 s for ${what}:\n${this.head}\n\n${this.text.slice(-2_000)}`))
-      })
-    )
   }
 }
 
