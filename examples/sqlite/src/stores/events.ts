@@ -142,6 +142,26 @@ const log = Effect.gen(function* () {
           }
         })
       ),
+    newest: (org, project, { after, before }, limit) =>
+      transaction(
+        Effect.gen(function* () {
+          const upTo = before === null ? "" : "and id < ?5"
+          const bounds = before === null ? [after, limit + 1] : [after, limit + 1, before]
+          const found = yield* events(
+            `${visible} and id > ?3 ${upTo} order by id desc limit ?4`,
+            org,
+            project,
+            ...bounds
+          )
+          const [oldest] = yield* query(`select min(id) as id from event where ${visible}`, org, project)
+          return {
+            events: found.slice(0, limit),
+            oldest_id: Option.map(Option.fromNullishOr(oldest?.["id"]), String),
+            complete: after >= (yield* floorOf(org)),
+            more: found.length > limit
+          }
+        })
+      ),
     wakeups: Stream.fromPubSub(hints),
     wake: Effect.asVoid(PubSub.publish(hints, undefined)),
     trim: (before, keep) =>

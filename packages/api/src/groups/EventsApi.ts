@@ -30,7 +30,7 @@ const stream = {
   error: NotAcceptableProblem
 } as const
 
-/** Ascending. If `after` is older than the log, the page starts at the oldest event and `complete` is `false`. */
+/** If `after` is older than the log, the oldest event that is kept is the first, and `complete` is `false`. */
 export const EventHistory = Schema.Struct({
   events: Schema.Array(Envelope),
   pagination: Pagination,
@@ -42,7 +42,8 @@ const history = {
   query: {
     after: Schema.optionalKey(EventId),
     limit: Schema.optionalKey(Limit),
-    cursor: Schema.optionalKey(Schema.String)
+    cursor: Schema.optionalKey(Schema.String),
+    order: Schema.optionalKey(Schema.Literals(["asc", "desc"]))
   },
   success: EventHistory
 } as const

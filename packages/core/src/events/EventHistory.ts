@@ -1,6 +1,6 @@
 /**
- * The history of an organization or a project in pages, oldest event first (docs/design/api.md, Event streams). It
- * reads the log as it is: no ring, no stream.
+ * The history of an organization or a project in pages, oldest event first or newest first (docs/design/api.md, Event
+ * streams). It reads the log as it is: no ring, no stream.
  */
 import { Context, Effect, Layer, Option } from "effect"
 import type { OrgId, ProjectId } from "../Ids.ts"
@@ -8,7 +8,7 @@ import { encodeCursor, type PageRequest } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type Envelope, toEnvelope } from "./Envelope.ts"
 import { noEvent } from "./EventId.ts"
-import { EventLog } from "./EventLog.ts"
+import { EventLog, type HistoryPage } from "./EventLog.ts"
 
 export interface EventHistoryPage {
   readonly events: ReadonlyArray<Envelope>
@@ -31,6 +31,16 @@ export class EventHistory extends Context.Service<
       project: ProjectId | null,
       page: PageRequest
     ) => Effect.Effect<EventHistoryPage, StorageError>
+    /**
+     * The same, newest first: client-visible events after `after` (`null`: all) and, beyond the first page, before
+     * `page.after`.
+     */
+    readonly readNewest: (
+      org: OrgId,
+      project: ProjectId | null,
+      after: string | null,
+      page: PageRequest
+    ) => Effect.Effect<EventHistoryPage, StorageError>
   }
 >()("@narthex/core/events/EventHistory") {
   static readonly layer: Layer.Layer<EventHistory, never, EventLog> = Layer.effect(
@@ -38,16 +48,22 @@ export class EventHistory extends Context.Service<
     Effect.map(EventLog, (log) =>
       EventHistory.of({
         read: Effect.fn("EventHistory.read")(function* (org, project, { after, limit }) {
-          const { complete, events, more, oldest_id } = yield* log.history(org, project, after ?? noEvent, limit)
-          const last = events.at(-1)
-          return {
-            events: events.map(toEnvelope),
-            next_cursor: more && last !== undefined ? encodeCursor(last.id) : null,
-            oldest_id: Option.getOrNull(oldest_id),
-            complete
-          }
+          return pageOf(yield* log.history(org, project, after ?? noEvent, limit))
+        }),
+        readNewest: Effect.fn("EventHistory.readNewest")(function* (org, project, after, { after: before, limit }) {
+          return pageOf(yield* log.newest(org, project, { after: after ?? noEvent, before }, limit))
         })
       })
     )
   )
+}
+
+const pageOf = ({ complete, events, more, oldest_id }: HistoryPage): EventHistoryPage => {
+  const last = events.at(-1)
+  return {
+    events: events.map(toEnvelope),
+    next_cursor: more && last !== undefined ? encodeCursor(last.id) : null,
+    oldest_id: Option.getOrNull(oldest_id),
+    complete
+  }
 }

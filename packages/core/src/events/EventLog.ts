@@ -27,7 +27,7 @@ export interface HistoryPage {
   readonly oldest_id: Option.Option<string>
   /** `false`: events after `after` were trimmed, and the page starts at the oldest one that is kept. */
   readonly complete: boolean
-  /** Are there more events after this page? */
+  /** Are there more events in the order of the page? */
   readonly more: boolean
 }
 
@@ -58,6 +58,13 @@ export class EventLog extends Context.Service<
       org: OrgId,
       project: ProjectId | null,
       after: string,
+      limit: number
+    ) => Effect.Effect<HistoryPage, StorageError>
+    /** Client-visible events with `after < id < before`, newest first. `before` `null`: from the newest on. */
+    readonly newest: (
+      org: OrgId,
+      project: ProjectId | null,
+      range: { readonly after: string; readonly before: string | null },
       limit: number
     ) => Effect.Effect<HistoryPage, StorageError>
     /** Hints that there may be new events; readers poll as well. */
@@ -219,6 +226,18 @@ const makeMemory = (storage: MemoryStorage["Service"]): Effect.Effect<EventLog["
           const found = Chunk.filter(after(events, from), visible(project))
           return {
             events: Chunk.toReadonlyArray(Chunk.take(found, limit)),
+            oldest_id: Option.map(Chunk.findFirst(events, visible(project)), (event) => event.id),
+            complete: from >= trimmed,
+            more: Chunk.size(found) > limit
+          }
+        }),
+      newest: (org, project, { after: from, before }, limit) =>
+        Effect.map(log, (all) => {
+          const { events, trimmed } = orgOf(all, org)
+          const inRange = (event: LoggedEvent) => visible(project)(event) && (before === null || event.id < before)
+          const found = Chunk.filter(after(events, from), inRange)
+          return {
+            events: Chunk.toReadonlyArray(Chunk.reverse(Chunk.takeRight(found, limit))),
             oldest_id: Option.map(Chunk.findFirst(events, visible(project)), (event) => event.id),
             complete: from >= trimmed,
             more: Chunk.size(found) > limit

@@ -39,6 +39,7 @@ export class Script {
     window: (_, cap) => this.#answer(() => ({ events: this.rows.slice(-cap), floor: Option.none() })),
     scopeHasBetween: () => this.#answer(() => false),
     history: () => this.#answer(() => ({ events: [], oldest_id: Option.none(), complete: true, more: false })),
+    newest: () => this.#answer(() => ({ events: [], oldest_id: Option.none(), complete: true, more: false })),
     wakeups: Stream.never,
     wake: Effect.void,
     trim: (before, keep) => this.#answer(() => this.trims.push({ before, keep }))

@@ -185,6 +185,31 @@ export const eventLogContract = contract<EventLog | Transaction>("EventLog", (it
       assert.isFalse(nothing.more)
     }))
 
+  it("the history of a scope can be read newest first, in pages, between two ids", () =>
+    Effect.gen(function* () {
+      const log = yield* EventLog
+      const { org, other, project } = yield* fresh
+      const events = yield* logged(
+        range(1, 9).map((n) => event(org, n % 3 === 0 ? other : project, n, { internal: n === 4 }))
+      )
+      const id = (n: number) => events[n - 1]?.id ?? ""
+      const first = yield* log.newest(org, project, { after: noEvent, before: null }, 2)
+      assert.deepStrictEqual(numbers(first.events), [8, 7])
+      assert.isTrue(first.more)
+      assert.isTrue(first.complete)
+      assert.deepStrictEqual(first.oldest_id, Option.some(id(1)))
+      const second = yield* log.newest(org, project, { after: noEvent, before: id(7) }, 3)
+      assert.deepStrictEqual(numbers(second.events), [5, 2, 1])
+      assert.isFalse(second.more)
+      const between = yield* log.newest(org, null, { after: id(2), before: id(8) }, 100)
+      assert.deepStrictEqual(numbers(between.events), [7, 6, 5, 3])
+      const all = yield* log.newest(org, null, { after: noEvent, before: null }, 100)
+      assert.deepStrictEqual(numbers(all.events), [9, 8, 7, 6, 5, 3, 2, 1])
+      const nothing = yield* log.newest((yield* fresh).org, null, { after: noEvent, before: null }, 10)
+      assert.deepStrictEqual(nothing.events, [])
+      assert.isFalse(nothing.more)
+    }))
+
   it("trimming removes old events but keeps the newest of each organization", () =>
     Effect.gen(function* () {
       const log = yield* EventLog

@@ -33,6 +33,7 @@ interface HistoryQuery {
   readonly after?: string
   readonly cursor?: string
   readonly limit?: number
+  readonly order?: "asc" | "desc"
 }
 
 /** Describes the limit that a stream exceeded in the same headers as every other rate limit. */
@@ -78,8 +79,12 @@ export const EventsHandlers = HttpApiBuilder.group(
       const page = yield* problems(
         Effect.fromResult(pageRequest({ limit, ...(cursor === undefined ? {} : { cursor }) }))
       )
-      const after = page.after ?? query.after?.toUpperCase() ?? null
-      const { next_cursor, ...found } = yield* problems(events.read(org, project, { after, limit }))
+      const after = query.after?.toUpperCase() ?? null
+      const { next_cursor, ...found } = yield* problems(
+        query.order === "desc"
+          ? events.readNewest(org, project, after, page)
+          : events.read(org, project, { after: page.after ?? after, limit })
+      )
       return { ...found, pagination: { next_cursor } }
     })
 

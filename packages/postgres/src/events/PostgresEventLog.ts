@@ -10,6 +10,7 @@ import {
   EventLog,
   eventIdFromUuid,
   eventIdToUuid,
+  type HistoryPage,
   type LoggedEvent,
   noEvent,
   OrgId,
@@ -53,12 +54,47 @@ const eventOf = (row: typeof EventRow.Type): LoggedEvent => ({ ...row, id: event
 
 const idOf = (uuid: string | null | undefined) => Option.map(Option.fromNullishOr(uuid), eventIdFromUuid)
 
+/** An id above that of every event. */
+const beyondEveryEvent = `7${"Z".repeat(25)}`
+
+interface Scope {
+  readonly floor: Option.Option<string>
+  readonly oldest_id: Option.Option<string>
+}
+
+/** `events` has one more than the limit when there are more. */
+const historyPage = (
+  events: ReadonlyArray<LoggedEvent>,
+  after: string,
+  limit: number,
+  { floor, oldest_id }: Scope
+): HistoryPage => ({
+  events: events.slice(0, limit),
+  oldest_id,
+  complete: !Option.exists(floor, (id) => after < id),
+  more: events.length > limit
+})
+
 const make = Effect.gen(function* () {
   const database = yield* Database
   const { query } = database
   const events = reading(database, EventRow)
   const hints = yield* PubSub.sliding<void>(1)
   const health = yield* makeLogHealth
+
+  /** The events of a page, ascending, with the floor and the oldest id of the scope. */
+  const page = Effect.fnUntraced(function* (operation: string, text: string, params: ReadonlyArray<unknown>) {
+    const rows = yield* query<FloorRow & { readonly oldest_id: string | null }>(operation, text, params)
+    const found = yield* events.decode(
+      operation,
+      rows.filter((row) => row.pos !== null)
+    )
+    return {
+      events: found.map(eventOf).toSorted((a, b) => a.pos - b.pos),
+      floor: idOf(rows[0]?.floor),
+      oldest_id: idOf(rows[0]?.oldest_id)
+    }
+  })
 
   return EventLog.of({
     append: (emitted) =>
@@ -125,25 +161,26 @@ const make = Effect.gen(function* () {
         ([row]) => row?.has !== false
       ),
     history: (org, project, after, limit) =>
-      Effect.gen(function* () {
-        const rows = yield* query<FloorRow & { readonly oldest_id: string | null }>(
-          "EventLog.history",
-          queries.history(project !== null),
-          [org, eventIdToUuid(after), limit + 1, ...(project === null ? [] : [project])]
-        )
-        const found = (yield* events.decode(
-          "EventLog.history",
-          rows.filter((row) => row.pos !== null)
-        ))
-          .map(eventOf)
-          .toSorted((a, b) => a.pos - b.pos)
-        return {
-          events: found.slice(0, limit),
-          oldest_id: idOf(rows[0]?.oldest_id),
-          complete: !Option.exists(idOf(rows[0]?.floor), (floor) => after < floor),
-          more: found.length > limit
-        }
-      }),
+      Effect.map(
+        page("EventLog.history", queries.history(project !== null), [
+          org,
+          eventIdToUuid(after),
+          limit + 1,
+          ...(project === null ? [] : [project])
+        ]),
+        ({ events, ...rest }) => historyPage(events, after, limit, rest)
+      ),
+    newest: (org, project, { after, before }, limit) =>
+      Effect.map(
+        page("EventLog.newest", queries.newest(project !== null), [
+          org,
+          eventIdToUuid(after),
+          limit + 1,
+          eventIdToUuid(before ?? beyondEveryEvent),
+          ...(project === null ? [] : [project])
+        ]),
+        ({ events, ...rest }) => historyPage(events.toReversed(), after, limit, rest)
+      ),
     // Notifications reach every instance. The local hints serve an instance that cannot LISTEN.
     wakeups: Stream.merge(Stream.map(database.listen("events"), health.noticed), Stream.fromPubSub(hints)),
     wake: Effect.asVoid(PubSub.publish(hints, undefined)),

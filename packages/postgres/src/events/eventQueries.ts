@@ -42,6 +42,18 @@ from floor left join lateral (
   select * from event_log where ${visible(project)} and id > greatest($2, floor.id) order by id limit $3
 ) page on true`
 
+/** The last `$3` rows between `$2` and `$4`, newest first, else as `history`. `$5` is the project, if any. */
+export const newest = (project: boolean): string => {
+  const shown = `org_id = $1 and not internal ${project ? "and project_id = $5" : ""}`
+  return `
+with floor as (${floor})
+select floor.id as floor, page.*, (
+  select id from event_log where ${shown} and id > ${afterFloor} order by id limit 1) as oldest_id
+from floor left join lateral (
+  select * from event_log where ${shown} and id > greatest($2, floor.id) and id < $4 order by id desc limit $3
+) page on true`
+}
+
 /**
  * Removes the oldest events that are before `$1` and not among the newest `$2` of their organization, at most 1,000 of
  * each of 50 organizations, to stay within the time limit of a statement. What is removed of an organization is always

@@ -126,6 +126,8 @@ const asks = Effect.gen(function* () {
   yield* log.scopeHasBetween(eventOrg, project, noEvent, last)
   yield* log.history(eventOrg, project, noEvent, 100)
   yield* log.history(eventOrg, null, noEvent, 100)
+  yield* log.newest(eventOrg, project, { after: noEvent, before: null }, 100)
+  yield* log.newest(eventOrg, null, { after: noEvent, before: null }, 100)
 })
 
 layer(testDatabase, { excludeTestServices: true })("plans", (it) => {

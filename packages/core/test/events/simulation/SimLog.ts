@@ -145,6 +145,7 @@ export class SimLog {
           () => after < this.forgotten(org) || this.visible(org, project, after, upTo).next().done !== true
         ),
       history: () => Effect.die("The simulation reads no history."),
+      newest: () => Effect.die("The simulation reads no history."),
       wakeups: Stream.unwrap(
         Effect.map(Queue.sliding<void>(1), (hints) => {
           this.#listeners.push(hints)
