@@ -37,6 +37,12 @@ export const library: ReadonlyArray<FaultsOfFile> = [
         find: "      !internal &&\n",
         put: "",
         why: "Internal events are never delivered."
+      },
+      {
+        id: "follow-repeats",
+        find: " || (this.#position !== undefined && event.id <= this.#position)",
+        put: "",
+        why: "An event that was read from the log is not delivered again."
       }
     ]
   },

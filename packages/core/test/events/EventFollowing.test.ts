@@ -1,20 +1,25 @@
 /** Following events inside the process: from the call on, at the reader's pace, with gaps where the log has no more. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Layer, type Scope, Stream } from "effect"
+import { DateTime, Duration, Effect, Fiber, Layer, Option, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import {
+  defaultEventSettings,
   EventFeed,
   EventFollowing,
   EventHistory,
   EventLog,
+  EventSettings,
   type Followed,
   type FollowRequest,
   layerMemoryPorts,
   makeEventId,
+  noEvent,
   OrgId,
   ProjectId,
   Transaction
 } from "../../src/index.ts"
+import { logged, org as scripted } from "./fixtures.ts"
+import { Script } from "./scriptedLog.ts"
 
 const org = OrgId.make("org_1")
 const project = ProjectId.make("prj_1")
@@ -135,4 +140,28 @@ describe("following events", () => {
       assert.deepStrictEqual(yield* take(old, 2), ["too_old", 5])
     })
   )
+
+  it.effect("an event that the log had before the feed delivered it is followed once", () => {
+    const script = new Script()
+    const log = {
+      ...script.log,
+      history: () => Effect.sync(() => ({ events: script.rows, oldest_id: Option.none(), complete: true, more: false }))
+    }
+    const late = EventFollowing.layer.pipe(
+      Layer.provideMerge(Layer.merge(EventFeed.layer, EventHistory.layer)),
+      Layer.provideMerge(Layer.succeed(EventLog, log)),
+      Layer.provideMerge(Layer.succeed(EventSettings, { ...defaultEventSettings, poll: Duration.minutes(1) }))
+    )
+    return Effect.gen(function* () {
+      const feed = yield* EventFeed
+      yield* feed.ready
+      const events = yield* follow({ org_id: scripted, after: noEvent })
+      script.rows = [logged(1), logged(2)]
+      assert.deepStrictEqual(yield* take(events, 2), [1, 2], "read from the log")
+      yield* feed.refresh
+      script.rows = [...script.rows, logged(3)]
+      yield* feed.refresh
+      assert.deepStrictEqual(yield* take(events, 1), [3], "the feed has delivered the others too")
+    }).pipe(Effect.scoped, Effect.provide(late))
+  })
 })
