@@ -78,7 +78,8 @@ const order: Record<string, ReadonlyArray<string>> = {
   narthex: ["options", "failures", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "testing.ts", "index.ts"],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
-    ...["failures", "environment", "output", "input", "contexts", "connection", "login", "commands"],
+    ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
+    ...["names", "following", "tables", "psql", "commands"],
     ...["narthex.ts", "runCli.ts", "main.ts", "index.ts"]
   ],
   console: [

@@ -1,6 +1,7 @@
 /** The tree of commands, and the flags that every command accepts. */
 import { Command } from "effect/cli"
 import { apiKey } from "./commands/apiKeys.ts"
+import { branch } from "./commands/branches.ts"
 import { context } from "./commands/contexts.ts"
 import { credential } from "./commands/credentials.ts"
 import { events } from "./commands/events.ts"
@@ -30,6 +31,7 @@ export const narthex = Command.make("narthex").pipe(
     logout,
     whoami,
     project,
+    branch,
     region,
     ipAllow,
     apiKey,

@@ -6,7 +6,7 @@ import { LatestVersion } from "./connection/LatestVersion.ts"
 import { ContextFile } from "./contexts/ContextFile.ts"
 import { version } from "./environment/version.ts"
 import { exitCodes } from "./failures/exitCodes.ts"
-import type { Reported } from "./failures/LocalFailure.ts"
+import type { Exited, Reported } from "./failures/LocalFailure.ts"
 import { narthex } from "./narthex.ts"
 import { Output } from "./output/Output.ts"
 import { presenter } from "./output/presenter.ts"
@@ -31,8 +31,8 @@ export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string
   return code
 })
 
-const exitCodeOf = (failure: Reported | CliError.CliError): number => {
-  if (!CliError.isCliError(failure)) return exitCodes[failure.exit].code
+const exitCodeOf = (failure: Exited | Reported | CliError.CliError): number => {
+  if (!CliError.isCliError(failure)) return failure._tag === "Exited" ? failure.code : exitCodes[failure.exit].code
   return failure._tag === "ShowHelp" && failure.errors.length === 0 ? exitCodes.ok.code : exitCodes.usage.code
 }
 

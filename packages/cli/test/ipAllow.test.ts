@@ -22,13 +22,19 @@ describe("ip-allow list", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("ip-allow list without a valid project id exits with 2 and sends no request", () =>
-    Effect.gen(function* () {
-      const { plane, run } = yield* signedIn
-      for (const args of [[], ["--project", ".."], ["--project", "shop"]])
-        assert.strictEqual((yield* run(["ip-allow", "list", ...args])).code, 2)
-      assert.deepStrictEqual(plane.requests, [])
-    }).pipe(Effect.scoped)
+  it.live(
+    "ip-allow list without a project exits with 2, and with an unknown one with 1; no path contains its name",
+    () =>
+      Effect.gen(function* () {
+        const { plane, run } = yield* signedIn
+        const { code, stderr } = yield* run(["ip-allow", "list"])
+        assert.strictEqual(code, 2)
+        assert.match(stderr, /^error: No project is given\.\n {2}hint: --project/)
+        assert.deepStrictEqual(plane.requests, [])
+        for (const name of ["..", "shop", `${shop}/..`])
+          assert.strictEqual((yield* run(["ip-allow", "list", "--project", name])).code, 1)
+        assert.deepStrictEqual([...new Set(plane.requests.map(({ path }) => path))], ["/v1/projects"])
+      }).pipe(Effect.scoped)
   )
 })
 

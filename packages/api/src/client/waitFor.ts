@@ -29,6 +29,8 @@ export class OperationPending extends Schema.TaggedError<OperationPending>()("Op
 export interface WaitOptions {
   /** Default: 5 minutes. */
   readonly timeout?: Duration.Input
+  /** Called with the operation each time it was read, for example to show its progress. */
+  readonly onRead?: (operation: Operation) => void
 }
 
 interface Calls {
@@ -61,15 +63,17 @@ export interface AwaitedOperation {
 export const waitFor = (
   { api, subscribe }: Calls,
   { id, project_id, status }: AwaitedOperation,
-  { timeout = "5 minutes" }: WaitOptions = {}
+  { onRead, timeout = "5 minutes" }: WaitOptions = {}
 ) => {
   // Both come from an answer of the API, and are looked up there again.
   const params = { project_id: project_id as ProjectId, operation_id: id as OperationId }
   let last: Operation | undefined
-  const read = Effect.map(api.operations.get({ params, query: {} }), ({ operation }) => {
+  const noted = ({ operation }: { readonly operation: Operation }) => {
     last = operation
+    onRead?.(operation)
     return operation
-  })
+  }
+  const read = Effect.map(api.operations.get({ params, query: {} }), noted)
   /** After the end of its project an operation is on the organization's stream only, so the event is its last word. */
   const readAfter = (said: "changed" | OperationStatus) =>
     Effect.catchTag(read, "NotFoundProblem", (gone) =>
@@ -87,10 +91,9 @@ export const waitFor = (
       Stream.runHead,
       Effect.map(Option.getOrUndefined)
     )
-  const polled = Effect.map(api.operations.get({ params, query: { wait: pollFor } }), ({ operation }) => {
-    last = operation
-    return operation
-  }).pipe(Effect.repeat({ until: isOver }))
+  const polled = Effect.map(api.operations.get({ params, query: { wait: pollFor } }), noted).pipe(
+    Effect.repeat({ until: isOver })
+  )
 
   const ended = Effect.gen(function* () {
     const found = yield* read

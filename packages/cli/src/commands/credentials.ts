@@ -1,31 +1,39 @@
 /** `narthex credential list|revoke`: the Postgres roles that were minted on a branch. */
-import { parseBranchId } from "@narthex/api"
-import { Effect } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Effect, type Option } from "effect"
+import { Argument, Command } from "effect/cli"
 import { everyPage, withBody } from "../connection/answers.ts"
-import { Connection } from "../connection/Connection.ts"
+import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { projectFlag, yesFlag } from "../input/flags.ts"
+import { branchFlag, projectFlag, yesFlag } from "../input/flags.ts"
+import { chooseBranch } from "../names/branches.ts"
+import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, rows } from "../output/table.ts"
 
-const branchFlag = Flag.String("branch").pipe(
-  Flag.withMetavar("branch_id"),
-  Flag.withDescription("The id of the branch, br-…"),
-  Flag.filterMap(parseBranchId, () => "Expected a branch id such as br-01hzx…")
-)
+interface Given {
+  readonly project: Option.Option<string>
+  readonly branch: Option.Option<string>
+}
+
+/** The path of the branch that the flags name. */
+const pathOf = Effect.fnUntraced(function* (api: AuthenticatedApi, { branch, project }: Given) {
+  const chosen = yield* chooseProject(api, project)
+  return { project_id: chosen.id, branch_id: yield* chooseBranch(api, chosen, branch) }
+})
 
 const list = Command.make("list", { project: projectFlag, branch: branchFlag }, (given) =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).authenticated
-      const params = { project_id: given.project, branch_id: given.branch }
-      const { body, value } = yield* output.waiting(
-        "Listing credentials",
-        everyPage("credentials", (query) => client.api.branches.credentials({ params, query, ...withBody }))
-      )
+      const api = yield* (yield* Connection).authenticated
+      const asked = Effect.gen(function* () {
+        const params = yield* pathOf(api, given)
+        return yield* everyPage("credentials", (query) =>
+          api.client.api.branches.credentials({ params, query, ...withBody })
+        )
+      })
+      const { body, value } = yield* output.waiting("Listing credentials", asked)
       yield* output.answer({
         body,
         table: rows(
@@ -46,7 +54,7 @@ const list = Command.make("list", { project: projectFlag, branch: branchFlag }, 
   )
 ).pipe(
   Command.withDescription("List the database credentials of a branch that you may revoke"),
-  Command.withExamples([{ command: "narthex credential list --project prj-… --branch br-…" }])
+  Command.withExamples([{ command: "narthex credential list --project shop --branch main" }])
 )
 
 const revoke = Command.make(
@@ -67,19 +75,20 @@ const revoke = Command.make(
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
-        const { client } = yield* (yield* Connection).authenticated
+        const api = yield* (yield* Connection).authenticated
+        const path = yield* pathOf(api, given)
         yield* confirm(
           `The role ${given.role} will be revoked and its sessions end, which cannot be undone.`,
           given.yes
         )
-        const params = { project_id: given.project, branch_id: given.branch, role: given.role }
-        yield* output.waiting("Revoking the credential", client.api.branches.revokeCredential({ params }))
+        const params = { ...path, role: given.role }
+        yield* output.waiting("Revoking the credential", api.client.api.branches.revokeCredential({ params }))
         yield* output.note("The credential is revoked.")
       })
     )
 ).pipe(
   Command.withDescription("Revoke a database credential and end its sessions"),
-  Command.withExamples([{ command: "narthex credential revoke role_4f… --project prj-… --branch br-…" }])
+  Command.withExamples([{ command: "narthex credential revoke role_4f… --project shop --branch main" }])
 )
 
 export const credential = Command.make("credential").pipe(

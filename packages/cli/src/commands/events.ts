@@ -9,14 +9,15 @@ import { DateTime, Effect, Option, Schema, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Connection } from "../connection/Connection.ts"
 import { Stopped } from "../failures/LocalFailure.ts"
-import { projectFlag } from "../input/flags.ts"
+import { onlyProjectFlag } from "../input/flags.ts"
+import { projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 
 const tail = Command.make(
   "tail",
   {
-    project: Flag.optional(projectFlag),
+    project: onlyProjectFlag,
     types: Flag.String("type").pipe(Flag.withDescription("Only events of this type; can be repeated"), Flag.atLeast(0)),
     after: Flag.String("after").pipe(
       Flag.withMetavar("event_id"),
@@ -33,10 +34,12 @@ const tail = Command.make(
   ({ after, exitOnGap, project, types }) =>
     reporting(
       Effect.gen(function* () {
-        const { client } = yield* (yield* Connection).authenticated
-        const path: StreamPath = Option.isSome(project) ? `/v1/projects/${project.value}/events` : "/v1/events"
+        const api = yield* (yield* Connection).authenticated
+        const path: StreamPath = Option.isSome(project)
+          ? `/v1/projects/${yield* projectNamed(api, { name: project.value })}/events`
+          : "/v1/events"
         const wanted = types.flatMap((type) => type.split(",")).filter((type) => type !== "")
-        const items = client.subscribe({
+        const items = api.client.subscribe({
           path,
           ...Option.match(after, { onNone: () => ({}), onSome: (id) => ({ lastEventId: id.toUpperCase() }) }),
           ...(wanted.length === 0 ? {} : { types: wanted })

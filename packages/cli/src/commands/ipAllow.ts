@@ -4,14 +4,15 @@
  * Pitfall: reading the list, changing it and writing it back. That loses concurrent changes; each change is one call.
  * Pitfall: removing the last rule without a warning. An empty list allows every address.
  */
-import { type Cidr, type NarthexClient, type ProjectId, parseCidrOrAddress } from "@narthex/api"
+import { type Cidr, Label, type NarthexClient, type ProjectId, parseCidrOrAddress } from "@narthex/api"
 import { DateTime, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { Stopped, UsageMistake } from "../failures/LocalFailure.ts"
 import { agrees, canAsk, confirm } from "../input/confirm.ts"
-import { projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
+import { fittingFlag, given, projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
+import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, rows } from "../output/table.ts"
@@ -30,11 +31,13 @@ const readNetwork = (text: string): Effect.Effect<Cidr, UsageMistake> =>
     ({ message }) => new UsageMistake({ message, hint: "use a network such as 10.0.0.0/8, or a single address" })
   )
 
-const list = Command.make("list", { project: projectFlag }, ({ project: project_id }) =>
+const list = Command.make("list", { project: projectFlag }, ({ project }) =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).authenticated
+      const api = yield* (yield* Connection).authenticated
+      const { client } = api
+      const { id: project_id } = yield* chooseProject(api, project)
       const { body, value } = yield* output.waiting(
         "Listing rules",
         answered(client.api.ipAllow.list({ params: { project_id }, ...withBody }))
@@ -58,7 +61,7 @@ const list = Command.make("list", { project: projectFlag }, ({ project: project_
   )
 ).pipe(
   Command.withDescription("List the networks that may connect to a project"),
-  Command.withExamples([{ command: "narthex ip-allow list --project prj-…" }])
+  Command.withExamples([{ command: "narthex ip-allow list --project shop" }])
 )
 
 const sayWhenItOpens = Effect.fnUntraced(function* ({ opens_at }: Rules) {
@@ -82,10 +85,10 @@ const add = Command.make(
       Flag.withDescription("Your own address, as the API sees it"),
       Flag.withDefault(false)
     ),
-    label: Flag.String("label").pipe(Flag.withDescription("A note about the rule"), Flag.optional),
-    ttl: Flag.optional(ttlFlag)
+    label: fittingFlag("label", Label).pipe(Flag.withDescription("A note about the rule"), Flag.optional),
+    ttl: ttlFlag("Lifetime of the rule: 90 (seconds), 30m, 8h, 7d. Default: until it is removed")
   },
-  ({ cidr, current, label, project: project_id, ttl }) =>
+  ({ cidr, current, label, project, ttl }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
@@ -94,14 +97,12 @@ const add = Command.make(
             message: "Give either a network or --current.",
             hint: "narthex ip-allow add --help"
           })
-        const given = Option.isSome(cidr) ? yield* readNetwork(cidr.value) : undefined
-        const { client } = yield* (yield* Connection).authenticated
-        const network = given ?? (yield* currentNetwork(client))
-        const payload = {
-          cidr: network,
-          ...Option.match(label, { onNone: () => ({}), onSome: (label) => ({ label }) }),
-          ...Option.match(ttl, { onNone: () => ({}), onSome: (ttl_seconds) => ({ ttl_seconds }) })
-        }
+        const named = Option.isSome(cidr) ? yield* readNetwork(cidr.value) : undefined
+        const api = yield* (yield* Connection).authenticated
+        const { client } = api
+        const { id: project_id } = yield* chooseProject(api, project)
+        const network = named ?? (yield* currentNetwork(client))
+        const payload = { cidr: network, ...given("label", label), ...given("ttl_seconds", ttl) }
         const { body, value: rule } = yield* output.waiting(
           "Adding the rule",
           answered(client.api.ipAllow.add({ params: { project_id }, payload, ...withBody }))
@@ -119,9 +120,9 @@ const add = Command.make(
 ).pipe(
   Command.withDescription("Allow a network to connect to a project"),
   Command.withExamples([
-    { command: "narthex ip-allow add 203.0.113.0/24 --project prj-… --label office" },
+    { command: "narthex ip-allow add 203.0.113.0/24 --project shop --label office" },
     {
-      command: "narthex ip-allow add --current --project prj-… --ttl 8h",
+      command: "narthex ip-allow add --current --project shop --ttl 8h",
       description: "Your own address, for a working day"
     }
   ])
@@ -167,12 +168,14 @@ const remove = Command.make(
     project: projectFlag,
     yes: yesFlag
   },
-  ({ cidr, project: project_id, yes }) =>
+  ({ cidr, project, yes }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
         const network = yield* readNetwork(cidr)
-        const { client } = yield* (yield* Connection).authenticated
+        const api = yield* (yield* Connection).authenticated
+        const { client } = api
+        const { id: project_id } = yield* chooseProject(api, project)
         const { rules } = yield* rulesOf(client, project_id)
         const isLast = rules.length === 1 && rules[0]?.cidr === network
         if (isLast && !yes && (yield* canAsk)) {
@@ -186,14 +189,16 @@ const remove = Command.make(
     )
 ).pipe(
   Command.withDescription("Remove the rule for a network"),
-  Command.withExamples([{ command: "narthex ip-allow remove 203.0.113.0/24 --project prj-…" }])
+  Command.withExamples([{ command: "narthex ip-allow remove 203.0.113.0/24 --project shop" }])
 )
 
-const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ project: project_id, yes }) =>
+const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ project, yes }) =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
-      const { client } = yield* (yield* Connection).authenticated
+      const api = yield* (yield* Connection).authenticated
+      const { client } = api
+      const { id: project_id } = yield* chooseProject(api, project)
       yield* confirm(`This removes every rule. ${opens}`, yes)
       yield* output.waiting("Removing every rule", client.api.ipAllow.reset({ params: { project_id }, query: {} }))
       yield* output.note(isOpen)
@@ -201,7 +206,7 @@ const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ p
   )
 ).pipe(
   Command.withDescription("Remove every rule, which opens the project to every address"),
-  Command.withExamples([{ command: "narthex ip-allow reset --project prj-… --yes" }])
+  Command.withExamples([{ command: "narthex ip-allow reset --project shop --yes" }])
 )
 
 export const ipAllow = Command.make("ip-allow").pipe(

@@ -1,9 +1,14 @@
-/** `narthex project list|create`. */
-import type { ProjectRecord } from "@narthex/api"
-import { Effect, Option } from "effect"
+/** `narthex project list|create|get|rename|delete`. */
+import { Name, type ProjectRecord } from "@narthex/api"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
+import { follow, waitFlags } from "../following/follow.ts"
+import { followDeletion } from "../following/followDeletion.ts"
+import { confirm } from "../input/confirm.ts"
+import { fittingArgument, given, projectArgument, yesFlag } from "../input/flags.ts"
+import { chooseProject, projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { facts, instant, rows } from "../output/table.ts"
@@ -32,34 +37,43 @@ const list = Command.make("list", {}, () =>
   ])
 )
 
-const row = (project: typeof ProjectRecord.Type) => [
-  project.id,
-  project.name,
-  project.region_id,
-  instant(project.created_at)
-]
+type Project = typeof ProjectRecord.Type
+
+const row = (project: Project) => [project.id, project.name, project.region_id, instant(project.created_at)]
+
+const projectFacts = (project: Project) =>
+  facts(
+    ["project", project.id],
+    ["name", project.name],
+    ["region", project.region_id],
+    ["default branch", project.default_branch_id],
+    ["created", instant(project.created_at)],
+    ["updated", instant(project.updated_at)]
+  )
 
 const create = Command.make(
   "create",
   {
-    name: Argument.String("name").pipe(Argument.withDescription("The name of the project; it need not be unique")),
+    name: fittingArgument("name", Name).pipe(
+      Argument.withDescription("The name of the project; it need not be unique")
+    ),
     region: Flag.String("region").pipe(
       Flag.withMetavar("region_id"),
       Flag.withDescription("The region of the project, which cannot change. Optional if only one region is active"),
       Flag.optional
-    )
+    ),
+    ...waitFlags
   },
-  ({ name, region }) =>
+  ({ name, region, timeout, wait }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
-        const { client } = yield* (yield* Connection).authenticated
-        const payload = Option.match(region, { onNone: () => ({ name }), onSome: (region) => ({ name, region }) })
+        const api = yield* (yield* Connection).authenticated
         const { body, value } = yield* output.waiting(
           "Creating the project",
-          answered(client.api.projects.create({ payload, ...withBody }))
+          answered(api.client.api.projects.create({ payload: { name, ...given("region", region) }, ...withBody }))
         )
-        const { branch, endpoint, project } = value
+        const { branch, endpoint, operations, project } = value
         yield* output.answer({
           body,
           table: facts(
@@ -71,17 +85,96 @@ const create = Command.make(
             ["host", `${endpoint.host}:${endpoint.port}`]
           )
         })
+        yield* follow(api, operations, { timeout, wait })
+        yield* output.note(
+          `To connect: narthex psql ${project.id}, or narthex connection-string --project ${project.id}`
+        )
       })
     )
 ).pipe(
   Command.withDescription("Create a project with its default branch and endpoint"),
   Command.withExamples([
     { command: "narthex project create shop" },
-    { command: "narthex project create shop --region eu-central", description: "If several regions are active" }
+    { command: "narthex project create shop --region eu-central", description: "If several regions are active" },
+    { command: "narthex project create shop --wait", description: "Returns when its database is ready" }
+  ])
+)
+
+const get = Command.make("get", { project: Argument.optional(projectArgument) }, ({ project }) =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const api = yield* (yield* Connection).authenticated
+      const asked = Effect.gen(function* () {
+        const { id } = yield* chooseProject(api, project)
+        return yield* answered(api.client.api.projects.get({ params: { project_id: id }, ...withBody }))
+      })
+      const { body, value } = yield* output.waiting("Reading the project", asked)
+      yield* output.answer({ body, table: projectFacts(value.project) })
+    })
+  )
+).pipe(
+  Command.withDescription("Show a project; without a name, the default one"),
+  Command.withExamples([{ command: "narthex project get shop" }])
+)
+
+const rename = Command.make(
+  "rename",
+  {
+    project: projectArgument,
+    name: fittingArgument("name", Name).pipe(Argument.withDescription("The new name"))
+  },
+  ({ name, project }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const api = yield* (yield* Connection).authenticated
+        const asked = Effect.gen(function* () {
+          const project_id = yield* projectNamed(api, { name: project })
+          return yield* answered(
+            api.client.api.projects.rename({ params: { project_id }, payload: { name }, ...withBody })
+          )
+        })
+        const { body, value } = yield* output.waiting("Renaming the project", asked)
+        yield* output.answer({ body, table: projectFacts(value.project) })
+      })
+    )
+).pipe(
+  Command.withDescription("Rename a project; its id and addresses stay"),
+  Command.withExamples([{ command: "narthex project rename shop store" }])
+)
+
+const remove = Command.make(
+  "delete",
+  { project: projectArgument, yes: yesFlag, ...waitFlags },
+  ({ project: name, timeout, wait, yes }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const api = yield* (yield* Connection).authenticated
+        const project_id = yield* projectNamed(api, { name })
+        const params = { project_id }
+        const { project } = yield* api.client.api.projects.get({ params })
+        yield* confirm(
+          `The project ${project.name} (${project.id}) will be deleted with all its branches and their data, which cannot be undone.`,
+          yes
+        )
+        const deletion = output.waiting(
+          "Deleting the project",
+          answered(api.client.api.projects.delete({ params, ...withBody }))
+        )
+        yield* followDeletion(api, deletion, { timeout, wait })
+      })
+    )
+).pipe(
+  Command.withDescription("Delete a project and everything in it"),
+  Command.withExamples([
+    { command: "narthex project delete shop" },
+    { command: "narthex project delete prj-… --yes --wait", description: "In a script; returns when its data is gone" }
   ])
 )
 
 export const project = Command.make("project").pipe(
   Command.withDescription("Projects"),
-  Command.withSubcommands([list, create])
+  Command.withSubcommands([list, create, get, rename, remove])
 )

@@ -24,32 +24,55 @@ interface PageQuery {
   readonly cursor?: string
 }
 
+/** A call that returns a page of the list `Name`. */
+export type ListPage<Name extends string, Item, E, R> = (
+  query: PageQuery
+) => Effect.Effect<
+  readonly [Page & { readonly [K in Name]: ReadonlyArray<Item> }, HttpClientResponse.HttpClientResponse],
+  E,
+  R
+>
+
+/** The part of a list that a command prints. */
+export interface Part {
+  /** Default: everything. */
+  readonly limit?: number
+  /** Begin after the page that answered with this cursor. */
+  readonly cursor?: string
+}
+
 const pageSize = 1000
 
-/** Reads all pages of a list and joins them, in the body, too. */
+/** Reads pages of a list and joins them, in the body, too. `next_cursor` is the end of the part, `null` at the end. */
 export const everyPage = <Name extends string, Item, E, R>(
   name: Name,
-  page: (
-    query: PageQuery
-  ) => Effect.Effect<
-    readonly [Page & { readonly [K in Name]: ReadonlyArray<Item> }, HttpClientResponse.HttpClientResponse],
-    E,
-    R
-  >
+  page: ListPage<Name, Item, E, R>,
+  { cursor: first, limit = Number.POSITIVE_INFINITY }: Part = {}
 ) =>
   Effect.gen(function* () {
     const items: Array<Item> = []
     const bodies: Array<unknown> = []
-    let cursor: string | null = null
+    let cursor: string | null = first ?? null
     do {
-      const query: PageQuery = cursor === null ? { limit: pageSize } : { limit: pageSize, cursor }
+      const size = Math.min(pageSize, limit - items.length)
+      const query: PageQuery = cursor === null ? { limit: size } : { limit: size, cursor }
       const { body, value } = yield* answered(page(query))
       items.push(...value[name])
       bodies.push(...listIn(body, name))
       cursor = value.pagination.next_cursor
-    } while (cursor !== null)
-    return { value: items, body: { [name]: bodies, pagination: { next_cursor: null } } }
+    } while (cursor !== null && items.length < limit)
+    return { value: items, body: { [name]: bodies, pagination: { next_cursor: cursor } } }
   })
+
+/** The bound of a search for a name. */
+const searchedPages = 20
+
+/** Reads the first pages of a list. `complete`: there are no further ones. */
+export const firstPages = <Name extends string, Item, E, R>(name: Name, page: ListPage<Name, Item, E, R>) =>
+  Effect.map(everyPage(name, page, { limit: searchedPages * pageSize }), ({ body, value }) => ({
+    items: value,
+    complete: body.pagination.next_cursor === null
+  }))
 
 const listIn = (body: unknown, name: string): ReadonlyArray<unknown> => {
   const list: unknown = isRecord(body) ? body[name] : undefined

@@ -10,7 +10,9 @@ export const StoredContext = Schema.Struct({
   secret: Schema.RedactedFromValue(Schema.String),
   key: Schema.Struct({ id: Schema.String, name: Schema.String, expires_at: Schema.NullOr(Schema.String) }),
   user: Schema.NullOr(Schema.Struct({ id: Schema.String, email: Schema.NullOr(Schema.String) })),
-  organization: Schema.NullOr(Schema.Struct({ id: Schema.String, name: Schema.String }))
+  organization: Schema.NullOr(Schema.Struct({ id: Schema.String, name: Schema.String })),
+  /** The project of commands that name none (`narthex context set-project`). */
+  project: Schema.optionalKey(Schema.Struct({ id: Schema.String, name: Schema.String }))
 })
 export type StoredContext = typeof StoredContext.Type
 
@@ -29,6 +31,19 @@ export const isContextName = (text: string): boolean => names.test(text)
 
 export const contextNamed = (stored: StoredContexts, name: string): StoredContext | undefined =>
   Object.hasOwn(stored.contexts, name) ? stored.contexts[name] : undefined
+
+/** Sets the default project of a context, or removes it. A context that does not exist stays absent. */
+export const withProject = (
+  stored: StoredContexts,
+  name: string,
+  project: NonNullable<StoredContext["project"]> | undefined
+): StoredContexts => {
+  const context = contextNamed(stored, name)
+  if (context === undefined) return stored
+  const { project: _replaced, ...rest } = context
+  const changed = project === undefined ? rest : { ...rest, project }
+  return { ...stored, contexts: { ...stored.contexts, [name]: changed } }
+}
 
 /** Adds or replaces the context, and makes it current. */
 export const withContext = (stored: StoredContexts, name: string, context: StoredContext): StoredContexts => ({

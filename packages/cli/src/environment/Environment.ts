@@ -19,6 +19,15 @@ const homeOrRoot = (): string => {
   }
 }
 
+/** A working folder that was deleted has the root, so that commands that need none still run. */
+const workingFolder = (): string => {
+  try {
+    return process.cwd()
+  } catch {
+    return "/"
+  }
+}
+
 export class Environment extends Context.Service<
   Environment,
   {
@@ -27,11 +36,18 @@ export class Environment extends Context.Service<
     readonly apiKey: Redacted.Redacted | undefined
     readonly apiKeyFile: string | undefined
     readonly context: string | undefined
+    /** `NARTHEX_PROJECT`: the id or the name of a project. */
+    readonly project: string | undefined
     readonly consoleUrl: string | undefined
     readonly quietAboutUpdates: boolean
     readonly browser: string | undefined
     /** The folder of all files that the command line writes. */
     readonly folder: string
+    /** Where the search for a `.narthex` file begins. */
+    readonly workingFolder: string
+    /** All variables, for programs that narthex starts. */
+    readonly inherited: Variables
+    readonly platform: string
     /** The session runs over SSH, so the browser is on another machine. */
     readonly remote: boolean
     /** A browser started here would be visible. */
@@ -39,13 +55,14 @@ export class Environment extends Context.Service<
   }
 >()("@narthex/cli/Environment") {
   static readonly layer: Layer.Layer<Environment> = Layer.sync(Environment, () =>
-    readEnvironment(process.env, { home: homeOrRoot(), platform: process.platform })
+    readEnvironment(process.env, { home: homeOrRoot(), platform: process.platform, workingFolder: workingFolder() })
   )
 }
 
 interface Machine {
   readonly home: string
   readonly platform: string
+  readonly workingFolder: string
 }
 
 export const readEnvironment = (variables: Variables, machine: Machine): Environment["Service"] => {
@@ -59,12 +76,16 @@ export const readEnvironment = (variables: Variables, machine: Machine): Environ
     apiKey: apiKey === undefined ? undefined : Redacted.make(apiKey, { label: "NARTHEX_API_KEY" }),
     apiKeyFile: set("NARTHEX_API_KEY_FILE"),
     context: set("NARTHEX_CONTEXT"),
+    project: set("NARTHEX_PROJECT"),
     consoleUrl: set("NARTHEX_CONSOLE_URL"),
     quietAboutUpdates: ["NARTHEX_NO_UPDATE_NOTIFIER", "NO_UPDATE_NOTIFIER", "CI"].some(
       (name) => set(name) !== undefined
     ),
     browser: set("BROWSER"),
     folder: join(set("XDG_CONFIG_HOME") ?? join(machine.home, ".config"), "narthex"),
+    workingFolder: machine.workingFolder,
+    inherited: variables,
+    platform: machine.platform,
     remote: set("SSH_CONNECTION") !== undefined,
     hasDisplay: machine.platform !== "linux" || set("DISPLAY") !== undefined || set("WAYLAND_DISPLAY") !== undefined
   }

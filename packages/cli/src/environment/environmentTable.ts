@@ -25,6 +25,11 @@ export const environmentTable: ReadonlyArray<EnvironmentVariable> = [
     meaning: "A file that contains the credential. NARTHEX_API_KEY takes precedence."
   },
   { name: "NARTHEX_CONTEXT", fallback: "the current context", meaning: "The stored context to use." },
+  {
+    name: "NARTHEX_PROJECT",
+    fallback: "a .narthex file, else the context's project",
+    meaning: "The project of commands without --project: its name or its id."
+  },
   { name: "NARTHEX_CONSOLE_URL", fallback: "from the API", meaning: "The origin of the console that login opens." },
   {
     name: "NARTHEX_NO_UPDATE_NOTIFIER",

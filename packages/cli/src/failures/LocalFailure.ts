@@ -33,4 +33,7 @@ export class Reported extends Schema.TaggedError<Reported>()("Reported", {
   exit: Schema.Literals(["failed", "usage", "signed_out"])
 }) {}
 
+/** A program that narthex ran has ended with this code, and has said why itself. */
+export class Exited extends Schema.TaggedError<Exited>()("Exited", { code: Schema.Int }) {}
+
 export type LocalFailure = NotSignedIn | UsageMistake | ContextFileUnusable | LoginEnded | Stopped

@@ -1,33 +1,99 @@
-/** Flags of commands. They refuse values that the API could not accept. */
-import { parseProjectId } from "@narthex/api"
-import { Option } from "effect"
-import { Flag } from "effect/cli"
+/**
+ * Flags and arguments of commands. Values that the API would refuse are refused here with the API's own sentence, before
+ * anything is sent (docs/design/cli.md C24).
+ */
+import { TtlSeconds } from "@narthex/api"
+import { Effect, Option, Result, Schema, SchemaIssue } from "effect"
+import { Argument, CliError, Flag } from "effect/cli"
 
-/** `--project <project_id>`. The id becomes part of a URL path, so its form is checked first. */
-export const projectFlag = Flag.String("project").pipe(
-  Flag.withMetavar("project_id"),
-  Flag.withDescription("The id of the project, prj-…"),
-  Flag.filterMap(parseProjectId, () => "Expected a project id such as prj-01hzx…; narthex project list shows the ids")
-)
+const format = SchemaIssue.makeFormatterStandardSchemaV1()
 
-const seconds: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
-
-/** The API's limit for `ttl_seconds`. */
-const tenYears = 315_360_000
-
-/** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. */
-const parseTtl = (text: string): Option.Option<number> => {
-  const [, count, unit] = /^([1-9]\d{0,8})([smhdw]?)$/.exec(text) ?? []
-  const total = Number(count) * (seconds[unit ?? ""] ?? Number.NaN)
-  return total <= tenYears ? Option.some(total) : Option.none()
+/** The sentence with which the API refuses the value; success for a value that it accepts. */
+const judge = <A, I>(schema: Schema.Codec<A, I>) => {
+  const decode = Schema.decodeUnknownResult(schema)
+  return (value: I): Result.Result<A, string> =>
+    Result.mapError(decode(value), (error) => format(error.issue).issues[0]?.message ?? "Expected another value")
 }
 
-/** `--ttl <duration>`, in seconds. */
-export const ttlFlag = Flag.String("ttl").pipe(
-  Flag.withMetavar("duration"),
-  Flag.withDescription("Lifetime of the rule: 90 (seconds), 30m, 8h, 7d. Default: until it is removed"),
-  Flag.filterMap(parseTtl, () => "Expected a duration such as 30m, 8h or 7d, of at most ten years")
+/** A flag whose text becomes a member of a request that has this schema. */
+export const fittingFlag = <A>(name: string, schema: Schema.Codec<A, string>): Flag.Flag<A> => {
+  const judged = judge(schema)
+  return Flag.mapEffect(Flag.String(name), (value) =>
+    Effect.fromResult(Result.mapError(judged(value), (expected) => invalid(name, "flag", value, expected)))
+  )
+}
+
+/** The same for an argument. */
+export const fittingArgument = <A>(name: string, schema: Schema.Codec<A, string>): Argument.Argument<A> => {
+  const judged = judge(schema)
+  return Argument.mapEffect(Argument.String(name), (value) =>
+    Effect.fromResult(Result.mapError(judged(value), (expected) => invalid(name, "argument", value, expected)))
+  )
+}
+
+const invalid = (option: string, kind: "flag" | "argument", value: string, expected: string) =>
+  new CliError.InvalidValue({ option, kind, value, expected })
+
+const aProjectFlag = (description: string) =>
+  Flag.String("project").pipe(
+    Flag.withAlias("p"),
+    Flag.withMetavar("project"),
+    Flag.withDescription(description),
+    Flag.optional
+  )
+
+/** `--project <name or id>`; left out: the default project. */
+export const projectFlag = aProjectFlag(
+  "The name or id of the project. Default: NARTHEX_PROJECT, .narthex, the context's project"
 )
+
+/** `--project <name or id>`; left out: the whole organization. */
+export const onlyProjectFlag = aProjectFlag(
+  "Only of this project, by its name or id. Default: of the whole organization"
+)
+
+/** `--branch <name or id>`. */
+export const branchFlag = Flag.String("branch").pipe(
+  Flag.withAlias("b"),
+  Flag.withMetavar("branch"),
+  Flag.withDescription("The name or id of the branch. Default: the branch of .narthex, else the default branch"),
+  Flag.optional
+)
+
+export const projectArgument = Argument.String("project").pipe(
+  Argument.withDescription("The name or id of the project")
+)
+
+export const branchArgument = Argument.String("branch").pipe(Argument.withDescription("The name or id of the branch"))
+
+const units: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
+
+/** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. `NaN`: it is none. */
+const parseDuration = (text: string): number => {
+  const [, count, unit] = /^(\d{1,9})([smhdw]?)$/.exec(text) ?? []
+  return Number(count) * (units[unit ?? ""] ?? Number.NaN)
+}
+
+const durationForm = "Expected a duration such as 90 (seconds), 30m, 8h or 7d"
+
+/** A flag that takes a duration and has seconds. The API's member has this schema. */
+export const durationFlag = (name: string, seconds: Schema.Codec<number, number>): Flag.Flag<number> => {
+  const judged = judge(seconds)
+  return Flag.String(name).pipe(
+    Flag.withMetavar("duration"),
+    Flag.mapEffect((text) => {
+      const parsed = parseDuration(text)
+      const found = Number.isNaN(parsed)
+        ? Result.fail(durationForm)
+        : Result.mapError(judged(parsed), (expected) => `${durationForm}. In seconds: ${expected}`)
+      return Effect.fromResult(Result.mapError(found, (expected) => invalid(name, "flag", text, expected)))
+    })
+  )
+}
+
+/** `--ttl <duration>`, in seconds: up to ten years. */
+export const ttlFlag = (description: string) =>
+  durationFlag("ttl", TtlSeconds).pipe(Flag.withDescription(description), Flag.optional)
 
 /** `--yes`: confirms without a question. */
 export const yesFlag = Flag.Boolean("yes").pipe(
@@ -36,3 +102,27 @@ export const yesFlag = Flag.Boolean("yes").pipe(
   Flag.withDescription("Confirm without being asked"),
   Flag.withDefault(false)
 )
+
+/** `--limit` and `--cursor` of a long list. */
+export const partFlags = (limit: number) => ({
+  limit: Flag.Int("limit").pipe(
+    Flag.withDescription(`How many to list. Default: ${limit}`),
+    Flag.filter(
+      (count) => count >= 1,
+      () => "Expected 1 or more"
+    ),
+    Flag.withDefault(limit)
+  ),
+  cursor: Flag.String("cursor").pipe(
+    Flag.withDescription("Continue after an earlier answer: its pagination.next_cursor (-o json)"),
+    Flag.optional
+  )
+})
+
+/** The members of an optional value, for a request that leaves out what was not given. */
+export const given = <Name extends string, A>(name: Name, value: Option.Option<A>): { readonly [K in Name]?: A } =>
+  Option.match(value, {
+    onNone: () => ({}),
+    // A computed name is widened to `string`.
+    onSome: (some) => ({ [name]: some }) as { readonly [K in Name]?: A }
+  })

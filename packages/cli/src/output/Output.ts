@@ -4,7 +4,7 @@
  *
  * Pitfall: printing the sentence for an empty list to standard output. `wc -l` would count it.
  */
-import { Console, Context, Duration, Effect, Layer, Stdio, Stream } from "effect"
+import { Clock, Console, Context, Duration, Effect, Layer, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import type { Explanation } from "../failures/explain.ts"
 import { type Format, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
@@ -32,8 +32,14 @@ export class Output extends Context.Service<
     readonly failure: (explanation: Explanation) => Effect.Effect<void, never, NeedsFormat>
     /** Prints a question without a line feed; the user types after it. */
     readonly question: (sentence: string) => Effect.Effect<void>
-    /** Runs the effect. On a terminal, a spinner with the text `what` appears after 300 ms. */
-    readonly waiting: <A, E, R>(what: string, effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+    /**
+     * Runs the effect. On a terminal, a spinner with the text `what` appears after 300 ms. A function is asked for each
+     * frame, with the milliseconds since the start.
+     */
+    readonly waiting: <A, E, R>(
+      what: string | ((elapsed: number) => string),
+      effect: Effect.Effect<A, E, R>
+    ) => Effect.Effect<A, E, R>
   }
 >()("@narthex/cli/Output") {
   static readonly layer: Layer.Layer<Output, never, Stdio.Stdio> = Layer.effect(
@@ -92,11 +98,13 @@ const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "
 const erase = "\r\u001b[K"
 
 /** Runs until interrupted, then erases its line. */
-const spin = (raw: (text: string) => Effect.Effect<void>, what: string) =>
+const spin = (raw: (text: string) => Effect.Effect<void>, what: string | ((elapsed: number) => string)) =>
   Effect.gen(function* () {
+    const begun = yield* Clock.currentTimeMillis
     yield* Effect.sleep(spinnerDelay)
     for (let turn = 0; ; turn++) {
-      yield* raw(`${erase}${frames[turn % frames.length]} ${printable(what)}`)
+      const text = typeof what === "string" ? what : what((yield* Clock.currentTimeMillis) - begun)
+      yield* raw(`${erase}${frames[turn % frames.length]} ${printable(text)}`)
       yield* Effect.sleep("100 millis")
     }
   }).pipe(Effect.onInterrupt(() => raw(erase)))

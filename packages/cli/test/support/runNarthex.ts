@@ -18,6 +18,8 @@ export interface Run {
 export interface Setting {
   readonly variables?: Readonly<Record<string, string>>
   readonly home: string
+  /** Default: the home. */
+  readonly workingFolder?: string
   /** The whole of standard input. Default: empty. */
   readonly stdin?: string
   /** The same, if it is known only while the command runs. */
@@ -57,7 +59,14 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
     const layer = cliLayer.pipe(
       Layer.provideMerge(
         Layer.mergeAll(
-          Layer.succeed(Environment, readEnvironment(variables, { home: setting.home, platform: "linux" })),
+          Layer.succeed(
+            Environment,
+            readEnvironment(variables, {
+              home: setting.home,
+              platform: "linux",
+              workingFolder: setting.workingFolder ?? setting.home
+            })
+          ),
           FetchHttpClient.layer,
           consoleOf(setting),
           Layer.succeed(TerminalCapabilities.TerminalCapabilities, {
