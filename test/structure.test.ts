@@ -79,7 +79,7 @@ const order: Record<string, ReadonlyArray<string>> = {
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
-    ...["names", "following", "tables", "psql", "commands"],
+    ...["names", "following", "tables", "connecting", "commands"],
     ...["narthex.ts", "runCli.ts", "main.ts", "index.ts"]
   ],
   console: [

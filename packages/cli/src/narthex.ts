@@ -2,16 +2,20 @@
 import { Command } from "effect/cli"
 import { apiKey } from "./commands/apiKeys.ts"
 import { branch } from "./commands/branches.ts"
+import { connectionString } from "./commands/connectionString.ts"
 import { context } from "./commands/contexts.ts"
 import { credential } from "./commands/credentials.ts"
+import { endpoint } from "./commands/endpoints.ts"
 import { events } from "./commands/events.ts"
 import { help } from "./commands/help.ts"
 import { invitation } from "./commands/invitations.ts"
 import { ipAllow } from "./commands/ipAllow.ts"
 import { login } from "./commands/login.ts"
 import { logout } from "./commands/logout.ts"
+import { operation } from "./commands/operations.ts"
 import { org } from "./commands/orgs.ts"
 import { project } from "./commands/projects.ts"
+import { psql } from "./commands/psql.ts"
 import { rawApi } from "./commands/rawApi.ts"
 import { region } from "./commands/regions.ts"
 import { whoami } from "./commands/whoami.ts"
@@ -32,6 +36,10 @@ export const narthex = Command.make("narthex").pipe(
     whoami,
     project,
     branch,
+    endpoint,
+    operation,
+    psql,
+    connectionString,
     region,
     ipAllow,
     apiKey,

@@ -53,14 +53,26 @@ describe("usage", () => {
 
   it.live("every command has a description and an example", () =>
     Effect.gen(function* () {
-      const nouns = ["project", "branch", "region", "ip-allow", "api-key", "credential", "events", "org", "context"]
+      const nouns = [
+        "project",
+        "branch",
+        "endpoint",
+        "operation",
+        "region",
+        "ip-allow",
+        "api-key",
+        "credential",
+        "events",
+        "org",
+        "context"
+      ]
       const verbs = ["login", "logout", "whoami", "api"].map((verb) => [verb])
       for (const noun of nouns) {
         const { stdout } = yield* run([noun, "--help"])
         const listed = stdout.slice(stdout.indexOf("SUBCOMMANDS")).matchAll(/^ {2}([a-z-]+) {2,}\S/gm)
         for (const [, verb = ""] of listed) verbs.push([noun, verb])
       }
-      assert.strictEqual(verbs.length, 4 + 5 + 10 + 1 + 4 + 3 + 2 + 1 + 3 + 3)
+      assert.strictEqual(verbs.length, 4 + 5 + 10 + 7 + 4 + 1 + 4 + 3 + 3 + 1 + 3 + 3)
       for (const verb of verbs) {
         const { stdout } = yield* run([...verb, "--help"])
         assert.match(stdout, /DESCRIPTION\n {2}\S/, verb.join(" "))

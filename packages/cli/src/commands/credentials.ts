@@ -1,34 +1,22 @@
-/** `narthex credential list|revoke`: the Postgres roles that were minted on a branch. */
-import { Effect, type Option } from "effect"
+/** `narthex credential list|create|revoke`: the Postgres roles that were minted on a branch. */
+import { Effect, Redacted } from "effect"
 import { Argument, Command } from "effect/cli"
+import { branchPath, mint } from "../connecting/mint.ts"
 import { everyPage, withBody } from "../connection/answers.ts"
-import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
+import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { branchFlag, projectFlag, yesFlag } from "../input/flags.ts"
-import { chooseBranch } from "../names/branches.ts"
-import { chooseProject } from "../names/projects.ts"
+import { accessFlag, branchFlag, given, projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
-import { instant, rows } from "../output/table.ts"
+import { facts, instant, rows } from "../output/table.ts"
 
-interface Given {
-  readonly project: Option.Option<string>
-  readonly branch: Option.Option<string>
-}
-
-/** The path of the branch that the flags name. */
-const pathOf = Effect.fnUntraced(function* (api: AuthenticatedApi, { branch, project }: Given) {
-  const chosen = yield* chooseProject(api, project)
-  return { project_id: chosen.id, branch_id: yield* chooseBranch(api, chosen, branch) }
-})
-
-const list = Command.make("list", { project: projectFlag, branch: branchFlag }, (given) =>
+const list = Command.make("list", { project: projectFlag, branch: branchFlag }, (wanted) =>
   reporting(
     Effect.gen(function* () {
       const output = yield* Output
       const api = yield* (yield* Connection).authenticated
       const asked = Effect.gen(function* () {
-        const params = yield* pathOf(api, given)
+        const params = yield* branchPath(api, wanted)
         return yield* everyPage("credentials", (query) =>
           api.client.api.branches.credentials({ params, query, ...withBody })
         )
@@ -57,6 +45,45 @@ const list = Command.make("list", { project: projectFlag, branch: branchFlag }, 
   Command.withExamples([{ command: "narthex credential list --project shop --branch main" }])
 )
 
+const create = Command.make(
+  "create",
+  {
+    project: projectFlag,
+    branch: branchFlag,
+    access: accessFlag,
+    ttl: ttlFlag("Lifetime of the role: 90 (seconds), 30m, 8h, 7d. Default: until it is revoked")
+  },
+  ({ access, ttl, ...wanted }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const api = yield* (yield* Connection).authenticated
+        const params = yield* branchPath(api, wanted)
+        const { body, connection_uri, credential, password } = yield* mint(api, params, {
+          access,
+          ...given("ttl_seconds", ttl)
+        })
+        const { hostname, pathname, port } = new URL(Redacted.value(connection_uri))
+        yield* output.answer({
+          body,
+          table: facts(
+            ["role", credential.role],
+            ["password", Redacted.value(password)],
+            ["host", `${hostname}:${port}`],
+            ["database", pathname.slice(1)],
+            ["access", credential.access],
+            ["expires", instant(credential.expires_at) ?? "never"],
+            ["uri", Redacted.value(connection_uri)]
+          )
+        })
+        yield* output.note("The password is shown only now.")
+      })
+    )
+).pipe(
+  Command.withDescription("Create a Postgres role on a branch, and show its password once"),
+  Command.withExamples([{ command: "narthex credential create --project shop --access read_only --ttl 7d" }])
+)
+
 const revoke = Command.make(
   "revoke",
   {
@@ -71,17 +98,17 @@ const revoke = Command.make(
     branch: branchFlag,
     yes: yesFlag
   },
-  (given) =>
+  (wanted) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
         const api = yield* (yield* Connection).authenticated
-        const path = yield* pathOf(api, given)
+        const path = yield* branchPath(api, wanted)
         yield* confirm(
-          `The role ${given.role} will be revoked and its sessions end, which cannot be undone.`,
-          given.yes
+          `The role ${wanted.role} will be revoked and its sessions end, which cannot be undone.`,
+          wanted.yes
         )
-        const params = { ...path, role: given.role }
+        const params = { ...path, role: wanted.role }
         yield* output.waiting("Revoking the credential", api.client.api.branches.revokeCredential({ params }))
         yield* output.note("The credential is revoked.")
       })
@@ -93,5 +120,5 @@ const revoke = Command.make(
 
 export const credential = Command.make("credential").pipe(
   Command.withDescription("Database credentials of a branch"),
-  Command.withSubcommands([list, revoke])
+  Command.withSubcommands([list, create, revoke])
 )

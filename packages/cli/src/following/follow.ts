@@ -18,6 +18,9 @@ export interface Waiting {
   readonly timeout: number
 }
 
+/** The final statuses that are a success. */
+const succeeded: ReadonlyArray<string> = ["finished", "skipped"]
+
 const TimeoutSeconds = Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 604_800 }))
 
 export const timeoutFlag = durationFlag("timeout", TimeoutSeconds).pipe(
@@ -39,9 +42,10 @@ export const waitFlags = {
 export const follow = Effect.fn("follow")(function* (
   api: AuthenticatedApi,
   operations: ReadonlyArray<Operation>,
-  { timeout, wait }: Waiting
+  { timeout, wait }: Waiting,
+  wanted = succeeded
 ) {
-  if (wait && operations.length > 0) return yield* watch(api, operations, timeout)
+  if (wait && operations.length > 0) return yield* watch(api, operations, timeout, wanted)
   const output = yield* Output
   if (operations.some(({ finished_at }) => finished_at === null)) yield* output.note(howToFollow(operations))
 })
@@ -55,7 +59,8 @@ const howToFollow = (operations: ReadonlyArray<Operation>): string => {
 export const watch = Effect.fn("watch")(function* (
   { client }: AuthenticatedApi,
   operations: ReadonlyArray<Operation>,
-  timeout: number
+  timeout: number,
+  wanted = succeeded
 ) {
   const output = yield* Output
   const begun = yield* Clock.currentTimeMillis
@@ -89,7 +94,7 @@ export const watch = Effect.fn("watch")(function* (
     ),
     Effect.onInterrupt(() => output.note(`The work continues on the server. ${howToFollow(operations)}`))
   )
-  const failed = ended.find(({ status }) => status !== "finished" && status !== "skipped")
+  const failed = ended.find(({ status }) => !wanted.includes(status))
   if (failed !== undefined)
     return yield* new Stopped({
       message: `${described(failed)}.`,

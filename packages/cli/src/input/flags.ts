@@ -2,7 +2,7 @@
  * Flags and arguments of commands. Values that the API would refuse are refused here with the API's own sentence, before
  * anything is sent (docs/design/cli.md C24).
  */
-import { TtlSeconds } from "@narthex/api"
+import { ChangeEndpoint, TtlSeconds } from "@narthex/api"
 import { Effect, Option, Result, Schema, SchemaIssue } from "effect"
 import { Argument, CliError, Flag } from "effect/cli"
 
@@ -66,6 +66,16 @@ export const projectArgument = Argument.String("project").pipe(
 
 export const branchArgument = Argument.String("branch").pipe(Argument.withDescription("The name or id of the branch"))
 
+export const endpointArgument = Argument.String("endpoint").pipe(
+  Argument.withDescription("The endpoint: its id or host, or the name of the branch that has only this one")
+)
+
+/** What a new Postgres role may do. */
+export const accessFlag = Flag.Literals("access", ["read_write", "read_only"]).pipe(
+  Flag.withDescription("What the new Postgres role may do. Default: read_write"),
+  Flag.withDefault("read_write")
+)
+
 const units: Readonly<Record<string, number>> = { "": 1, s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 }
 
 /** A duration in seconds: `90`, `30m`, `8h`, `7d`, `2w`. A number without a unit is seconds. `NaN`: it is none. */
@@ -73,6 +83,8 @@ const parseDuration = (text: string): number => {
   const [, count, unit] = /^(\d{1,9})([smhdw]?)$/.exec(text) ?? []
   return Number(count) * (units[unit ?? ""] ?? Number.NaN)
 }
+
+const judgeSuspension = judge(ChangeEndpoint.fields.suspend_timeout_seconds)
 
 const durationForm = "Expected a duration such as 90 (seconds), 30m, 8h or 7d"
 
@@ -90,6 +102,19 @@ export const durationFlag = (name: string, seconds: Schema.Codec<number, number>
     })
   )
 }
+
+/** `--suspend-after <duration|never>`, in seconds; -1: never. */
+export const suspendFlag = Flag.String("suspend-after").pipe(
+  Flag.withMetavar("duration|never"),
+  Flag.withDescription("Suspend the compute after this time without a connection: 90 (seconds), 5m, 1h, never"),
+  Flag.mapEffect((text) => {
+    const parsed = text === "never" ? -1 : parseDuration(text)
+    const found = Number.isNaN(parsed)
+      ? Result.fail(`${durationForm}, or never`)
+      : Result.mapError(judgeSuspension(parsed), (expected) => `In seconds: ${expected}`)
+    return Effect.fromResult(Result.mapError(found, (expected) => invalid("suspend-after", "flag", text, expected)))
+  })
+)
 
 /** `--ttl <duration>`, in seconds: up to ten years. */
 export const ttlFlag = (description: string) =>

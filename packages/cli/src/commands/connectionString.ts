@@ -1,0 +1,43 @@
+/** `narthex connection-string`: mints a Postgres role on a branch, and prints the string that connects with it. */
+import { Effect, Redacted } from "effect"
+import { Command } from "effect/cli"
+import { branchPath, mint } from "../connecting/mint.ts"
+import { Connection } from "../connection/Connection.ts"
+import { accessFlag, branchFlag, given, projectFlag, ttlFlag } from "../input/flags.ts"
+import { Output } from "../output/Output.ts"
+import { reporting } from "../output/reporting.ts"
+import { instant } from "../output/table.ts"
+
+export const connectionString = Command.make(
+  "connection-string",
+  {
+    project: projectFlag,
+    branch: branchFlag,
+    access: accessFlag,
+    ttl: ttlFlag("Lifetime of the role: 90 (seconds), 30m, 8h, 7d. Default: until it is revoked")
+  },
+  ({ access, ttl, ...wanted }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const api = yield* (yield* Connection).authenticated
+        const params = yield* branchPath(api, wanted)
+        const minted = yield* mint(api, params, { access, ...given("ttl_seconds", ttl) })
+        const { expires_at, role } = minted.credential
+        yield* output.answer({
+          body: minted.body,
+          table: { _tag: "Raw", text: Redacted.value(minted.connection_uri) }
+        })
+        yield* output.note(
+          `It contains the password of the new role ${role}, which ${expires_at === null ? "is valid until it is revoked" : `expires at ${instant(expires_at)}`}.`
+        )
+      })
+    )
+).pipe(
+  Command.withDescription("Create a Postgres role on a branch, and print its connection string"),
+  Command.withExamples([
+    { command: "narthex connection-string --project shop" },
+    { command: 'psql "$(narthex connection-string --branch preview --ttl 1h)"' },
+    { command: "narthex connection-string --access read_only -o json | jq -r .connection_uri" }
+  ])
+)

@@ -1,0 +1,146 @@
+/** `narthex operation list|get|watch|cancel`: work on a project that takes time. */
+import { type OperationId, type ProjectId, parseOperationId } from "@narthex/api"
+import { Effect } from "effect"
+import { Argument, Command } from "effect/cli"
+import { answered, everyPage, isRecord, withBody } from "../connection/answers.ts"
+import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
+import { follow, timeoutFlag, waitFlags, watch } from "../following/follow.ts"
+import { confirm } from "../input/confirm.ts"
+import { given, partFlags, projectFlag, yesFlag } from "../input/flags.ts"
+import { chooseProject } from "../names/projects.ts"
+import { Output } from "../output/Output.ts"
+import { reporting } from "../output/reporting.ts"
+import { noteMore } from "../tables/noteMore.ts"
+import { operationFacts, operationRows } from "../tables/operations.ts"
+
+const operationArgument = Argument.String("operation_id").pipe(
+  Argument.withDescription("The id of the operation"),
+  Argument.filterMap(
+    parseOperationId,
+    () => "Expected the id of an operation, a UUID; narthex operation list shows the ids"
+  )
+)
+
+const list = Command.make("list", { project: projectFlag, ...partFlags(100) }, ({ cursor, limit, project }) =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const api = yield* (yield* Connection).authenticated
+      const asked = Effect.gen(function* () {
+        const { id } = yield* chooseProject(api, project)
+        return yield* everyPage(
+          "operations",
+          (query) => api.client.api.operations.list({ params: { project_id: id }, query, ...withBody }),
+          { limit, ...given("cursor", cursor) }
+        )
+      })
+      const { body, value } = yield* output.waiting("Listing operations", asked)
+      yield* output.answer({ body, table: operationRows(value), empty: "There are no operations." })
+      yield* noteMore(body)
+    })
+  )
+).pipe(
+  Command.withDescription("List the operations of a project, newest first"),
+  Command.withExamples([
+    { command: "narthex operation list --project shop" },
+    { command: "narthex operation list --limit 5 -o json | jq -r '.operations[].status'" }
+  ])
+)
+
+const get = Command.make("get", { operation_id: operationArgument, project: projectFlag }, (wanted) =>
+  reporting(
+    Effect.gen(function* () {
+      const output = yield* Output
+      const api = yield* (yield* Connection).authenticated
+      const asked = Effect.gen(function* () {
+        const { id } = yield* chooseProject(api, wanted.project)
+        return yield* read(api, id, wanted.operation_id)
+      })
+      const { body, value } = yield* output.waiting("Reading the operation", asked)
+      yield* output.answer({ body, table: operationFacts(value.operation) })
+    })
+  )
+).pipe(
+  Command.withDescription("Show an operation"),
+  Command.withExamples([{ command: "narthex operation get 0198f3d2-… --project shop" }])
+)
+
+/** The operations with these ids; without ids, the unfinished ones among the newest of the project, the oldest first. */
+const unfinished = Effect.fnUntraced(function* (
+  api: AuthenticatedApi,
+  project_id: ProjectId,
+  ids: ReadonlyArray<OperationId>
+) {
+  if (ids.length > 0) {
+    const found = yield* Effect.forEach(ids, (id) => read(api, project_id, id))
+    return found.map(({ value }) => value.operation)
+  }
+  const { operations } = yield* api.client.api.operations.list({ params: { project_id }, query: {} })
+  return operations.filter(({ finished_at }) => finished_at === null).toReversed()
+})
+
+const read = ({ client }: AuthenticatedApi, project_id: ProjectId, operation_id: OperationId) =>
+  answered(client.api.operations.get({ params: { project_id, operation_id }, query: {}, ...withBody }))
+
+const watchCommand = Command.make(
+  "watch",
+  {
+    operation_ids: Argument.variadic(operationArgument),
+    project: projectFlag,
+    timeout: timeoutFlag
+  },
+  ({ operation_ids, project, timeout }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const api = yield* (yield* Connection).authenticated
+        const { id } = yield* chooseProject(api, project)
+        const operations = yield* output.waiting("Reading the operations", unfinished(api, id, operation_ids))
+        if (operations.length === 0) return yield* output.note("No operation is unfinished.")
+        yield* watch(api, operations, timeout)
+        const ended = yield* output.waiting(
+          "Reading the operations",
+          Effect.forEach(operations, (operation) => read(api, id, operation.id))
+        )
+        yield* output.answer({
+          body: { operations: ended.map(({ body }) => (isRecord(body) ? body["operation"] : body)) },
+          table: operationRows(ended.map(({ value }) => value.operation))
+        })
+      })
+    )
+).pipe(
+  Command.withDescription("Wait until operations are over; without ids, every unfinished one of the project"),
+  Command.withExamples([
+    { command: "narthex operation watch --project shop" },
+    { command: "narthex operation watch 0198f3d2-… --timeout 10m" }
+  ])
+)
+
+const cancel = Command.make(
+  "cancel",
+  { operation_id: operationArgument, project: projectFlag, yes: yesFlag, ...waitFlags },
+  ({ operation_id, project, timeout, wait, yes }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const api = yield* (yield* Connection).authenticated
+        const { id } = yield* chooseProject(api, project)
+        yield* confirm(`The operation ${operation_id} will be stopped, and its change does not happen.`, yes)
+        const params = { project_id: id, operation_id }
+        const { body, value } = yield* output.waiting(
+          "Cancelling the operation",
+          answered(api.client.api.operations.cancel({ params, ...withBody }))
+        )
+        yield* output.answer({ body, table: operationFacts(value.operation) })
+        yield* follow(api, [value.operation], { timeout, wait }, ["cancelled"])
+      })
+    )
+).pipe(
+  Command.withDescription("Cancel an operation"),
+  Command.withExamples([{ command: "narthex operation cancel 0198f3d2-… --project shop --yes" }])
+)
+
+export const operation = Command.make("operation").pipe(
+  Command.withDescription("Operations: work on a project that takes time"),
+  Command.withSubcommands([list, get, watchCommand, cancel])
+)

@@ -1,0 +1,36 @@
+/** Tables of endpoints. */
+import type { EndpointRecord } from "@narthex/api"
+import { facts, instant, rows } from "../output/table.ts"
+import { stateText, yesNo } from "./states.ts"
+
+export type Endpoint = typeof EndpointRecord.Type
+
+export const suspendText = (seconds: number): string => (seconds === -1 ? "never" : `${seconds} s`)
+
+export const endpointRows = (endpoints: ReadonlyArray<Endpoint>) =>
+  rows(
+    ["id", "branch", "type", "state", "disabled", "suspends after", "last active"],
+    ...endpoints.map((endpoint) => [
+      endpoint.id,
+      endpoint.branch_id,
+      endpoint.type,
+      stateText(endpoint),
+      yesNo(endpoint.disabled),
+      suspendText(endpoint.suspend_timeout_seconds),
+      instant(endpoint.last_active_at) ?? "never"
+    ])
+  )
+
+export const endpointPairs = (endpoint: Endpoint): ReadonlyArray<readonly [string, string | null]> => [
+  ["endpoint", endpoint.id],
+  ["branch", endpoint.branch_id],
+  ["type", endpoint.type],
+  ["host", `${endpoint.host}:${endpoint.port}`],
+  ["state", stateText(endpoint)],
+  ["disabled", yesNo(endpoint.disabled)],
+  ["suspends after", suspendText(endpoint.suspend_timeout_seconds)],
+  ["last active", instant(endpoint.last_active_at) ?? "never"],
+  ["created", instant(endpoint.created_at)]
+]
+
+export const endpointFacts = (endpoint: Endpoint) => facts(...endpointPairs(endpoint))

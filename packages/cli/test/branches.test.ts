@@ -1,0 +1,174 @@
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { Yaml } from "effect/encoding"
+import { onControlPlane } from "./support/onControlPlane.ts"
+
+const onShop = Effect.gen(function* () {
+  const world = yield* onControlPlane
+  yield* world.run(["project", "create", "shop", "--wait"])
+  const shop = (args: ReadonlyArray<string>) => world.run([...args, "--project", "shop"])
+  const json = (args: ReadonlyArray<string>) =>
+    Effect.map(shop([...args, "-o", "json"]), ({ stderr, stdout }) => {
+      assert.isNotEmpty(stdout, stderr)
+      return JSON.parse(stdout)
+    })
+  return { ...world, shop, json }
+})
+
+describe("branch", () => {
+  it.live("branch create makes a copy with an endpoint, from the given parent, with a lifetime", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      const preview = yield* json(["branch", "create", "preview", "--wait"])
+      assert.strictEqual(preview.endpoint.type, "read_write")
+      const child = yield* json(["branch", "create", "pr-42", "--from", "preview", "--ttl", "7d", "--no-endpoint"])
+      assert.strictEqual(child.branch.parent_id, preview.branch.id)
+      assert.isNull(child.endpoint)
+      const lifetime = Date.parse(child.branch.expires_at) - Date.parse(child.branch.created_at)
+      assert.strictEqual(lifetime, 7 * 86_400_000)
+      const { code, stderr } = yield* shop(["branch", "create", "preview"])
+      assert.strictEqual(code, 1)
+      assert.match(stderr, /code: conflict/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("branch list and get print tables, JSON and YAML, with the parent by its name", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      yield* json(["branch", "create", "preview", "--wait"])
+      const table = (yield* shop(["branch", "list"])).stdout
+      assert.match(table, /^NAME +STATE +DEFAULT +PROTECTED +PARENT +EXPIRES +CREATED +ID\n/)
+      assert.match(table, /^preview +ready +no +no +main +never +\S+ +br-\w+$/m)
+      const listed = yield* json(["branch", "list"])
+      assert.deepStrictEqual(Yaml.parse((yield* shop(["branch", "list", "-o", "yaml"])).stdout), listed)
+      assert.match((yield* shop(["branch", "get", "preview"])).stdout, /^branch +br-\w+\nname +preview\n/)
+      assert.strictEqual((yield* json(["branch", "get"])).branch.name, "main")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("branch rename, protect, unprotect, expire and set-default change the branch", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      yield* json(["branch", "create", "preview", "--wait"])
+      assert.strictEqual((yield* json(["branch", "rename", "preview", "staging"])).branch.name, "staging")
+      assert.isTrue((yield* json(["branch", "protect", "staging"])).branch.protected)
+      assert.strictEqual((yield* shop(["branch", "unprotect", "staging"])).code, 2)
+      assert.isFalse((yield* json(["branch", "unprotect", "staging", "--yes"])).branch.protected)
+      assert.strictEqual((yield* shop(["branch", "expire", "staging", "--ttl", "7d"])).code, 2)
+      assert.isNotNull((yield* json(["branch", "expire", "staging", "--ttl", "7d", "--yes"])).branch.expires_at)
+      assert.isNull((yield* json(["branch", "expire", "staging", "--never"])).branch.expires_at)
+      for (const wrong of [[], ["--never", "--ttl", "1d"]])
+        assert.strictEqual((yield* shop(["branch", "expire", "staging", ...wrong])).code, 2)
+      assert.isTrue((yield* json(["branch", "set-default", "staging", "--wait"])).branch.default)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("branch reset and delete state their effect, require --yes, and wait with --wait", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      yield* json(["branch", "create", "preview", "--wait"])
+      const reset = yield* shop(["branch", "reset", "preview"])
+      assert.strictEqual(reset.code, 2)
+      assert.match(reset.stderr, /data of the branch preview will be replaced by the present data of its parent/)
+      const done = yield* shop(["branch", "reset", "preview", "--yes", "--wait"])
+      assert.deepStrictEqual([done.code, /^Done after/m.test(done.stderr)], [0, true], done.stderr)
+      assert.strictEqual((yield* shop(["branch", "delete", "preview"])).code, 2)
+      const deleted = yield* shop(["branch", "delete", "preview", "--yes", "--wait"])
+      assert.deepStrictEqual([deleted.code, deleted.stdout], [0, "The branch preview is deleted.\n"], deleted.stderr)
+      const main = yield* shop(["branch", "delete", "main", "--yes"])
+      assert.strictEqual(main.code, 1)
+      assert.match(main.stderr, /code: conflict/)
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("endpoint", () => {
+  it.live("an endpoint is given by its id, its host, the branch's name, or is the branch's only one", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      const { endpoints } = yield* json(["endpoint", "list"])
+      const [{ host, id }] = endpoints
+      for (const args of [[id], [host], ["main"], [], ["--branch", "main"]])
+        assert.strictEqual((yield* json(["endpoint", "get", ...args])).endpoint.id, id)
+      const created = yield* json(["endpoint", "create", "--suspend-after", "never", "--wait"])
+      assert.deepStrictEqual([created.endpoint.type, created.endpoint.suspend_timeout_seconds], ["read_only", -1])
+      for (const args of [["main"], []]) {
+        const { code, stderr } = yield* shop(["endpoint", "get", ...args])
+        assert.strictEqual(code, 1)
+        for (const candidate of [id, created.endpoint.id]) assert.include(stderr, candidate)
+      }
+      assert.match((yield* shop(["endpoint", "get", id])).stdout, /^host +\S+:\d+$/m)
+      assert.match((yield* shop(["endpoint", "list"])).stdout, /^ID +BRANCH +TYPE +STATE +DISABLED +SUSPENDS AFTER/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a branch without an endpoint is refused with the command that creates one", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      const { branch } = yield* json(["branch", "create", "bare", "--no-endpoint", "--wait"])
+      const { code, stderr } = yield* shop(["endpoint", "start", "--branch", "bare"])
+      assert.strictEqual(code, 1)
+      assert.include(stderr, `hint: narthex endpoint create --branch ${branch.id} --type read_write`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("endpoint start, suspend, set and delete change the endpoint", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      const state = Effect.map(json(["endpoint", "get"]), ({ endpoint }) => endpoint.current_state)
+      assert.strictEqual((yield* shop(["endpoint", "start", "--wait"])).code, 0)
+      assert.strictEqual(yield* state, "active")
+      assert.match((yield* shop(["endpoint", "start", "--wait"])).stderr, /runs already/)
+      assert.strictEqual((yield* shop(["endpoint", "suspend"])).code, 2)
+      assert.strictEqual((yield* shop(["endpoint", "suspend", "--yes", "--wait"])).code, 0)
+      assert.strictEqual(yield* state, "idle")
+      assert.strictEqual(
+        (yield* json(["endpoint", "set", "--suspend-after", "1h"])).endpoint.suspend_timeout_seconds,
+        3600
+      )
+      assert.strictEqual((yield* shop(["endpoint", "set"])).code, 2)
+      assert.strictEqual((yield* shop(["endpoint", "set", "--suspend-after", "900d"])).code, 2)
+      assert.strictEqual((yield* shop(["endpoint", "set", "--disabled", "true"])).code, 2)
+      assert.isTrue((yield* json(["endpoint", "set", "--disabled", "true", "--yes"])).endpoint.disabled)
+      assert.isFalse((yield* json(["endpoint", "set", "--disabled", "false"])).endpoint.disabled)
+      const { endpoint } = yield* json(["endpoint", "get"])
+      assert.strictEqual((yield* shop(["endpoint", "delete", endpoint.id])).code, 2)
+      assert.strictEqual((yield* shop(["endpoint", "delete", endpoint.id, "--yes", "--wait"])).code, 0)
+      assert.deepStrictEqual((yield* json(["endpoint", "list"])).endpoints, [])
+    }).pipe(Effect.scoped)
+  )
+})
+
+describe("operation", () => {
+  it.live("operation list pages with --limit and --cursor, and says that there are more", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      yield* shop(["endpoint", "start", "--wait"])
+      yield* shop(["endpoint", "suspend", "--yes", "--wait"])
+      const all = (yield* json(["operation", "list"])).operations
+      const first = yield* shop(["operation", "list", "--limit", "2", "-o", "json"])
+      const page = JSON.parse(first.stdout)
+      assert.strictEqual(first.stderr, `There are more: --limit, or --cursor ${page.pagination.next_cursor}\n`)
+      const rest = yield* json(["operation", "list", "--cursor", page.pagination.next_cursor])
+      assert.deepStrictEqual([...page.operations, ...rest.operations], all)
+      assert.match((yield* shop(["operation", "list"])).stdout, /^ID +ACTION +STATUS +TOOK +BRANCH/)
+      assert.match((yield* shop(["operation", "list"])).stdout, /start_compute +finished +\d+\.\d s/)
+      for (const wrong of ["0", "-1", "x"])
+        assert.strictEqual((yield* shop(["operation", "list", "--limit", wrong])).code, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("operation get and watch print the operation, and a malformed id exits with 2", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      const [{ id }] = (yield* json(["operation", "list"])).operations
+      assert.match((yield* shop(["operation", "get", id])).stdout, /^action +create_timeline\nstatus +finished$/m)
+      const watched = yield* json(["operation", "watch", id])
+      assert.deepStrictEqual(watched.operations, [(yield* json(["operation", "get", id])).operation])
+      assert.match((yield* shop(["operation", "watch"])).stderr, /^No operation is unfinished\./)
+      assert.strictEqual((yield* shop(["operation", "get", ".."])).code, 2)
+      const cancelled = yield* shop(["operation", "cancel", id, "--yes"])
+      assert.deepStrictEqual([cancelled.code, /code: conflict/.test(cancelled.stderr)], [1, true])
+    }).pipe(Effect.scoped)
+  )
+})
