@@ -83,7 +83,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["narthex.ts", "runCli.ts", "main.ts", "index.ts"]
   ],
   console: [
-    ...["ConsoleConfig.ts", "web", "views", "api", "sessions", "relay", "requests", "routes"],
+    ...["ConsoleConfig.ts", "web", "components", "shell", "views", "api", "sessions", "relay", "requests", "routes"],
     ...["Console.ts", "ConsoleServer.ts", "index.ts"]
   ],
   "dev-providers": [

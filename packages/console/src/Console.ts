@@ -16,9 +16,11 @@ import { credentialRoutes } from "./routes/credentialRoutes.tsx"
 import { eventRoutes } from "./routes/eventRoutes.ts"
 import { invitationRoutes } from "./routes/invitationRoutes.tsx"
 import { organizationRoutes } from "./routes/organizationRoutes.ts"
+import { placeRoutes } from "./routes/placeRoutes.ts"
 import { projectListRoutes } from "./routes/projectListRoutes.tsx"
 import { projectRoutes } from "./routes/projectRoutes.tsx"
 import { signInRoutes } from "./routes/signInRoutes.tsx"
+import { themeRoutes } from "./routes/themeRoutes.ts"
 import { SealedCookies } from "./sessions/SealedCookies.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import { SignIn } from "./sessions/SignIn.ts"
@@ -33,7 +35,9 @@ const routes: ReadonlyArray<ConsoleRoute> = [
   ...credentialRoutes,
   ...apiKeyRoutes,
   ...cliRoutes,
-  ...eventRoutes
+  ...eventRoutes,
+  ...themeRoutes,
+  ...placeRoutes
 ]
 
 /** Adds the console to the router. The caller provides `Relays` and ends them before it closes the server. */

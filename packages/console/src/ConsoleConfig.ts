@@ -27,6 +27,8 @@ export interface ConsoleConfig {
   readonly trusted_hops: number
   /** The API's heartbeat interval on event streams, from which a relay detects a dead connection. Default: 15 s. */
   readonly heartbeat?: Duration.Duration
+  /** Serves `/dev/components`, the page of all components. Default: false. */
+  readonly development?: boolean
 }
 
 export class ConsoleSettings extends Context.Service<
@@ -36,6 +38,7 @@ export class ConsoleSettings extends Context.Service<
     readonly origin: string
     readonly secure: boolean
     readonly heartbeat: Duration.Duration
+    readonly development: boolean
   }
 >()("@narthex/console/ConsoleSettings") {
   static from(config: ConsoleConfig): ConsoleSettings["Service"] {
@@ -45,7 +48,8 @@ export class ConsoleSettings extends Context.Service<
       api_url: config.api_url.replace(/\/+$/, ""),
       origin,
       secure: protocol === "https:",
-      heartbeat: config.heartbeat ?? Duration.seconds(15)
+      heartbeat: config.heartbeat ?? Duration.seconds(15),
+      development: config.development ?? false
     }
   }
 }

@@ -24,7 +24,10 @@ layer(layerTestConsole(), { excludeTestServices: true })("invitations", (it) => 
     Effect.gen(function* () {
       const { browser, home, inviter } = yield* invited("counted@example.com")
       const projects = yield* go(() => browser.open(`${home}/projects`))
-      assert.match(projects.text, /<a href="\/invitations"[^>]*>Invitations \(1\)<\/a>/)
+      assert.match(
+        projects.text,
+        /<a class="place" href="\/invitations".*?Invitations<span class="count">1<\/span><\/a>/
+      )
       const page = yield* go(() => browser.open("/invitations"))
       for (const part of ["Engines &amp; Sons", `Grace Hopper (${inviter.email}) invites you as member`])
         assert.include(page.text, part)

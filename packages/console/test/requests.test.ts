@@ -77,7 +77,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
       const { browser } = yield* signedInAs("assets@example.com")
       const { text } = yield* go(() => browser.send("/"))
       const paths = [...text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path)
-      assert.strictEqual(paths.length, 3)
+      assert.strictEqual(paths.length, 4)
       for (const path of paths) {
         const asset = yield* go(() => browser.send(path))
         assert.strictEqual(asset.status, 200)

@@ -4,29 +4,28 @@ import { EndpointRecord, OperationRecord, OwnInvitationRecord, RulesInForce } fr
 import { Schema } from "effect"
 import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
+import { Field } from "../src/components/Field.tsx"
 import { Activity } from "../src/views/Activity.tsx"
 import { AllowlistEditor } from "../src/views/Allowlist.tsx"
 import { ApiKeysPage } from "../src/views/ApiKeys.tsx"
 import { InvitationsPage } from "../src/views/Invitations.tsx"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../src/views/Landing.tsx"
-import type { Frame } from "../src/views/Layout.tsx"
 import { NewProjectPage, ProjectsPage } from "../src/views/Projects.tsx"
-import { Field } from "../src/views/parts.tsx"
 import { branchState, endpointState, operationTone, regionLabel, words } from "../src/views/records.ts"
 import { SecretPage } from "../src/views/Secret.tsx"
+import { frameOf } from "./support/frame.ts"
 
 const render = (view: VNode) => renderToString(view)
 const hostile = `"><script>alert('x')</script>`
 
-const frame: Frame = {
-  user: { email: "ada@example.com", name: null },
+const frame = frameOf({
   organization: { id: "org-1", name: hostile, role: "owner" },
-  organizations: [{ id: "org-1", name: hostile, role: "owner" }],
-  inviter: null,
-  invitations: null,
-  permissions: ["create_projects"],
-  here: "/orgs/org-1/projects"
-}
+  organizations: [
+    { id: "org-1", name: hostile, role: hostile },
+    { id: "org-2", name: hostile, role: null }
+  ],
+  projects: [{ id: "prj-2", name: hostile }]
+})
 
 const invitation = Schema.decodeSync(OwnInvitationRecord)({
   id: "0198f3d2-7c1a-7b44-9c55-000000000001",
@@ -46,7 +45,7 @@ const pages: Readonly<Record<string, VNode>> = {
   pending: <PendingPage email={hostile} invitations={[invitation]} form_token={() => "form-1"} />,
   invitations: (
     <InvitationsPage
-      frame={{ ...frame, inviter: invitation.invited_by, here: hostile }}
+      frame={{ ...frame, inviter: hostile, here: hostile }}
       invitations={[invitation]}
       next_cursor={hostile}
       notice={hostile}
@@ -245,9 +244,8 @@ describe("states", () => {
     const html = render(
       <Activity src="/api/events" page="/x" operations={[operation]} empty="Nothing." regions={["a", "b"]} />
     )
-    assert.match(html, /<live-activity src="\/api\/events" page="\/x" regions="a b">/)
-    assert.match(html, /class="status bad">failed/)
-    assert.match(html, /start compute/)
+    assert.match(html, /<live-region src="\/api\/events" page="\/x" regions="activity a b">/)
+    assert.match(html, /class="state bad">start compute, failed/)
     assert.match(html, /by ada@example\.com/)
     assert.notInclude(html, "<script>alert")
     assert.notInclude(html, "Nothing.")

@@ -9,7 +9,7 @@ import { HttpRouter, HttpServerRequest, type HttpServerResponse } from "effect/h
 import type { ApiFailure } from "../api/ApiRefusal.ts"
 import type { ConsoleSession } from "../sessions/ConsoleSession.ts"
 import { signedIn } from "../sessions/signedIn.ts"
-import type { Frame } from "../views/Layout.tsx"
+import type { Frame } from "../shell/Frame.ts"
 import type { UnreadableBody } from "../web/Form.ts"
 import type { PerRequest, Services } from "./ConsoleRoute.ts"
 import { loadFrame } from "./loadFrame.ts"

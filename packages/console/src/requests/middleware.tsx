@@ -9,10 +9,11 @@ import { callerHeaders } from "../api/callerHeaders.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import { cookieName } from "../sessions/cookies.ts"
 import { MessagePage } from "../views/Landing.tsx"
-import { page, problem } from "../web/answer.tsx"
+import { inTheme, page, problem } from "../web/answer.tsx"
 import { sendsJson } from "../web/Form.ts"
 import { isSameOrigin } from "../web/sameOrigin.ts"
 import { securityHeaders } from "../web/securityHeaders.ts"
+import { themeIn } from "../web/theme.ts"
 import { notFoundPage } from "./refusals.tsx"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -77,7 +78,10 @@ export const layerMiddleware = HttpRouter.middleware(
         )
       }).pipe(
         // A page may set a stricter or wider content security policy; it replaces the default.
-        Effect.map((answer) => HttpServerResponse.setHeaders(answer, { ...headers, ...answer.headers }))
+        Effect.map((answer) => HttpServerResponse.setHeaders(answer, { ...headers, ...answer.headers })),
+        Effect.flatMap((answer) =>
+          Effect.map(HttpServerRequest.HttpServerRequest, ({ cookies }) => inTheme(answer, themeIn(cookies)))
+        )
       )
   }),
   { global: true }

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
-import { assets } from "../views/Assets.ts"
+import { assets } from "../web/Assets.ts"
 
 const alive: ConsoleRoute = {
   method: "GET",

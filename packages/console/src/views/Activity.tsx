@@ -1,9 +1,11 @@
 /**
- * Live activity: the operations of a project or an organization. The server renders the first rows; `<live-activity>`
- * follows the event stream, adds rows from the template, and reloads regions of the page when events were missed.
+ * Live activity: the operations of a project. The server renders the rows; after an event the page reloads them, and
+ * other regions with them.
  */
 import { DateTime } from "effect"
-import { Status, Time } from "./parts.tsx"
+import { LiveRegion } from "../components/LiveRegion.tsx"
+import { State } from "../components/State.tsx"
+import { Ago } from "../components/Times.tsx"
 import { type OperationShown, operationTone, words } from "./records.ts"
 
 export interface ActivityProps {
@@ -18,47 +20,32 @@ export interface ActivityProps {
 }
 
 export const Activity = ({ empty, operations, page, regions = [], src }: ActivityProps) => (
-  <section aria-labelledby="activity-title">
-    <live-activity src={src} page={page} regions={regions.join(" ")}>
-      <div class="heading">
-        <h2 id="activity-title">Activity</h2>
-        <p class="soft" role="status" data-state>
-          <noscript>Reload the page to see new operations.</noscript>
-        </p>
+  <section class="card" aria-labelledby="activity-title">
+    <header>
+      <h2 id="activity-title">Activity</h2>
+      <div class="more">
+        <LiveRegion src={src} page={page} regions={["activity", ...regions]} />
       </div>
-      <ol class="feed" id="activity">
+    </header>
+    <div class="inside" id="activity">
+      <ol class="feed">
         {operations.map((operation) => (
           <li key={operation.id} data-operation={operation.id}>
-            <Status tone={operationTone(operation.status)}>{operation.status}</Status>
-            <span class="grow">
-              {words(operation.action)}
-              {operation.error === null ? null : <span class="error"> {operation.error}</span>}
-              <span class="soft">{by(operation)}</span>
+            <State tone={operationTone(operation.status)}>
+              {words(operation.action)}, {operation.status}
+            </State>
+            <Ago at={DateTime.toUtc(operation.updated_at)} />
+            <span class="under">
+              {operation.error === null ? null : <span class="bad">{operation.error} </span>}
+              {by(operation)}
             </span>
-            <Time at={DateTime.toUtc(operation.updated_at)} />
           </li>
         ))}
       </ol>
-      {operations.length === 0 ? (
-        <p class="soft" data-empty>
-          {empty}
-        </p>
-      ) : null}
-      <template>
-        <li>
-          <span class="status" data-status />
-          <span class="grow">
-            <span data-action />
-            <span class="soft" data-subject />
-          </span>
-          <local-time>
-            <time data-time />
-          </local-time>
-        </li>
-      </template>
-    </live-activity>
+      {operations.length === 0 ? <p class="soft">{empty}</p> : null}
+    </div>
   </section>
 )
 
 const by = ({ initiator }: OperationShown): string =>
-  initiator.type === "system" ? " by the platform" : initiator.name === null ? "" : ` by ${initiator.name}`
+  initiator.type === "system" ? "by the platform" : initiator.name === null ? "" : `by ${initiator.name}`

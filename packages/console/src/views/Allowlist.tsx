@@ -5,7 +5,12 @@
  * project, and the page warns before either (docs/design/console.md W14).
  */
 import { Option } from "effect"
-import { Command, Confirm, Empty, Field, Notice, Time } from "./parts.tsx"
+import { Command } from "../components/Command.tsx"
+import { Dialog } from "../components/Dialog.tsx"
+import { Empty } from "../components/Empty.tsx"
+import { Field } from "../components/Field.tsx"
+import { Notice } from "../components/Notice.tsx"
+import { Ago, Time } from "../components/Times.tsx"
 import type { AllowlistShown, RuleShown } from "./records.ts"
 
 export interface AllowlistDraft {
@@ -31,67 +36,71 @@ const opens = "The project will accept connections from any address."
 export const AllowlistEditor = ({ action, allowlist, draft, errors = {}, mayChange }: AllowlistEditorProps) => {
   const { opens_at, restricted, rules } = allowlist
   return (
-    <section aria-labelledby="allowlist-title" id="ip-allow">
-      <div class="heading">
+    <section class="card" aria-labelledby="allowlist-title" id="ip-allow">
+      <header>
         <h2 id="allowlist-title">IP allowlist</h2>
-        {mayChange && rules.length > 0 ? (
-          <Confirm
-            id="reset-allowlist"
-            opener="Reset"
-            openerLabel="Reset the allowlist"
-            title="Remove every rule?"
-            action={`${action}/reset`}
-            confirm="Remove every rule"
-          >
-            <p>{opens}</p>
-          </Confirm>
+        <div class="more">
+          {mayChange && rules.length > 0 ? (
+            <Dialog
+              id="reset-allowlist"
+              opener="Reset"
+              openerLabel="Reset the allowlist"
+              title="Remove every rule?"
+              action={`${action}/reset`}
+              confirm="Remove every rule"
+            >
+              <p>{opens}</p>
+            </Dialog>
+          ) : null}
+        </div>
+      </header>
+      <div class="inside">
+        <p class="soft">Changes reach the proxy within about 30 seconds.</p>
+        {Option.isSome(opens_at) ? (
+          <Notice tone="busy">
+            Every rule expires. From <Time at={opens_at.value} /> on, the project accepts connections from any address.
+          </Notice>
+        ) : null}
+        {restricted ? (
+          <Rules rules={rules} action={action} mayChange={mayChange} />
+        ) : (
+          <Empty title="Open to any address">
+            <p>Once you add a rule, only the listed networks can connect to the project's endpoints.</p>
+            <p>
+              From the terminal: <Command>{"narthex ip-allow add <cidr> --project <project_id>"}</Command>
+            </p>
+          </Empty>
+        )}
+        {mayChange ? (
+          <form method="post" action={action} class="form inline" aria-label="Add a rule">
+            <Field
+              name="cidr"
+              label="Network"
+              value={draft.cidr}
+              placeholder="203.0.113.0/24"
+              hint="A CIDR network or one address."
+              error={errors.cidr}
+            />
+            <Field name="label" label="Label" value={draft.label} maxLength={256} error={errors.label} />
+            <Field
+              name="hours"
+              label="Expires in (hours)"
+              value={draft.hours}
+              inputMode="numeric"
+              hint="Blank: never."
+              error={errors.hours}
+            />
+            <p class="actions">
+              <button type="submit" class="primary">
+                Add rule
+              </button>
+              <button type="submit" name="use" value="client-address">
+                Add my address
+              </button>
+            </p>
+          </form>
         ) : null}
       </div>
-      <p class="soft">Changes reach the proxy within about 30 seconds.</p>
-      {Option.isSome(opens_at) ? (
-        <Notice tone="busy">
-          Every rule expires. From <Time at={opens_at.value} /> on, the project accepts connections from any address.
-        </Notice>
-      ) : null}
-      {restricted ? (
-        <Rules rules={rules} action={action} mayChange={mayChange} />
-      ) : (
-        <Empty title="Open to any address">
-          <p>Once you add a rule, only the listed networks can connect to the project's endpoints.</p>
-          <p>
-            From the terminal: <Command>{"narthex ip-allow add <cidr> --project <project_id>"}</Command>
-          </p>
-        </Empty>
-      )}
-      {mayChange ? (
-        <form method="post" action={action} class="card row" aria-label="Add a rule">
-          <Field
-            name="cidr"
-            label="Network"
-            value={draft.cidr}
-            placeholder="203.0.113.0/24"
-            hint="A CIDR network or one address."
-            error={errors.cidr}
-          />
-          <Field name="label" label="Label" value={draft.label} maxLength={256} error={errors.label} />
-          <Field
-            name="hours"
-            label="Expires in (hours)"
-            value={draft.hours}
-            inputMode="numeric"
-            hint="Blank: never."
-            error={errors.hours}
-          />
-          <p class="actions">
-            <button type="submit" class="primary">
-              Add rule
-            </button>
-            <button type="submit" name="use" value="client-address">
-              Add my address
-            </button>
-          </p>
-        </form>
-      ) : null}
     </section>
   )
 }
@@ -103,7 +112,7 @@ interface RulesProps {
 }
 
 const Rules = ({ action, mayChange, rules }: RulesProps) => (
-  <div class="scroll">
+  <div class="table">
     <table>
       <caption class="hidden">Networks that may connect</caption>
       <thead>
@@ -126,7 +135,7 @@ const Rules = ({ action, mayChange, rules }: RulesProps) => (
             </th>
             <td>{rule.label}</td>
             <td>
-              <Time at={rule.created_at} />
+              <Ago at={rule.created_at} />
             </td>
             <td>{rule.created_by.email ?? rule.created_by.id}</td>
             <td>
@@ -156,7 +165,7 @@ interface RemoveProps {
 
 const Remove = ({ action, index, last, rule }: RemoveProps) =>
   last ? (
-    <Confirm
+    <Dialog
       id={`remove-rule-${index}`}
       opener="Remove"
       openerLabel={`Remove ${rule.cidr}`}
@@ -166,11 +175,11 @@ const Remove = ({ action, index, last, rule }: RemoveProps) =>
       fields={{ cidr: rule.cidr }}
     >
       <p>This is the last rule. {opens}</p>
-    </Confirm>
+    </Dialog>
   ) : (
     <form method="post" action={action}>
       <input type="hidden" name="cidr" value={rule.cidr} />
-      <button type="submit" class="quiet danger" aria-label={`Remove ${rule.cidr}`}>
+      <button type="submit" class="quiet" aria-label={`Remove ${rule.cidr}`}>
         Remove
       </button>
     </form>

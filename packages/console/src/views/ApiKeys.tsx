@@ -1,7 +1,13 @@
 /** The page of API keys: the list, and the form for a new key in a dialog. */
-import type { Frame } from "./Layout.tsx"
-import { Page } from "./Layout.tsx"
-import { Command, Confirm, Empty, Field, Notice, Time, TimeOr } from "./parts.tsx"
+import { Command } from "../components/Command.tsx"
+import { Dialog } from "../components/Dialog.tsx"
+import { Empty } from "../components/Empty.tsx"
+import { Field } from "../components/Field.tsx"
+import { Notice } from "../components/Notice.tsx"
+import { Pager } from "../components/Pager.tsx"
+import { Ago, Until } from "../components/Times.tsx"
+import type { Frame } from "../shell/Frame.ts"
+import { Page } from "../shell/Page.tsx"
 import { type ApiKeyShown, type ProjectShown, words } from "./records.ts"
 
 export const capabilities = [
@@ -38,15 +44,18 @@ export const ApiKeysPage = (props: ApiKeysPageProps) => {
   const { api_keys, frame, next_cursor, notice } = props
   const here = `/orgs/${frame.organization.id}/api-keys`
   return (
-    <Page title="API keys" frame={frame} section="api-keys">
-      <div class="heading">
-        <h1>API keys</h1>
+    <Page
+      title="API keys"
+      frame={frame}
+      section="api-keys"
+      actions={
         <button type="button" class="primary" command="show-modal" commandfor="create-key">
           Create API key
         </button>
-      </div>
-      <p class="soft">A key acts as the person who created it, within its capability and scope.</p>
-      {notice === undefined ? null : <Notice>{notice}</Notice>}
+      }
+      lead={<span>A key acts as the person who created it, within its capability and scope.</span>}
+      notice={notice}
+    >
       <CreateDialog {...props} here={here} />
       {api_keys.length === 0 ? (
         <Empty title="No API keys yet">
@@ -57,13 +66,7 @@ export const ApiKeysPage = (props: ApiKeysPageProps) => {
       ) : (
         <Keys {...props} here={here} />
       )}
-      {next_cursor === null ? null : (
-        <p>
-          <a class="button" href={`${here}?cursor=${encodeURIComponent(next_cursor)}`}>
-            Older keys
-          </a>
-        </p>
-      )}
+      <Pager next={next_cursor === null ? null : `${here}?cursor=${encodeURIComponent(next_cursor)}`} />
     </Page>
   )
 }
@@ -74,7 +77,7 @@ const CreateDialog = (props: ApiKeysPageProps & { readonly here: string }) => {
     <dialog id="create-key" aria-labelledby="create-key-title" open={errors !== undefined}>
       <h2 id="create-key-title">Create API key</h2>
       {errors?.form === undefined ? null : <Notice tone="bad">{errors.form}</Notice>}
-      <form method="post" action={here}>
+      <form method="post" action={here} class="stack">
         <input type="hidden" name="form_token" value={form_token} />
         <Field name="name" label="Name" value={draft.name} error={errors?.name} required maxLength={64} />
         <Field
@@ -94,11 +97,11 @@ const CreateDialog = (props: ApiKeysPageProps & { readonly here: string }) => {
           error={errors?.expires_in_days}
         />
         <p class="actions">
-          <button type="button" command="close" commandfor="create-key">
-            Cancel
-          </button>
           <button type="submit" class="primary">
             Create key
+          </button>
+          <button type="button" command="close" commandfor="create-key">
+            Cancel
           </button>
         </p>
       </form>
@@ -107,13 +110,12 @@ const CreateDialog = (props: ApiKeysPageProps & { readonly here: string }) => {
 }
 
 const Keys = ({ api_keys, here, projects }: ApiKeysPageProps & { readonly here: string }) => (
-  <div class="scroll">
+  <div class="table">
     <table>
       <caption class="hidden">API keys that are not revoked</caption>
       <thead>
         <tr>
           <th scope="col">Name</th>
-          <th scope="col">ID</th>
           <th scope="col">Hint</th>
           <th scope="col">Capability</th>
           <th scope="col">Scope</th>
@@ -133,24 +135,21 @@ const Keys = ({ api_keys, here, projects }: ApiKeysPageProps & { readonly here: 
               <span class="soft under">{key.created_by.email}</span>
             </th>
             <td>
-              <code>{key.id}</code>
-            </td>
-            <td>
               <code>{key.hint}</code>
             </td>
             <td>{words(key.capability)}</td>
             <td>{scopeName(key.scope, projects)}</td>
             <td>
-              <Time at={key.created_at} />
+              <Ago at={key.created_at} />
             </td>
             <td>
-              <TimeOr at={key.last_used_at} none="never" />
+              <Until at={key.last_used_at} none="never" />
             </td>
             <td>
-              <TimeOr at={key.expires_at} none="never" />
+              <Until at={key.expires_at} none="never" />
             </td>
             <td class="end">
-              <Confirm
+              <Dialog
                 id={`revoke-${index}`}
                 opener="Revoke"
                 openerLabel={`Revoke ${key.name}`}
@@ -159,7 +158,7 @@ const Keys = ({ api_keys, here, projects }: ApiKeysPageProps & { readonly here: 
                 confirm="Revoke the key"
               >
                 <p>Requests with this key are refused immediately. Other keys are not affected.</p>
-              </Confirm>
+              </Dialog>
             </td>
           </tr>
         ))}

@@ -1,7 +1,10 @@
 /** The page on which a person authorizes a command line. It never continues by itself. */
+import { Actions } from "../components/Actions.tsx"
+import { Facts } from "../components/Facts.tsx"
+import { Field } from "../components/Field.tsx"
+import type { Frame } from "../shell/Frame.ts"
+import { Page } from "../shell/Page.tsx"
 import { capabilities, scopeChoices } from "./ApiKeys.tsx"
-import { type Frame, Page } from "./Layout.tsx"
-import { Field, Notice } from "./parts.tsx"
 import type { ProjectShown } from "./records.ts"
 
 export const lifetimes = [
@@ -27,52 +30,49 @@ export interface CliAuthorizePageProps {
 export const CliAuthorizePage = (props: CliAuthorizePageProps) => {
   const { draft, error, frame, name, port, projects, request } = props
   return (
-    <Page title="Authorize the command line" frame={frame}>
-      <div class="narrow">
-        <h1>Authorize the command line?</h1>
+    <Page
+      title="Authorize the command line"
+      heading="Authorize the command line?"
+      frame={frame}
+      problem={error}
+      narrow
+      lead={
         <p>
           A program on this computer, listening on port {port}, requests an API key. Authorize it only if you have just
           started <code>narthex login</code> yourself.
         </p>
-        {error === undefined ? null : <Notice tone="bad">{error}</Notice>}
-        <form method="post" action="/cli/authorize" class="card">
-          {Object.entries(request).map(([field, value]) => (
-            <input key={field} type="hidden" name={field} value={value} />
-          ))}
-          <input type="hidden" name="org_id" value={frame.organization.id} />
-          <dl class="facts">
-            <div>
-              <dt>Organization</dt>
-              <dd>{frame.organization.name}</dd>
-            </div>
-            <div>
-              <dt>Account</dt>
-              <dd>{frame.user.email ?? frame.user.name ?? "–"}</dd>
-            </div>
-            <div>
-              <dt>Key name</dt>
-              <dd>{name}</dd>
-            </div>
-          </dl>
-          <Field
-            name="capability"
-            label="Capability"
-            choices={capabilities}
-            value={draft.capability}
-            hint="What the key may do. It never exceeds your own permissions."
-          />
-          <Field name="scope" label="Scope" choices={scopeChoices(projects)} value={draft.scope} />
-          <Field name="lifetime" label="Expires after" choices={lifetimes} value={draft.lifetime} />
-          <p class="actions">
-            <button type="submit" name="action" value="cancel">
-              Cancel
-            </button>
-            <button type="submit" name="action" value="authorize" class="primary">
-              Authorize
-            </button>
-          </p>
-        </form>
-      </div>
+      }
+    >
+      <form method="post" action="/cli/authorize" class="sheet">
+        {Object.entries(request).map(([field, value]) => (
+          <input key={field} type="hidden" name={field} value={value} />
+        ))}
+        <input type="hidden" name="org_id" value={frame.organization.id} />
+        <Facts
+          items={[
+            ["Organization", frame.organization.name],
+            ["Account", frame.user.email ?? frame.user.name ?? "–"],
+            ["Key name", name]
+          ]}
+        />
+        <Field
+          name="capability"
+          label="Capability"
+          choices={capabilities}
+          value={draft.capability}
+          hint="What the key may do. It never exceeds your own permissions."
+        />
+        <Field name="scope" label="Scope" choices={scopeChoices(projects)} value={draft.scope} />
+        <Field name="lifetime" label="Expires after" choices={lifetimes} value={draft.lifetime} />
+        <Actions>
+          <button type="submit" name="action" value="authorize" class="primary">
+            Authorize
+          </button>
+          <button type="submit" name="action" value="cancel">
+            Cancel
+          </button>
+        </Actions>
+      </form>
     </Page>
   )
 }

@@ -1,6 +1,12 @@
 /** The page of a branch's database credentials: who holds which right, and the way to end it. */
-import { type Frame, Page } from "./Layout.tsx"
-import { Command, Confirm, Empty, Notice, Status, Time, TimeOr } from "./parts.tsx"
+import { Command } from "../components/Command.tsx"
+import { Dialog } from "../components/Dialog.tsx"
+import { Empty } from "../components/Empty.tsx"
+import { Pager } from "../components/Pager.tsx"
+import { State } from "../components/State.tsx"
+import { Ago, Until } from "../components/Times.tsx"
+import type { Frame } from "../shell/Frame.ts"
+import { Page } from "../shell/Page.tsx"
 import { type BranchShown, type CredentialShown, credentialState, type ProjectShown, words } from "./records.ts"
 
 export interface CredentialsPageProps {
@@ -18,16 +24,19 @@ export const CredentialsPage = (props: CredentialsPageProps) => {
   const home = `/orgs/${frame.organization.id}/projects`
   const here = `${home}/${project.id}/branches/${branch.id}/credentials`
   return (
-    <Page title={`Credentials of ${branch.name}`} frame={frame} section="projects">
-      <p class="crumbs">
-        <a href={home}>Projects</a> / <a href={`${home}/${project.id}`}>{project.name}</a>
-      </p>
-      <h1>Credentials of {branch.name}</h1>
-      <p class="soft">
-        Each is a Postgres role of this branch with a password of its own. You see those that you may revoke.
-      </p>
-      {notice === undefined ? null : <Notice>{notice}</Notice>}
-      {problem === undefined ? null : <Notice tone="bad">{problem}</Notice>}
+    <Page
+      title={`Credentials of ${branch.name}`}
+      frame={frame}
+      section="projects"
+      project={{ id: project.id, name: project.name, section: "branches", branch }}
+      lead={
+        <span>
+          Each is a Postgres role of this branch with a password of its own. You see those that you may revoke.
+        </span>
+      }
+      notice={notice}
+      problem={problem}
+    >
       {credentials.length === 0 ? (
         <Empty title="No credentials">
           <p>
@@ -38,13 +47,7 @@ export const CredentialsPage = (props: CredentialsPageProps) => {
       ) : (
         <Credentials credentials={credentials} here={here} />
       )}
-      {next_cursor === null ? null : (
-        <p>
-          <a class="button" href={`${here}?cursor=${encodeURIComponent(next_cursor)}`}>
-            Older credentials
-          </a>
-        </p>
-      )}
+      <Pager next={next_cursor === null ? null : `${here}?cursor=${encodeURIComponent(next_cursor)}`} />
     </Page>
   )
 }
@@ -55,7 +58,7 @@ interface CredentialsProps {
 }
 
 const Credentials = ({ credentials, here }: CredentialsProps) => (
-  <div class="scroll">
+  <div class="table">
     <table>
       <caption class="hidden">Credentials that are valid or are being ended</caption>
       <thead>
@@ -81,7 +84,7 @@ const Credentials = ({ credentials, here }: CredentialsProps) => (
               </th>
               <td>{words(credential.access)}</td>
               <td>
-                <Status tone={tone}>{word}</Status>
+                <State tone={tone}>{word}</State>
               </td>
               <td>
                 {credential.minted_by?.email ?? credential.minted_by?.id ?? <span class="soft">unknown</span>}
@@ -90,13 +93,13 @@ const Credentials = ({ credentials, here }: CredentialsProps) => (
                 )}
               </td>
               <td>
-                <Time at={credential.created_at} />
+                <Ago at={credential.created_at} />
               </td>
               <td>
-                <TimeOr at={credential.expires_at} none="never" />
+                <Until at={credential.expires_at} none="never" />
               </td>
               <td class="end">
-                <Confirm
+                <Dialog
                   id={`revoke-${index}`}
                   opener="Revoke"
                   openerLabel={`Revoke ${credential.role}`}
@@ -106,7 +109,7 @@ const Credentials = ({ credentials, here }: CredentialsProps) => (
                   fields={{ role: credential.role }}
                 >
                   <p>Its sessions end, also those that hold locks, and it cannot connect again.</p>
-                </Confirm>
+                </Dialog>
               </td>
             </tr>
           )

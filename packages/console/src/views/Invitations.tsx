@@ -1,6 +1,9 @@
 /** The organizations that invite the person, each with accept and decline. */
-import { type Frame, Page } from "./Layout.tsx"
-import { Empty, Notice, Time } from "./parts.tsx"
+import { Empty } from "../components/Empty.tsx"
+import { Pager } from "../components/Pager.tsx"
+import { Time } from "../components/Times.tsx"
+import type { Frame } from "../shell/Frame.ts"
+import { Page } from "../shell/Page.tsx"
 import { type InvitationShown, personLabel } from "./records.ts"
 
 interface AnswerProps {
@@ -32,9 +35,9 @@ export interface InvitationCardsProps {
 }
 
 export const InvitationCards = ({ form_token, invitations }: InvitationCardsProps) => (
-  <ul class="cards">
+  <ul class="stack">
     {invitations.map((invitation) => (
-      <li key={invitation.id} class="card">
+      <li key={invitation.id} class="sheet">
         <h2>{invitation.organization.name}</h2>
         <p>
           {personLabel(invitation.invited_by)} invites you as {invitation.role}.
@@ -43,8 +46,8 @@ export const InvitationCards = ({ form_token, invitations }: InvitationCardsProp
           Open until <Time at={invitation.expires_at} />
         </p>
         <div class="actions">
-          <Answer invitation={invitation} answer="decline" form_token={form_token()} />
           <Answer invitation={invitation} answer="accept" form_token={form_token()} />
+          <Answer invitation={invitation} answer="decline" form_token={form_token()} />
         </div>
       </li>
     ))}
@@ -63,34 +66,24 @@ export interface InvitationsPageProps extends InvitationCardsProps {
 export const InvitationsPage = (props: InvitationsPageProps) => {
   const { form_token, frame, invitations, joined, next_cursor, notice } = props
   return (
-    <Page title="Invitations" frame={frame} section="invitations">
-      <div class="narrow">
-        <h1>Invitations</h1>
-        {notice === undefined ? null : <Notice>{notice}</Notice>}
-        {joined === undefined ? null : (
-          <div class="notice good invited">
-            <p role="status">You are a member of {joined.name}.</p>
-            <form method="post" action="/api/auth/switch-org" class="actions">
-              <input type="hidden" name="org_id" value={joined.id} />
-              <button type="submit">Switch to {joined.name}</button>
-            </form>
-          </div>
-        )}
-        {invitations.length === 0 ? (
-          <Empty title="No invitations">
-            <p>No organization invites you at the moment.</p>
-          </Empty>
-        ) : (
-          <InvitationCards invitations={invitations} form_token={form_token} />
-        )}
-        {next_cursor === null ? null : (
-          <p>
-            <a class="button" href={`/invitations?cursor=${encodeURIComponent(next_cursor)}`}>
-              Older invitations
-            </a>
-          </p>
-        )}
-      </div>
+    <Page title="Invitations" frame={frame} section="invitations" notice={notice} narrow>
+      {joined === undefined ? null : (
+        <div class="notice good">
+          <p role="status">You are a member of {joined.name}.</p>
+          <form method="post" action="/api/auth/switch-org" class="actions">
+            <input type="hidden" name="org_id" value={joined.id} />
+            <button type="submit">Switch to {joined.name}</button>
+          </form>
+        </div>
+      )}
+      {invitations.length === 0 ? (
+        <Empty title="No invitations">
+          <p>No organization invites you at the moment.</p>
+        </Empty>
+      ) : (
+        <InvitationCards invitations={invitations} form_token={form_token} />
+      )}
+      <Pager next={next_cursor === null ? null : `/invitations?cursor=${encodeURIComponent(next_cursor)}`} />
     </Page>
   )
 }

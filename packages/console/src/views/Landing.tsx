@@ -1,43 +1,78 @@
 /** Pages without an organization: landing, sign-in, pending accounts, and messages. */
+import type { DateTime } from "effect"
 import type { ComponentChildren } from "preact"
+import { Command } from "../components/Command.tsx"
+import { CopyField } from "../components/CopyField.tsx"
+import { Icon } from "../components/Icon.tsx"
+import { Brand } from "../shell/Brand.tsx"
+import { PlainPage } from "../shell/PlainPage.tsx"
 import { InvitationCards, type InvitationCardsProps } from "./Invitations.tsx"
-import { PlainPage } from "./Layout.tsx"
-import { Command, Copyable } from "./parts.tsx"
+
+const offers = [
+  ["branch", "Branches", "Copy a database in seconds. Try a migration on the branch, then delete it."],
+  ["moon", "Sleeps when idle", "An endpoint suspends without connections, and wakes on the next one."],
+  ["shield", "An allowlist that is checked", "Every connection is checked, and a refusal says why."],
+  ["activity", "Live", "Every operation is an event. Watch an organization change, here or in the terminal."]
+] as const
 
 export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
-  <PlainPage title="Postgres, hosted" wide signedIn={signedIn}>
+  <PlainPage
+    title="Postgres, hosted"
+    wide
+    signedIn={signedIn}
+    more={
+      signedIn ? null : (
+        <a class="button" href="/sign-in">
+          Sign in
+        </a>
+      )
+    }
+    footer={
+      <>
+        <Brand href="/" />
+        <span class="grow" />
+        <span>The console and the command line use the same API.</span>
+      </>
+    }
+  >
     <div class="hero">
-      <h1>Postgres that sleeps when you do</h1>
-      <p class="lead">
-        Projects with branches, endpoints that suspend when idle and wake on the next connection, and an IP allowlist
-        that is checked on every connection.
-      </p>
-      <p class="actions">
-        {signedIn ? (
-          <a class="button primary" href="/projects">
-            Open the console
-          </a>
-        ) : (
-          <a class="button primary" href="/sign-in">
-            Sign in
-          </a>
-        )}
-      </p>
+      <div>
+        <h1>Postgres that sleeps when you do</h1>
+        <p class="lead">
+          Projects with branches, endpoints that suspend when idle and wake on the next connection, and an IP allowlist
+          that is checked on every connection.
+        </p>
+        <div class="actions">
+          {signedIn ? (
+            <a class="button primary" href="/projects">
+              Open the console
+            </a>
+          ) : (
+            <a class="button primary" href="/sign-in">
+              Sign in to start
+            </a>
+          )}
+          <CopyField id="login-command" label="Copy the command" text="narthex login" wide />
+        </div>
+      </div>
+      <figure class="terminal">
+        <figcaption>The same, in the terminal</figcaption>
+        <pre>
+          <b>$ </b>narthex login{"\n"}
+          <b>$ </b>narthex project create shop{"\n"}
+          <b>$ </b>narthex psql shop --branch main{"\n"}
+          {"shop=> select 'hello';\n"}
+        </pre>
+      </figure>
     </div>
-    <ul class="cards">
-      <li class="card">
-        <h2>Branches</h2>
-        <p>Copy a database in seconds. Try a migration on the branch, then delete it.</p>
-      </li>
-      <li class="card">
-        <h2>Live</h2>
-        <p>Every operation is an event. Watch an organization change, here or in the terminal.</p>
-      </li>
-      <li class="card">
-        <h2>Command line</h2>
-        <p>The console and the command line use the same API. Sign in once:</p>
-        <Copyable id="login-command" label="Copy the command" text="narthex login" />
-      </li>
+    <ul class="offers">
+      {offers.map(([icon, title, text]) => (
+        <li key={title}>
+          <Icon name={icon} size={20} />
+          <h2>{title}</h2>
+          <p>{text}</p>
+        </li>
+      ))}
     </ul>
   </PlainPage>
 )
@@ -53,28 +88,36 @@ export const SignInPage = ({ forCommandLine, hrefOf, providers }: SignInPageProp
   <PlainPage title="Sign in">
     <h1>Sign in</h1>
     <p class="soft">{forCommandLine ? "Sign in to authorize the command line." : "Choose an identity provider."}</p>
-    <ul class="stack">
-      {providers.map(({ id, name }) => (
-        <li key={id}>
-          <a class="button block" href={hrefOf(id)}>{`Continue with ${name}`}</a>
-        </li>
-      ))}
-    </ul>
-    {providers.length === 0 ? <p>No identity provider is configured. Ask the operator to configure one.</p> : null}
+    {providers.length === 0 ? (
+      <p>No identity provider is configured. Ask the operator to configure one.</p>
+    ) : (
+      <ul class="stack">
+        {providers.map(({ id, name }) => (
+          <li key={id}>
+            <a class="button block" href={hrefOf(id)}>{`Continue with ${name}`}</a>
+          </li>
+        ))}
+      </ul>
+    )}
   </PlainPage>
 )
 
 export interface PendingPageProps extends InvitationCardsProps {
   readonly email: string | null
+  readonly now?: DateTime.Utc
 }
 
-export const PendingPage = ({ email, form_token, invitations }: PendingPageProps) => (
-  <PlainPage title="Waiting for approval" signedIn refresh={{ seconds: 30 }}>
+export const PendingPage = ({ email, form_token, invitations, now }: PendingPageProps) => (
+  <PlainPage
+    title="Waiting for approval"
+    signedIn
+    refresh={{ seconds: 30 }}
+    {...(now === undefined ? {} : { now })}
+    footer={<span role="status">This page reloads every 30 seconds and continues when your account is enabled.</span>}
+  >
     <h1>Your account is waiting for approval</h1>
     <p>You are signed in{email === null ? "" : ` as ${email}`}, but the operator has not enabled your account yet.</p>
-    <p class="soft" role="status">
-      This page reloads every 30 seconds and continues when your account is enabled.
-    </p>
+    <p class="soft">There is nothing to do: leave this page open, or come back later.</p>
     {invitations.length === 0 ? null : <InvitationCards invitations={invitations} form_token={form_token} />}
   </PlainPage>
 )
@@ -85,24 +128,35 @@ export interface MessagePageProps {
   readonly next?: { readonly href: string; readonly label: string }
   readonly request_id?: string | undefined
   readonly signedIn?: boolean
+  /** Opens the same page again after so many seconds. */
+  readonly retry_after?: number
 }
 
-/** A refusal or failure: one sentence and one link. */
-export const MessagePage = ({ children, request_id, signedIn = false, title, next }: MessagePageProps) => (
-  <PlainPage title={title} signedIn={signedIn}>
-    <h1>{title}</h1>
-    {children}
-    {next === undefined ? null : (
-      <p class="actions">
-        <a class="button primary" href={next.href}>
-          {next.label}
-        </a>
-      </p>
-    )}
-    {request_id === undefined ? null : (
-      <p class="soft">
-        Request <Command>{request_id}</Command>
-      </p>
-    )}
-  </PlainPage>
-)
+/** A refusal or failure: what happened, and one link. */
+export const MessagePage = (props: MessagePageProps) => {
+  const { children, next, request_id, retry_after, signedIn = false, title } = props
+  return (
+    <PlainPage
+      title={title}
+      signedIn={signedIn}
+      {...(retry_after === undefined ? {} : { refresh: { seconds: retry_after } })}
+      footer={
+        request_id === undefined ? null : (
+          <span>
+            Request <Command>{request_id}</Command>
+          </span>
+        )
+      }
+    >
+      <h1>{title}</h1>
+      {children}
+      {next === undefined ? null : (
+        <p class="actions">
+          <a class="button primary" href={next.href}>
+            {next.label}
+          </a>
+        </p>
+      )}
+    </PlainPage>
+  )
+}

@@ -1,9 +1,14 @@
 /** The page of a project: connection strings, endpoints, branches, IP allowlist, activity. */
-import type { ComponentChildren } from "preact"
+import { Card } from "../components/Card.tsx"
+import { Command } from "../components/Command.tsx"
+import { CopyField } from "../components/CopyField.tsx"
+import { Empty } from "../components/Empty.tsx"
+import { State } from "../components/State.tsx"
+import { Ago, Until } from "../components/Times.tsx"
+import type { Frame } from "../shell/Frame.ts"
+import { Page } from "../shell/Page.tsx"
 import { Activity } from "./Activity.tsx"
 import { AllowlistEditor, type AllowlistEditorProps } from "./Allowlist.tsx"
-import { type Frame, Page } from "./Layout.tsx"
-import { Command, Copyable, Empty, Notice, Status, Time, TimeOr } from "./parts.tsx"
 import {
   type BranchShown,
   branchState,
@@ -31,22 +36,23 @@ export const ProjectPage = (props: ProjectPageProps) => {
   const here = `/orgs/${frame.organization.id}/projects/${project.id}`
   const mayChange = frame.permissions.includes("change_projects")
   return (
-    <Page title={project.name} frame={frame} section="projects">
-      <p class="crumbs">
-        <a href={`/orgs/${frame.organization.id}/projects`}>Projects</a>
-      </p>
-      <h1>{project.name}</h1>
-      <dl class="facts">
-        <Fact name="ID">
-          <Copyable id="project-id" label="Copy the project's ID" text={project.id} />
-        </Fact>
-        <Fact name="Region">{project.region_id}</Fact>
-        <Fact name="Created">
-          <Time at={project.created_at} />
-        </Fact>
-      </dl>
-      {notice === undefined ? null : <Notice>{notice}</Notice>}
-      {problem === undefined ? null : <Notice tone="bad">{problem}</Notice>}
+    <Page
+      title={project.name}
+      frame={frame}
+      section="projects"
+      project={{ id: project.id, name: project.name, section: "overview" }}
+      lead={
+        <>
+          <span>{project.region_id}</span>
+          <span>
+            Created <Ago at={project.created_at} />
+          </span>
+          <CopyField id="project-id" label="Copy the project's ID" text={project.id} />
+        </>
+      }
+      notice={notice}
+      problem={problem}
+    >
       <Connect {...props} here={here} />
       <Endpoints endpoints={endpoints} branches={branches} here={here} mayChange={mayChange} />
       <Branches branches={branches} here={here} />
@@ -56,18 +62,11 @@ export const ProjectPage = (props: ProjectPageProps) => {
         page={here}
         operations={operations}
         empty="Nothing has happened yet."
-        regions={["endpoints", "branches", "activity"]}
+        regions={["endpoints", "branches"]}
       />
     </Page>
   )
 }
-
-const Fact = ({ children, name }: { readonly name: string; readonly children: ComponentChildren }) => (
-  <div>
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-)
 
 /** The form for a new connection string. Passwords are shown only once, so there is none to list. */
 const Connect = ({ branches, endpoints, form_token, frame, here }: ProjectPageProps & { readonly here: string }) => {
@@ -75,8 +74,7 @@ const Connect = ({ branches, endpoints, form_token, frame, here }: ProjectPagePr
   const mayWrite = frame.permissions.includes("mint_read_write")
   const [first] = reachable
   return (
-    <section aria-labelledby="connect-title" class="card">
-      <h2 id="connect-title">Connect</h2>
+    <Card id="connect" title="Connect">
       {first === undefined ? (
         <p class="soft">No branch has an endpoint to connect to.</p>
       ) : (
@@ -85,7 +83,7 @@ const Connect = ({ branches, endpoints, form_token, frame, here }: ProjectPagePr
             Any Postgres client can connect. A suspended endpoint starts on the first connection from an allowed
             address.
           </p>
-          <form method="post" action={`${here}/credentials`} class="row">
+          <form method="post" action={`${here}/credentials`} class="pick">
             <input type="hidden" name="form_token" value={form_token} />
             <label>
               Branch
@@ -108,7 +106,7 @@ const Connect = ({ branches, endpoints, form_token, frame, here }: ProjectPagePr
           </form>
         </>
       )}
-    </section>
+    </Card>
   )
 }
 
@@ -120,9 +118,8 @@ interface EndpointsProps {
 }
 
 const Endpoints = ({ branches, endpoints, here, mayChange }: EndpointsProps) => (
-  <section aria-labelledby="endpoints-title">
-    <h2 id="endpoints-title">Endpoints</h2>
-    <div id="endpoints" class="scroll">
+  <Card id="endpoints-card" title="Endpoints">
+    <div id="endpoints" class="table">
       {endpoints.length === 0 ? (
         <Empty title="No endpoints">
           <p>
@@ -153,13 +150,13 @@ const Endpoints = ({ branches, endpoints, here, mayChange }: EndpointsProps) => 
                   <th scope="row">{branch}</th>
                   <td>{words(endpoint.type)}</td>
                   <td>
-                    <Status tone={tone}>{word}</Status>
+                    <State tone={tone}>{word}</State>
                   </td>
                   <td>
                     <code>{`${endpoint.host}:${endpoint.port}`}</code>
                   </td>
                   <td>
-                    <TimeOr at={endpoint.last_active_at} none="never" />
+                    <Until at={endpoint.last_active_at} none="never" />
                   </td>
                   <td class="end">{mayChange ? <Switch endpoint={endpoint} here={here} branch={branch} /> : null}</td>
                 </tr>
@@ -169,7 +166,7 @@ const Endpoints = ({ branches, endpoints, here, mayChange }: EndpointsProps) => 
         </table>
       )}
     </div>
-  </section>
+  </Card>
 )
 
 const Switch = (props: { readonly endpoint: EndpointShown; readonly branch: string; readonly here: string }) => {
@@ -197,9 +194,8 @@ interface BranchesProps {
 }
 
 const Branches = ({ branches, here }: BranchesProps) => (
-  <section aria-labelledby="branches-title">
-    <h2 id="branches-title">Branches</h2>
-    <div id="branches" class="scroll">
+  <Card id="branches-card" title="Branches">
+    <div id="branches" class="table">
       <table>
         <caption class="hidden">Branches of the project</caption>
         <thead>
@@ -222,14 +218,14 @@ const Branches = ({ branches, here }: BranchesProps) => (
                   {branch.protected ? <span class="tag">protected</span> : null}
                 </th>
                 <td>
-                  <Status tone={tone}>{word}</Status>
+                  <State tone={tone}>{word}</State>
                 </td>
                 <td>{branches.find(({ id }) => id === branch.parent_id)?.name ?? <span class="soft">–</span>}</td>
                 <td>
-                  <Time at={branch.created_at} />
+                  <Ago at={branch.created_at} />
                 </td>
                 <td>
-                  <TimeOr at={branch.expires_at} none="never" />
+                  <Until at={branch.expires_at} none="never" />
                 </td>
                 <td>
                   <a href={`${here}/branches/${branch.id}/credentials`} aria-label={`Credentials of ${branch.name}`}>
@@ -242,5 +238,5 @@ const Branches = ({ branches, here }: BranchesProps) => (
         </tbody>
       </table>
     </div>
-  </section>
+  </Card>
 )

@@ -1,7 +1,13 @@
 /** The list of an organization's projects with its activity, and the form for a new project. */
-import { Activity } from "./Activity.tsx"
-import { type Frame, Page } from "./Layout.tsx"
-import { Command, Empty, Field, Notice, Time } from "./parts.tsx"
+import { Actions } from "../components/Actions.tsx"
+import { summaryOf } from "../components/ErrorSummary.tsx"
+import { Field } from "../components/Field.tsx"
+import { LiveRegion } from "../components/LiveRegion.tsx"
+import { Pager } from "../components/Pager.tsx"
+import { Ago } from "../components/Times.tsx"
+import type { Frame } from "../shell/Frame.ts"
+import { Page } from "../shell/Page.tsx"
+import { FirstSteps } from "./FirstSteps.tsx"
 import { type ProjectShown, type RegionShown, regionLabel } from "./records.ts"
 
 export interface ProjectsPageProps {
@@ -16,25 +22,23 @@ export const ProjectsPage = ({ frame, next_cursor, notice, projects }: ProjectsP
   const here = `/orgs/${frame.organization.id}/projects`
   const mayCreate = frame.permissions.includes("create_projects")
   return (
-    <Page title="Projects" frame={frame} section="projects">
-      <div class="heading">
-        <h1>Projects</h1>
-        {mayCreate ? (
+    <Page
+      title="Projects"
+      frame={frame}
+      section="projects"
+      actions={
+        mayCreate && projects.length > 0 ? (
           <a class="button primary" href={`${here}/new`}>
             New project
           </a>
-        ) : null}
-      </div>
-      {notice === undefined ? null : <Notice>{notice}</Notice>}
+        ) : null
+      }
+      notice={notice}
+    >
       {projects.length === 0 ? (
-        <Empty title="No projects yet">
-          <p>A project is a Postgres database with branches, in one region.</p>
-          <p>
-            From the terminal: <Command>narthex project create my-app</Command>
-          </p>
-        </Empty>
+        <FirstSteps home={`/orgs/${frame.organization.id}`} mayCreate={mayCreate} />
       ) : (
-        <div class="scroll">
+        <div class="table" id="projects">
           <table>
             <caption class="hidden">Projects of {frame.organization.name}</caption>
             <thead>
@@ -56,7 +60,7 @@ export const ProjectsPage = ({ frame, next_cursor, notice, projects }: ProjectsP
                     <code>{id}</code>
                   </td>
                   <td>
-                    <Time at={created_at} />
+                    <Ago at={created_at} />
                   </td>
                 </tr>
               ))}
@@ -64,19 +68,8 @@ export const ProjectsPage = ({ frame, next_cursor, notice, projects }: ProjectsP
           </table>
         </div>
       )}
-      {next_cursor === null ? null : (
-        <p>
-          <a class="button" href={`${here}?cursor=${encodeURIComponent(next_cursor)}`}>
-            Older projects
-          </a>
-        </p>
-      )}
-      <Activity
-        src="/api/events"
-        page={here}
-        operations={[]}
-        empty="Nothing has happened since you opened this page."
-      />
+      <Pager next={next_cursor === null ? null : `${here}?cursor=${encodeURIComponent(next_cursor)}`} />
+      <LiveRegion src="/api/events" page={here} regions={["projects"]} />
     </Page>
   )
 }
@@ -97,33 +90,29 @@ export interface NewProjectPageProps {
 }
 
 export const NewProjectPage = ({ draft, errors = {}, form_token, frame, regions }: NewProjectPageProps) => (
-  <Page title="New project" frame={frame} section="projects">
-    <div class="narrow">
-      <h1>New project</h1>
-      {errors.form === undefined ? null : <Notice tone="bad">{errors.form}</Notice>}
-      <form method="post" action={`/orgs/${frame.organization.id}/projects`} class="card">
-        <input type="hidden" name="form_token" value={form_token} />
-        <Field name="name" label="Name" value={draft.name} error={errors.name} required maxLength={128} />
-        <Field
-          name="region"
-          label="Region"
-          choices={[
-            { value: "", label: "Choose automatically" },
-            ...regions.map((region) => ({ value: region.region_id, label: regionLabel(region) }))
-          ]}
-          value={draft.region}
-          hint="A project cannot change its region. Branches and endpoints are in the same region."
-          error={errors.region}
-        />
-        <p class="actions">
-          <a class="button" href={`/orgs/${frame.organization.id}/projects`}>
-            Cancel
-          </a>
-          <button type="submit" class="primary">
-            Create project
-          </button>
-        </p>
-      </form>
-    </div>
+  <Page title="New project" frame={frame} section="projects" errors={summaryOf(errors)} narrow>
+    <form method="post" action={`/orgs/${frame.organization.id}/projects`} class="form">
+      <input type="hidden" name="form_token" value={form_token} />
+      <Field name="name" label="Name" value={draft.name} error={errors.name} required maxLength={128} />
+      <Field
+        name="region"
+        label="Region"
+        choices={[
+          { value: "", label: "Choose automatically" },
+          ...regions.map((region) => ({ value: region.region_id, label: regionLabel(region) }))
+        ]}
+        value={draft.region}
+        hint="A project cannot change its region. Branches and endpoints are in the same region."
+        error={errors.region}
+      />
+      <Actions>
+        <button type="submit" class="primary">
+          Create project
+        </button>
+        <a class="button" href={`/orgs/${frame.organization.id}/projects`}>
+          Cancel
+        </a>
+      </Actions>
+    </form>
   </Page>
 )

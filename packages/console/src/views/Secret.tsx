@@ -2,9 +2,9 @@
  * The page that shows a new secret once (docs/design/console.md W15). It is the direct answer to the form, because a
  * redirect would have to store the secret. It is not cached, and a reload shows the page without the secret.
  */
-import type { Frame, Section } from "./Layout.tsx"
-import { Page } from "./Layout.tsx"
-import { Notice } from "./parts.tsx"
+import { Notice } from "../components/Notice.tsx"
+import type { Frame, Section } from "../shell/Frame.ts"
+import { Page } from "../shell/Page.tsx"
 
 export interface SecretPageProps {
   readonly frame: Frame
@@ -19,33 +19,30 @@ export interface SecretPageProps {
 }
 
 export const SecretPage = ({ back, explanation, frame, name, secret, section, title }: SecretPageProps) => (
-  <Page title={title} frame={frame} section={section}>
-    <div class="narrow">
-      <h1>{title}</h1>
-      {secret === null ? (
-        <Notice tone="busy">This form was already sent. The secret was shown then and cannot be shown again.</Notice>
-      ) : (
-        <>
-          <p>{explanation}</p>
-          <div class="card">
-            <p class="label" id="secret-label">
-              {name}
-            </p>
-            <p class="copyable">
-              <output id="secret" aria-labelledby="secret-label">
-                {secret}
-              </output>
-              <copy-button for="secret" label={`Copy the ${name.toLowerCase()}`} />
-            </p>
-          </div>
-          <Notice tone="busy">It is shown only once and cannot be recovered.</Notice>
-        </>
-      )}
-      <p class="actions">
-        <a class="button primary" href={back.href}>
-          {secret === null ? back.label : "I have stored it"}
-        </a>
-      </p>
-    </div>
+  <Page title={title} frame={frame} section={section} narrow>
+    {secret === null ? (
+      <Notice tone="busy">This form was already sent. The secret was shown then and cannot be shown again.</Notice>
+    ) : (
+      <>
+        <p>{explanation}</p>
+        <div>
+          <p class="label" id="secret-label">
+            {name}
+          </p>
+          <p class="copy field-like">
+            <output id="secret" aria-labelledby="secret-label">
+              {secret}
+            </output>
+            <copy-button for="secret" label={`Copy the ${name.toLowerCase()}`} />
+          </p>
+        </div>
+        <Notice tone="busy">It is shown only once and cannot be recovered.</Notice>
+      </>
+    )}
+    <p class="actions">
+      <a class="button primary" href={back.href}>
+        {secret === null ? back.label : "I have stored it"}
+      </a>
+    </p>
   </Page>
 )

@@ -7,7 +7,7 @@
  */
 import type { Envelope, OperationAction, OperationStatus } from "@narthex/api"
 import { DateTime } from "effect"
-import type { Tone } from "./parts.tsx"
+import type { Tone } from "../components/tone.ts"
 
 /** The names that a page has looked up, by id. */
 export interface Names {

@@ -12,7 +12,7 @@ import type {
   RulesInForce,
   Whoami
 } from "@narthex/api"
-import type { Tone } from "./parts.tsx"
+import type { Tone } from "../components/tone.ts"
 
 export type ProjectShown = typeof ProjectRecord.Type
 export type BranchShown = typeof BranchRecord.Type

@@ -1,9 +1,11 @@
 /** Responses: a page, a redirect after a form, a problem or JSON for API clients. None of them is cached. */
-import { HttpServerResponse } from "effect/http"
+import { HttpBody, HttpServerResponse } from "effect/http"
 import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
 import { contentSecurityPolicy } from "./securityHeaders.ts"
+import { type ThemeChoice, themed } from "./theme.ts"
 
+const html = "text/html; charset=utf-8"
 const uncached = { "cache-control": "no-store" } as const
 
 export interface PageOptions {
@@ -15,9 +17,16 @@ export interface PageOptions {
 export const page = (view: VNode, { form_target, status = 200 }: PageOptions = {}) =>
   HttpServerResponse.text(`<!doctype html>${renderToString(view)}`, {
     status,
-    contentType: "text/html; charset=utf-8",
+    contentType: html,
     headers: { ...uncached, "content-security-policy": contentSecurityPolicy(form_target) }
   })
+
+/** A page in the theme that the person chose; any other answer as it is. */
+export const inTheme = (answer: HttpServerResponse.HttpServerResponse, choice: ThemeChoice) => {
+  const { body } = answer
+  if (choice === "system" || body._tag !== "Uint8Array" || !body.contentType.startsWith("text/html")) return answer
+  return HttpServerResponse.setBody(answer, HttpBody.text(themed(new TextDecoder().decode(body.body), choice), html))
+}
 
 /** 303: the browser fetches the location with GET. */
 export const seeOther = (location: string) =>

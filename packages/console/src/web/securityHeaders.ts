@@ -1,7 +1,8 @@
 /**
  * The security headers of every response (docs/design/console.md W8).
  *
- * No page has inline scripts or styles, so the policy needs no nonce. `Referrer-Policy` is `same-origin` because with
+ * No page has inline scripts or styles, so the policy needs no nonce. No script makes markup from text, so it allows no
+ * Trusted Types policy at all (docs/design/console.md W20). `Referrer-Policy` is `same-origin` because with
  * `no-referrer` browsers would send `Origin: null` with the console's own forms.
  */
 const directives = (formAction: string) =>
@@ -10,10 +11,13 @@ const directives = (formAction: string) =>
     "script-src 'self'",
     "style-src 'self'",
     "img-src 'self'",
+    "font-src 'self'",
     "connect-src 'self'",
     `form-action ${formAction}`,
     "base-uri 'none'",
-    "frame-ancestors 'none'"
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'"
   ].join("; ")
 
 /** `formTarget`: one more origin for `form-action`, which browsers also apply to redirects after a POST. */

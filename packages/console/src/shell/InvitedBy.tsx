@@ -2,20 +2,22 @@
  * The notice of a membership that the first sign-in made (docs/design/console.md W18): who invited the person, with the
  * choice to stay or to leave.
  */
-import { Confirm } from "./parts.tsx"
-import { type PersonShown, personLabel } from "./records.ts"
+import { Dialog } from "../components/Dialog.tsx"
+import { Icon } from "../components/Icon.tsx"
 
 export interface InvitedByProps {
-  readonly inviter: PersonShown
+  /** Name and address. */
+  readonly inviter: string
   readonly organization: { readonly id: string; readonly name: string }
   /** The page's path, to which both choices return, unless it belongs to the organization that is left. */
   readonly here: string
 }
 
 export const InvitedBy = ({ here, inviter, organization: { id, name } }: InvitedByProps) => (
-  <section class="notice busy invited" aria-label="Invitation">
+  <section class="notice" aria-label="Invitation">
+    <Icon name="mail" />
     <p role="status">
-      {personLabel(inviter)} invited you to {name}. Your first sign-in made you a member.
+      {inviter} invited you to {name}. Your first sign-in made you a member.
     </p>
     <div class="actions">
       <form method="post" action="/api/auth/switch-org">
@@ -23,7 +25,7 @@ export const InvitedBy = ({ here, inviter, organization: { id, name } }: Invited
         <input type="hidden" name="return_to" value={here} />
         <button type="submit">Stay</button>
       </form>
-      <Confirm
+      <Dialog
         id="leave"
         opener="Leave"
         openerLabel={`Leave ${name}`}
@@ -36,7 +38,7 @@ export const InvitedBy = ({ here, inviter, organization: { id, name } }: Invited
           The API keys and database credentials that you made in this organization end. To come back you need a new
           invitation.
         </p>
-      </Confirm>
+      </Dialog>
     </div>
   </section>
 )

@@ -4,15 +4,18 @@ import type { HTMLAttributes } from "preact"
 declare module "preact" {
   namespace JSX {
     interface IntrinsicElements {
-      "local-time": HTMLAttributes<HTMLElement>
+      /** Shows its `<time>` in the browser's time zone; `relative`: updates its words. */
+      "local-time": HTMLAttributes<HTMLElement> & { readonly relative?: boolean }
       /** Copies the text of the element with the id `for`. */
       "copy-button": HTMLAttributes<HTMLElement> & { readonly for: string; readonly label: string }
       /** Follows the event stream at `src`; after an event it reloads the elements `regions` (ids) from `page`. */
-      "live-activity": HTMLAttributes<HTMLElement> & {
+      "live-region": HTMLAttributes<HTMLElement> & {
         readonly src: string
         readonly page: string
-        readonly regions?: string
+        readonly regions: string
       }
+      /** The palette of the places that `src` answers. */
+      "go-to": HTMLAttributes<HTMLElement> & { readonly src: string }
     }
   }
 }

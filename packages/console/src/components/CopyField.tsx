@@ -1,0 +1,20 @@
+/** Text that people copy, in a monospaced face, with a copy button. Without script: the text only. */
+export interface CopyFieldProps {
+  readonly id: string
+  /** The accessible name of the button. */
+  readonly label: string
+  readonly text: string
+  /** Dots hide the text until it is copied. */
+  readonly masked?: boolean
+  /** Fills the width, with a border. */
+  readonly wide?: boolean
+}
+
+export const CopyField = ({ id, label, masked = false, text, wide = false }: CopyFieldProps) => (
+  <span class={wide ? "copy field-like" : "copy"}>
+    <code id={id} class={masked ? "masked" : undefined}>
+      {text}
+    </code>
+    <copy-button for={id} label={label} />
+  </span>
+)

@@ -1,0 +1,22 @@
+/** A message about the page. Screen readers announce it. */
+import type { ComponentChildren } from "preact"
+import { Icon } from "./Icon.tsx"
+import type { Tone } from "./tone.ts"
+
+export interface NoticeProps {
+  readonly tone?: Tone
+  /** About the last action: it goes when the page's data changes, and a reload does not show it again. */
+  readonly passing?: boolean
+  readonly children: ComponentChildren
+}
+
+const icons = { good: "check", busy: "info", bad: "warning", idle: "info" } as const
+
+export const Notice = ({ children, passing = false, tone = "good" }: NoticeProps) => (
+  <div class={`notice ${tone}`} data-passing={passing ? "" : undefined}>
+    <Icon name={icons[tone]} />
+    <div class="grow" role={tone === "bad" ? "alert" : "status"}>
+      {children}
+    </div>
+  </div>
+)

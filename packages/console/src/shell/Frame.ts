@@ -1,0 +1,57 @@
+/** What the shell of a page shows: who is signed in, in which organization, and where one can go from here. */
+import type { DateTime } from "effect"
+import type { ThemeChoice } from "../web/theme.ts"
+
+export interface Frame {
+  readonly user: { readonly email: string | null; readonly name: string | null }
+  readonly organization: OrganizationInFrame
+  readonly organizations: ReadonlyArray<OrganizationInFrame>
+  /** Who invited the person, while the membership is not confirmed: name and address. */
+  readonly inviter: string | null
+  /** How many invitations are pending, as text; `null`: none. */
+  readonly invitations: string | null
+  /** What the person may do in the organization. */
+  readonly permissions: ReadonlyArray<string>
+  /** The page's path, to return to after a switch of organization. */
+  readonly here: string
+  /** The time of the request. */
+  readonly now: DateTime.Utc
+  readonly theme: ThemeChoice
+  /** Projects to switch to, on a page of a project. */
+  readonly projects: ReadonlyArray<NamedPlace>
+  /** Branches to switch to, on a page of a branch. */
+  readonly branches: ReadonlyArray<NamedPlace>
+}
+
+export interface OrganizationInFrame {
+  readonly id: string
+  readonly name: string
+  readonly role: string | null
+}
+
+export interface NamedPlace {
+  readonly id: string
+  readonly name: string
+}
+
+/** The entry of the sidebar that the page belongs to. */
+export type Section =
+  | "projects"
+  | "activity"
+  | "members"
+  | "api-keys"
+  | "regions"
+  | "settings"
+  | "account"
+  | "invitations"
+
+/** The entry of a project's part of the sidebar. */
+export type ProjectSection = "overview" | "branches" | "endpoints" | "operations" | "allowlist" | "settings"
+
+/** The project of a page, for the sidebar and the breadcrumb. */
+export interface ProjectInFrame extends NamedPlace {
+  readonly section: ProjectSection
+  readonly counts?: { readonly branches?: number | undefined; readonly rules?: number | undefined }
+  /** The branch of the page. */
+  readonly branch?: NamedPlace
+}

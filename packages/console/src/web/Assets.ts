@@ -1,0 +1,65 @@
+/**
+ * The static files, read once at start. Their paths contain a digest of their content, so browsers may cache them
+ * forever and still get the next version.
+ */
+import { createHash } from "node:crypto"
+import { readFile } from "node:fs/promises"
+import { createRequire } from "node:module"
+import { pathToFileURL } from "node:url"
+
+/** Found by the package's name, because a bundle is in another folder. */
+const directory = pathToFileURL(createRequire(import.meta.url).resolve("@narthex/console/assets/base.css"))
+
+/** Removes comments and joins white space, which CSS reads as one space. */
+const compact = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")
+
+export interface Asset {
+  readonly path: `/assets/${string}`
+  /** The media type. */
+  readonly type: string
+  readonly content: Uint8Array
+}
+
+const asset = (name: string, type: string, content: Uint8Array): Asset => {
+  const digest = createHash("sha256").update(content).digest("hex").slice(0, 12)
+  return { content, type, path: `/assets/${digest}/${name}` }
+}
+
+const bytes = (name: string) => readFile(new URL(name, directory))
+const text = (name: string) => readFile(new URL(name, directory), "utf8")
+
+/** In the order of the layers. */
+const stylesheets = [
+  "tokens",
+  "base",
+  "components",
+  "parts",
+  "table",
+  "forms",
+  "shell",
+  "plain",
+  "pages",
+  "project",
+  "people"
+]
+
+/** One module of four files, which share no names. */
+const scripts = ["times", "live", "palette", "console"]
+
+/** Every page needs them, so a missing file stops the process at its start. */
+const [font, icon, script, ...styles] = await Promise.all([
+  bytes("inter.woff2").then((content) => asset("inter.woff2", "font/woff2", content)),
+  bytes("icon.svg").then((content) => asset("icon.svg", "image/svg+xml", content)),
+  Promise.all(scripts.map((name) => text(`${name}.js`))).then((parts) =>
+    asset("console.js", "text/javascript; charset=utf-8", new TextEncoder().encode(parts.join("\n")))
+  ),
+  ...stylesheets.map((name) => text(`${name}.css`))
+])
+const css = compact(styles.join("\n").replace('url("inter.woff2")', `url("${font.path}")`))
+const style = asset("style.css", "text/css; charset=utf-8", new TextEncoder().encode(css))
+
+/** Their paths, for the head of a page. */
+export const assetPaths = { style: style.path, script: script.path, icon: icon.path, font: font.path }
+
+/** What is served at those paths. */
+export const assets: ReadonlyArray<Asset> = [style, script, icon, font]
