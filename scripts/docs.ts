@@ -7,10 +7,9 @@
 import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
-import { Api, problemCatalog } from "@narthex/api"
+import { openApiDocument, problemCatalog } from "@narthex/api"
 import { environmentTable, exitCodes } from "@narthex/cli"
 import { settingsMarkdown } from "@narthex/server"
-import { OpenApi } from "effect/http-api"
 
 const root = resolve(import.meta.dirname, "..")
 
@@ -109,7 +108,7 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/settings.md": settingsPage,
   "docs/problems.md": problemsPage,
   "docs/llms.txt": llmsText,
-  "docs/openapi.json": () => `${JSON.stringify(OpenApi.fromApi(Api), undefined, 2)}\n`,
+  "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage
 }
 

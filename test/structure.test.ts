@@ -69,11 +69,11 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: ["networks", "wire", "outcomes", "allowlist", "control-plane", "connection", "Proxy.ts", "index.ts"],
-  api: ["problems", "schemas", "rules", "groups", "Api.ts", "client", "index.ts"],
+  api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "index.ts"],
   http: [
     ...["ClientAddress.ts", "privateFile.ts", "MasterSecret.ts", "masterSecretFile.ts"],
     ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport"],
-    ...["sessions", "limits", "middleware", "events", "handlers", "server", "web.ts", "index.ts"]
+    ...["sessions", "limits", "middleware", "events", "handlers", "docs", "server", "web.ts", "index.ts"]
   ],
   narthex: ["options", "failures", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "testing.ts", "index.ts"],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],

@@ -1,10 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Api } from "@narthex/api"
-import { OpenApi } from "effect/http-api"
+import { Api, openApiDocument } from "@narthex/api"
 import { endpointsOf } from "./endpointsOf.ts"
 
 describe("the OpenAPI document", () => {
-  const document = OpenApi.fromApi(Api)
+  const document = openApiDocument()
 
   it("the OpenAPI document lists every path of the contract", () => {
     const paths = endpointsOf(Api).map(({ endpoint }) => endpoint.path.replace(/:(\w+)/g, "{$1}"))

@@ -13,7 +13,15 @@ export * from "./allowlist/Cidr.ts"
 export * from "./allowlist/IpAllowlist.ts"
 export * from "./allowlist/IpAllowlistStore.ts"
 export * from "./allowlist/IpRule.ts"
-export { decide, decideTarget, isAgent, lacksPermission, type PathIds, type Refusal } from "./authorization/decide.ts"
+export {
+  decide,
+  decideTarget,
+  effectsOf,
+  isAgent,
+  lacksPermission,
+  type PathIds,
+  type Refusal
+} from "./authorization/decide.ts"
 export * from "./authorization/decideOwn.ts"
 export * from "./authorization/effectivePermissions.ts"
 export * from "./authorization/Permission.ts"

@@ -7,6 +7,7 @@ import { ProxyRequests } from "@narthex/core"
 import { ByteSize, Effect, Layer } from "effect"
 import { Headers, HttpIncomingMessage, UrlParams } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { layerDocument } from "../docs/documentRoute.ts"
 import { ApiKeysHandlers, CredentialsHandlers } from "../handlers/apiKeys.ts"
 import { AuthHandlers } from "../handlers/auth.ts"
 import { BranchesHandlers, SandboxesHandlers } from "../handlers/branches.ts"
@@ -50,13 +51,14 @@ const Handlers = Layer.mergeAll(
 )
 
 const served = Layer.mergeAll(
-  HttpApiBuilder.layer(Api, { openapiPath: "/openapi.json" }).pipe(
+  HttpApiBuilder.layer(Api).pipe(
     Layer.provide(Handlers),
     Layer.provide([layerAuthentication, layerOwnToken, layerPolicyCheck, layerProxyAuthentication]),
     Layer.provide([layerRateLimiting, layerResponseHeaders, layerSchemaErrors]),
     Layer.provide(Limits.layer)
   ),
   layerDocs,
+  layerDocument,
   HttpConventions,
   ProxyRequests.layerReceiving
 )

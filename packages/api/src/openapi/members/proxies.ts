@@ -1,0 +1,30 @@
+/** Members of the calls of proxies. */
+import { exampleTimes as at, exampleIds as ids } from "../exampleValues.ts"
+import type { MemberEntry } from "./MemberEntry.ts"
+
+const sentTo =
+  "The address of the compute: a host and port, or the path of a Unix socket. `null` while it does not run."
+
+export const proxiesMembers: Readonly<Record<string, MemberEntry>> = {
+  // Proxies
+  "proxy.resolve.answer.org_id": ["The id of the organization.", ids.organization],
+  "proxy.resolve.answer.type": ["The type of the endpoint.", "read_write"],
+  "proxy.resolve.answer.current_state": ["The present state of the endpoint.", "active"],
+  "proxy.resolve.answer.address": [sentTo, "/run/narthex/ep/7"],
+  "proxy.wake.answer.address": [sentTo, "/run/narthex/ep/7"],
+  generation: ["Which start of the compute it is; grows with every start. `null` while it does not run.", 7],
+  allowlists: ["The list of each project."],
+  version: ["Grows with every change of the list.", 12],
+  server_now: ["The time of the server.", at.updated],
+  "allowlists.rules": ["The rules in force."],
+  "rules.expires_at": ["When the rule expires; `null`: never.", null],
+  project_ids: ["The projects whose lists are wanted: at most 1,000.", [ids.project]],
+  client_address: ["The address of the client that connects.", "198.51.100.17"],
+  unreachable: ["The generation of a compute that could not be connected to.", 6],
+  proxy_id: ["Names the process of the proxy.", "proxy-1-4711"],
+  sequence: ["Grows with every call of this process; a lower one than before changes nothing.", 42],
+  "proxy.activity.endpoints": ["The computes in use: at most 200."],
+  connections: ["How many authenticated sessions there are.", 3],
+  busy: ["How many of them are in a transaction, a query or a copy.", 1],
+  idle_ms: ["The milliseconds since the last activity, by the proxy's monotonic clock.", 120]
+}

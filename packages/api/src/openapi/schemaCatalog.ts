@@ -1,0 +1,26 @@
+/** What each named schema of the OpenAPI document is, one row per name. Problems have theirs in `problemCatalog`. */
+export const schemaCatalog: Readonly<Record<string, string>> = {
+  ActiveOrganization: "The organization that a credential acts in.",
+  ApiKey: "An API key, without its secret. It acts as the person who created it.",
+  Branch: "A copy of a project's data, with a Postgres of its own.",
+  Credential: "A Postgres role of a branch, without its password.",
+  Endpoint: "What Postgres clients connect to: a host name, and a compute that is suspended while it is idle.",
+  Envelope: "An event. Clients ignore members and types that they do not know.",
+  Invitation: "An invitation into the organization, as its administrators see it.",
+  IpRule: "A network that may connect to the endpoints of a project.",
+  Member: "A member of the organization.",
+  Operation: "Work that takes time, and its status.",
+  OrganizationView: "An organization as one of its members sees it.",
+  OwnInvitation: "An invitation as the invited person sees it.",
+  Project: "A Postgres database with its branches, endpoints and allowlist, in one region.",
+  ProviderView: "An identity provider that people sign in with.",
+  Quota: "How much the organization holds of something, and how much it may hold.",
+  Region: "Where projects can be created.",
+  ReplacedIpRule: "A network that was listed already, with its new label and expiry.",
+  RulesInForce: "The IP allowlist of a project.",
+  Session: "A sign-in of the caller.",
+  SessionAnswer: "A session token, and whom it is for.",
+  UserProfile: "A person.",
+  UserRef: "A person, as records name them.",
+  Whoami: "Who calls, and what the credential may do."
+}
