@@ -12,12 +12,15 @@ import { invitation } from "./commands/invitations.ts"
 import { ipAllow } from "./commands/ipAllow.ts"
 import { login } from "./commands/login.ts"
 import { logout } from "./commands/logout.ts"
+import { member } from "./commands/members.ts"
 import { operation } from "./commands/operations.ts"
 import { org } from "./commands/orgs.ts"
 import { project } from "./commands/projects.ts"
 import { psql } from "./commands/psql.ts"
 import { rawApi } from "./commands/rawApi.ts"
 import { region } from "./commands/regions.ts"
+import { sandbox } from "./commands/sandboxes.ts"
+import { session } from "./commands/sessions.ts"
 import { whoami } from "./commands/whoami.ts"
 import { ContextFlag } from "./contexts/ContextFlag.ts"
 import { NoInput } from "./input/confirm.ts"
@@ -40,13 +43,16 @@ export const narthex = Command.make("narthex").pipe(
     operation,
     psql,
     connectionString,
+    sandbox,
     region,
     ipAllow,
     apiKey,
     credential,
     events,
     org,
+    member,
     invitation,
+    session,
     context,
     rawApi,
     help

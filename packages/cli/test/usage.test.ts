@@ -58,21 +58,25 @@ describe("usage", () => {
         "branch",
         "endpoint",
         "operation",
+        "sandbox",
         "region",
         "ip-allow",
         "api-key",
         "credential",
         "events",
         "org",
+        "member",
+        "invitation",
+        "session",
         "context"
       ]
-      const verbs = ["login", "logout", "whoami", "api"].map((verb) => [verb])
+      const verbs = ["login", "logout", "whoami", "api", "psql", "connection-string"].map((verb) => [verb])
       for (const noun of nouns) {
         const { stdout } = yield* run([noun, "--help"])
         const listed = stdout.slice(stdout.indexOf("SUBCOMMANDS")).matchAll(/^ {2}([a-z-]+) {2,}\S/gm)
         for (const [, verb = ""] of listed) verbs.push([noun, verb])
       }
-      assert.strictEqual(verbs.length, 4 + 5 + 10 + 7 + 4 + 1 + 4 + 3 + 3 + 1 + 3 + 3)
+      assert.strictEqual(verbs.length, 6 + 5 + 10 + 7 + 4 + 1 + 1 + 5 + 5 + 3 + 2 + 7 + 4 + 6 + 2 + 4)
       for (const verb of verbs) {
         const { stdout } = yield* run([...verb, "--help"])
         assert.match(stdout, /DESCRIPTION\n {2}\S/, verb.join(" "))

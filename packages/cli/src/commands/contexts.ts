@@ -9,6 +9,7 @@ import { NotSignedIn } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { rows, sentence } from "../output/table.ts"
+import { setProject } from "./contextProject.ts"
 import { removeContext } from "./logout.ts"
 
 const list = Command.make("list", {}, () =>
@@ -19,21 +20,23 @@ const list = Command.make("list", {}, () =>
       const contexts = Object.entries(stored.contexts)
       yield* output.answer({
         body: {
-          contexts: contexts.map(([name, { key, organization, url, user }]) => ({
+          contexts: contexts.map(([name, { key, organization, project, url, user }]) => ({
             name,
             current: name === stored.current,
             url,
             organization,
             user,
-            api_key: key
+            api_key: key,
+            project: project ?? null
           }))
         },
         table: rows(
-          ["current", "name", "organization", "user", "api", "key", "expires"],
-          ...contexts.map(([name, { key, organization, url, user }]) => [
+          ["current", "name", "organization", "project", "user", "api", "key", "expires"],
+          ...contexts.map(([name, { key, organization, project, url, user }]) => [
             name === stored.current ? "*" : "",
             name,
             organization?.name,
+            project?.name,
             user?.email,
             url,
             key.id,
@@ -80,5 +83,5 @@ const remove = Command.make("remove", { name: contextArgument }, ({ name }) => r
 
 export const context = Command.make("context").pipe(
   Command.withDescription("Stored keys, one for each organization"),
-  Command.withSubcommands([list, use, remove])
+  Command.withSubcommands([list, use, remove, setProject])
 )

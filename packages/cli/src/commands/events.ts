@@ -13,6 +13,8 @@ import { onlyProjectFlag } from "../input/flags.ts"
 import { projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
+import { eventText } from "../tables/events.ts"
+import { history } from "./eventHistory.ts"
 
 const tail = Command.make(
   "tail",
@@ -100,16 +102,10 @@ const show = Effect.fnUntraced(function* (item: StreamItem, lost: boolean) {
   yield* output.item({ body: item.sent, line: line(item.envelope) })
 })
 
-const line = ({ at, data, project_id, type }: Envelope): string => {
-  const { action, operation_id, status } = data
-  const what =
-    typeof action === "string" && typeof status === "string"
-      ? `${action} ${status}  ${String(operation_id)}`
-      : JSON.stringify(data)
-  return [DateTime.formatIso(at), type, project_id ?? "-", what].join("  ")
-}
+const line = (event: Envelope): string =>
+  [DateTime.formatIso(event.at), event.type, event.project_id ?? "-", eventText(event)].join("  ")
 
 export const events = Command.make("events").pipe(
   Command.withDescription("Events as they happen"),
-  Command.withSubcommands([tail])
+  Command.withSubcommands([tail, history])
 )

@@ -4,7 +4,7 @@
  */
 import { parseInvitationId } from "@narthex/api"
 import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
@@ -12,15 +12,23 @@ import { yesFlag } from "../input/flags.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, personText, printable, rows, sentence } from "../output/table.ts"
+import { listSent, sentInvitations } from "./sentInvitations.ts"
 
 const invitationArgument = Argument.String("invitation_id").pipe(
   Argument.withDescription("The id of the invitation"),
   Argument.filterMap(parseInvitationId, () => "Expected the id of an invitation; narthex invitation list shows them")
 )
 
-const list = Command.make("list", {}, () =>
+const sentFlag = Flag.Boolean("sent").pipe(
+  Flag.withoutNegation,
+  Flag.withDescription("The invitations that your organization sent"),
+  Flag.withDefault(false)
+)
+
+const list = Command.make("list", { sent: sentFlag }, ({ sent }) =>
   reporting(
     Effect.gen(function* () {
+      if (sent) return yield* listSent
       const output = yield* Output
       const { client } = yield* (yield* Connection).authenticated
       const { body, value } = yield* output.waiting(
@@ -45,7 +53,10 @@ const list = Command.make("list", {}, () =>
   )
 ).pipe(
   Command.withDescription("List the organizations that invite you"),
-  Command.withExamples([{ command: "narthex invitation list" }])
+  Command.withExamples([
+    { command: "narthex invitation list" },
+    { command: "narthex invitation list --sent", description: "Whom your organization invited" }
+  ])
 )
 
 const accept = Command.make("accept", { invitation_id: invitationArgument }, ({ invitation_id }) =>
@@ -88,6 +99,6 @@ const decline = Command.make("decline", { invitation_id: invitationArgument, yes
 )
 
 export const invitation = Command.make("invitation").pipe(
-  Command.withDescription("Organizations that invite you"),
-  Command.withSubcommands([list, accept, decline])
+  Command.withDescription("Invitations: those that you received, and those of your organization"),
+  Command.withSubcommands([list, accept, decline, ...sentInvitations])
 )

@@ -1,5 +1,5 @@
 /**
- * `narthex ip-allow list|add|remove|reset`.
+ * `narthex ip-allow list|add|remove|reset|check`.
  *
  * Pitfall: reading the list, changing it and writing it back. That loses concurrent changes; each change is one call.
  * Pitfall: removing the last rule without a warning. An empty list allows every address.
@@ -16,6 +16,7 @@ import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, rows } from "../output/table.ts"
+import { check } from "./ipAllowCheck.ts"
 
 const opens = "The project will accept connections from every address."
 const isOpen = "There is no rule: the project accepts connections from every address."
@@ -211,5 +212,5 @@ const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ p
 
 export const ipAllow = Command.make("ip-allow").pipe(
   Command.withDescription("Networks that may connect to a project"),
-  Command.withSubcommands([list, add, remove, reset])
+  Command.withSubcommands([list, add, remove, reset, check])
 )

@@ -16,6 +16,7 @@ import { reporting } from "../output/reporting.ts"
 import { rows } from "../output/table.ts"
 import { useContext } from "./contexts.ts"
 import { performLogin } from "./login.ts"
+import { orgChanges } from "./orgChanges.ts"
 
 const list = Command.make("list", {}, () =>
   reporting(
@@ -138,5 +139,5 @@ const contextNameFor = (organization: string): string =>
 
 export const org = Command.make("org").pipe(
   Command.withDescription("Organizations"),
-  Command.withSubcommands([list, switchTo, usage])
+  Command.withSubcommands([list, switchTo, usage, ...orgChanges])
 )

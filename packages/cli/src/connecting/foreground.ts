@@ -57,6 +57,10 @@ export const runInForeground = (
       restore()
       resume(Effect.succeed(code ?? 128 + (signal === null ? 0 : machine.signals[signal])))
     })
+    return Effect.sync(() => {
+      restore()
+      child.kill()
+    })
   })
 
 /** Replaces the handlers of a signal. The result puts them back. */

@@ -7,7 +7,7 @@
 import type { Scope, Whoami } from "@narthex/api"
 import { DateTime } from "effect"
 
-type Cell = string | number | boolean | null | undefined
+export type Cell = string | number | boolean | null | undefined
 
 export type Table =
   | { readonly _tag: "Rows"; readonly heads: ReadonlyArray<string>; readonly rows: ReadonlyArray<ReadonlyArray<Cell>> }

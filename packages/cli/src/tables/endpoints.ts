@@ -1,6 +1,6 @@
 /** Tables of endpoints. */
 import type { EndpointRecord } from "@narthex/api"
-import { facts, instant, rows } from "../output/table.ts"
+import { type Cell, facts, instant, rows } from "../output/table.ts"
 import { stateText, yesNo } from "./states.ts"
 
 export type Endpoint = typeof EndpointRecord.Type
@@ -21,7 +21,7 @@ export const endpointRows = (endpoints: ReadonlyArray<Endpoint>) =>
     ])
   )
 
-export const endpointPairs = (endpoint: Endpoint): ReadonlyArray<readonly [string, string | null]> => [
+export const endpointPairs = (endpoint: Endpoint): ReadonlyArray<readonly [string, Cell]> => [
   ["endpoint", endpoint.id],
   ["branch", endpoint.branch_id],
   ["type", endpoint.type],

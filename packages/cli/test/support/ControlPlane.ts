@@ -159,6 +159,8 @@ export class ControlPlane {
           status: 200,
           body: { api_keys: [...this.keys.values()].map(record), pagination: { next_cursor: null } }
         }
+      case "POST /v1/api-keys/":
+        return problem("session_required")
       case "DELETE /v1/api-keys/self":
         this.keys.delete(key.secret)
         return { status: 204 }
