@@ -22,7 +22,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
     "node:"
   ],
   proxy: ["effect", "effect/", "@narthex/core", "@narthex/api", "node:"],
-  cli: ["effect", "effect/", "@narthex/api", "@effect/platform-node/", "node:"],
+  cli: ["effect", "effect/", "@narthex/api", "@effect/platform-node/", "string-width", "node:"],
   console: [
     "effect",
     "effect/",
@@ -80,7 +80,7 @@ const order: Record<string, ReadonlyArray<string>> = {
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
     ...["names", "following", "tables", "connecting", "commands"],
-    ...["narthex.ts", "runCli.ts", "main.ts", "index.ts"]
+    ...["help", "narthex.ts", "runCli.ts", "main.ts", "index.ts"]
   ],
   console: [
     ...["ConsoleConfig.ts", "web", "components", "shell", "views", "api", "sessions", "relay", "requests", "routes"],

@@ -3,6 +3,7 @@ import { allowlistRules } from "./list/allowlistRules.ts"
 import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
 import { client } from "./list/client.ts"
+import { commandLine } from "./list/commandLine.ts"
 import { consent } from "./list/consent.ts"
 import { contracts } from "./list/contracts.ts"
 import { credentials } from "./list/credentials.ts"
@@ -45,6 +46,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...allowlistStore,
   ...authentication,
   ...client,
+  ...commandLine,
   ...consent,
   ...contracts,
   ...credentials,

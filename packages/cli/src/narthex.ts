@@ -21,10 +21,11 @@ import { rawApi } from "./commands/rawApi.ts"
 import { region } from "./commands/regions.ts"
 import { sandbox } from "./commands/sandboxes.ts"
 import { session } from "./commands/sessions.ts"
+import { version } from "./commands/version.ts"
 import { whoami } from "./commands/whoami.ts"
 import { ContextFlag } from "./contexts/ContextFlag.ts"
 import { NoInput } from "./input/confirm.ts"
-import { OutputFormat } from "./output/OutputFormat.ts"
+import { JsonFields, OutputFormat } from "./output/OutputFormat.ts"
 
 export const narthex = Command.make("narthex").pipe(
   Command.withDescription("Narthex: Postgres projects, from the command line"),
@@ -34,28 +35,25 @@ export const narthex = Command.make("narthex").pipe(
     { command: "narthex ip-allow add --current --project prj-… --ttl 8h" }
   ]),
   Command.withSubcommands([
-    login,
-    logout,
-    whoami,
-    project,
-    branch,
-    endpoint,
-    operation,
-    psql,
-    connectionString,
-    sandbox,
-    region,
-    ipAllow,
-    apiKey,
-    credential,
-    events,
-    org,
-    member,
-    invitation,
-    session,
-    context,
-    rawApi,
-    help
+    { group: "Get started", commands: [login, logout, whoami, context] },
+    {
+      group: "Projects",
+      commands: [
+        project,
+        branch,
+        endpoint,
+        operation,
+        psql,
+        connectionString,
+        sandbox,
+        credential,
+        ipAllow,
+        region,
+        events
+      ]
+    },
+    { group: "People and keys", commands: [org, member, invitation, session, apiKey] },
+    { group: "More", commands: [rawApi, help, version] }
   ]),
-  Command.withGlobalFlags([OutputFormat, ContextFlag, NoInput])
+  Command.withGlobalFlags([OutputFormat, JsonFields, ContextFlag, NoInput])
 )

@@ -1,12 +1,13 @@
 /** One run of the command line: takes the arguments, returns the exit code. It never fails: a defect is a message. */
 import { Cause, Effect, Layer, Logger } from "effect"
-import { CliConfig, CliError, Command, GlobalFlag } from "effect/cli"
+import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
 import { Connection } from "./connection/Connection.ts"
 import { LatestVersion } from "./connection/LatestVersion.ts"
 import { ContextFile } from "./contexts/ContextFile.ts"
 import { version } from "./environment/version.ts"
 import { exitCodes } from "./failures/exitCodes.ts"
 import type { Exited, Reported } from "./failures/LocalFailure.ts"
+import { helpArguments } from "./help/helpArguments.ts"
 import { narthex } from "./narthex.ts"
 import { Output } from "./output/Output.ts"
 import { presenter } from "./output/presenter.ts"
@@ -16,7 +17,8 @@ const execute = Command.runWith(narthex, { version })
 export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string>) {
   const output = yield* Output
   const latest = yield* LatestVersion
-  const code = yield* execute(args).pipe(
+  const code = yield* execute(helpArguments(narthex, args)).pipe(
+    Effect.provideServiceEffect(CliOutput.Presenter, presenter(args)),
     Effect.as<number>(exitCodes.ok.code),
     Effect.catch((failure) => Effect.succeed(exitCodeOf(failure))),
     Effect.catchDefect((defect) =>
@@ -43,7 +45,6 @@ export const cliLayer = Connection.layer.pipe(
   Layer.provideMerge(Output.layer),
   Layer.provideMerge(
     Layer.mergeAll(
-      presenter,
       // Without the wizard, which prints questions on standard output.
       CliConfig.layer({ builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard) }),
       Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])

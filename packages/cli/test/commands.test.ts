@@ -77,6 +77,7 @@ describe("whoami", () => {
       const { code, stderr } = yield* run(["whoami", "-o", "json"])
       assert.strictEqual(code, 4)
       assert.deepStrictEqual(JSON.parse(stderr), {
+        code: "not_signed_in",
         detail: "You are not signed in.",
         hint: "narthex login, or set NARTHEX_API_KEY"
       })

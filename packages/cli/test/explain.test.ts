@@ -1,8 +1,9 @@
 import { assert, describe, it } from "@effect/vitest"
 import { isProblemCode, OtherProblem, problemCatalog, problems, StreamRefused } from "@narthex/api"
 import { explain } from "../src/failures/explain.ts"
-import { NotSignedIn, Stopped, UsageMistake } from "../src/failures/LocalFailure.ts"
+import { Declined, NotSignedIn, Stopped, UsageMistake } from "../src/failures/LocalFailure.ts"
 import { hintOf } from "../src/failures/problemHints.ts"
+import { failureText } from "../src/output/failureText.ts"
 
 const signedOut = ["unauthenticated", "invalid_token", "token_expired", "sign_in_required"]
 
@@ -51,6 +52,12 @@ describe("explain", () => {
       "signed_out"
     )
     assert.strictEqual(explain(new StreamRefused({ status: 403, code: "not_a_member", detail: "No." })).exit, "failed")
+  })
+
+  it("a question that was answered with no is not an error", () => {
+    const explained = explain(new Declined({ message: "Nothing was changed." }))
+    assert.deepInclude(explained, { exit: "declined", json: { code: "declined", detail: "Nothing was changed." } })
+    assert.strictEqual(failureText(explained, "table", true), "Nothing was changed.")
   })
 
   it("a usage mistake, a stopped command and a missing login have different exit codes", () => {

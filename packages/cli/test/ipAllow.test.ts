@@ -144,8 +144,10 @@ describe("ip-allow remove", () => {
       plane.allowlist.list("10.0.0.0/8")
       const remove = ["ip-allow", "remove", "10.0.0.0/8", "--project", shop]
       const no = yield* run(remove, { terminal: true, stdin: "n\n" })
-      assert.strictEqual(no.code, 1)
+      assert.strictEqual(no.code, 3)
       assert.match(no.stderr, /The project will accept connections from every address\. Continue\? \[y\/N\]/)
+      assert.match(no.stderr, /^Nothing was changed\.\n/m)
+      assert.notMatch(no.stderr, /error:/)
       assert.deepStrictEqual(cidrs(plane), ["10.0.0.0/8"])
       assert.strictEqual((yield* run(remove, { terminal: true, stdin: "yes\n" })).code, 0)
       assert.deepStrictEqual(cidrs(plane), [])
@@ -173,7 +175,7 @@ describe("ip-allow reset", () => {
       plane.allowlist.list("10.0.0.0/8")
       const reset = ["ip-allow", "reset", "--project", shop]
       assert.strictEqual((yield* run([...reset, "--no-input"], { terminal: true, stdin: "y\n" })).code, 2)
-      assert.strictEqual((yield* run(reset, { terminal: true, stdin: "" })).code, 1)
+      assert.strictEqual((yield* run(reset, { terminal: true, stdin: "" })).code, 3)
       assert.strictEqual(cidrs(plane).length, 1)
       assert.strictEqual((yield* run(reset, { terminal: true, stdin: "y\n" })).code, 0)
       assert.deepStrictEqual(cidrs(plane), [])

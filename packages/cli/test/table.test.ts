@@ -1,5 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
-import { facts, printable, renderTable, rows, sentence } from "../src/output/table.ts"
+import { renderTable } from "../src/output/renderTable.ts"
+import { facts, Instant, printable, rows, sentence } from "../src/output/table.ts"
+import { textWidth } from "../src/output/textWidth.ts"
 
 describe("tables", () => {
   it("a table has two spaces between columns, upper-case headers, and no trailing blanks", () => {
@@ -9,9 +11,67 @@ describe("tables", () => {
     )
   })
 
-  it("a table never truncates a cell", () => {
+  it("a table in a pipe never truncates a cell, and its instants are whole", () => {
     const long = "x".repeat(500)
-    assert.include(renderTable(rows(["label", "id"], [long, "1"])) ?? "", long)
+    const table = rows(["label", "id", "created"], [long, "1", new Instant("2026-11-20T10:00:00.000Z")])
+    const text = renderTable(table) ?? ""
+    assert.include(text, long)
+    assert.include(text, "2026-11-20T10:00:00.000Z")
+  })
+
+  it("a table on a terminal is as wide as the terminal at most: ids are cut first, then the widest column", () => {
+    const ids = ["prj-01hzx0000000000000000000aa", "01930000-0000-7000-8000-00000000cccc"]
+    const narrow = renderTable(rows(["id", "user", "label"], [...ids, "the label"]), { width: 60 })
+    assert.strictEqual(narrow, "ID              USER            LABEL\nprj-01h…0000aa  0193000…00cccc  the label")
+    const narrower = renderTable(rows(["id", "label"], [ids[0], "x".repeat(90)]), { width: 40 }) ?? ""
+    assert.deepStrictEqual(narrower.split("\n").map(textWidth), [21, 40])
+    assert.match(narrower, /x…$/)
+  })
+
+  it("a table that fits its terminal is not cut", () => {
+    const table = rows(["id", "name"], ["prj-01hzx0000000000000000000aa", "shop"])
+    assert.strictEqual(renderTable(table, { width: 80 }), renderTable(table))
+  })
+
+  it("East Asian characters and emoji take two columns, and are not split", () => {
+    const table = rows(["label", "id"], ["東京", "1"], ["👩‍👩‍👧 é", "2"])
+    assert.strictEqual(renderTable(table), "LABEL  ID\n東京   1\n👩‍👩‍👧 é   2")
+    assert.strictEqual(renderTable(rows(["label"], ["東京タワー"]), { width: 6 }), "LABEL\n東京…")
+  })
+
+  it("instants on a terminal are relative in columns, and both in facts", () => {
+    const now = Date.parse("2026-11-20T10:00:00.000Z")
+    const ago = (millis: number) => new Instant(new Date(now - millis).toISOString())
+    const shown = (millis: number) => renderTable(rows(["at"], [ago(millis)]), { now })?.slice(3)
+    assert.deepStrictEqual([4e3, 45e3, 6e5, 7.2e6, 1.7e8, 3.5e8, 9e9, -6e5, -2.9e7].map(shown), [
+      "now",
+      "45 s ago",
+      "10 min ago",
+      "2 h ago",
+      "47 h ago",
+      "4 d ago",
+      "2026-08-08",
+      "in 10 min",
+      "in 8 h"
+    ])
+    assert.strictEqual(
+      renderTable(facts(["created", ago(6e5)]), { now }),
+      "created  2026-11-20T09:50:00.000Z (10 min ago)"
+    )
+  })
+
+  it("state words have a colour, padding included, and only in columns and facts of states", () => {
+    const colour = true
+    assert.strictEqual(
+      renderTable(rows(["state", "name"], ["ready", "failed"], ["made_by_a_newer_server", "x"]), { colour }),
+      `STATE                   NAME\n\u001b[32mready                 \u001b[0m  failed\nmade_by_a_newer_server  x`
+    )
+    assert.strictEqual(renderTable(facts(["status", "failed"]), { colour }), "status  \u001b[31mfailed\u001b[0m")
+    assert.strictEqual(
+      renderTable(facts(["state", "init → ready"]), { colour }),
+      "state  \u001b[33minit → ready\u001b[0m"
+    )
+    assert.strictEqual(renderTable(facts(["status", "failed"])), "status  failed")
   })
 
   it("a missing value is a dash", () => {

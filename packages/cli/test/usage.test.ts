@@ -34,8 +34,7 @@ describe("usage", () => {
       for (const args of wrong) {
         const { code, stderr, stdout } = yield* run(args)
         assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
-        assert.match(stderr, /Usage: narthex/)
-        assert.match(stderr, /--help` for more\.\n$/)
+        assert.match(stderr, /^error: \S.*[.]\n {2}hint: .*narthex.* --help shows the usage\n$/, args.join(" "))
       }
     })
   )
@@ -51,38 +50,47 @@ describe("usage", () => {
     })
   )
 
-  it.live("every command has a description and an example", () =>
+  it.live("a usage error suggests what was meant", () =>
     Effect.gen(function* () {
-      const nouns = [
-        "project",
-        "branch",
-        "endpoint",
-        "operation",
-        "sandbox",
-        "region",
-        "ip-allow",
-        "api-key",
-        "credential",
-        "events",
-        "org",
-        "member",
-        "invitation",
-        "session",
-        "context"
-      ]
-      const verbs = ["login", "logout", "whoami", "api", "psql", "connection-string"].map((verb) => [verb])
-      for (const noun of nouns) {
-        const { stdout } = yield* run([noun, "--help"])
-        const listed = stdout.slice(stdout.indexOf("SUBCOMMANDS")).matchAll(/^ {2}([a-z-]+) {2,}\S/gm)
-        for (const [, verb = ""] of listed) verbs.push([noun, verb])
+      for (const [args, expected] of [
+        [
+          ["ip-allow", "ad"],
+          /narthex ip-allow has no command "ad"\.\n {2}hint: did you mean add\? narthex ip-allow --help/
+        ],
+        [
+          ["project", "create", "shop", "--regin", "eu"],
+          /narthex project create has no flag --regin\.\n.*did you mean --region\?/
+        ],
+        [["project", "create"], /error: <name> is missing\.\n/],
+        [
+          ["ip-allow", "add", "10.0.0.0/8", "--project", "prj-01hzx0000000000000000000aa", "--ttl", "soon"],
+          /error: --ttl cannot be "soon"\. Expected a duration/
+        ],
+        [["project", "list", "-o", "xml"], /error: --output cannot be "xml"\. Expected .*table.*json.*yaml/]
+      ] as const)
+        assert.match((yield* run(args)).stderr, expected)
+    })
+  )
+
+  it.live("a usage error with -o json or --json is one line of JSON with its code", () =>
+    Effect.gen(function* () {
+      for (const args of [
+        ["ip-allow", "ad", "-o", "json"],
+        ["-o", "json", "ip-allow", "ad"],
+        ["--output=json", "ip-allow", "ad"],
+        ["ip-allow", "ad", "--json", "cidr"]
+      ]) {
+        const { code, stderr, stdout } = yield* run(args)
+        assert.deepStrictEqual([code, stdout], [2, ""], args.join(" "))
+        assert.deepStrictEqual(JSON.parse(stderr), {
+          code: "usage",
+          detail: 'narthex ip-allow has no command "ad".',
+          hint: "did you mean add? narthex ip-allow --help shows the usage"
+        })
+        assert.strictEqual(stderr.trimEnd().split("\n").length, 1)
       }
-      assert.strictEqual(verbs.length, 6 + 5 + 10 + 7 + 4 + 1 + 1 + 5 + 5 + 3 + 2 + 7 + 4 + 6 + 2 + 4)
-      for (const verb of verbs) {
-        const { stdout } = yield* run([...verb, "--help"])
-        assert.match(stdout, /DESCRIPTION\n {2}\S/, verb.join(" "))
-        assert.include(stdout, `narthex ${verb.join(" ")}`)
-        assert.include(stdout, "EXAMPLES")
-      }
+      const words = yield* run(["ip-allow", "ad", "--", "-o", "json"])
+      assert.match(words.stderr, /^error: /)
     })
   )
 

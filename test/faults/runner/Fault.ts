@@ -19,6 +19,7 @@ export type Area =
   | "allowlist"
   | "authorization"
   | "client"
+  | "command-line"
   | "computes"
   | "credentials"
   | "events"

@@ -1,10 +1,13 @@
-/** `narthex help environment|exit-codes|formatting`: topics. Help about a command is `--help`. */
+/**
+ * `narthex help environment|exit-codes|formatting`: topics. `helpArguments` turns help about a command into `--help`.
+ */
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { environmentTable } from "../environment/environmentTable.ts"
 import { exitCodes } from "../failures/exitCodes.ts"
 import { Output } from "../output/Output.ts"
-import { renderTable, rows } from "../output/table.ts"
+import { renderTable } from "../output/renderTable.ts"
+import { rows } from "../output/table.ts"
 
 const environment = () => `${renderTable(
   rows(
@@ -22,12 +25,19 @@ const exitCodesTopic = () =>
 const formatting = () => `-o, --output table|json|yaml, before or after the subcommand.
 
 table  for people: columns, or one line per member. The layout may change.
-json   the response of the API, with the same members. events tail prints one document per line.
+json   the response of the API, with the same members. events tail prints one
+       document per line.
 yaml   the same as YAML. events tail prints each document after a line of ---.
 
-Standard output contains only the result; notes, warnings, questions and errors go to standard error.
-With -o json, an error is the problem object of the API, on one line of standard error.
-As a table, an empty list prints nothing on standard output.
+--json id,name prints only these members as JSON: of a list an array. A path such
+as project.id leads into an object.
+
+On a terminal, tables have relative times and are cut to its width. Pipes and
+formats have full values.
+
+Standard output contains only the result; notes, warnings, questions and errors go
+to standard error. With -o json, an error is the problem object of the API, on one
+line of standard error. As a table, an empty list prints nothing on standard output.
 NO_COLOR disables colour. Colour never carries a meaning on its own.`
 
 const topic = (name: string, description: string, text: () => string) =>
@@ -36,7 +46,7 @@ const topic = (name: string, description: string, text: () => string) =>
   )
 
 export const help = Command.make("help").pipe(
-  Command.withDescription("Topics: environment, exit-codes, formatting"),
+  Command.withDescription("Help about a command, or a topic: environment, exit-codes, formatting"),
   Command.withSubcommands([
     topic("environment", "Environment variables that narthex reads", environment),
     topic("exit-codes", "Exit codes and their meaning", exitCodesTopic),

@@ -9,7 +9,7 @@ import { DateTime, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
-import { Stopped, UsageMistake } from "../failures/LocalFailure.ts"
+import { Declined, UsageMistake } from "../failures/LocalFailure.ts"
 import { agrees, canAsk, confirm } from "../input/confirm.ts"
 import { fittingFlag, given, projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
 import { chooseProject } from "../names/projects.ts"
@@ -181,7 +181,7 @@ const remove = Command.make(
         const isLast = rules.length === 1 && rules[0]?.cidr === network
         if (isLast && !yes && (yield* canAsk)) {
           if (!(yield* agrees(`This is the last rule. ${opens}`)))
-            return yield* new Stopped({ message: "Nothing was changed." })
+            return yield* new Declined({ message: "Nothing was changed." })
         }
         yield* output.waiting("Removing the rule", client.api.ipAllow.remove({ params: { project_id, cidr: network } }))
         yield* output.note(`The rule for ${network} is removed.`)

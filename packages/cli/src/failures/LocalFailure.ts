@@ -25,15 +25,18 @@ export class ContextFileUnusable extends Schema.TaggedError<ContextFileUnusable>
 /** The login ended without a key. */
 export class LoginEnded extends Schema.TaggedError<LoginEnded>()("LoginEnded", { message: Schema.String, hint }) {}
 
-/** The command stopped early, for example because the user did not confirm. */
+/** The user answered a question with no. */
+export class Declined extends Schema.TaggedError<Declined>()("Declined", { message: Schema.String }) {}
+
+/** The command stopped early, for example because events were missed. */
 export class Stopped extends Schema.TaggedError<Stopped>()("Stopped", { message: Schema.String, hint }) {}
 
 /** The failure is printed already; only the exit code remains. */
 export class Reported extends Schema.TaggedError<Reported>()("Reported", {
-  exit: Schema.Literals(["failed", "usage", "signed_out"])
+  exit: Schema.Literals(["failed", "usage", "declined", "signed_out"])
 }) {}
 
 /** A program that narthex ran has ended with this code, and has said why itself. */
 export class Exited extends Schema.TaggedError<Exited>()("Exited", { code: Schema.Int }) {}
 
-export type LocalFailure = NotSignedIn | UsageMistake | ContextFileUnusable | LoginEnded | Stopped
+export type LocalFailure = NotSignedIn | UsageMistake | ContextFileUnusable | LoginEnded | Declined | Stopped

@@ -33,25 +33,33 @@ export const explain = (failure: CommandFailure): Explanation => {
     case "HttpClientError":
       return failure.response === undefined
         ? local(
-            "failed",
+            "unreachable",
             `The API at ${origin(failure)} cannot be reached.`,
             "check that the server is running and that NARTHEX_URL is correct"
           )
-        : local("failed", `The response of the API at ${origin(failure)} could not be read.`, "run the command again")
+        : local(
+            "unreadable_response",
+            `The response of the API at ${origin(failure)} could not be read.`,
+            "run the command again"
+          )
     case "SchemaError":
       return local(
-        "failed",
+        "unexpected_response",
         "The server's response is not what this version of narthex expects.",
         "update narthex; --log-level debug shows the difference"
       )
     case "NotSignedIn":
-      return local("signed_out", failure.message, failure.hint)
+      return local("not_signed_in", failure.message, failure.hint)
     case "UsageMistake":
       return local("usage", failure.message, failure.hint)
+    case "Declined":
+      return local("declined", failure.message, undefined)
     case "ContextFileUnusable":
+      return local("credentials_file", failure.message, failure.hint)
     case "LoginEnded":
+      return local("login_ended", failure.message, failure.hint)
     case "Stopped":
-      return local("failed", failure.message, failure.hint)
+      return local("stopped", failure.message, failure.hint)
     case "StreamRefused":
       return refusal({ ...failure, message: failure.message }, { ...failure })
     default:
@@ -59,14 +67,32 @@ export const explain = (failure: CommandFailure): Explanation => {
   }
 }
 
-const local = (exit: Reported["exit"], sentence: string, hint: string | undefined): Explanation => ({
+/**
+ * A failure that the API did not report. Its code is part of the JSON alone: for people the exit code and the sentence
+ * say the same.
+ */
+export const local = (code: LocalCode, sentence: string, hint: string | undefined): Explanation => ({
   sentence,
   hint,
   code: undefined,
   request_id: undefined,
-  exit,
-  json: { detail: sentence, ...(hint === undefined ? {} : { hint }) }
+  exit: exits[code],
+  json: { code, detail: sentence, ...(hint === undefined ? {} : { hint }) }
 })
+
+/** The codes of failures that the API did not report, and the exit code of each. */
+const exits = {
+  usage: "usage",
+  not_signed_in: "signed_out",
+  declined: "declined",
+  unreachable: "failed",
+  unreadable_response: "failed",
+  unexpected_response: "failed",
+  credentials_file: "failed",
+  login_ended: "failed",
+  stopped: "failed"
+} as const
+type LocalCode = keyof typeof exits
 
 interface Refusal {
   readonly status: number

@@ -4,7 +4,7 @@
  */
 import { Effect, Option, Stdio, Stream } from "effect"
 import { Flag, GlobalFlag, TerminalCapabilities } from "effect/cli"
-import { Stopped, UsageMistake } from "../failures/LocalFailure.ts"
+import { Declined, UsageMistake } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
 
 export const NoInput = GlobalFlag.Setting("no-input")({
@@ -29,7 +29,7 @@ export const confirm = Effect.fn("confirm")(function* (effect: string, yes: bool
       message: `${effect} Without a terminal to confirm on, --yes is required.`,
       hint: "pass --yes"
     })
-  if (!(yield* agrees(effect))) return yield* new Stopped({ message: "Nothing was changed." })
+  if (!(yield* agrees(effect))) return yield* new Declined({ message: "Nothing was changed." })
 })
 
 /** Asks on the terminal. Only `y` and `yes` confirm; the end of input does not. */

@@ -7,8 +7,12 @@
 import { Clock, Console, Context, Duration, Effect, Layer, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import type { Explanation } from "../failures/explain.ts"
-import { type Format, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
-import { printable, renderTable, type Table } from "./table.ts"
+import { failureText } from "./failureText.ts"
+import { JsonFields, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
+import { renderTable } from "./renderTable.ts"
+import { ScreenColumns } from "./ScreenColumns.ts"
+import { selectFields } from "./selectFields.ts"
+import { printable, type Table } from "./table.ts"
 import { toYaml } from "./yaml.ts"
 
 export interface Answer {
@@ -53,24 +57,48 @@ export class Output extends Context.Service<
       const raw = (text: string) => Effect.ignore(Stream.run(Stream.succeed(text), stdio.stderr()))
       const note = (sentence: string) => Console.error(printable(sentence))
 
+      const warn = (sentence: string) => Console.error(`${paint(33, "warning:")} ${printable(sentence)}`)
+
+      /** `--json` chooses members, and JSON unless the format is YAML. */
+      const chosen = Effect.gen(function* () {
+        const fields = yield* JsonFields
+        const format = yield* OutputFormat
+        return { fields, format: fields.length > 0 && format === "table" ? "json" : format } as const
+      })
+
+      /** The members that were asked for. What no item has is `null`, with a warning. */
+      const selected = Effect.fnUntraced(function* (body: unknown, fields: ReadonlyArray<string>) {
+        if (fields.length === 0) return body
+        const { known, missing, value } = selectFields(body, fields)
+        if (missing.length > 0)
+          yield* warn(`The answer has no member ${missing.join(", ")}. It has ${known.join(", ")}.`)
+        return value
+      })
+
       return Output.of({
         answer: Effect.fnUntraced(function* ({ body, empty, table }) {
-          const text = render(yield* OutputFormat, body, table)
+          const { fields, format } = yield* chosen
+          if (format !== "table") {
+            const value = yield* selected(body, fields)
+            return yield* Console.log(format === "json" ? JSON.stringify(value, null, 2) : toYaml(value))
+          }
+          const now = (yield* stdio.stdoutIsTerminal) ? yield* Clock.currentTimeMillis : undefined
+          const text = renderTable(table, { width: (yield* ScreenColumns)(), now, colour: canColor })
           if (text !== undefined) yield* Console.log(text)
           else if (empty !== undefined) yield* note(empty)
         }),
         item: Effect.fnUntraced(function* ({ body, line }) {
-          const format = yield* OutputFormat
-          if (format === "json") yield* Console.log(JSON.stringify(body))
-          else yield* Console.log(format === "yaml" ? `---\n${toYaml(body)}` : printable(line))
+          const { fields, format } = yield* chosen
+          if (format === "table") return yield* Console.log(printable(line))
+          const value = fields.length === 0 ? body : selectFields(body, fields).value
+          yield* Console.log(format === "json" ? JSON.stringify(value) : `---\n${toYaml(value)}`)
         }),
         text: (text) => Console.log(text),
         note,
-        warn: (sentence) => Console.error(`${paint(33, "warning:")} ${printable(sentence)}`),
+        warn,
         failure: Effect.fnUntraced(function* (explanation) {
-          yield* (yield* OutputFormat) === "json"
-            ? Console.error(JSON.stringify(explanation.json))
-            : Console.error(failureLines(paint(31, "error:"), explanation).join("\n"))
+          const { format } = yield* chosen
+          yield* Console.error(failureText(explanation, format, canColor && onTerminal))
         }),
         question: (sentence) => raw(`${printable(sentence)} `),
         waiting: (what, effect) =>
@@ -79,19 +107,6 @@ export class Output extends Context.Service<
     })
   )
 }
-
-const render = (format: Format, body: unknown, table: Table): string | undefined => {
-  if (format === "json") return JSON.stringify(body, null, 2)
-  return format === "yaml" ? toYaml(body) : renderTable(table)
-}
-
-const failureLines = (head: string, { code, hint, request_id, sentence }: Explanation): ReadonlyArray<string> => [
-  `${head} ${printable(sentence)}`,
-  ...(hint === undefined ? [] : [`  hint: ${printable(hint)}`]),
-  ...(code === undefined
-    ? []
-    : [`  code: ${printable(code)}${request_id === undefined ? "" : ` · request: ${printable(request_id)}`}`])
-]
 
 const spinnerDelay = Duration.millis(300)
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]

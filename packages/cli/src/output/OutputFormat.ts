@@ -1,4 +1,8 @@
-/** `-o table|json|yaml`, before or after the subcommand. */
+/**
+ * `-o table|json|yaml` and `--json <fields>`, before or after the subcommand.
+ *
+ * Pitfall: reading them from the parsed command alone. A usage error has none, so `formatOf` also reads arguments.
+ */
 import { Flag, GlobalFlag } from "effect/cli"
 
 const formats = ["table", "json", "yaml"] as const
@@ -13,5 +17,38 @@ export const OutputFormat = GlobalFlag.Setting("output")({
   )
 })
 
-/** The requirement of an effect that reads `OutputFormat`. */
-export type NeedsFormat = GlobalFlag.Setting.Identifier<"output">
+/** The members of `--json id,name`. Empty: all of them. */
+export const JsonFields = GlobalFlag.Setting("json")({
+  flag: Flag.String("json").pipe(
+    Flag.withMetavar("fields"),
+    Flag.withDescription("Print only these members as JSON, for example id,name"),
+    Flag.map((text) =>
+      text
+        .split(",")
+        .map((field) => field.trim())
+        .filter((field) => field !== "")
+    ),
+    Flag.filter(
+      (fields) => fields.length > 0,
+      () => "Expected the names of members, separated by commas"
+    ),
+    Flag.withDefault([])
+  )
+})
+
+/** The requirement of an effect that prints an answer or a failure. */
+export type NeedsFormat = GlobalFlag.Setting.Identifier<"output"> | GlobalFlag.Setting.Identifier<"json">
+
+/** The format of arguments that the parser refused, as far as it can be read from them. */
+export const formatOf = (args: ReadonlyArray<string>): Format => {
+  const operands = args.indexOf("--")
+  const flags = operands === -1 ? args : args.slice(0, operands)
+  const chosen = flags.flatMap((arg, index) => {
+    const [, attached] = /^(?:-o|--output)=(.+)$/.exec(arg) ?? []
+    if (attached !== undefined) return [attached]
+    return arg === "-o" || arg === "--output" ? [flags[index + 1] ?? ""] : []
+  })
+  const format = formats.find((known) => known === chosen.at(-1))
+  if (format !== undefined && format !== "table") return format
+  return flags.some((arg) => /^--json(?:=|$)/.test(arg)) ? "json" : "table"
+}

@@ -1,6 +1,6 @@
 /** Tables of branches. */
 import type { BranchRecord } from "@narthex/api"
-import { facts, instant, rows } from "../output/table.ts"
+import { type Cell, facts, instant, rows } from "../output/table.ts"
 import { stateText, yesNo } from "./states.ts"
 
 export type Branch = typeof BranchRecord.Type
@@ -23,7 +23,7 @@ export const branchRows = (branches: ReadonlyArray<Branch>) => {
   )
 }
 
-export const branchPairs = (branch: Branch): ReadonlyArray<readonly [string, string | null]> => [
+export const branchPairs = (branch: Branch): ReadonlyArray<readonly [string, Cell]> => [
   ["branch", branch.id],
   ["name", branch.name],
   ["project", branch.project_id],

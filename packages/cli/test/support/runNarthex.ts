@@ -8,6 +8,7 @@ import { Console, Effect, Layer, Sink, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { TestConsole } from "effect/testing"
+import { ScreenColumns } from "../../src/output/ScreenColumns.ts"
 
 export interface Run {
   readonly code: number
@@ -30,6 +31,8 @@ export interface Setting {
   readonly onAnswer?: (line: string) => void
   /** Standard input and output are a terminal. */
   readonly terminal?: boolean
+  /** The width of the terminal. */
+  readonly columns?: number
   readonly open?: (url: string) => Effect.Effect<boolean>
 }
 
@@ -73,7 +76,8 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
             canAnimate: false,
             canColor: false,
             canPrompt: terminal
-          })
+          }),
+          Layer.succeed(ScreenColumns, () => setting.columns)
         )
       ),
       Layer.provideMerge(

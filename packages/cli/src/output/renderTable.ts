@@ -1,0 +1,102 @@
+/**
+ * Tables as text (docs/design/cli.md C10, C42). On a terminal instants are relative, state words have a colour, and
+ * cells are cut until a line fits: ids first, then the widest columns. Elsewhere every value is whole.
+ */
+
+import { relativeTime } from "./relativeTime.ts"
+import { type Cell, Instant, printable, type Table } from "./table.ts"
+import { cut, cutMiddle, padded, textWidth } from "./textWidth.ts"
+import { isState, painted } from "./tones.ts"
+
+export interface TableView {
+  /** The columns of the terminal; lines are not cut without it. */
+  readonly width?: number | undefined
+  /** The present in milliseconds; instants are not relative without it. */
+  readonly now?: number | undefined
+  readonly colour?: boolean
+}
+
+/** Returns `undefined` for a table without rows. */
+export const renderTable = (table: Table, view: TableView = {}): string | undefined => {
+  switch (table._tag) {
+    case "Rows":
+      return table.rows.length === 0 ? undefined : rowLines(table.heads, table.rows, view).join("\n")
+    case "Facts":
+      return factLines(table.facts, view).join("\n")
+    case "Sentence":
+      return printable(table.sentence)
+    case "Raw":
+      return table.text
+  }
+}
+
+const gap = "  "
+
+const rowLines = (
+  heads: ReadonlyArray<string>,
+  rows: ReadonlyArray<ReadonlyArray<Cell>>,
+  view: TableView
+): ReadonlyArray<string> => {
+  const texts = rows.map((row) => row.map((cell) => cellText(cell, view)))
+  const columns = heads.map((head, column) => [head.toUpperCase(), ...texts.map((row) => row[column] ?? "-")])
+  const fitting = fitted(columns, view.width)
+  const widths = fitting.map((cells) => Math.max(...cells.map(textWidth)))
+  return [...Array(rows.length + 1).keys()].map((line) =>
+    fitting
+      .map((cells, column) => {
+        const cell = cells[line] ?? ""
+        const text = column === fitting.length - 1 ? cell : padded(cell, widths[column] ?? 0)
+        const isWord = view.colour === true && line > 0 && isState(heads[column] ?? "")
+        return isWord ? painted(cell, text) : text
+      })
+      .join(gap)
+  )
+}
+
+const factLines = (
+  facts: ReadonlyArray<readonly [name: string, value: Cell]>,
+  view: TableView
+): ReadonlyArray<string> => {
+  const column = Math.max(...facts.map(([name]) => textWidth(name)))
+  return facts.map(([name, value]) => {
+    const text = factText(value, view)
+    return `${padded(name, column)}${gap}${view.colour === true && isState(name) ? painted(text, text) : text}`
+  })
+}
+
+const cellText = (cell: Cell, { now }: TableView): string => {
+  if (cell === null || cell === undefined || cell === "") return "-"
+  return cell instanceof Instant && now !== undefined ? relativeTime(cell.millis, now) : printable(String(cell))
+}
+
+/** A line of its own has room for both forms. */
+const factText = (cell: Cell, view: TableView): string =>
+  cell instanceof Instant && view.now !== undefined
+    ? `${cell.iso} (${relativeTime(cell.millis, view.now)})`
+    : cellText(cell, view)
+
+/** Ids with a prefix, and UUIDs. */
+const id = /^(?:[a-z]{2,4}-[0-9a-z]{20,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/
+
+const shortId = 14
+const narrowest = 4
+
+/** Cuts cells until a line has at most `width` columns: ids, then the widest column again and again. */
+const fitted = (
+  columns: ReadonlyArray<ReadonlyArray<string>>,
+  width: number | undefined
+): ReadonlyArray<ReadonlyArray<string>> => {
+  const lineWidth = (parts: ReadonlyArray<ReadonlyArray<string>>) =>
+    parts.reduce((sum, cells) => sum + Math.max(...cells.map(textWidth)), gap.length * (parts.length - 1))
+  if (width === undefined || lineWidth(columns) <= width) return columns
+  const short = columns.map((cells) => cells.map((cell) => (id.test(cell) ? cutMiddle(cell, shortId) : cell)))
+  const widths = short.map((cells) => Math.max(...cells.map(textWidth)))
+  let excess = lineWidth(short) - width
+  while (excess > 0) {
+    const widest = widths.indexOf(Math.max(...widths))
+    if ((widths[widest] ?? 0) <= narrowest) break
+    widths[widest] = (widths[widest] ?? 0) - 1
+    excess -= 1
+  }
+  return short.map((cells, column) => cells.map((cell) => cut(cell, widths[column] ?? 0)))
+}
