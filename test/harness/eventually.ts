@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { Effect } from "effect"
 
 /** Milliseconds by the machine's clock, even if the test controls Effect's. Generous, for loaded machines. */
-const defaultLimit = 45_000
+const defaultLimit = 60_000
 
 export interface Waiting {
   readonly limit?: number
