@@ -55,7 +55,17 @@ const allowed: Record<string, ReadonlyArray<string>> = {
  */
 const order: Record<string, ReadonlyArray<string>> = {
   core: [
-    ...["Entropy.ts", "Ids.ts", "StorageError.ts", "becauseOf.ts", "Refusals.ts", "Page.ts", "Digest.ts", "memory"],
+    ...[
+      "Entropy.ts",
+      "Ids.ts",
+      "StorageError.ts",
+      "becauseOf.ts",
+      "requestSpan.ts",
+      "Refusals.ts",
+      "Page.ts",
+      "Digest.ts",
+      "memory"
+    ],
     ...["accounts", "regions", "keys", "projects", "sessions", "limits", "idempotency", "events", "Transaction.ts"],
     ...["events/ring", "events/streams"],
     ...["authorization", "operations", "computes", "quotas", "allowlist", "guard", "host-events"],

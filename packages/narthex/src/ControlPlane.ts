@@ -1,7 +1,7 @@
 /** A control plane as its host holds it, and how it is made (docs/design/library.md). */
 import { type Client, type ClientOptions, createClient, type SessionJson } from "@narthex/api"
 import { FetchServer, handlers, type NodeHandler, readBasePath } from "@narthex/http/web"
-import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime, References } from "effect"
 import { layerControlPlane, layerCore, layerWork, type Services } from "./composition/layerControlPlane.ts"
 import { layerLog } from "./composition/logging.ts"
 import { invalidOptions, toFailure } from "./failures/failures.ts"
@@ -54,6 +54,9 @@ export const ControlPlane = {
   layerHttp
 }
 
+/** A host without Effect has no tracer, so nothing would read the spans. */
+const untraced = Layer.succeed(References.TracerEnabled, false)
+
 /** Any origin: the client's requests never leave the process. */
 const origin = "http://narthex.invalid"
 
@@ -73,7 +76,7 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
     layerWork(options).pipe(
       Layer.provideMerge(FetchServer.layer(grace)),
       Layer.provideMerge(layerCore(options)),
-      Layer.provideMerge(layerLog(options))
+      Layer.provideMerge(Layer.merge(layerLog(options), untraced))
     )
   )
   const built = await runtime.runPromiseExit(Effect.context<Services | FetchServer>())

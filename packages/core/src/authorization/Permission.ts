@@ -44,8 +44,16 @@ export const knownRoles: ReadonlyArray<KnownRole> = ["viewer", "member", "admin"
 
 const isKnown = (role: string): role is KnownRole => Object.hasOwn(ranked, role)
 
-/** The permissions of a role; none of an unknown one. */
-export const permissionsOf = (role: string): ReadonlySet<Permission> => new Set(isKnown(role) ? ranked[role] : [])
+const none: ReadonlySet<Permission> = new Set()
+const granted: Record<KnownRole, ReadonlySet<Permission>> = {
+  viewer: new Set(viewer),
+  member: new Set(member),
+  admin: new Set(admin),
+  owner: new Set(owner)
+}
+
+/** The permissions of a role; none of an unknown one. Callers share the sets. */
+export const permissionsOf = (role: string): ReadonlySet<Permission> => (isKnown(role) ? granted[role] : none)
 
 /** Does every permission of `other` belong to `role` too? A member cannot grant a role above their own. */
 export const coversRole = (role: string, other: string): boolean =>

@@ -14,6 +14,7 @@ import { KeyDigester } from "../keys/KeyDigester.ts"
 import { isKeySecret } from "../keys/KeySecret.ts"
 import { KeyUses } from "../keys/KeyUses.ts"
 import { InvalidCredential, SignInRequired, TokenExpired } from "../Refusals.ts"
+import { requestSpan } from "../requestSpan.ts"
 import type { StorageError } from "../StorageError.ts"
 import { SessionPolicy } from "../sessions/Session.ts"
 import { TokenSigner } from "../sessions/TokenSigner.ts"
@@ -90,7 +91,10 @@ export class Authentication extends Context.Service<
             kind: "session",
             session_id: session.id,
             expires_at,
-            permissions: new Set([...permissionsOf(claims.role)].filter((permission) => stored.has(permission))),
+            permissions:
+              claims.role === found.role
+                ? stored
+                : new Set([...permissionsOf(claims.role)].filter((permission) => stored.has(permission))),
             ...(yield* callerOf(found, claims.org_id, role))
           } satisfies AnyCaller
         })
@@ -116,11 +120,11 @@ export class Authentication extends Context.Service<
         })
 
         return Authentication.of({
-          authenticate: Effect.fn("Authentication.authenticate")(function* (credential, from) {
+          authenticate: Effect.fnUntraced(function* (credential, from) {
             return Redacted.value(credential).startsWith("nsk_")
               ? yield* byKey(credential, from)
               : yield* bySession(credential)
-          })
+          }, requestSpan("Authentication.authenticate"))
         })
       })
     )

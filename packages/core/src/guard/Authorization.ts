@@ -33,6 +33,7 @@ import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { NotFound, orNotFound, Refused } from "../Refusals.ts"
+import { requestSpan } from "../requestSpan.ts"
 import type { StorageError } from "../StorageError.ts"
 
 /** The objects that the path names. */
@@ -172,7 +173,7 @@ export class Authorization extends Context.Service<
       const refuseIf = (refusal: Refusal | undefined) => (refusal === undefined ? Effect.void : new Refused(refusal))
 
       return Authorization.of({
-        admit: Effect.fn("Authorization.admit")(function* (policy, caller, ids) {
+        admit: Effect.fnUntraced(function* (policy, caller, ids) {
           const refusal = decide(policy, caller, ids)
           // Steps 8 and 9 come after the whole of step 7, and the part of it that looks inside the branch is here.
           if (
@@ -182,12 +183,12 @@ export class Authorization extends Context.Service<
           )
             yield* insideBranch(policy, caller, ids)
           yield* refuseIf(refusal)
-        }),
-        find: Effect.fn("Authorization.find")(function* (policy, caller, ids) {
+        }, requestSpan("Authorization.admit")),
+        find: Effect.fnUntraced(function* (policy, caller, ids) {
           const found: Found = yield* lookUp(policy, caller, ids)
           yield* refuseIf(decideTarget(policy, caller, found.branch))
           return found
-        })
+        }, requestSpan("Authorization.find"))
       })
     })
   )
