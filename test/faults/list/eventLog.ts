@@ -141,8 +141,8 @@ export const eventLog: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "log-history-complete",
-        find: "complete: from >= trimmed",
-        put: "complete: from > trimmed",
+        find: "complete: range.after >= trimmed",
+        put: "complete: range.after > trimmed",
         why: "A history after the newest trimmed event is complete."
       },
       {

@@ -38,8 +38,8 @@ export const postgresEvents: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "sql-visible-project",
-        find: '${project ? "and project_id = $4" : ""}',
-        put: '${project ? "and project_id is not null" : ""}',
+        find: "and project_id = $${parameter}",
+        put: "and project_id is not null",
         why: "A project's history has that project's events."
       },
       {
@@ -121,20 +121,20 @@ export const postgresEvents: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "pg-log-history-limit",
-        find: "events: found.slice(0, limit),",
-        put: "events: found,",
+        find: "events: events.slice(0, limit),",
+        put: "events,",
         why: "A page has at most as many events as asked for."
       },
       {
         id: "pg-log-history-more",
-        find: "more: found.length > limit",
-        put: "more: found.length >= limit",
+        find: "more: events.length > limit",
+        put: "more: events.length >= limit",
         why: "A page that holds the rest says that there is no more."
       },
       {
         id: "pg-log-complete",
-        find: "(floor) => after < floor)",
-        put: "(floor) => after <= floor)",
+        find: "(id) => after < id)",
+        put: "(id) => after <= id)",
         why: "A history after the newest trimmed event is complete."
       }
     ]

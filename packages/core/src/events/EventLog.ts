@@ -21,6 +21,12 @@ export interface EventWindow {
   readonly floor: Option.Option<string>
 }
 
+export interface HistoryRange {
+  readonly after: string
+  /** `null`: up to the newest event. */
+  readonly before: string | null
+}
+
 export interface HistoryPage {
   readonly events: ReadonlyArray<LoggedEvent>
   /** The oldest id still kept in this scope. */
@@ -64,7 +70,7 @@ export class EventLog extends Context.Service<
     readonly newest: (
       org: OrgId,
       project: ProjectId | null,
-      range: { readonly after: string; readonly before: string | null },
+      range: HistoryRange,
       limit: number
     ) => Effect.Effect<HistoryPage, StorageError>
     /** Hints that there may be new events; readers poll as well. */
@@ -129,6 +135,27 @@ const orgOf = (log: Pick<Log, "orgs">, org: OrgId) => Option.getOrElse(HashMap.g
 
 const visible = (project: ProjectId | null) => (event: LoggedEvent) =>
   !event.internal && (project === null || event.project_id === project)
+
+/** A page of the events in the range. `take` takes at most so many of them, in the order of the page. */
+const pageOf = (
+  { events, trimmed }: OrgLog,
+  project: ProjectId | null,
+  range: HistoryRange,
+  limit: number,
+  take: (found: Chunk.Chunk<LoggedEvent>, count: number) => Chunk.Chunk<LoggedEvent>
+): HistoryPage => {
+  const { before } = range
+  const found = Chunk.filter(
+    after(events, range.after),
+    (event) => visible(project)(event) && (before === null || event.id < before)
+  )
+  return {
+    events: Chunk.toReadonlyArray(take(found, limit)),
+    oldest_id: Option.map(Chunk.findFirst(events, visible(project)), (event) => event.id),
+    complete: range.after >= trimmed,
+    more: Chunk.size(found) > limit
+  }
+}
 
 /** The newest id of these, else the newest trimmed one. */
 const lastOf = (org: OrgLog) =>
@@ -221,28 +248,11 @@ const makeMemory = (storage: MemoryStorage["Service"]): Effect.Effect<EventLog["
           )
         }),
       history: (org, project, from, limit) =>
-        Effect.map(log, (all) => {
-          const { events, trimmed } = orgOf(all, org)
-          const found = Chunk.filter(after(events, from), visible(project))
-          return {
-            events: Chunk.toReadonlyArray(Chunk.take(found, limit)),
-            oldest_id: Option.map(Chunk.findFirst(events, visible(project)), (event) => event.id),
-            complete: from >= trimmed,
-            more: Chunk.size(found) > limit
-          }
-        }),
-      newest: (org, project, { after: from, before }, limit) =>
-        Effect.map(log, (all) => {
-          const { events, trimmed } = orgOf(all, org)
-          const inRange = (event: LoggedEvent) => visible(project)(event) && (before === null || event.id < before)
-          const found = Chunk.filter(after(events, from), inRange)
-          return {
-            events: Chunk.toReadonlyArray(Chunk.reverse(Chunk.takeRight(found, limit))),
-            oldest_id: Option.map(Chunk.findFirst(events, visible(project)), (event) => event.id),
-            complete: from >= trimmed,
-            more: Chunk.size(found) > limit
-          }
-        }),
+        Effect.map(log, (all) => pageOf(orgOf(all, org), project, { after: from, before: null }, limit, Chunk.take)),
+      newest: (org, project, range, limit) =>
+        Effect.map(log, (all) =>
+          pageOf(orgOf(all, org), project, range, limit, (found, count) => Chunk.reverse(Chunk.takeRight(found, count)))
+        ),
       wakeups: Stream.fromPubSub(hints),
       wake: Effect.asVoid(PubSub.publish(hints, undefined)),
       trim: (before, keep) =>

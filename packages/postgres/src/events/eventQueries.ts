@@ -23,8 +23,12 @@ with floor as (${floor})
 select floor.id as floor, newest.* from floor left join lateral (
   select * from event_log where org_id = $1 and id > ${afterFloor} order by id desc limit $2) newest on true`
 
-/** What a stream may show: no internal events, and for a stream of a project (`$4`) the events of that project only. */
-const visible = (project: boolean) => `org_id = $1 and not internal ${project ? "and project_id = $4" : ""}`
+/**
+ * What a stream may show: no internal events, and for a stream of a project the events of that project only. `parameter`
+ * is the number of the project's parameter.
+ */
+const visible = (project: boolean, parameter = 4) =>
+  `org_id = $1 and not internal ${project ? `and project_id = $${parameter}` : ""}`
 
 /** Whether the scope has an event with `$2 < id <= $3`; trimmed ones count as present. `$4` is the project, if any. */
 export const scopeHasBetween = (project: boolean): string => `
@@ -43,16 +47,14 @@ from floor left join lateral (
 ) page on true`
 
 /** The last `$3` rows between `$2` and `$4`, newest first, else as `history`. `$5` is the project, if any. */
-export const newest = (project: boolean): string => {
-  const shown = `org_id = $1 and not internal ${project ? "and project_id = $5" : ""}`
-  return `
+export const newest = (project: boolean): string => `
 with floor as (${floor})
 select floor.id as floor, page.*, (
-  select id from event_log where ${shown} and id > ${afterFloor} order by id limit 1) as oldest_id
+  select id from event_log where ${visible(project, 5)} and id > ${afterFloor} order by id limit 1) as oldest_id
 from floor left join lateral (
-  select * from event_log where ${shown} and id > greatest($2, floor.id) and id < $4 order by id desc limit $3
+  select * from event_log
+  where ${visible(project, 5)} and id > greatest($2, floor.id) and id < $4 order by id desc limit $3
 ) page on true`
-}
 
 /**
  * Removes the oldest events that are before `$1` and not among the newest `$2` of their organization, at most 1,000 of
