@@ -5,6 +5,7 @@ import { authentication } from "./list/authentication.ts"
 import { client } from "./list/client.ts"
 import { commandLine } from "./list/commandLine.ts"
 import { consent } from "./list/consent.ts"
+import { consoleProject } from "./list/consoleProject.ts"
 import { contracts } from "./list/contracts.ts"
 import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
@@ -49,6 +50,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...commandLine,
   ...consent,
   ...contracts,
+  ...consoleProject,
   ...credentials,
   ...decisions,
   ...eventBroker,

@@ -9,16 +9,22 @@ import { Layer } from "effect"
 import { type ConsoleConfig, ConsoleSettings } from "./ConsoleConfig.ts"
 import { type ConsoleRoute, layerRoutes } from "./requests/ConsoleRoute.ts"
 import { layerMiddleware } from "./requests/middleware.tsx"
+import { allowlistRoutes } from "./routes/allowlistRoutes.tsx"
 import { apiKeyRoutes } from "./routes/apiKeyRoutes.tsx"
 import { assetRoutes } from "./routes/assetRoutes.ts"
+import { branchRoutes } from "./routes/branchRoutes.tsx"
 import { cliRoutes } from "./routes/cliRoutes.tsx"
 import { credentialRoutes } from "./routes/credentialRoutes.tsx"
+import { endpointRoutes } from "./routes/endpointRoutes.tsx"
 import { eventRoutes } from "./routes/eventRoutes.ts"
 import { invitationRoutes } from "./routes/invitationRoutes.tsx"
+import { operationRoutes } from "./routes/operationRoutes.tsx"
 import { organizationRoutes } from "./routes/organizationRoutes.ts"
 import { placeRoutes } from "./routes/placeRoutes.ts"
 import { projectListRoutes } from "./routes/projectListRoutes.tsx"
 import { projectRoutes } from "./routes/projectRoutes.tsx"
+import { projectSettingsRoutes } from "./routes/projectSettingsRoutes.tsx"
+import { sandboxRoutes } from "./routes/sandboxRoutes.tsx"
 import { signInRoutes } from "./routes/signInRoutes.tsx"
 import { themeRoutes } from "./routes/themeRoutes.ts"
 import { SealedCookies } from "./sessions/SealedCookies.ts"
@@ -32,7 +38,13 @@ const routes: ReadonlyArray<ConsoleRoute> = [
   ...invitationRoutes,
   ...projectListRoutes,
   ...projectRoutes,
+  ...branchRoutes,
+  ...sandboxRoutes,
   ...credentialRoutes,
+  ...endpointRoutes,
+  ...operationRoutes,
+  ...allowlistRoutes,
+  ...projectSettingsRoutes,
   ...apiKeyRoutes,
   ...cliRoutes,
   ...eventRoutes,

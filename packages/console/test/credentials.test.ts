@@ -26,14 +26,14 @@ const withCredentials = Effect.fnUntraced(function* (email: string, ...stuck: Re
 })
 
 layer(layerTestConsole(), { excludeTestServices: true })("credentials", (it) => {
-  it.effect("the page of a project leads to the credentials of each branch, which have no password", () =>
+  it.effect("the page of a branch leads to its credentials, which have no password", () =>
     Effect.gen(function* () {
       const { browser, here, home, open, project } = yield* withCredentials("lists@example.com", false)
-      const { text } = yield* go(() => browser.open(`${home}/projects/${project.id}`))
+      const { text } = yield* go(() => browser.open(`${home}/projects/${project.id}/branches/${project.branch_id}`))
       assert.include(text, `href="${here}"`)
       const page = yield* open
       assert.strictEqual(page.status, 200)
-      assert.match(page.text, /role_0.*read only.*valid.*ada@example\.com/s)
+      assert.match(page.text, /role_0.*valid.*read only.*ada@example\.com/s)
       assert.notInclude(page.text, "postgresql://")
     })
   )

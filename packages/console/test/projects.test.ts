@@ -1,4 +1,4 @@
-/** The pages of projects, with endpoints, connection strings and the IP allowlist. */
+/** The pages of projects: the list, the form for one, the overview with its connection string. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { ApiDouble } from "./support/ApiDouble.ts"
@@ -85,13 +85,13 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
 
   it.effect("the buttons of an endpoint start and suspend it", () =>
     Effect.gen(function* () {
-      const { open, post, project } = yield* withProject("endpoint@example.com")
+      const { here, open, post, project } = yield* withProject("endpoint@example.com")
       assert.match((yield* open).text, /suspended/)
-      const started = yield* post(`/endpoints/${project.endpoint_id}/start`, {})
-      assert.match(started.headers.get("location") ?? "", /\?done=endpoint-starting$/)
-      assert.match((yield* open).text, /Suspend the endpoint of main/)
+      const started = yield* post(`/endpoints/${project.endpoint_id}/start`, { return_to: here })
+      assert.strictEqual(started.headers.get("location"), `${here}?done=endpoint-starting`)
+      assert.match((yield* open).text, /endpoints\/[^"]*\/suspend"[\s\S]*?>Suspend</)
       yield* post(`/endpoints/${project.endpoint_id}/suspend`, {})
-      assert.match((yield* open).text, /Start the endpoint of main/)
+      assert.match((yield* open).text, /endpoints\/[^"]*\/start"[\s\S]*?>Start</)
     })
   )
 
@@ -113,95 +113,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
       state.orgs.get(org)?.members.set(person.id, "viewer")
       const page = yield* open
       assert.strictEqual(page.status, 200)
-      assert.notMatch(page.text, /Add rule|Start the endpoint/)
-    })
-  )
-})
-
-layer(layerTestConsole(), { excludeTestServices: true })("IP allowlist", (it) => {
-  it.effect("an empty allowlist says that the project is open, and names the command", () =>
-    Effect.gen(function* () {
-      const { text } = yield* (yield* withProject("open@example.com")).open
-      assert.match(text, /Open to any address/)
-      assert.match(text, /narthex ip-allow add &lt;cidr>/)
-    })
-  )
-
-  it.effect("a bare address in the form for a rule gets a prefix before it is sent", () =>
-    Effect.gen(function* () {
-      const { open, post, project } = yield* withProject("bare@example.com")
-      const added = yield* post("/ip-allow", { cidr: " 203.0.113.7 ", label: "office", hours: "" })
-      assert.strictEqual(added.status, 303)
-      yield* post("/ip-allow", { cidr: "2001:db8::1", label: "", hours: "8" })
-      assert.deepStrictEqual(project.rules, [
-        { cidr: "203.0.113.7/32", label: "office", ttl_seconds: null },
-        { cidr: "2001:db8::1/128", label: "", ttl_seconds: 28_800 }
-      ])
-      assert.match((yield* open).text, /Remove 203\.0\.113\.7\/32/)
-    })
-  )
-
-  it.effect("an invalid rule is shown at its field with the input kept", () =>
-    Effect.gen(function* () {
-      const { post, project } = yield* withProject("mistake@example.com")
-      const page = yield* post("/ip-allow", { cidr: "10.0.0.1/8", label: "typed", hours: "" })
-      assert.strictEqual(page.status, 422)
-      assert.match(page.text, /id="cidr-error">[^<]*did you mean 10\.0\.0\.0\/8/)
-      assert.match(page.text, /aria-describedby="cidr-hint cidr-error"/)
-      assert.strictEqual(fieldIn(page, "cidr"), "10.0.0.1/8")
-      assert.strictEqual(fieldIn(page, "label"), "typed")
-      const hours = yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "soon" })
-      assert.strictEqual(hours.status, 422)
-      assert.match(hours.text, /id="hours-error"/)
-      assert.strictEqual(project.rules.length, 0)
-    })
-  )
-
-  it.effect("'Add my address' adds the client address that the API sees", () =>
-    Effect.gen(function* () {
-      const { post, project } = yield* withProject("mine@example.com")
-      yield* post("/ip-allow", { use: "client-address", cidr: "", label: "me", hours: "" })
-      assert.deepStrictEqual(project.rules, [{ cidr: "127.0.0.1/32", label: "me", ttl_seconds: null }])
-    })
-  )
-
-  it.effect("removing a rule asks for confirmation only before the last one", () =>
-    Effect.gen(function* () {
-      const { open, post, project } = yield* withProject("remove@example.com")
-      yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "" })
-      yield* post("/ip-allow", { cidr: "192.0.2.0/24", label: "", hours: "" })
-      assert.notMatch((yield* open).text, /This is the last rule/)
-      yield* post("/ip-allow/remove", { cidr: "10.0.0.0/8" })
-      assert.deepStrictEqual(
-        project.rules.map(({ cidr }) => cidr),
-        ["192.0.2.0/24"]
-      )
-      assert.match((yield* open).text, /This is the last rule\. The project will accept connections from any address/)
-      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "../../other" })).status, 422)
-      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "" })).status, 422)
-      assert.strictEqual(project.rules.length, 1)
-      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "10.0.0.0/8" })).status, 303, "already removed")
-    })
-  )
-
-  it.effect("the page says when the project opens if every rule expires", () =>
-    Effect.gen(function* () {
-      const { open, post } = yield* withProject("opens@example.com")
-      yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "24" })
-      assert.match((yield* open).text, /Every rule expires/)
-      yield* post("/ip-allow", { cidr: "192.0.2.0/24", label: "", hours: "" })
-      assert.notMatch((yield* open).text, /Every rule expires/)
-    })
-  )
-
-  it.effect("resetting the allowlist asks for confirmation and names the consequence", () =>
-    Effect.gen(function* () {
-      const { open, post, project } = yield* withProject("reset@example.com")
-      yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "" })
-      const { text } = yield* open
-      assert.match(text, /<dialog id="reset-allowlist"[\s\S]*?will accept connections from any address/)
-      yield* post("/ip-allow/reset", {})
-      assert.strictEqual(project.rules.length, 0)
+      assert.notMatch(page.text, /New branch|>Start<|Add an endpoint/)
     })
   )
 })

@@ -1,12 +1,11 @@
 /** Pages as functions from data to markup: their texts in each state, and that data is escaped. */
 import { assert, describe, it } from "@effect/vitest"
-import { EndpointRecord, OperationRecord, OwnInvitationRecord, RulesInForce } from "@narthex/api"
+import { EndpointRecord, OperationRecord, OwnInvitationRecord } from "@narthex/api"
 import { Schema } from "effect"
 import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
 import { Field } from "../src/components/Field.tsx"
 import { Activity } from "../src/views/Activity.tsx"
-import { AllowlistEditor } from "../src/views/Allowlist.tsx"
 import { ApiKeysPage } from "../src/views/ApiKeys.tsx"
 import { InvitationsPage } from "../src/views/Invitations.tsx"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../src/views/Landing.tsx"
@@ -147,42 +146,6 @@ describe("API keys", () => {
       )
     assert.notMatch(page(), /<dialog id="create-key"[^>]* open/)
     assert.match(page({ name: "wrong" }), /<dialog id="create-key"[^>]* open/)
-  })
-})
-
-describe("an allowlist", () => {
-  const decode = Schema.decodeUnknownSync(RulesInForce)
-  const rule = (cidr: string, expires_at: string | null) => ({
-    cidr,
-    label: hostile,
-    created_at: at,
-    created_by: { id: "u", email: "ada@example.com" },
-    expires_at
-  })
-  const editor = (rules: ReadonlyArray<unknown>, opens_at: string | null, mayChange = true) =>
-    render(
-      <AllowlistEditor
-        allowlist={decode({ rules, restricted: rules.length > 0, opens_at })}
-        draft={{ cidr: "", label: "", hours: "" }}
-        action="/x"
-        mayChange={mayChange}
-      />
-    )
-
-  it("the allowlist warns when every rule expires", () => {
-    assert.match(editor([rule("10.0.0.0/8", at)], at), /Every rule expires\. From .*2026-11-20 12:00 UTC/)
-    assert.notMatch(editor([rule("10.0.0.0/8", null)], null), /Every rule expires/)
-  })
-
-  it("the allowlist asks for confirmation before the last rule is removed, and only then", () => {
-    assert.match(editor([rule("10.0.0.0/8", null)], null), /This is the last rule/)
-    const two = editor([rule("10.0.0.0/8", null), rule("192.0.2.0/24", null)], null)
-    assert.notMatch(two, /This is the last rule/)
-    assert.notInclude(two, "<script>alert")
-  })
-
-  it("the allowlist has no form for a person who may not change it", () => {
-    assert.notMatch(editor([rule("10.0.0.0/8", null)], null, false), /<form|<dialog/)
   })
 })
 

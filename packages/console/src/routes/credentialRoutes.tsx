@@ -1,31 +1,17 @@
 /** The page of a branch's database credentials, and the form that revokes one. */
-import { parseBranchId, parseProjectId } from "@narthex/api"
 import { Effect } from "effect"
-import { calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
+import { calling, refusedWith } from "../api/ApiRefusal.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
-import { noticeIn, withNotice } from "../requests/notices.ts"
-import { inOrganization, type Visit } from "../requests/Visit.ts"
-import { CredentialsPage } from "../views/Credentials.tsx"
-import { page, seeOther } from "../web/answer.tsx"
+import { branchIn, done, inProject, type ProjectVisit, propsOf, type Refused, shown } from "../requests/inProject.ts"
+import { CredentialsPage } from "../views/project/Credentials.tsx"
+import { page } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-const branchOf = (visit: Visit) =>
-  Effect.all({
-    project_id: idOrNotFound(parseProjectId(visit.param("project_id"))),
-    branch_id: idOrNotFound(parseBranchId(visit.param("branch_id")))
-  })
-
-interface State {
-  readonly status: number
-  readonly problem?: string
-}
-
-const credentialsPage = Effect.fnUntraced(function* (visit: Visit, state: State = { status: 200 }) {
-  const params = yield* branchOf(visit)
+const credentialsPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: Refused = shown) {
+  const params = yield* branchIn(visit)
   const cursor = visit.query.get("cursor")
-  const [{ project }, { branch }, { credentials, pagination }] = yield* Effect.all(
+  const [{ branch }, { credentials, pagination }] = yield* Effect.all(
     [
-      calling((api) => api.projects.get({ params })),
       calling((api) => api.branches.get({ params })),
       calling((api) => api.branches.credentials({ params, query: cursor === null ? {} : { cursor } }))
     ],
@@ -33,13 +19,10 @@ const credentialsPage = Effect.fnUntraced(function* (visit: Visit, state: State 
   )
   return page(
     <CredentialsPage
-      frame={visit.frame}
-      project={project}
+      {...propsOf(visit, state)}
       branch={branch}
       credentials={credentials}
       next_cursor={pagination.next_cursor}
-      notice={noticeIn(visit.query)}
-      problem={state.problem}
     />,
     { status: state.status }
   )
@@ -52,17 +35,17 @@ const roleForm = /^role_[a-z0-9]+$/
 const unconfirmed = refusedWith("unavailable", "resource_busy", "conflict")
 
 /** Revoking a role that is gone succeeds. */
-const revoke = inOrganization((visit) =>
+const revoke = inProject((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read
     const role = form.text("role")
-    const params = yield* branchOf(visit)
-    const here = `${visit.home}/projects/${params.project_id}/branches/${params.branch_id}/credentials`
+    const params = yield* branchIn(visit)
+    const here = `${visit.here}/branches/${params.branch_id}/credentials`
     if (!roleForm.test(role))
       return yield* credentialsPage(visit, { status: 422, problem: "Choose a credential of the list." })
     return yield* calling((api) => api.branches.revokeCredential({ params: { ...params, role } })).pipe(
       Effect.catchIf(refusedWith("not_found"), () => calling((api) => api.branches.get({ params }))),
-      Effect.as(seeOther(withNotice(here, "credential-revoked"))),
+      Effect.as(done(here, "credential-revoked")),
       Effect.catchIf(unconfirmed, ({ detail, status }) => credentialsPage(visit, { status, problem: detail }))
     )
   })
@@ -71,6 +54,6 @@ const revoke = inOrganization((visit) =>
 const path = "/orgs/:org_id/projects/:project_id/branches/:branch_id/credentials"
 
 export const credentialRoutes: ReadonlyArray<ConsoleRoute> = [
-  { method: "GET", path, answer: inOrganization((visit) => credentialsPage(visit)) },
+  { method: "GET", path, answer: inProject((visit) => credentialsPage(visit)) },
   { method: "POST", path: `${path}/revoke`, answer: revoke }
 ]

@@ -27,14 +27,43 @@ export interface Held {
 export interface StoredProject {
   readonly id: string
   readonly org_id: string
-  readonly name: string
+  name: string
   readonly region_id: string
   readonly branch_id: string
   readonly endpoint_id: string
   endpoint_state: "idle" | "active"
   readonly rules: Array<StoredRule>
   readonly credentials: Array<StoredCredential>
-  readonly operations: Array<{ readonly id: string; readonly action: string }>
+  readonly operations: Array<StoredOperation>
+  /** Without the first, main. */
+  readonly branches: Array<StoredBranch>
+  /** Without the first, that of main. */
+  readonly endpoints: Array<StoredEndpoint>
+}
+
+export interface StoredOperation {
+  readonly id: string
+  readonly action: string
+  /** Left out: finished. */
+  readonly status?: string
+  readonly error?: string
+  readonly branch_id?: string
+}
+
+export interface StoredBranch {
+  readonly id: string
+  readonly parent_id: string
+  name: string
+  protected: boolean
+  expires_at: string | null
+}
+
+export interface StoredEndpoint {
+  readonly id: string
+  readonly branch_id: string
+  readonly type: string
+  disabled: boolean
+  timeout: number
 }
 
 export interface StoredCredential {
@@ -68,7 +97,7 @@ export interface StoredInvitation {
 }
 
 const alphabet = "0123456789abcdefghjkmnpqrstvwxyz"
-const ulid = () => `0${Array.from(randomBytes(25), (byte) => alphabet[byte % 32]).join("")}`
+export const ulid = () => `0${Array.from(randomBytes(25), (byte) => alphabet[byte % 32]).join("")}`
 
 export class DoubleState {
   /** Trusted issuers, by the id of the provider. */
@@ -127,7 +156,9 @@ export class DoubleState {
       endpoint_state: "idle",
       rules: [],
       credentials: [],
-      operations: [{ id: randomUUID(), action: "create_timeline" }]
+      operations: [{ id: randomUUID(), action: "create_timeline" }],
+      branches: [],
+      endpoints: []
     }
     this.projects.set(project.id, project)
     return project

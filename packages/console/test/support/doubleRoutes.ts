@@ -8,6 +8,7 @@ import type { Answered } from "./ApiDouble.ts"
 import type { DoubleState, Held } from "./DoubleState.ts"
 import { credentialCalls } from "./doubleCredentials.ts"
 import { ownInvitations } from "./doubleInvitations.ts"
+import { projectCalls } from "./doubleProject.ts"
 import * as view from "./doubleViews.ts"
 
 interface Call {
@@ -72,7 +73,15 @@ const withOwnToken = (state: DoubleState, path: string, held: Held): Answered =>
   return ok(answerFor(state, token))
 }
 
-const permissions = ["read", "own_keys", "create_projects", "change_projects", "mint_read_write", "mint_read_only"]
+const permissions = [
+  "read",
+  "own_keys",
+  "create_projects",
+  "change_projects",
+  "mint_read_write",
+  "mint_read_only",
+  "delete_projects"
+]
 
 const selfCalls = (state: DoubleState, { body, headers, method, url }: Call, held: Held): Answered | undefined => {
   const { org, person } = held
@@ -213,20 +222,22 @@ const inOrganization = (state: DoubleState, call: Call, held: Held, response: Se
 
 const inProject = (
   state: DoubleState,
-  { body, method, rest }: Call & { readonly rest: string },
+  { body, method, rest, url }: Call & { readonly rest: string },
   project: DoubleState["projects"] extends Map<string, infer P> ? P : never,
   { person }: Held,
   response: ServerResponse
 ): Answered => {
   const endpoint = `/endpoints/${project.endpoint_id}`
   const given = fields(body)
+  const inside = projectCalls(project, { given, method, query: url.searchParams, rest })
+  if (inside !== undefined) return "refused" in inside ? problem(inside.refused, inside.detail) : inside
   switch (`${method} ${rest}`) {
     case "GET ":
+    case "PATCH ":
       return ok({ project: view.projectView(project) })
-    case "GET /branches":
-      return ok({ branches: [view.branchView(project)], pagination })
-    case "GET /endpoints":
-      return ok({ endpoints: [view.endpointView(project)], pagination })
+    case "DELETE ":
+      state.projects.delete(project.id)
+      return ok({ operations: [] }, 202)
     case "GET /operations":
       return ok({ operations: project.operations.map((it) => view.operationView(project, it)), pagination })
     case "GET /ip-allow":
@@ -255,8 +266,6 @@ const inProject = (
       })
       return ok({ endpoint: view.endpointView(project), operations: [] })
     }
-    case `GET /branches/${project.branch_id}`:
-      return ok({ branch: view.branchView(project) })
     case "GET /events":
       return stream(state, response)
   }

@@ -16,8 +16,11 @@ import type {
   DoubleState,
   Held,
   Person,
+  StoredBranch,
   StoredCredential,
+  StoredEndpoint,
   StoredKey,
+  StoredOperation,
   StoredProject,
   StoredRule
 } from "./DoubleState.ts"
@@ -106,22 +109,57 @@ export const endpointView = ({ branch_id, endpoint_id, endpoint_state, id, regio
     updated_at: at
   })
 
-export const operationView = (project: StoredProject, { action, id }: StoredProject["operations"][number]) =>
+/** A branch other than main. */
+export const furtherBranch = (project: StoredProject, { expires_at, id, name, ...more }: StoredBranch) => ({
+  ...branchView(project),
+  id,
+  name,
+  default: false,
+  parent_id: more.parent_id,
+  protected: more.protected,
+  expires_at,
+  created_by: { id: "u", email: "ada@example.com" }
+})
+
+/** An endpoint other than that of main. */
+export const furtherEndpoint = (
+  project: StoredProject,
+  { branch_id, disabled, id, timeout, type }: StoredEndpoint
+) => ({
+  ...endpointView(project),
+  id,
+  branch_id,
+  type,
+  disabled,
+  suspend_timeout_seconds: timeout,
+  host: `${id}.${project.region_id}.localhost`
+})
+
+export const operationView = (
+  project: StoredProject,
+  {
+    action,
+    branch_id,
+    error = null,
+    id,
+    status = "finished"
+  }: Omit<StoredOperation, "error"> & { error?: string | null }
+) =>
   checked(OperationRecord)({
     id,
     project_id: project.id,
-    branch_id: project.branch_id,
+    branch_id: branch_id ?? project.branch_id,
     endpoint_id: null,
     action,
-    status: "finished",
-    error: null,
+    status,
+    error,
     failures_count: 0,
     retry_at: null,
     initiator: { type: "user", id: "u", name: "ada@example.com" },
     created_at: at,
     updated_at: at,
     started_at: at,
-    finished_at: at
+    finished_at: status === "finished" ? "2026-11-20T12:00:01.200Z" : null
   })
 
 export const credentialView = (project: StoredProject, { access, role }: StoredCredential) =>

@@ -1,0 +1,181 @@
+/** The page of a project's allowlist, and the forms that add, edit, remove and check. */
+import { AddIpRule, contains, parseCidrOrAddress } from "@narthex/api"
+import { Clock, DateTime, Effect, Option, Result } from "effect"
+import { type ApiRefused, calling, refusedWith } from "../api/ApiRefusal.ts"
+import { payload, wholeNumber } from "../api/payload.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
+import {
+  done,
+  inProject,
+  type ProjectVisit,
+  propsOf,
+  type Refused,
+  refusedInput,
+  refusedNow,
+  refusedOrGone,
+  shown
+} from "../requests/inProject.ts"
+import { readOwnAddress } from "../requests/projectReads.ts"
+import { AllowlistPage } from "../views/project/Allowlist.tsx"
+import type { AllowlistDraft, AllowlistPageProps, Checked } from "../views/project/AllowlistRules.tsx"
+import type { RuleShown } from "../views/records.ts"
+import { page } from "../web/answer.tsx"
+import { Form } from "../web/Form.ts"
+
+type State = Refused & Partial<Pick<AllowlistPageProps, "draft" | "edited" | "errors" | "locksOut">>
+
+const emptyDraft: AllowlistDraft = { cidr: "", label: "", hours: "" }
+
+const millisecondsInHour = 3_600_000
+
+/** A rule as the form has it. Its remaining lifetime is rounded up. */
+const draftOf = ({ cidr, expires_at, label }: RuleShown, now: number): AllowlistDraft => ({
+  cidr,
+  label,
+  hours: Option.match(expires_at, {
+    onNone: () => "",
+    onSome: (at) => `${Math.max(1, Math.ceil((DateTime.toEpochMillis(at) - now) / millisecondsInHour))}`
+  })
+})
+
+const check = (visit: ProjectVisit, address: string) =>
+  calling((api) => api.ipAllow.check({ params: visit.params, query: { address } })).pipe(
+    Effect.map(({ allowed, matched }): Checked => ({ address, allowed, matched })),
+    Effect.catchIf(refusedWith("invalid_request"), () =>
+      Effect.succeed<Checked>({
+        address,
+        allowed: null,
+        matched: null,
+        error: "Enter one address without port, as 203.0.113.9 or 2001:db8::1."
+      })
+    )
+  )
+
+const allowlistPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: State = shown) {
+  const address = visit.query.get("address")?.trim() ?? ""
+  const [allowlist, own, checked, now] = yield* Effect.all(
+    [
+      calling((api) => api.ipAllow.list({ params: visit.params })),
+      // Without it the page does not warn.
+      Effect.orElseSucceed(readOwnAddress, () => null),
+      address === "" ? Effect.succeed(null) : check(visit, address),
+      Clock.currentTimeMillis
+    ],
+    { concurrency: "unbounded" }
+  )
+  const wanted = visit.query.get("edit")
+  const rule = state.draft === undefined ? allowlist.rules.find(({ cidr }) => cidr === wanted) : undefined
+  return page(
+    <AllowlistPage
+      {...propsOf(visit, state)}
+      allowlist={allowlist}
+      own={own}
+      checked={checked}
+      draft={state.draft ?? (rule === undefined ? emptyDraft : draftOf(rule, now))}
+      edited={state.edited ?? rule?.cidr ?? null}
+      errors={state.errors ?? {}}
+      locksOut={state.locksOut ?? false}
+    />,
+    { status: state.status }
+  )
+})
+
+/** The canonical network, with a prefix for a bare address. Text that is neither goes to the API, which refuses it. */
+const network = (text: string): string => Result.getOrElse(parseCidrOrAddress(text), () => text)
+
+const ruleErrors = (refusal: ApiRefused) => {
+  if (refusal.code === "malformed_cidr" || refusal.about("cidr") !== undefined) return { cidr: refusal.detail }
+  if (refusal.about("ttl_seconds") !== undefined) return { hours: "Enter a whole number of hours from 1 to 87600." }
+  return refusal.about("label") === undefined ? { cidr: refusal.detail } : { label: "Use at most 256 characters." }
+}
+
+/** Codes of what the person can correct in the form. */
+const correctable: ReadonlySet<string> = new Set(["malformed_cidr", "invalid_request", "conflict"])
+
+/** Whether the rule is the first one and does not hold the visitor's address. */
+const wouldLockOut = Effect.fnUntraced(function* (visit: ProjectVisit, cidr: string) {
+  const parsed = parseCidrOrAddress(cidr)
+  if (Result.isFailure(parsed)) return false
+  const [{ restricted }, own] = yield* Effect.all([
+    calling((api) => api.ipAllow.list({ params: visit.params })),
+    Effect.orElseSucceed(readOwnAddress, () => null)
+  ])
+  return !restricted && own !== null && !contains(parsed.success, own)
+})
+
+/** Adds the rule of the form, or replaces the one of the same network. */
+const putRule = inProject((visit) =>
+  Effect.gen(function* () {
+    const form = yield* Form.read
+    const { params } = visit
+    const edited = form.text("edited")
+    const cidr = form.text("use") === "client-address" ? yield* readOwnAddress : form.text("cidr")
+    const draft: AllowlistDraft = { cidr, label: form.text("label"), hours: form.text("hours") }
+    return yield* Effect.gen(function* () {
+      const body = yield* payload(AddIpRule, {
+        cidr: network(draft.cidr),
+        label: draft.label,
+        ...(draft.hours === "" ? {} : { ttl_seconds: wholeNumber(draft.hours) * 3600 })
+      })
+      if (form.text("confirmed") !== "true" && (yield* wouldLockOut(visit, draft.cidr)))
+        return yield* allowlistPage(visit, { status: 409, draft, locksOut: true })
+      // The visitor's address first: the list is never without it.
+      if (form.text("with_own") === "true") {
+        const own = yield* payload(AddIpRule, { cidr: network(yield* readOwnAddress), label: "" })
+        yield* calling((api) => api.ipAllow.add({ params, payload: own }))
+      }
+      yield* calling((api) => api.ipAllow.add({ params, payload: body }))
+      return done(`${visit.here}/ip-allow`, edited === "" ? "rule-added" : "rule-changed")
+    }).pipe(
+      Effect.catchIf(refusedInput, (refusal) =>
+        allowlistPage(visit, {
+          status: refusal.status,
+          draft,
+          ...(edited === "" ? {} : { edited }),
+          ...(correctable.has(refusal.code) ? { errors: ruleErrors(refusal) } : { problem: refusal.detail })
+        })
+      )
+    )
+  })
+)
+
+/** Removing a rule that no longer exists succeeds. */
+const removeRule = inProject((visit) =>
+  Effect.gen(function* () {
+    const form = yield* Form.read
+    const parsed = parseCidrOrAddress(form.text("cidr"))
+    // Only text that parses may become part of a path.
+    if (Result.isFailure(parsed)) return yield* allowlistPage(visit, { status: 422, problem: parsed.failure.message })
+    const removed = done(`${visit.here}/ip-allow`, "rule-removed")
+    return yield* calling((api) => api.ipAllow.remove({ params: { ...visit.params, cidr: parsed.success } })).pipe(
+      Effect.as(removed),
+      Effect.catchIf(refusedOrGone, ({ detail, status }) =>
+        status === 404 ? Effect.succeed(removed) : allowlistPage(visit, { status, problem: detail })
+      )
+    )
+  })
+)
+
+const resetRules = inProject((visit) =>
+  Effect.gen(function* () {
+    const form = yield* Form.read
+    if (form.text("typed") !== visit.project.name)
+      return yield* allowlistPage(visit, {
+        status: 422,
+        problem: `No rule was removed. Type the name of the project, ${visit.project.name}, to confirm.`
+      })
+    return yield* calling((api) => api.ipAllow.reset({ params: visit.params, query: {} })).pipe(
+      Effect.as(done(`${visit.here}/ip-allow`, "rules-reset")),
+      Effect.catchIf(refusedNow, ({ detail, status }) => allowlistPage(visit, { status, problem: detail }))
+    )
+  })
+)
+
+const path = "/orgs/:org_id/projects/:project_id/ip-allow"
+
+export const allowlistRoutes: ReadonlyArray<ConsoleRoute> = [
+  { method: "GET", path, answer: inProject((visit) => allowlistPage(visit)) },
+  { method: "POST", path, answer: putRule },
+  { method: "POST", path: `${path}/remove`, answer: removeRule },
+  { method: "POST", path: `${path}/reset`, answer: resetRules }
+]

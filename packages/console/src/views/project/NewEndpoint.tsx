@@ -1,0 +1,69 @@
+/** The form for an endpoint. */
+import { Actions } from "../../components/Actions.tsx"
+import { Card } from "../../components/Card.tsx"
+import { summaryOf } from "../../components/ErrorSummary.tsx"
+import { Field } from "../../components/Field.tsx"
+import { Page } from "../../shell/Page.tsx"
+import type { BranchShown } from "../records.ts"
+import { suspendTimeouts } from "./lifetimes.ts"
+import { inSection, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
+
+export interface EndpointDraft {
+  readonly branch: string
+  readonly type: string
+  /** Seconds. */
+  readonly timeout: string
+}
+
+export interface NewEndpointPageProps extends ProjectPageProps {
+  readonly branches: ReadonlyArray<BranchShown>
+  readonly draft: EndpointDraft
+  readonly errors?: { readonly branch?: string | undefined; readonly form?: string | undefined }
+  readonly form_token: string
+}
+
+export const NewEndpointPage = (props: NewEndpointPageProps) => {
+  const { branches, draft, errors = {}, form_token } = props
+  const here = pathOf(props)
+  return (
+    <Page {...inSection(props, "endpoints")} title="New endpoint" errors={summaryOf(errors)} narrow>
+      <Card id="endpoint" title="Endpoint">
+        <form method="post" action={`${here}/endpoints`} class="form">
+          <input type="hidden" name="form_token" value={form_token} />
+          <Field
+            name="branch"
+            label="Branch"
+            choices={branches.map(({ id, name }) => ({ value: id, label: name }))}
+            value={draft.branch}
+            error={errors.branch}
+          />
+          <Field
+            name="type"
+            label="Access"
+            choices={[
+              { value: "read_write", label: "read and write" },
+              { value: "read_only", label: "read only" }
+            ]}
+            value={draft.type}
+            hint="A branch has one endpoint that writes. Through a read-only one nothing can be changed, whatever the password."
+          />
+          <Field
+            name="timeout"
+            label="Suspends after"
+            choices={suspendTimeouts}
+            value={draft.timeout}
+            hint="So long without a query, then its compute stops. The next connection starts it."
+          />
+          <Actions>
+            <button type="submit" class="primary">
+              Add endpoint
+            </button>
+            <a class="button" href={`${here}/endpoints`}>
+              Cancel
+            </a>
+          </Actions>
+        </form>
+      </Card>
+    </Page>
+  )
+}

@@ -1,0 +1,100 @@
+/** The operations of a project: what was done, by whom, how long it took, why it failed. */
+import { Empty } from "../../components/Empty.tsx"
+import { LiveRegion } from "../../components/LiveRegion.tsx"
+import { Pager } from "../../components/Pager.tsx"
+import { State } from "../../components/State.tsx"
+import { Table } from "../../components/Table.tsx"
+import { Ago } from "../../components/Times.tsx"
+import { Page } from "../../shell/Page.tsx"
+import { sentenceOf } from "../eventWords.ts"
+import { type BranchShown, type OperationShown, words } from "../records.ts"
+import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
+import { duration, namesIn, Said } from "./Said.tsx"
+
+export interface OperationsPageProps extends ProjectPageProps {
+  readonly operations: ReadonlyArray<OperationShown>
+  readonly branches: ReadonlyArray<BranchShown>
+  readonly next_cursor: string | null
+  /** The cursor of the page itself; `null`: the newest. */
+  readonly cursor: string | null
+}
+
+/** Promises of the platform, which are not cancelled (docs/design/operations.md O17). */
+const kept = new Set(["delete_timeline", "delete_compute", "apply_config"])
+
+export const mayBeCancelled = ({ action, status }: OperationShown): boolean =>
+  (status === "scheduling" || status === "running") && !kept.has(action)
+
+/** A status as people say it. */
+const statusWord = (status: string): string =>
+  status === "scheduling" ? "waiting" : status === "error" ? "failed" : words(status)
+
+export const OperationsPage = (props: OperationsPageProps) => {
+  const { branches, cursor, frame, next_cursor, operations, project } = props
+  const here = `${pathOf(props)}/operations`
+  const names = namesIn(project, branches)
+  const change = mayChange(frame)
+  const page = cursor === null ? here : `${here}?cursor=${encodeURIComponent(cursor)}`
+  return (
+    <Page
+      {...inSection(props, "operations")}
+      title="Operations"
+      lead={
+        <span>
+          Work that takes time: branches that are copied, computes that start and stop.{" "}
+          {cursor === null ? (
+            <LiveRegion src={`/api/projects/${project.id}/events`} page={page} regions={["operations"]} />
+          ) : null}
+        </span>
+      }
+    >
+      <div class="stack" id="operations">
+        <Table
+          label="Operations"
+          columns={[
+            { head: "What" },
+            { head: "State", phone: "aside" },
+            { head: "Took", align: "end" },
+            { head: "When", align: "end" },
+            { head: "Actions", quiet: true, align: "end" }
+          ]}
+          rows={operations.map((operation) => {
+            const { error, tone } = sentenceOf(operation, names)
+            return {
+              key: operation.id,
+              cells: [
+                <>
+                  <span class="said">
+                    <Said operation={operation} names={names} />
+                  </span>
+                  {error === null ? null : <span class="under bad">{error}</span>}
+                </>,
+                <State tone={tone}>{statusWord(operation.status)}</State>,
+                duration(operation) ?? "",
+                <Ago at={operation.created_at} />,
+                change && mayBeCancelled(operation) ? (
+                  <form method="post" action={`${here}/${operation.id}/cancel`}>
+                    <button type="submit" id={`cancel-${operation.id}`}>
+                      Cancel
+                    </button>
+                  </form>
+                ) : (
+                  ""
+                )
+              ]
+            }
+          })}
+          empty={
+            <Empty title="No operations">
+              <p>Nothing has happened in this project yet.</p>
+            </Empty>
+          }
+        />
+      </div>
+      <Pager
+        next={next_cursor === null ? null : `${here}?cursor=${encodeURIComponent(next_cursor)}`}
+        previous={cursor === null ? null : here}
+      />
+    </Page>
+  )
+}

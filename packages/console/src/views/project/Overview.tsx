@@ -1,0 +1,158 @@
+/**
+ * The overview of a project: is it up, how does one connect, what happened last, who may connect, which branches there
+ * are.
+ */
+import { Option } from "effect"
+import { Card } from "../../components/Card.tsx"
+import { CopyField } from "../../components/CopyField.tsx"
+import { Icon } from "../../components/Icon.tsx"
+import { LiveRegion } from "../../components/LiveRegion.tsx"
+import { State } from "../../components/State.tsx"
+import { Ago, Time } from "../../components/Times.tsx"
+import { Page } from "../../shell/Page.tsx"
+import {
+  type AllowlistShown,
+  type BranchShown,
+  type EndpointShown,
+  endpointState,
+  type OperationShown
+} from "../records.ts"
+import { BranchTable } from "./BranchTable.tsx"
+import { mainEndpoint } from "./branchTree.ts"
+import { Connect, type Picked } from "./Connect.tsx"
+import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
+import { History, namesIn } from "./Said.tsx"
+
+export interface OverviewPageProps extends ProjectPageProps {
+  readonly branches: ReadonlyArray<BranchShown>
+  readonly endpoints: ReadonlyArray<EndpointShown>
+  readonly operations: ReadonlyArray<OperationShown>
+  readonly allowlist: AllowlistShown
+  readonly picked: Picked
+  /** The visitor's address, and whether the project accepts it; `null`: the address is not known. */
+  readonly address: { readonly text: string; readonly allowed: boolean } | null
+  readonly form_token: string
+}
+
+/** So many branches are shown; of more, the card links to all. */
+const shownBranches = 8
+
+export const OverviewPage = (props: OverviewPageProps) => {
+  const { allowlist, branches, endpoints, frame, operations, project } = props
+  const here = pathOf(props)
+  const change = mayChange(frame)
+  const endpoint = mainEndpoint(project.default_branch_id, endpoints)
+  const state = endpoint === undefined ? { word: "no endpoint", tone: "idle" as const } : endpointState(endpoint)
+  return (
+    <Page
+      {...inSection(props, "overview", { counts: { branches: branches.length, rules: allowlist.rules.length } })}
+      title={project.name}
+      lead={
+        <>
+          <span id="project-state">
+            <State tone={state.tone}>{state.word === "suspended" ? "suspended, wakes on connect" : state.word}</State>
+          </span>
+          <span>{project.region_id}</span>
+          <span>
+            Created <Ago at={project.created_at} />
+          </span>
+          <CopyField id="project-id" label="Copy the project's ID" text={project.id} />
+        </>
+      }
+      actions={
+        change ? (
+          <>
+            <a class="button" href={`${here}/branches/new`}>
+              New branch
+            </a>
+            {endpoint === undefined ? null : <Switch endpoint={endpoint} here={here} />}
+          </>
+        ) : null
+      }
+    >
+      <Connect
+        here={here}
+        branches={branches}
+        endpoints={endpoints}
+        picked={props.picked}
+        mayChange={change}
+        mayWrite={frame.permissions.includes("mint_read_write")}
+        form_token={props.form_token}
+        address={props.address}
+      />
+      <div class="columns aside">
+        <Card id="branches" title="Branches" more={<a href={`${here}/branches`}>All branches</a>}>
+          <BranchTable
+            branches={branches}
+            endpoints={endpoints}
+            here={here}
+            mayChange={change}
+            actions={false}
+            limit={shownBranches}
+          />
+        </Card>
+        <div class="stack">
+          <Card id="who" title="Who may connect" more={<a href={`${here}/ip-allow`}>{change ? "Edit" : "Show"}</a>}>
+            <WhoMayConnect allowlist={allowlist} address={props.address} />
+          </Card>
+          <Card
+            id="activity-card"
+            title="Activity"
+            more={
+              <LiveRegion
+                src={`/api/projects/${project.id}/events`}
+                page={here}
+                regions={["project-state", "branches-table", "activity"]}
+              />
+            }
+          >
+            <div id="activity">
+              <History operations={operations} names={namesIn(project, branches)} />
+            </div>
+            <a href={`${here}/operations`}>All operations</a>
+          </Card>
+        </div>
+      </div>
+    </Page>
+  )
+}
+
+/** Starts or suspends the compute of the default branch. */
+const Switch = ({ endpoint, here }: { readonly endpoint: EndpointShown; readonly here: string }) => {
+  const runs = endpoint.current_state === "active" && endpoint.pending_state !== "idle"
+  return (
+    <form method="post" action={`${here}/endpoints/${endpoint.id}/${runs ? "suspend" : "start"}`}>
+      <input type="hidden" name="return_to" value={here} />
+      <button type="submit">{runs ? "Suspend" : "Start"}</button>
+    </form>
+  )
+}
+
+const networks = (count: number) => (count === 1 ? "1 network" : `${count} networks`)
+
+const WhoMayConnect = ({ address, allowlist }: Pick<OverviewPageProps, "address" | "allowlist">) => {
+  const { opens_at, restricted, rules } = allowlist
+  if (!restricted)
+    return (
+      <>
+        <p class="line">
+          <Icon name="globe" /> Any address
+        </p>
+        <p class="note">The allowlist is empty, so only the password protects the data.</p>
+      </>
+    )
+  const own = address === null ? "" : address.allowed ? ", yours among them" : ", yours is not among them"
+  return (
+    <>
+      <p class={`line ${address?.allowed === false ? "bad" : "good"}`}>
+        <Icon name={address?.allowed === false ? "warning" : "shield"} /> {networks(rules.length)}
+        {own}
+      </p>
+      {Option.isSome(opens_at) ? (
+        <p class="note">
+          Every rule expires: from <Time at={opens_at.value} /> on, any address may connect.
+        </p>
+      ) : null}
+    </>
+  )
+}

@@ -1,0 +1,213 @@
+/** The allowlist of a project, and its settings. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { fieldIn } from "../support/Browser.ts"
+import { layerTestConsole } from "../support/Console.ts"
+import { withProject } from "../support/projectVisit.ts"
+
+/** The form for a rule, sent by a person who has answered the question about their own address. */
+const rule = (cidr: string, more: Readonly<Record<string, string>> = {}) => ({
+  cidr,
+  label: "",
+  hours: "",
+  confirmed: "true",
+  ...more
+})
+
+layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) => {
+  it.effect("an empty allowlist says that the project is open, and names the command", () =>
+    Effect.gen(function* () {
+      const { text } = yield* (yield* withProject("open@example.com")).open("/ip-allow")
+      assert.match(text, /Open to any address/)
+      assert.match(text, /narthex ip-allow add &lt;cidr>/)
+    })
+  )
+
+  it.effect("a bare address in the form for a rule gets a prefix before it is sent", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("bare@example.com")
+      const added = yield* post("/ip-allow", rule(" 203.0.113.7 ", { label: "office" }))
+      assert.strictEqual(added.status, 303)
+      yield* post("/ip-allow", rule("2001:db8::1", { hours: "8" }))
+      assert.deepStrictEqual(project.rules, [
+        { cidr: "203.0.113.7/32", label: "office", ttl_seconds: null },
+        { cidr: "2001:db8::1/128", label: "", ttl_seconds: 28_800 }
+      ])
+      assert.match((yield* open("/ip-allow")).text, /Actions of 203\.0\.113\.7\/32/)
+    })
+  )
+
+  it.effect("an invalid rule is shown at its field with the input kept", () =>
+    Effect.gen(function* () {
+      const { post, project } = yield* withProject("mistake@example.com")
+      const page = yield* post("/ip-allow", { cidr: "10.0.0.1/8", label: "typed", hours: "" })
+      assert.strictEqual(page.status, 422)
+      assert.match(page.text, /id="cidr-error">[^<]*did you mean 10\.0\.0\.0\/8/)
+      assert.match(page.text, /aria-describedby="cidr-hint cidr-error"/)
+      assert.match(page.text, /id="errors"[\s\S]*href="#cidr"/)
+      assert.strictEqual(fieldIn(page, "cidr"), "10.0.0.1/8")
+      assert.strictEqual(fieldIn(page, "label"), "typed")
+      const hours = yield* post("/ip-allow", { cidr: "10.0.0.0/8", label: "", hours: "soon" })
+      assert.strictEqual(hours.status, 422)
+      assert.match(hours.text, /id="hours-error"/)
+      assert.strictEqual(project.rules.length, 0)
+    })
+  )
+
+  it.effect("'Add my address' adds the client address that the API sees", () =>
+    Effect.gen(function* () {
+      const { post, project } = yield* withProject("mine@example.com")
+      yield* post("/ip-allow", { use: "client-address", cidr: "", label: "me", hours: "" })
+      assert.deepStrictEqual(project.rules, [{ cidr: "127.0.0.1/32", label: "me", ttl_seconds: null }])
+    })
+  )
+
+  it.effect("the first rule asks before it locks out the person who adds it", () =>
+    Effect.gen(function* () {
+      const { post, project } = yield* withProject("lockout@example.com")
+      const sent = { cidr: "203.0.113.0/24", label: "office", hours: "8" }
+      const asked = yield* post("/ip-allow", sent)
+      assert.strictEqual(asked.status, 409)
+      assert.match(asked.text, /This rule would lock you out\.[\s\S]*127\.0\.0\.1/)
+      assert.lengthOf(project.rules, 0)
+      yield* post("/ip-allow", { ...sent, confirmed: "true", with_own: "true" })
+      assert.deepStrictEqual(project.rules, [
+        { cidr: "127.0.0.1/32", label: "", ttl_seconds: null },
+        { cidr: "203.0.113.0/24", label: "office", ttl_seconds: 28_800 }
+      ])
+      // Not the first any more: no question.
+      assert.strictEqual((yield* post("/ip-allow", { ...sent, cidr: "198.51.100.0/24" })).status, 303)
+    })
+  )
+
+  it.effect("the first rule that holds the person's address is added without a question", () =>
+    Effect.gen(function* () {
+      const { post, project } = yield* withProject("covered@example.com")
+      assert.strictEqual((yield* post("/ip-allow", { cidr: "127.0.0.0/8", label: "", hours: "" })).status, 303)
+      assert.lengthOf(project.rules, 1)
+    })
+  )
+
+  it.effect("a rule is edited in a form that starts with what it has", () =>
+    Effect.gen(function* () {
+      const { open, post } = yield* withProject("edits@example.com")
+      yield* post("/ip-allow", rule("10.0.0.0/8", { label: "office" }))
+      const form = yield* open("/ip-allow?edit=10.0.0.0%2F8")
+      assert.match(form.text, /Edit 10\.0\.0\.0\/8/)
+      assert.strictEqual(fieldIn(form, "label"), "office")
+      assert.strictEqual(fieldIn(form, "edited"), "10.0.0.0/8")
+      const wrong = yield* post("/ip-allow", rule("10.0.0.0/8", { edited: "10.0.0.0/8", label: "x".repeat(300) }))
+      assert.strictEqual(wrong.status, 422)
+      assert.strictEqual(fieldIn(wrong, "edited"), "10.0.0.0/8")
+      const saved = yield* post("/ip-allow", rule("10.0.0.0/8", { edited: "10.0.0.0/8", label: "home" }))
+      assert.match(saved.headers.get("location") ?? "", /\?done=rule-changed$/)
+    })
+  )
+
+  it.effect("an address is checked, and the answer names the network that holds it", () =>
+    Effect.gen(function* () {
+      const { open, post } = yield* withProject("checks@example.com")
+      assert.match((yield* open("/ip-allow?address=203.0.113.9")).text, /the list is empty, so any address may/)
+      yield* post("/ip-allow", rule("203.0.113.0/24"))
+      assert.match((yield* open("/ip-allow?address=203.0.113.9")).text, /<code>203\.0\.113\.0\/24<\/code> holds it/)
+      assert.match((yield* open("/ip-allow?address=198.51.100.9")).text, /is refused: no network on the list holds it/)
+      const wrong = yield* open("/ip-allow?address=shop%3A5432")
+      assert.strictEqual(wrong.status, 200)
+      assert.match(wrong.text, /id="address-error">Enter one address without port/)
+    })
+  )
+
+  it.effect("removing a rule asks before the last one, and before the one that admits the person", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("remove@example.com")
+      for (const cidr of ["10.0.0.0/8", "192.0.2.0/24", "127.0.0.1/32"]) yield* post("/ip-allow", rule(cidr))
+      const three = (yield* open("/ip-allow")).text
+      assert.notMatch(three, /This is the last rule/)
+      assert.lengthOf(three.match(/<dialog id="remove-rule-/g) ?? [], 1)
+      assert.match(three, /No other rule holds your address/)
+      for (const cidr of ["127.0.0.1/32", "10.0.0.0/8"]) yield* post("/ip-allow/remove", { cidr })
+      assert.deepStrictEqual(
+        project.rules.map(({ cidr }) => cidr),
+        ["192.0.2.0/24"]
+      )
+      const one = (yield* open("/ip-allow")).text
+      assert.match(one, /This is the last rule\. The project will accept connections from any address/)
+      assert.match(one, /is not on the list, so your own connections are refused/)
+      for (const cidr of ["../../other", ""])
+        assert.strictEqual((yield* post("/ip-allow/remove", { cidr })).status, 422)
+      assert.strictEqual(project.rules.length, 1)
+      assert.strictEqual((yield* post("/ip-allow/remove", { cidr: "10.0.0.0/8" })).status, 303, "already removed")
+    })
+  )
+
+  it.effect("the page says when the project opens if every rule expires", () =>
+    Effect.gen(function* () {
+      const { open, post } = yield* withProject("opens@example.com")
+      yield* post("/ip-allow", rule("10.0.0.0/8", { hours: "24" }))
+      assert.match((yield* open("/ip-allow")).text, /Every rule expires\. From .*2026-11-21 12:00 UTC/)
+      yield* post("/ip-allow", rule("192.0.2.0/24"))
+      assert.notMatch((yield* open("/ip-allow")).text, /Every rule expires/)
+    })
+  )
+
+  it.effect("all rules are removed only after the project's name was typed", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("reset@example.com")
+      yield* post("/ip-allow", rule("10.0.0.0/8"))
+      const { text } = yield* open("/ip-allow")
+      assert.match(text, /<dialog id="reset-allowlist"[\s\S]*?will accept connections from any address/)
+      assert.strictEqual((yield* post("/ip-allow/reset", {})).status, 422)
+      assert.strictEqual(project.rules.length, 1)
+      yield* post("/ip-allow/reset", { typed: "storefront" })
+      assert.strictEqual(project.rules.length, 0)
+    })
+  )
+
+  it.effect("a person who only reads can check an address and change nothing", () =>
+    Effect.gen(function* () {
+      const { demote, open, post } = yield* withProject("readers@example.com")
+      yield* post("/ip-allow", rule("10.0.0.0/8"))
+      yield* demote
+      const { text } = yield* open("/ip-allow")
+      assert.match(text, /Why was I refused/)
+      assert.notMatch(text, /method="post" action="[^"]*ip-allow/)
+    })
+  )
+})
+
+layer(layerTestConsole(), { excludeTestServices: true })("the settings of a project", (it) => {
+  it.effect("rename it, and a name that is refused is shown at its field", () =>
+    Effect.gen(function* () {
+      const { here, post, project } = yield* withProject("renames@example.com")
+      const renamed = yield* post("/rename", { name: "shop" })
+      assert.strictEqual(renamed.headers.get("location"), `${here}/settings?done=project-renamed`)
+      assert.strictEqual(project.name, "shop")
+      const wrong = yield* post("/rename", { name: "" })
+      assert.strictEqual(wrong.status, 422)
+      assert.match(wrong.text, /id="name-error">Use 1 to 128 characters/)
+      assert.strictEqual(project.name, "shop")
+    })
+  )
+
+  it.effect("delete it only after its name was typed", () =>
+    Effect.gen(function* () {
+      const { home, open, post } = yield* withProject("ends@example.com")
+      assert.match((yield* open("/settings")).text, /Every branch and its data are lost/)
+      const refused = yield* post("/delete", { typed: "shop" })
+      assert.strictEqual(refused.status, 422)
+      assert.match(refused.text, /Nothing was deleted\. Type the name of the project, storefront/)
+      assert.strictEqual((yield* open("/settings")).status, 200)
+      const deleted = yield* post("/delete", { typed: "storefront" })
+      assert.strictEqual(deleted.headers.get("location"), `${home}/projects?done=project-deleted`)
+      assert.strictEqual((yield* open("/settings")).status, 404)
+    })
+  )
+
+  it.effect("offer neither to a person who may not", () =>
+    Effect.gen(function* () {
+      const { demote, open } = yield* withProject("looks@example.com")
+      yield* demote
+      assert.notMatch((yield* open("/settings")).text, /action="[^"]*\/(rename|delete)"/)
+    })
+  )
+})

@@ -1,0 +1,130 @@
+/** The overview of a project: how one connects, who may connect, what happened. */
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { fieldIn } from "../support/Browser.ts"
+import { layerTestConsole } from "../support/Console.ts"
+import { withProject } from "../support/projectVisit.ts"
+
+layer(layerTestConsole(), { excludeTestServices: true })("the overview of a project", (it) => {
+  it.effect("shows how to connect without a password, for the program of the tab", () =>
+    Effect.gen(function* () {
+      const { open, project } = yield* withProject("tabs@example.com")
+      const host = `${project.endpoint_id}.eu-north.localhost:5442`
+      assert.include((yield* open()).text, `psql 'postgresql://role:••••••••@${host}/postgres'`)
+      assert.include((yield* open("?tab=jdbc")).text, `jdbc:postgresql://${host}/postgres`)
+      assert.match((yield* open("?tab=node")).text, /aria-current="page"[^>]*>Node</)
+    })
+  )
+
+  it.effect("the pickers lead to an address that shows what was picked, without the form's token", () =>
+    Effect.gen(function* () {
+      const { here, open, post, project } = yield* withProject("picks@example.com")
+      const picked = { branch_id: project.branch_id, access: "read_only", lifetime: "28800", tab: "env" }
+      const { headers } = yield* post("/connect", { ...picked, form_token: fieldIn(yield* open(), "form_token") })
+      const query = `tab=env&branch=${project.branch_id}&access=read_only&lifetime=28800`
+      assert.strictEqual(headers.get("location"), `${here}?${query}#connect`)
+      const { text } = yield* open(`?${query}`)
+      assert.match(text, /<option value="read_only" selected>/)
+      assert.match(text, /<option value="28800" selected>8 hours/)
+    })
+  )
+
+  it.effect("a password gets the lifetime of the form, and its page has the lines of every program", () =>
+    Effect.gen(function* () {
+      const { post, project, sent } = yield* withProject("password@example.com")
+      const page = yield* post("/credentials", { branch_id: project.branch_id, access: "read_only", lifetime: "3600" })
+      assert.deepStrictEqual(sent("POST", `/branches/${project.branch_id}/credentials`), {
+        access: "read_only",
+        ttl_seconds: 3600
+      })
+      assert.strictEqual(page.headers.get("cache-control"), "no-store")
+      for (const line of [
+        "psql 'postgresql://r:pw@host",
+        "DATABASE_URL=",
+        "new pg.Client(",
+        "psycopg.connect(",
+        "jdbc:"
+      ])
+        assert.include(page.text.replaceAll("&quot;", '"'), line)
+    })
+  )
+
+  it.effect("no password is created for a page that cannot be shown", () =>
+    Effect.gen(function* () {
+      const { post, project, sent } = yield* withProject("lost@example.com")
+      const gone = "br-01jd0000000000000000000000"
+      const page = yield* post("/credentials", { branch_id: gone, access: "read_only" })
+      assert.strictEqual(page.status, 404)
+      assert.strictEqual(sent("POST", `/branches/${gone}/credentials`), undefined)
+      assert.lengthOf(project.credentials, 0)
+    })
+  )
+
+  it.effect("every page shows names as text", () =>
+    Effect.gen(function* () {
+      const { here, open, post, project } = yield* withProject("hostile@example.com")
+      const hostile = `"><script>alert('x')</script>`
+      yield* post("/branches", { name: "preview", endpoint: "true" })
+      yield* post("/ip-allow", { cidr: "127.0.0.0/8", label: hostile, hours: "" })
+      const [branch] = project.branches
+      const [endpoint] = project.endpoints
+      assert(branch !== undefined && endpoint !== undefined)
+      project.name = hostile
+      branch.name = hostile
+      project.operations.unshift({ id: "0198f3d2-7c1a-7b44-9c55-000000000009", action: hostile, error: hostile })
+      const one = [`/branches/${branch.id}`, `/branches/${project.branch_id}/credentials`, `/endpoints/${endpoint.id}`]
+      const all = ["", "/branches", "/branches/new", "/sandboxes/new", "/endpoints", "/endpoints/new", "/operations"]
+      for (const path of [...all, ...one, "/ip-allow", "/settings"]) {
+        const { status, text } = yield* open(path)
+        assert.strictEqual(status, 200, path)
+        assert.notInclude(text, "<script>alert", path)
+        assert.strictEqual(text.match(/<h1[ >]/g)?.length, 1, path)
+      }
+      const typed = yield* post("/delete", { typed: hostile })
+      assert.strictEqual(typed.headers.get("location"), `${here.replace(/\/[^/]+$/, "")}?done=project-deleted`)
+    })
+  )
+
+  it.effect("a branch without an endpoint says so and offers one, and no password", () =>
+    Effect.gen(function* () {
+      const { here, open, post, project } = yield* withProject("bare-branch@example.com")
+      yield* post("/branches", { name: "preview", parent: project.branch_id })
+      const [branch] = project.branches
+      const { text } = yield* open(`?branch=${branch?.id}`)
+      assert.match(text, /preview<\/b> has no endpoint/)
+      assert.include(text, `href="${here}/endpoints/new?branch=${branch?.id}"`)
+      assert.notMatch(text, />Create password</)
+    })
+  )
+
+  it.effect("says whether the visitor's own address may connect", () =>
+    Effect.gen(function* () {
+      const { open, post } = yield* withProject("who@example.com")
+      assert.match((yield* open()).text, /Any address[\s\S]*Your address|Your address[\s\S]*Any address/)
+      yield* post("/ip-allow", { cidr: "203.0.113.0/24", label: "", hours: "", confirmed: "true" })
+      const refused = (yield* open()).text
+      assert.match(refused, /1 network, yours is not among them/)
+      assert.match(refused, /is not on the allowlist/)
+      yield* post("/ip-allow", { use: "client-address", label: "", hours: "" })
+      const { text } = yield* open()
+      assert.match(text, /2 networks, yours among them/)
+      assert.notMatch(text, /is not on the allowlist/)
+    })
+  )
+
+  it.effect("says what happened with names and how long it took, and why it failed", () =>
+    Effect.gen(function* () {
+      const { open, project } = yield* withProject("history@example.com")
+      project.operations.unshift({
+        id: "0198f3d2-7c1a-7b44-9c55-000000000001",
+        action: "start_compute",
+        status: "failed",
+        error: "No machine has room."
+      })
+      const { text } = yield* open()
+      assert.match(text.replaceAll(/<[^>]+>/g, ""), /ada@example\.com created project storefront/)
+      assert.match(text, /1\.2 s · /)
+      assert.match(text, /class="bad">No machine has room\./)
+    })
+  )
+})
