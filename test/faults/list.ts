@@ -4,6 +4,7 @@ import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
 import { client } from "./list/client.ts"
 import { commandLine } from "./list/commandLine.ts"
+import { commandNames } from "./list/commandNames.ts"
 import { consent } from "./list/consent.ts"
 import { consoleProject } from "./list/consoleProject.ts"
 import { contracts } from "./list/contracts.ts"
@@ -48,6 +49,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...authentication,
   ...client,
   ...commandLine,
+  ...commandNames,
   ...consent,
   ...contracts,
   ...consoleProject,
