@@ -94,6 +94,16 @@ describe("usage", () => {
     })
   )
 
+  it.live("the help of a flag that can be repeated does not say that it is required", () =>
+    Effect.gen(function* () {
+      for (const args of [["psql"], ["events", "tail"]]) {
+        const { stdout } = yield* run([...args, "--help"])
+        assert.include(stdout, "can be repeated")
+        assert.notInclude(stdout, "required")
+      }
+    })
+  )
+
   it.live("help topics print the tables of the code", () =>
     Effect.gen(function* () {
       const environment = yield* run(["help", "environment"])

@@ -20,7 +20,11 @@ const tail = Command.make(
   "tail",
   {
     project: onlyProjectFlag,
-    types: Flag.String("type").pipe(Flag.withDescription("Only events of this type; can be repeated"), Flag.atLeast(0)),
+    types: Flag.String("type").pipe(
+      Flag.withDescription("Only events of this type; can be repeated"),
+      Flag.atLeast(0),
+      Flag.withDefault<ReadonlyArray<string>>([])
+    ),
     after: Flag.String("after").pipe(
       Flag.withMetavar("event_id"),
       Flag.withDescription("Resume after this event. Default: only new events"),

@@ -84,7 +84,8 @@ export const psql = Command.make(
       Flag.withAlias("c"),
       Flag.withMetavar("sql"),
       Flag.withDescription("Run this and exit; can be repeated"),
-      Flag.atLeast(0)
+      Flag.atLeast(0),
+      Flag.withDefault<ReadonlyArray<string>>([])
     ),
     access: accessFlag,
     ttl: ttlFlag("Lifetime of the credential: 30m, 8h. Default: until psql ends, 8h at most")
