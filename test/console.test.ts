@@ -114,8 +114,9 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
   it("the console shows the secret of an API key once, and a revoked key is refused", () =>
     browsing(async (page) => {
       await signIn(page, platform.ready.console, "Development One", "ada@example.com")
-      await page.getByRole("link", { name: "API keys" }).click()
-      await page.getByRole("button", { name: "Create API key" }).click()
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "API keys" }).click()
+      await page.getByRole("link", { name: "Create API key" }).click()
+      await page.getByRole("heading", { name: "New API key", level: 1 }).waitFor()
       await assertAccessible(page)
       await page.getByLabel("Name").fill("from the console")
       await page.getByRole("button", { name: "Create key" }).click()
@@ -128,9 +129,10 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       const whoami = () => cli(join(directory.path, "home-key"), platform.ready.api, secret, ["whoami", "-o", "json"])
       assert.strictEqual(JSON.parse((await whoami()).stdout).api_key.name, "from the console")
 
-      await page.getByRole("link", { name: "API keys" }).click()
+      await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "API keys" }).click()
       await page.getByRole("rowheader", { name: /from the console/ }).waitFor()
       assert.notInclude(await page.content(), secret)
+      await page.getByRole("link", { name: "from the console" }).click()
       await page.getByRole("button", { name: "Revoke from the console" }).click()
       await page.getByRole("button", { name: "Revoke the key" }).click()
       await page.getByText("No API keys yet").waitFor()

@@ -9,6 +9,8 @@ import { Layer } from "effect"
 import { type ConsoleConfig, ConsoleSettings } from "./ConsoleConfig.ts"
 import { type ConsoleRoute, layerRoutes } from "./requests/ConsoleRoute.ts"
 import { layerMiddleware } from "./requests/middleware.tsx"
+import { accountRoutes } from "./routes/accountRoutes.tsx"
+import { activityRoutes } from "./routes/activityRoutes.tsx"
 import { allowlistRoutes } from "./routes/allowlistRoutes.tsx"
 import { apiKeyRoutes } from "./routes/apiKeyRoutes.tsx"
 import { assetRoutes } from "./routes/assetRoutes.ts"
@@ -18,12 +20,15 @@ import { credentialRoutes } from "./routes/credentialRoutes.tsx"
 import { endpointRoutes } from "./routes/endpointRoutes.tsx"
 import { eventRoutes } from "./routes/eventRoutes.ts"
 import { invitationRoutes } from "./routes/invitationRoutes.tsx"
+import { memberRoutes } from "./routes/memberRoutes.tsx"
 import { operationRoutes } from "./routes/operationRoutes.tsx"
 import { organizationRoutes } from "./routes/organizationRoutes.ts"
+import { organizationSettingsRoutes } from "./routes/organizationSettingsRoutes.tsx"
 import { placeRoutes } from "./routes/placeRoutes.ts"
 import { projectListRoutes } from "./routes/projectListRoutes.tsx"
 import { projectRoutes } from "./routes/projectRoutes.tsx"
 import { projectSettingsRoutes } from "./routes/projectSettingsRoutes.tsx"
+import { regionRoutes } from "./routes/regionRoutes.tsx"
 import { sandboxRoutes } from "./routes/sandboxRoutes.tsx"
 import { signInRoutes } from "./routes/signInRoutes.tsx"
 import { themeRoutes } from "./routes/themeRoutes.ts"
@@ -35,6 +40,11 @@ const routes: ReadonlyArray<ConsoleRoute> = [
   ...assetRoutes,
   ...signInRoutes,
   ...organizationRoutes,
+  ...organizationSettingsRoutes,
+  ...memberRoutes,
+  ...accountRoutes,
+  ...activityRoutes,
+  ...regionRoutes,
   ...invitationRoutes,
   ...projectListRoutes,
   ...projectRoutes,

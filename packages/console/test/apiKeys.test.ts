@@ -24,7 +24,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home, org } = yield* signedInAs("once@example.com")
-      const form = yield* go(() => browser.open(`${home}/api-keys`))
+      const form = yield* go(() => browser.open(`${home}/api-keys/new`))
       const fields = { ...blank, name: "deploy", form_token: fieldIn(form, "form_token") }
       const shown = yield* go(() => browser.post(`${home}/api-keys`, fields))
       assert.strictEqual(shown.status, 200)
@@ -46,7 +46,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
       const { last, state } = yield* ApiDouble
       const { browser, home, org } = yield* signedInAs("chosen@example.com")
       const project = state.addProject(org, "scoped")
-      const form = yield* go(() => browser.open(`${home}/api-keys`))
+      const form = yield* go(() => browser.open(`${home}/api-keys/new`))
       assert.include(form.text, `<option value="project:${project.id}">Project scoped</option>`)
       const chosen = { name: "ci", capability: "agent", scope: `project:${project.id}`, expires_in_days: "30" }
       yield* go(() => browser.post(`${home}/api-keys`, chosen))
@@ -61,7 +61,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
     })
   )
 
-  it.effect("errors of the form for an API key are shown at their fields in the open dialog", () =>
+  it.effect("errors of the form for an API key are shown at their fields, and the draft is kept", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home } = yield* signedInAs("wrong@example.com")
@@ -77,7 +77,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
       for (const { at, fields } of mistakes) {
         const page = yield* go(() => browser.post(`${home}/api-keys`, fields))
         assert.strictEqual(page.status, 422)
-        assert.match(page.text, /<dialog id="create-key"[^>]* open/)
+        if (fields.name !== "") assert.include(page.text, `value="${fields.name}"`)
         assert.include(page.text, `id="${at}"`)
       }
       assert.strictEqual(state.keys.size, before)
@@ -94,6 +94,74 @@ layer(layerTestConsole(), { excludeTestServices: true })("API keys", (it) => {
       assert.strictEqual(revoked.headers.get("location"), `${home}/api-keys?done=key-revoked`)
       assert.isFalse(state.keys.has(key.id))
       assert.strictEqual((yield* go(() => browser.post(`${home}/api-keys/${key.id}/revoke`, {}))).status, 404)
+    })
+  )
+
+  it.effect("a capability is explained in words, and a project offers its branches as scopes", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home, org } = yield* signedInAs("narrow@example.com")
+      const project = state.addProject(org, "shop")
+      const form = yield* go(() => browser.open(`${home}/api-keys/new`))
+      assert.include(form.text, "Reads main, and cannot change it.")
+      assert.notInclude(form.text, `value="branch:`)
+      const narrowed = yield* go(() => browser.open(`${home}/api-keys/new?project=${project.id}`))
+      assert.include(narrowed.text, `<option value="branch:${project.branch_id}">Branch main of shop</option>`)
+      assert.strictEqual((yield* go(() => browser.open(`${home}/api-keys/new?project=nonsense`))).status, 200)
+    })
+  )
+
+  it.effect("the page of a key says what it may do and where it reaches, by name", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home, org, person } = yield* signedInAs("reads@example.com")
+      const project = state.addProject(org, "shop")
+      const scope = { type: "branch", project_id: project.id, branch_id: project.branch_id }
+      const key = state.addKey({ org_id: org, name: "bot", capability: "agent", scope, expires_in_days: null, person })
+      const page = yield* go(() => browser.open(`${home}/api-keys/${key.id}`))
+      for (const part of [
+        "Agent",
+        "Reads everything",
+        "Branch main of shop",
+        person.email,
+        "nsk_…wxyz",
+        "Rotate the secret"
+      ])
+        assert.include(page.text, part)
+      assert.strictEqual((yield* go(() => browser.open(`${home}/api-keys/nonsense`))).status, 404)
+    })
+  )
+
+  it.effect("a rotation shows the new secret once, and sends the grace of the old one", () =>
+    Effect.gen(function* () {
+      const { last, state } = yield* ApiDouble
+      const { browser, home, org, person } = yield* signedInAs("rotates@example.com")
+      const scope = { type: "organization" }
+      const key = state.addKey({ org_id: org, name: "old", capability: "read", scope, expires_in_days: null, person })
+      const form_token = fieldIn(yield* go(() => browser.open(`${home}/api-keys/${key.id}`)), "form_token")
+      const sent = { grace_seconds: "3600", form_token }
+      const rotated = yield* go(() => browser.post(`${home}/api-keys/${key.id}/rotate`, sent))
+      assert.include(rotated.text, `nsk_${"r".repeat(49)}`)
+      assert.strictEqual(rotated.headers.get("cache-control"), "no-store")
+      assert.deepStrictEqual(last("POST", `/v1/api-keys/${key.id}/rotate`)?.body, { grace_seconds: 3600 })
+      const again = yield* go(() => browser.post(`${home}/api-keys/${key.id}/rotate`, sent))
+      assert.notInclude(again.text, "nsk_r")
+      const wrong = yield* go(() => browser.post(`${home}/api-keys/${key.id}/rotate`, { grace_seconds: "soon" }))
+      assert.strictEqual(wrong.status, 422)
+      assert.include(wrong.text, 'id="grace_seconds-error"')
+    })
+  )
+
+  it.effect("a key of another person is not offered for rotation", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home, org } = yield* signedInAs("other@example.com")
+      const scope = { type: "organization" }
+      const person = state.person("maker@example.com")
+      const key = state.addKey({ org_id: org, name: "k", capability: "read", scope, expires_in_days: null, person })
+      const page = yield* go(() => browser.open(`${home}/api-keys/${key.id}`))
+      assert.include(page.text, "Only maker@example.com can rotate this key")
+      assert.notInclude(page.text, "/rotate")
     })
   )
 })

@@ -34,7 +34,7 @@ const work = (more: Partial<Work>): Work => ({
 const said = (more: Partial<Work>, of = names) => plain(sentenceOf(work(more), of))
 
 const event = (more: object) =>
-  Schema.decodeUnknownSync(Envelope)({
+  Schema.decodeSync(Envelope)({
     id: "01KAJ0000000000000000000A0",
     type: "operation.updated.v1",
     source: "operations",

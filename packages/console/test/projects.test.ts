@@ -29,12 +29,27 @@ layer(layerTestConsole(), { excludeTestServices: true })("projects", (it) => {
     })
   )
 
+  it.effect("the list says of each project whether it is up, and where it is", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { browser, home, org } = yield* signedInAs("lists@example.com")
+      const [sleeping, up] = [state.addProject(org, "sleeping"), state.addProject(org, "running", "us-west")]
+      up.endpoint_state = "active"
+      const page = yield* go(() => browser.open(`${home}/projects`))
+      const row = (name: string) => new RegExp(`>${name}</a>.*?</tr>`).exec(page.text)?.[0]
+      assert.match(row("sleeping") ?? "", /suspended.*eu-north/)
+      assert.match(row("running") ?? "", /active.*us-west/)
+      assert.notInclude(page.text, `>${sleeping.id}<`)
+      assert.include(page.text, 'regions="projects-list"')
+    })
+  )
+
   it.effect("the form for a project preselects the default region, and sent twice it creates one project", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble
       const { browser, home, org } = yield* signedInAs("maker@example.com")
       const form = yield* go(() => browser.open(`${home}/projects/new`))
-      assert.match(form.text, /<option value="eu-north" selected>/)
+      assert.match(form.text, /<input[^>]*value="eu-north"[^>]* checked/)
       const fields = { name: "shop", region: "us-west", form_token: fieldIn(form, "form_token") }
       const made = yield* go(() => browser.post(`${home}/projects`, fields))
       assert.strictEqual(made.status, 303)

@@ -6,13 +6,12 @@ import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
 import { Field } from "../src/components/Field.tsx"
 import { Activity } from "../src/views/Activity.tsx"
-import { ApiKeysPage } from "../src/views/ApiKeys.tsx"
 import { InvitationsPage } from "../src/views/Invitations.tsx"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../src/views/Landing.tsx"
-import { NewProjectPage, ProjectsPage } from "../src/views/Projects.tsx"
 import { branchState, endpointState, operationTone, regionLabel, words } from "../src/views/records.ts"
 import { SecretPage } from "../src/views/Secret.tsx"
 import { frameOf } from "./support/frame.ts"
+import { peoplePages } from "./support/peoplePages.tsx"
 
 const render = (view: VNode) => renderToString(view)
 const hostile = `"><script>alert('x')</script>`
@@ -35,9 +34,7 @@ const invitation = Schema.decodeSync(OwnInvitationRecord)({
   expires_at: "2026-11-27T12:00:00.000Z"
 })
 
-const draft = { name: "", capability: "read_write", scope: "organization", expires_in_days: "" }
 const at = "2026-11-20T12:00:00.000Z"
-
 const pages: Readonly<Record<string, VNode>> = {
   landing: <Landing signedIn={false} />,
   "sign-in": <SignInPage providers={[{ id: "a", name: hostile }]} hrefOf={() => hostile} forCommandLine={false} />,
@@ -53,27 +50,7 @@ const pages: Readonly<Record<string, VNode>> = {
     />
   ),
   message: <MessagePage title={hostile}>{hostile}</MessagePage>,
-  projects: <ProjectsPage frame={frame} projects={[]} next_cursor={hostile} notice={hostile} />,
-  "new project": (
-    <NewProjectPage
-      frame={frame}
-      regions={[]}
-      draft={{ name: hostile, region: hostile }}
-      form_token="t"
-      errors={{ name: hostile, region: hostile, form: hostile }}
-    />
-  ),
-  "API keys": (
-    <ApiKeysPage
-      frame={frame}
-      api_keys={[]}
-      projects={[]}
-      next_cursor={null}
-      draft={{ ...draft, name: hostile }}
-      form_token="t"
-      errors={{ name: hostile }}
-    />
-  ),
+  ...peoplePages(frame, hostile),
   secret: (
     <SecretPage
       frame={frame}
@@ -127,25 +104,6 @@ describe("a field", () => {
 
   it("a field without an error is not marked invalid", () => {
     assert.notMatch(render(<Field name="a" label="A" />), /aria-invalid|aria-describedby/)
-  })
-})
-
-describe("API keys", () => {
-  it("the dialog for an API key is open only with errors", () => {
-    const page = (errors?: { readonly name: string }) =>
-      render(
-        <ApiKeysPage
-          frame={frame}
-          api_keys={[]}
-          projects={[]}
-          next_cursor={null}
-          draft={draft}
-          form_token="t"
-          errors={errors}
-        />
-      )
-    assert.notMatch(page(), /<dialog id="create-key"[^>]* open/)
-    assert.match(page({ name: "wrong" }), /<dialog id="create-key"[^>]* open/)
   })
 })
 

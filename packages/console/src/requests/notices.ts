@@ -25,7 +25,17 @@ const notices = {
   "endpoint-suspending": "The endpoint is being suspended.",
   "key-revoked": "The key was revoked.",
   "credential-revoked": "The credential was revoked, and its sessions have ended.",
-  "invitation-declined": "The invitation was declined."
+  "invitation-declined": "The invitation was declined.",
+  invited: "The invitation is open for seven days. Give the person the link.",
+  "invitation-renewed": "The invitation is open for another seven days.",
+  "invitation-revoked": "The invitation was revoked.",
+  "role-changed": "The role was changed.",
+  "member-removed": "The member was removed.",
+  "organization-created": "The organization was created, and you are its owner. Invite the people you work with.",
+  "organization-renamed": "The organization was renamed.",
+  "organization-deleted": "The organization was deleted.",
+  "session-ended": "The session was ended.",
+  "sessions-ended": "All other sessions were ended."
 } as const
 
 export type Notice = keyof typeof notices

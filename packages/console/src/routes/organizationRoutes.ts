@@ -1,37 +1,25 @@
 /** Switches the session's organization, leaves it, and redirects addresses without an organization to the active one. */
-import { AnyOrgId, parseOrgId, SessionAnswer } from "@narthex/api"
-import { Clock, Effect, Schema } from "effect"
+import { parseOrgId, SessionAnswer } from "@narthex/api"
+import { Effect, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
-import { payload } from "../api/payload.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { pageRefusals, problemRefusals } from "../requests/refusals.tsx"
-import { type ConsoleSession, sessionOf } from "../sessions/ConsoleSession.ts"
 import { Sessions } from "../sessions/Sessions.ts"
 import { signedIn, withSession } from "../sessions/signedIn.ts"
+import { switchOrganization } from "../sessions/switchOrganization.ts"
 import { json, seeOther } from "../web/answer.tsx"
 import { Form, readJson, sendsJson, UnreadableBody } from "../web/Form.ts"
 import { returnPath } from "../web/returnTo.ts"
-
-const SwitchOrganization = Schema.Struct({ org_id: AnyOrgId })
 
 /** The JSON answer: all of the session answer but the token, which stays in the cookie (docs/design/console.md W12). */
 const { access_token: _token, ...shown } = SessionAnswer.fields
 const encodeShown = Schema.encodeEffect(Schema.Struct(shown))
 
-const switchTo = Effect.fnUntraced(function* (session: ConsoleSession, wanted: { readonly org_id: string }) {
-  const answer = yield* calling((api) =>
-    Effect.flatMap(payload(SwitchOrganization, wanted), (body) => api.auth.switchOrg({ payload: body }))
-  )
-  const next = sessionOf(session.id, answer, yield* Clock.currentTimeMillis)
-  yield* (yield* Sessions).remember(next)
-  return { answer, next }
-})
-
 const asForm = signedIn(pageRefusals)((session) =>
   Effect.gen(function* () {
     const form = yield* Form.read
-    const { next } = yield* switchTo(session, { org_id: form.text("org_id") })
+    const { next } = yield* switchOrganization(session, form.text("org_id"))
     return yield* withSession(seeOther(returnPath(form.text("return_to")) ?? "/projects"), next)
   })
 )
@@ -41,7 +29,7 @@ const asJson = signedIn(problemRefusals)((session) =>
     const body = yield* readJson
     if (!Schema.is(Schema.Struct({ org_id: Schema.String }))(body))
       return yield* new UnreadableBody({ status: 422, reason: "org_id: Expected the id of an organization." })
-    const { answer, next } = yield* switchTo(session, body)
+    const { answer, next } = yield* switchOrganization(session, body.org_id)
     return yield* withSession(json(yield* Effect.orDie(encodeShown(answer))), next)
   })
 )

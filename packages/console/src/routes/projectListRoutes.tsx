@@ -4,33 +4,48 @@ import { Effect } from "effect"
 import { type ApiRefused, calling, refusedWith } from "../api/ApiRefusal.ts"
 import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload } from "../api/payload.ts"
+import type { FieldError } from "../components/ErrorSummary.tsx"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { noticeIn, withNotice } from "../requests/notices.ts"
 import { inOrganization, type Visit } from "../requests/Visit.ts"
-import { NewProjectPage, type NewProjectPageProps, ProjectsPage } from "../views/Projects.tsx"
+import { NewProjectPage, type ProjectDraft } from "../views/NewProject.tsx"
+import { ProjectsPage } from "../views/Projects.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
+
+/** Projects of a page. The endpoints of each are a call, so the pages are small. */
+const pageSize = 20
+const callsAtOnce = 5
 
 const projectsPage = Effect.fnUntraced(function* (visit: Visit) {
   const cursor = visit.query.get("cursor")
   const { pagination, projects } = yield* calling((api) =>
-    api.projects.list({ query: cursor === null ? {} : { cursor } })
+    api.projects.list({ query: { limit: pageSize, ...(cursor === null ? {} : { cursor }) } })
+  )
+  const rows = yield* Effect.forEach(
+    projects,
+    (project) =>
+      calling((api) => api.endpoints.list({ params: { project_id: project.id }, query: { limit: 100 } })).pipe(
+        Effect.map(({ endpoints }) => ({ project, endpoints })),
+        // It was deleted after the list was read.
+        Effect.catchIf(refusedWith("not_found"), () => Effect.succeed({ project, endpoints: null }))
+      ),
+    { concurrency: callsAtOnce }
   )
   return page(
-    <ProjectsPage
-      frame={visit.frame}
-      projects={projects}
-      next_cursor={pagination.next_cursor}
-      notice={noticeIn(visit.query)}
-    />
+    <ProjectsPage frame={visit.frame} rows={rows} next_cursor={pagination.next_cursor} notice={noticeIn(visit.query)} />
   )
 })
 
+interface NewState {
+  readonly status: number
+  readonly draft: ProjectDraft
+  readonly errors?: ReadonlyArray<FieldError>
+  readonly problem?: string
+}
+
 /** The catalog's default region is preselected. */
-const newProjectPage = Effect.fnUntraced(function* (
-  visit: Visit,
-  state?: Pick<NewProjectPageProps, "draft" | "errors">
-) {
+const newProjectPage = Effect.fnUntraced(function* (visit: Visit, state?: NewState) {
   const { regions } = yield* calling((api) => api.regions.list({}))
   const preselected = regions.find((region) => region.default)?.region_id ?? ""
   return page(
@@ -38,26 +53,33 @@ const newProjectPage = Effect.fnUntraced(function* (
       frame={visit.frame}
       regions={regions}
       draft={state?.draft ?? { name: "", region: preselected }}
-      errors={state?.errors ?? {}}
+      errors={state?.errors ?? []}
+      problem={state?.problem}
       form_token={newFormToken()}
     />,
-    { status: state === undefined ? 200 : 422 }
+    { status: state?.status ?? 200 }
   )
 })
 
-const errorsIn = (refusal: ApiRefused) => {
-  if (refusal.code === "region_required") return { region: "Choose a region. There is more than one." }
-  if (refusal.code === "region_unknown") return { region: refusal.detail }
-  const name = refusal.about("name")
-  return name === undefined ? { form: refusal.detail } : { name: `Invalid name: ${name}.` }
+const errorsIn = (refusal: ApiRefused): Pick<NewState, "errors" | "problem"> => {
+  if (refusal.code === "region_required")
+    return { errors: [{ field: "region", sentence: "Choose a region. There is more than one." }] }
+  if (refusal.code === "region_unknown") return { errors: [{ field: "region", sentence: refusal.detail }] }
+  return refusal.about("name") === undefined
+    ? { problem: refusal.detail }
+    : { errors: [{ field: "name", sentence: "Use 1 to 128 characters and no control characters." }] }
 }
 
 const correctable = refusedWith(
   "invalid_request",
   "region_required",
   "region_unknown",
+  "quota_exceeded",
+  "rate_limited",
+  "role_insufficient",
   "conflict",
-  "idempotency_conflict"
+  "idempotency_conflict",
+  "idempotency_in_progress"
 )
 
 const create = inOrganization((visit) =>
@@ -71,7 +93,11 @@ const create = inOrganization((visit) =>
       })
       const { project } = yield* callOnce(form)(calling((api) => api.projects.create({ payload: body })))
       return seeOther(withNotice(`${visit.home}/projects/${project.id}`, "project-created"))
-    }).pipe(Effect.catchIf(correctable, (refusal) => newProjectPage(visit, { draft, errors: errorsIn(refusal) })))
+    }).pipe(
+      Effect.catchIf(correctable, (refusal) =>
+        newProjectPage(visit, { status: refusal.status, draft, ...errorsIn(refusal) })
+      )
+    )
   })
 )
 

@@ -3,7 +3,7 @@ import type { DateTime } from "effect"
 import type { ThemeChoice } from "../web/theme.ts"
 
 export interface Frame {
-  readonly user: { readonly email: string | null; readonly name: string | null }
+  readonly user: { readonly id: string; readonly email: string | null; readonly name: string | null }
   readonly organization: OrganizationInFrame
   readonly organizations: ReadonlyArray<OrganizationInFrame>
   /** Who invited the person, while the membership is not confirmed: name and address. */

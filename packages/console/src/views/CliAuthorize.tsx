@@ -4,7 +4,8 @@ import { Facts } from "../components/Facts.tsx"
 import { Field } from "../components/Field.tsx"
 import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
-import { capabilities, scopeChoices } from "./ApiKeys.tsx"
+import { capabilityChoices } from "./capabilities.ts"
+import { scopeChoices } from "./NewApiKey.tsx"
 import type { ProjectShown } from "./records.ts"
 
 export const lifetimes = [
@@ -58,7 +59,7 @@ export const CliAuthorizePage = (props: CliAuthorizePageProps) => {
         <Field
           name="capability"
           label="Capability"
-          choices={capabilities}
+          choices={capabilityChoices}
           value={draft.capability}
           hint="What the key may do. It never exceeds your own permissions."
         />

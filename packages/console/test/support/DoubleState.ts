@@ -11,9 +11,10 @@ export interface Person {
 
 export interface Org {
   readonly id: string
-  readonly name: string
+  name: string
   readonly personal: boolean
   readonly members: Map<string, string>
+  readonly invited: Array<{ readonly id: string; readonly email: string; readonly role: string; status: string }>
 }
 
 export interface Held {
@@ -112,10 +113,14 @@ export class DoubleState {
   readonly invitations = new Map<string, StoredInvitation>()
   /** By person: the organization that the first sign-in led into, and who invited. */
   readonly landed = new Map<string, { readonly org: string; readonly by: Person }>()
+  /** Events of the log, oldest first, as the API sends them. */
+  readonly events: Array<Readonly<Record<string, unknown>>> = []
   readonly usedStates = new Set<string>()
   readonly replays = new Map<string, unknown>()
   readonly streams = new Set<ServerResponse>()
   regions = ["eu-north", "us-west"]
+  /** Coordinates of regions; others are at 0, 0. */
+  readonly places = new Map<string, { readonly geo_lat: number; readonly geo_long: number }>()
   openSignup = true
   allowlist: ReadonlyArray<string> | null = null
   tokenLifetime = 15 * 60_000
@@ -134,7 +139,7 @@ export class DoubleState {
   }
 
   org(name: string, personal = false): Org {
-    const org: Org = { id: randomUUID(), name, personal, members: new Map() }
+    const org: Org = { id: randomUUID(), name, personal, members: new Map(), invited: [] }
     this.orgs.set(org.id, org)
     return org
   }

@@ -8,6 +8,7 @@ import type { Answered } from "./ApiDouble.ts"
 import type { DoubleState, Held } from "./DoubleState.ts"
 import { credentialCalls } from "./doubleCredentials.ts"
 import { ownInvitations } from "./doubleInvitations.ts"
+import { peopleCalls, permissionsOf } from "./doublePeople.ts"
 import { projectCalls } from "./doubleProject.ts"
 import * as view from "./doubleViews.ts"
 
@@ -73,16 +74,6 @@ const withOwnToken = (state: DoubleState, path: string, held: Held): Answered =>
   return ok(answerFor(state, token))
 }
 
-const permissions = [
-  "read",
-  "own_keys",
-  "create_projects",
-  "change_projects",
-  "mint_read_write",
-  "mint_read_only",
-  "delete_projects"
-]
-
 const selfCalls = (state: DoubleState, { body, headers, method, url }: Call, held: Held): Answered | undefined => {
   const { org, person } = held
   switch (`${method} ${url.pathname}`) {
@@ -97,7 +88,7 @@ const selfCalls = (state: DoubleState, { body, headers, method, url }: Call, hel
         scope: null,
         api_key: null,
         expires_at: new Date(held.expires_at).toISOString(),
-        permissions: state.orgs.get(org)?.members.get(person.id) === "viewer" ? ["read", "own_keys"] : permissions
+        permissions: permissionsOf[state.orgs.get(org)?.members.get(person.id) ?? ""] ?? []
       })
     case "GET /v1/client-address": {
       const believed = state.consoleToken !== null && headers["narthex-console"] === state.consoleToken
@@ -131,6 +122,12 @@ export const answerTo = async (state: DoubleState, call: Call, response: ServerR
   if (own !== undefined) return own === "not_found" ? problem("not_found") : own
   if (held.person.pending) return problem("alpha_pending")
   if (!state.orgs.get(held.org)?.members.has(held.person.id)) return problem("not_a_member")
+  const replay_key = headers["idempotency-key"]
+  const people = peopleCalls(state, held, {
+    ...call,
+    replay_key: replay_key === undefined ? replay_key : String(replay_key)
+  })
+  if (people !== undefined) return "refused" in people ? problem(people.refused, people.detail) : people
   return inOrganization(state, call, held, response)
 }
 
@@ -163,7 +160,8 @@ const inOrganization = (state: DoubleState, call: Call, held: Held, response: Se
           name: id,
           default: index === 0,
           geo_lat: 0,
-          geo_long: 0
+          geo_long: 0,
+          ...state.places.get(id)
         }))
       })
     case "GET /v1/projects":
@@ -206,11 +204,6 @@ const inOrganization = (state: DoubleState, call: Call, held: Held, response: Se
     }
     case "GET /v1/events":
       return stream(state, response)
-  }
-  const leaves = `DELETE /v1/orgs/${org}/members/${person.id}`
-  if (`${method} ${url.pathname}` === leaves && url.searchParams.get("confirm_self_lockout") === "true") {
-    state.orgs.get(org)?.members.delete(person.id)
-    return none
   }
   const key = /^DELETE \/v1\/api-keys\/([^/]+)$/.exec(`${method} ${url.pathname}`)?.[1]
   if (key !== undefined) return state.keys.delete(key) ? none : problem("not_found")

@@ -3,7 +3,7 @@ import { DateTime } from "effect"
 import type { Frame } from "../../src/shell/Frame.ts"
 
 export const frameOf = (more: Partial<Frame> = {}): Frame => ({
-  user: { email: "ada@example.com", name: null },
+  user: { id: "user-1", email: "ada@example.com", name: null },
   organization: { id: "org-1", name: "Engines", role: "owner" },
   organizations: [{ id: "org-1", name: "Engines", role: "owner" }],
   inviter: null,

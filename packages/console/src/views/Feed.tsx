@@ -1,0 +1,34 @@
+/** What happened, newest first: sentences with names, how long it took, and when. */
+import type { DateTime } from "effect"
+import { Ago } from "../components/Times.tsx"
+import { type Sentence, tookWords } from "./eventWords.ts"
+
+export interface FeedItem {
+  readonly key: string
+  readonly sentence: Sentence
+  readonly at: DateTime.Utc
+  /** Milliseconds; `null`: not over, or not known. */
+  readonly took: number | null
+}
+
+export interface FeedProps {
+  readonly items: ReadonlyArray<FeedItem>
+  /** For a live region. */
+  readonly id: string
+}
+
+export const Feed = ({ id, items }: FeedProps) => (
+  <ol class="feed" id={id}>
+    {items.map(({ at, key, sentence, took }) => (
+      <li key={key}>
+        <span class={`dot ${sentence.tone}`} aria-hidden="true" />
+        <span class="grow">
+          {sentence.parts.map((part, index) => (typeof part === "string" ? part : <b key={index}>{part.name}</b>))}
+          {took === null ? null : <span class="soft">, {tookWords(took)}</span>}
+          {sentence.error === null ? null : <span class="why">{sentence.error}</span>}
+        </span>
+        <Ago at={at} />
+      </li>
+    ))}
+  </ol>
+)

@@ -1,0 +1,95 @@
+/** The activity of an organization: one sentence for each operation, with names, newest first. */
+import { assert, describe, layer, it as test } from "@effect/vitest"
+import { Envelope } from "@narthex/api"
+import { Effect, Schema } from "effect"
+import { activityRows } from "../src/views/activityRows.ts"
+import { noNames, plain } from "../src/views/eventWords.ts"
+import { ApiDouble } from "./support/ApiDouble.ts"
+import { layerTestConsole } from "./support/Console.ts"
+import { signedInAs } from "./support/signedIn.ts"
+
+const go = <A>(run: () => Promise<A>) => Effect.promise(run)
+
+let events = 0
+/** An event on an operation, `seconds` after the first. */
+const event = (seconds: number, status: string, more: Readonly<Record<string, unknown>> = {}) => {
+  events += 1
+  const { org_id = "0198f3d2-7c1a-7b44-9c55-000000000001", project_id, ...data } = more
+  return {
+    id: `01KAJ${String(events).padStart(19, "0")}A0`,
+    type: "operation.updated.v1",
+    source: "operations",
+    org_id,
+    ...(project_id === undefined ? {} : { project_id }),
+    region_id: "eu-north",
+    at: new Date(Date.parse("2026-11-23T04:00:00.000Z") + seconds * 1000).toISOString(),
+    data: { operation_id: "op-1", action: "start_compute", status, ...data }
+  }
+}
+
+const rows = (shown: ReadonlyArray<object>, newest = true) =>
+  activityRows(
+    shown.map((it) => Schema.decodeUnknownSync(Envelope)(it)),
+    noNames,
+    { newest, withProject: false }
+  )
+
+describe("rows of activity", () => {
+  test("an operation is one row, in its newest state, with the time that it took", () => {
+    const shown = rows([event(5, "finished"), event(3.8, "running"), event(3, "scheduling")])
+    assert.deepStrictEqual(
+      shown.map(({ sentence, took }) => [plain(sentence), took]),
+      [["The platform started a branch", 1200]]
+    )
+  })
+
+  test("operations that run have no duration, and each has its row", () => {
+    const other = { operation_id: "op-2", action: "suspend_compute" }
+    const shown = rows([event(5, "running"), event(4, "scheduling", other), event(3, "scheduling")])
+    assert.deepStrictEqual(
+      shown.map(({ sentence, took }) => [plain(sentence), took]),
+      [
+        ["The platform is starting a branch", null],
+        ["The platform asked to suspend a branch", null]
+      ]
+    )
+  })
+
+  test("an older page leaves out what ended on a newer one, and keeps what ended on it", () => {
+    const ended = { operation_id: "op-3" }
+    const shown = rows([event(5, "running"), event(4, "failed", ended), event(3, "scheduling")], false)
+    assert.deepStrictEqual(
+      shown.map(({ sentence }) => plain(sentence)),
+      ["The platform could not start a branch"]
+    )
+  })
+})
+
+layer(layerTestConsole(), { excludeTestServices: true })("the activity page", (it) => {
+  it.effect("the page says who did what, with the names of people, projects and branches", () =>
+    Effect.gen(function* () {
+      const { seen, state } = yield* ApiDouble
+      const { browser, home, org, person } = yield* signedInAs("active@example.com")
+      const shop = state.addProject(org, "shop")
+      state.addProject(org, "blog")
+      const mine = {
+        org_id: org,
+        project_id: shop.id,
+        branch_id: shop.branch_id,
+        initiator: { type: "user", id: person.id, name: person.email }
+      }
+      state.events.push(event(0, "scheduling", mine), event(1, "running", mine), event(3.5, "finished", mine))
+      const page = yield* go(() => browser.open(`${home}/activity`))
+      assert.include(page.text, "<b>active@example.com</b> started <b>main</b> in <b>shop</b>")
+      assert.include(page.text, ", 2.5 s")
+      assert.include(page.text, 'src="/api/events"')
+      assert.isTrue(seen.some(({ url }) => url.startsWith("/v1/events/history?") && url.includes("order=desc")))
+
+      const filtered = yield* go(() => browser.open(`${home}/activity?project=${shop.id}`))
+      assert.include(filtered.text, "<b>active@example.com</b> started <b>main</b>")
+      assert.notInclude(filtered.text, "in <b>shop</b>")
+      assert.include(filtered.text, `src="/api/projects/${shop.id}/events"`)
+      assert.include((yield* go(() => browser.open(`${home}/activity?project=nonsense`))).text, "in <b>shop</b>")
+    })
+  )
+})

@@ -1,0 +1,242 @@
+/** People and organizations in the console of a running platform, by role and label, with script and without. */
+import { join } from "node:path"
+import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import type { Browser, BrowserContextOptions, Page } from "playwright-core"
+import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
+import { sharedBrowser } from "../harness/browser.ts"
+import { assertAccessible } from "../support/accessibility.ts"
+import { Platform } from "../support/Platform.ts"
+import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
+
+/** Milliseconds to wait for a page or an element. */
+const pageLimit = 45_000
+
+/** The page is not wider than the window: nothing pans sideways. */
+const assertFits = async (page: Page): Promise<void> => {
+  // Evaluated in the page, as text: this program has no types of a document.
+  const [wide, seen] = (await page.evaluate(
+    "[document.documentElement.scrollWidth, document.documentElement.clientWidth]"
+  )) as [number, number] // two numbers
+  assert.isAtMost(wide, seen, `${page.url()} pans sideways`)
+}
+
+/** axe finds nothing, and the page fits a wide window, a tablet and a phone. */
+const assertGood = async (page: Page): Promise<void> => {
+  await assertAccessible(page)
+  const size = page.viewportSize()
+  for (const width of [390, 768, 1440]) {
+    await page.setViewportSize({ width, height: 900 })
+    await assertFits(page)
+  }
+  if (size !== null) await page.setViewportSize(size)
+}
+
+describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () => {
+  const directory = emptyDirectory(ownAccount)
+  let platform: Platform
+  let browser: Browser
+
+  beforeAll(async () => {
+    await useClusterTemplates(join(directory.path, "data"), "default")
+    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "memory" })
+    browser = await sharedBrowser()
+  }, 180_000)
+
+  afterAll(async () => {
+    await browser?.close()
+    try {
+      if (platform !== undefined) assert.strictEqual(await platform.stop(), 0)
+    } finally {
+      await platform?.clear()
+      directory.remove()
+    }
+  })
+
+  /** What a browser reports though nothing is wrong: a refused form, and an animation that a navigation ended. */
+  const harmless = /status of 4\d\d|Transition was (skipped|aborted)/
+
+  /** A person's browser. Fails for every other error in its console. */
+  const asPerson = async <A>(
+    email: string,
+    work: (page: Page) => Promise<A>,
+    options: BrowserContextOptions = {}
+  ): Promise<A> => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+    try {
+      const page = await context.newPage()
+      const complaints: Array<string> = []
+      page.on("pageerror", (error) => complaints.push(String(error)))
+      page.on("console", (message) => {
+        if (message.type() === "error") complaints.push(message.text())
+      })
+      page.setDefaultTimeout(pageLimit)
+      const result = await platform.explain(async () => {
+        await page.goto(`${platform.ready.console}/sign-in`)
+        await page.getByRole("link", { name: "Development One" }).click()
+        await page.getByLabel("Email address").fill(email)
+        await page.getByRole("button", { name: "Sign in" }).click()
+        await page.getByRole("heading", { level: 1 }).first().waitFor()
+        return work(page)
+      })
+      assert.deepStrictEqual(
+        complaints.filter((complaint) => !harmless.test(complaint)),
+        []
+      )
+      return result
+    } finally {
+      await context.close()
+    }
+  }
+
+  const open = async (page: Page, place: string) => {
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: place }).click()
+    await page.getByRole("heading", { name: place, level: 1 }).waitFor()
+  }
+
+  const newTeam = async (page: Page, name: string) => {
+    await page.goto(`${platform.ready.console}/orgs/new`)
+    await page.getByLabel("Name", { exact: true }).fill(name)
+    await page.getByRole("button", { name: "Create organization" }).click()
+    await page.getByRole("heading", { name: "Members", level: 1 }).waitFor()
+  }
+
+  const invite = async (page: Page, email: string) => {
+    await page.getByLabel("Email address").fill(email)
+    await page.getByRole("button", { name: "Invite", exact: true }).click()
+    await page.getByRole("rowheader", { name: email }).waitFor()
+  }
+
+  it("a team is made, joined, changed and deleted", () =>
+    asPerson("ada@example.com", async (ada) => {
+      await newTeam(ada, "Engines")
+      await ada.getByText("The organization was created").waitFor()
+      // Grace has an account already, so the invitation waits for her answer.
+      await asPerson("grace@example.com", () => Promise.resolve())
+      await invite(ada, "grace@example.com")
+      await assertGood(ada)
+
+      await asPerson("grace@example.com", async (grace) => {
+        await grace.getByRole("link", { name: /^Invitations/ }).click()
+        await assertGood(grace)
+        await grace.getByRole("button", { name: "Accept the invitation to Engines" }).click()
+        await grace.getByRole("button", { name: "Switch to Engines" }).click()
+        await open(grace, "Members")
+        assert.strictEqual(await grace.getByRole("button", { name: "Invite", exact: true }).count(), 0)
+        await open(grace, "Settings")
+        assert.strictEqual(await grace.getByRole("button", { name: "Rename" }).count(), 0)
+      })
+
+      await ada.reload()
+      await ada.getByRole("link", { name: /grace/i }).first().click()
+      await ada.getByRole("combobox", { name: "Role" }).selectOption("admin")
+      await assertGood(ada)
+      await ada.getByRole("button", { name: "Change role" }).click()
+      await ada.getByText("The role was changed.").waitFor()
+      await ada.getByRole("row", { name: /grace.*admin/i }).waitFor()
+
+      // The last owner stays.
+      await ada
+        .getByRole("row", { name: /\byou\b/ })
+        .getByRole("link")
+        .click()
+      await ada.getByRole("button", { name: "Leave Engines" }).click()
+      await ada.getByText("The last owner cannot be removed.").waitFor()
+
+      await ada.goto(`${platform.ready.console}/projects`)
+      await open(ada, "Members")
+      await ada.getByRole("link", { name: /grace/i }).first().click()
+      await ada.getByRole("button", { name: /^Remove/ }).click()
+      await ada.getByText("The member was removed.").waitFor()
+
+      await open(ada, "Settings")
+      await assertGood(ada)
+      await ada.getByLabel("Name", { exact: true }).first().fill("Analytical Engines")
+      await ada.getByRole("button", { name: "Rename" }).click()
+      await ada.getByText("The organization was renamed.").waitFor()
+      await ada.getByRole("button", { name: "Delete the organization" }).first().click()
+      await ada.getByLabel("Type Analytical Engines to confirm").fill("Analytical Engines")
+      await ada.getByRole("dialog").getByRole("button", { name: "Delete the organization" }).click()
+      await ada.getByText("The organization was deleted.").waitFor()
+    }))
+
+  it("a key is created, rotated and revoked, and each secret is shown once", () =>
+    asPerson("charles@example.com", async (page) => {
+      await open(page, "API keys")
+      await assertGood(page)
+      await page.getByRole("link", { name: "Create API key" }).click()
+      await page.getByLabel("Name").fill("ci deploy")
+      await page.getByRole("radio", { name: /^Agent/ }).check()
+      await assertGood(page)
+      await page.getByRole("button", { name: "Create key" }).click()
+      const secretOf = async () => (await page.getByText(/^nsk_[0-9A-Za-z]{49}$/).textContent()) ?? ""
+      const first = await secretOf()
+      await page.getByRole("link", { name: "I have stored it" }).click()
+      await page.getByRole("link", { name: "ci deploy" }).click()
+      assert.notInclude(await page.content(), first)
+      await assertGood(page)
+      await page.getByLabel("The old secret").selectOption("0")
+      await page.getByRole("button", { name: "Rotate the secret" }).click()
+      assert.notStrictEqual(await secretOf(), first)
+      const status = async (secret: string) =>
+        (await fetch(`${platform.ready.api}/v1/auth/whoami`, { headers: { authorization: `Bearer ${secret}` } })).status
+      assert.deepStrictEqual([await status(first), await status(await secretOf())], [401, 200])
+      await page.getByRole("link", { name: "I have stored it" }).click()
+      await page.getByRole("link", { name: "ci deploy" }).click()
+      await page.getByRole("button", { name: "Revoke ci deploy" }).click()
+      await page.getByRole("button", { name: "Revoke the key" }).click()
+      await page.getByText("The key was revoked.").waitFor()
+    }))
+
+  it("a session in another browser is ended, which signs it out", () =>
+    asPerson("joan@example.com", (other) =>
+      asPerson("joan@example.com", async (page) => {
+        await page.goto(`${platform.ready.console}/account`)
+        await page.getByRole("row", { name: /this session/ }).waitFor()
+        await assertGood(page)
+        await page.getByRole("button", { name: /^End the session/ }).click()
+        await page.getByText("The session was ended.").waitFor()
+        await other.goto(`${platform.ready.console}/account`)
+        await other.waitForURL(/\/sign-in/)
+      })
+    ))
+
+  it("activity, regions and projects name what there is, and the activity follows changes by itself", () =>
+    asPerson("mary@example.com", async (page) => {
+      await open(page, "Regions")
+      await page.getByRole("table", { name: "Active regions" }).waitFor()
+      await assertGood(page)
+      await open(page, "Activity")
+      await page.getByText("Nothing has happened yet").waitFor()
+      const elsewhere = await page.context().newPage()
+      await elsewhere.goto(`${platform.ready.console}/projects`)
+      await elsewhere.getByRole("link", { name: "New project" }).first().click()
+      await elsewhere.getByLabel("Name").fill("shop")
+      await elsewhere.getByRole("button", { name: "Create project" }).click()
+      await elsewhere.getByRole("heading", { name: "shop", level: 1 }).waitFor()
+      await elsewhere.close()
+      await page.getByText(/created project shop/).waitFor()
+      await assertGood(page)
+      await open(page, "Projects")
+      await page.getByRole("row", { name: /shop.*(suspended|created)/i }).waitFor()
+      await assertGood(page)
+    }))
+
+  it("without script, a team is made, a person invited, a wrong name explained, and a key created", () =>
+    asPerson(
+      "noscript@example.com",
+      async (page) => {
+        await newTeam(page, "Plain")
+        await invite(page, "later@example.com")
+        await open(page, "Settings")
+        await page.getByLabel("Name", { exact: true }).first().fill("   ")
+        await page.getByRole("button", { name: "Rename" }).click()
+        await page.getByRole("alert").getByText("Use 1 to 128 characters").waitFor()
+        await open(page, "API keys")
+        await page.getByRole("link", { name: "Create API key" }).click()
+        await page.getByLabel("Name").fill("plain")
+        await page.getByRole("button", { name: "Create key" }).click()
+        await page.getByText(/^nsk_[0-9A-Za-z]{49}$/).waitFor()
+      },
+      { javaScriptEnabled: false }
+    ))
+})
