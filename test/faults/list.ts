@@ -30,6 +30,7 @@ import { operationChanges } from "./list/operationChanges.ts"
 import { operationRunner } from "./list/operationRunner.ts"
 import { operationStore } from "./list/operationStore.ts"
 import { packages } from "./list/packages.ts"
+import { people } from "./list/people.ts"
 import { postgresEvents } from "./list/postgresEvents.ts"
 import { postgresStores } from "./list/postgresStores.ts"
 import { proxyAdmission } from "./list/proxyAdmission.ts"
@@ -75,6 +76,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...operationRunner,
   ...operationStore,
   ...packages,
+  ...people,
   ...postgresEvents,
   ...postgresStores,
   ...proxyAdmission,

@@ -21,6 +21,7 @@ export type Area =
   | "client"
   | "command-line"
   | "computes"
+  | "console"
   | "console-project"
   | "credentials"
   | "events"
