@@ -10,6 +10,7 @@ import { resolve } from "node:path"
 import { openApiDocument, problemCatalog } from "@narthex/api"
 import { environmentTable, exitCodes } from "@narthex/cli"
 import { settingsMarkdown } from "@narthex/server"
+import { guideModules } from "./guides.ts"
 
 const root = resolve(import.meta.dirname, "..")
 
@@ -109,7 +110,8 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/problems.md": problemsPage,
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
-  "packages/cli/README.md": commandLinePage
+  "packages/cli/README.md": commandLinePage,
+  ...guideModules
 }
 
 if (import.meta.main) {

@@ -10,6 +10,7 @@ import { consoleProject } from "./list/consoleProject.ts"
 import { contracts } from "./list/contracts.ts"
 import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
+import { documentation } from "./list/documentation.ts"
 import { eventBroker } from "./list/eventBroker.ts"
 import { eventFeed } from "./list/eventFeed.ts"
 import { eventFrames } from "./list/eventFrames.ts"
@@ -56,6 +57,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...consoleProject,
   ...credentials,
   ...decisions,
+  ...documentation,
   ...eventBroker,
   ...eventFeed,
   ...eventFrames,

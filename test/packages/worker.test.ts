@@ -11,8 +11,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { build } from "rolldown"
 import { note } from "../harness/note.ts"
 
-/** What is loaded when it is asked for: storage on Postgres, and the page under `/docs`. Bundlers make files of them. */
-const onDemand = ["@narthex/postgres", "effect/http-api/HttpApiScalar"]
+/** What is loaded when it is asked for: storage on Postgres, and the pages under `/docs`. Bundlers make files of them. */
+const onDemand = /^@narthex\/postgres$|docs\/makePages\.ts$|^\.\/makePages\.ts$/
 
 const folder = join(import.meta.dirname, "worker")
 
@@ -23,7 +23,7 @@ const bundle = async (name: string): Promise<string> => {
     platform: "browser",
     tsconfig: false,
     resolve: { conditionNames: ["source", "worker", "browser", "import", "default"] },
-    external: (id) => isBuiltin(id) || onDemand.includes(id),
+    external: (id) => isBuiltin(id) || onDemand.test(id),
     output: { format: "iife", name: "worker", codeSplitting: false, minify: true },
     write: false,
     logLevel: "silent"

@@ -7,7 +7,7 @@ import { ProxyRequests } from "@narthex/core"
 import { ByteSize, Effect, Layer } from "effect"
 import { Headers, HttpIncomingMessage, UrlParams } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
-import { layerDocument } from "../docs/documentRoute.ts"
+import { layerDocs } from "../docs/docsRoutes.ts"
 import { ApiKeysHandlers, CredentialsHandlers } from "../handlers/apiKeys.ts"
 import { AuthHandlers } from "../handlers/auth.ts"
 import { BranchesHandlers, SandboxesHandlers } from "../handlers/branches.ts"
@@ -26,7 +26,6 @@ import { layerPolicyCheck } from "../middleware/PolicyCheck.ts"
 import { layerRateLimiting } from "../middleware/RateLimiting.ts"
 import { layerResponseHeaders } from "../middleware/ResponseHeaders.ts"
 import { layerSchemaErrors } from "../middleware/SchemaErrors.ts"
-import { layerDocs } from "./docsPage.ts"
 import { HttpConventions } from "./HttpConventions.ts"
 import { withoutPolicy } from "./routeTable.ts"
 
@@ -58,7 +57,6 @@ const served = Layer.mergeAll(
     Layer.provide(Limits.layer)
   ),
   layerDocs,
-  layerDocument,
   HttpConventions,
   ProxyRequests.layerReceiving
 )

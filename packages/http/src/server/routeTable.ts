@@ -3,8 +3,7 @@
  * Both are derived from the contract once, at start.
  */
 import { Api, policyOf } from "@narthex/api"
-import { documentPath } from "../docs/documentRoute.ts"
-import { docsPaths } from "./docsPage.ts"
+import { docsPaths } from "../docs/docsRoutes.ts"
 
 const endpoints = Object.values(Api.groups).flatMap((group) => Object.values(group.endpoints))
 
@@ -13,7 +12,7 @@ const patternOf = (path: string) =>
 
 const routes = [
   ...endpoints.map(({ method, path }) => ({ method: String(method), path: String(path) })),
-  ...[documentPath, ...docsPaths].map((path) => ({ method: "GET", path }))
+  ...docsPaths.map((path) => ({ method: "GET", path }))
 ]
 
 /** Paths with the same first two segments and length. Every request is looked up, so few patterns should be tried. */

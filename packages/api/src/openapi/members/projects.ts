@@ -17,7 +17,7 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
     "The region of the project, which never changes. It may be left out while the platform has exactly one active region.",
     "eu-central"
   ],
-  "projects.create.region_id": ["An alias of `region`. If both are sent, they must be the same.", "eu-central"],
+  "projects.create.region_id": ["An alias of `region`. If both are sent, they must be the same.", undefined],
   "projects.rename.name": [name("the project"), "checkout"],
   "projects.rename.region": ["Always refused: the region of a project never changes.", undefined],
   "projects.rename.region_id": ["Always refused: the region of a project never changes.", undefined],

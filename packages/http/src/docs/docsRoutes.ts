@@ -1,0 +1,87 @@
+/**
+ * `/docs`: the guides, the reference and the problems as plain pages, and `/openapi.json`.
+ *
+ * The pages have no script, and their policy allows nothing but the style sheet and the icon of this server. They are
+ * made when the first reader asks, and compressed once; what makes them is loaded then.
+ *
+ * Pitfall: absolute links between the pages. The API may be mounted below any path.
+ */
+import { Effect } from "effect"
+import { HttpRouter, HttpServerResponse } from "effect/http"
+import { answerWith } from "./CachedPage.ts"
+
+/** The guides in the order of a reader: pages of `docs/guides`. */
+export const guideNames = [
+  "first-call",
+  "connecting",
+  "waiting",
+  "errors",
+  "idempotency",
+  "pagination",
+  "rate-limits",
+  "events",
+  "allowlists",
+  "ci",
+  "agents"
+] as const
+
+type Path = `/${string}`
+
+const pagePaths: ReadonlyArray<Path> = [
+  "/docs",
+  "/docs/reference",
+  "/docs/problems",
+  ...guideNames.map((name) => `/docs/guides/${name}` as const)
+]
+
+const policy = [
+  "default-src 'none'",
+  "style-src 'self'",
+  "img-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'"
+].join("; ")
+
+const immutable = { "cache-control": "public, max-age=31536000, immutable" }
+const revalidated = { "cache-control": "no-cache" }
+
+/** path → its type and headers */
+const served: ReadonlyArray<readonly [path: Path, contentType: string, headers: Readonly<Record<string, string>>]> = [
+  ["/openapi.json", "application/json", revalidated],
+  ["/docs/style.css", "text/css; charset=utf-8", immutable],
+  ["/docs/icon.svg", "image/svg+xml", immutable],
+  ...pagePaths.map(
+    (path) =>
+      [
+        path,
+        "text/html; charset=utf-8",
+        { ...revalidated, "content-security-policy": policy, "referrer-policy": "no-referrer" }
+      ] as const
+  )
+]
+
+/** The paths of the documentation, relative to the API. */
+export const docsPaths: ReadonlyArray<string> = [...served.map(([path]) => path), "/docs/"]
+
+/** The routes of the documentation. */
+export const layerDocs = HttpRouter.use(
+  Effect.fnUntraced(function* (router) {
+    const pages = yield* Effect.cached(
+      Effect.flatMap(
+        Effect.promise(() => import("./makePages.ts")),
+        ({ makePages }) => makePages(guideNames)
+      )
+    )
+    for (const [path, contentType, headers] of served) {
+      const answer = Effect.flatMap(pages, (made) => {
+        const page = made.get(path)
+        return page === undefined
+          ? Effect.die(new Error(`No page was made for ${path}.`))
+          : answerWith(page, contentType, headers)
+      })
+      yield* router.add("GET", path, answer)
+    }
+    yield* router.add("GET", "/docs/", Effect.succeed(HttpServerResponse.redirect("/docs", { status: 308 })))
+  })
+)

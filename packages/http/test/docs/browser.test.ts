@@ -1,0 +1,98 @@
+/** The documentation in a browser: nothing pans sideways, axe finds nothing, nothing is blocked or asked of others. */
+import { mkdirSync } from "node:fs"
+import { createRequire } from "node:module"
+import { join, resolve } from "node:path"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { sharedBrowser } from "../../../../test/harness/browser.ts"
+import { long } from "../../../../test/harness/long.ts"
+import { memoryApi } from "../support/apiOver.ts"
+import { TestApi } from "../support/wire.ts"
+
+const axe = createRequire(import.meta.url).resolve("axe-core")
+const pictures = resolve(import.meta.dirname, "../../../../test-results/docs")
+
+const paths = ["docs", "docs/reference", "docs/problems", "docs/guides/connecting"]
+
+const both = [
+  { width: 390, scheme: "light" },
+  { width: 1440, scheme: "dark" }
+] as const
+const views = [
+  ...both,
+  ...(long
+    ? ([
+        { width: 390, scheme: "dark" },
+        { width: 1440, scheme: "light" }
+      ] as const)
+    : [])
+]
+
+/** What axe looks at: of the reference one call, and all of it in the long form, which takes a minute. */
+const seen = (path: string) => (path === "docs/reference" && !long ? "#projects\\\\.create" : "html")
+
+interface Found {
+  readonly violations: ReadonlyArray<{ readonly id: string; readonly nodes: ReadonlyArray<{ readonly html: string }> }>
+}
+
+layer(memoryApi(), { excludeTestServices: true })("the documentation in a browser", (it) => {
+  it.effect(
+    "pages fit a phone and a desk, light and dark, axe finds nothing, and no other server is asked",
+    () =>
+      Effect.gen(function* () {
+        const { port } = yield* TestApi
+        const origin = `http://127.0.0.1:${port}`
+        mkdirSync(pictures, { recursive: true })
+        const wrong = yield* Effect.promise(async () => {
+          const browser = await sharedBrowser()
+          const wrong: Array<string> = []
+          try {
+            for (const { scheme, width } of views) {
+              const context = await browser.newContext({
+                viewport: { width, height: 900 },
+                colorScheme: scheme,
+                bypassCSP: false
+              })
+              const page = await context.newPage()
+              page.on("request", (request) => {
+                if (!request.url().startsWith(`${origin}/`)) wrong.push(`asked ${request.url()}`)
+              })
+              page.on("console", (message) => wrong.push(`said ${message.text()}`))
+              for (const path of paths) {
+                const name = `${path.replaceAll("/", "-")}-${width}-${scheme}`
+                await page.goto(`${origin}/${path}`)
+                await page.screenshot({ path: join(pictures, `${name}.png`) })
+                const wide = await page.evaluate("document.documentElement.scrollWidth")
+                if (Number(wide) > width) wrong.push(`${name} is ${wide} px wide`)
+              }
+              await context.close()
+            }
+            // The policy of the pages blocks scripts, so axe is injected where it is off.
+            for (const { scheme, width } of both) {
+              const context = await browser.newContext({
+                viewport: { width, height: 900 },
+                colorScheme: scheme,
+                bypassCSP: true
+              })
+              const page = await context.newPage()
+              for (const path of paths) {
+                await page.goto(`${origin}/${path}`)
+                await page.addScriptTag({ path: axe })
+                const found: Found = await page.evaluate(
+                  `axe.run("${seen(path)}", { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] })`
+                )
+                for (const { id, nodes } of found.violations)
+                  wrong.push(`${path} ${width} ${scheme} ${id} ${nodes[0]?.html}`)
+              }
+              await context.close()
+            }
+          } finally {
+            await browser.close()
+          }
+          return wrong
+        })
+        assert.deepStrictEqual(wrong, [])
+      }),
+    { tags: ["chromium"], timeout: 180_000 }
+  )
+})

@@ -1,0 +1,136 @@
+/** The documentation that the server serves: whole, linked, cached, and without anything from elsewhere. */
+import { globSync } from "node:fs"
+import { get } from "node:http"
+import { resolve } from "node:path"
+import { gunzipSync } from "node:zlib"
+import { assert, layer } from "@effect/vitest"
+import { openApiDocument } from "@narthex/api"
+import { Effect } from "effect"
+import { memoryApi } from "../support/apiOver.ts"
+import { call, TestApi } from "../support/wire.ts"
+
+const root = resolve(import.meta.dirname, "../../../..")
+
+const policy =
+  "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+/** Every page that can be reached from `/docs`: its path, and its text. */
+const crawled = Effect.gen(function* () {
+  const pages = new Map<string, string>()
+  const open = ["/docs"]
+  for (let path = open.shift(); path !== undefined; path = open.shift()) {
+    if (pages.has(path)) continue
+    const answer = yield* call("GET", path)
+    assert.strictEqual(answer.status, 200, path)
+    pages.set(path, answer.text)
+    if (answer.headers["content-type"]?.startsWith("text/html"))
+      open.push(...linksOf(path, answer.text).filter(isHere).map(pathOf))
+  }
+  return pages
+})
+
+const linksOf = (path: string, html: string) =>
+  [...html.matchAll(/(?:href|src)="([^"]*)"/g)].map(([, target = ""]) => new URL(target, `http://api.test${path}`))
+const isHere = ({ origin }: URL) => origin === "http://api.test"
+const pathOf = ({ pathname, search }: URL) => pathname + search
+
+const bytesOf = (port: number, path: string, headers: Record<string, string>) =>
+  Effect.callback<{ readonly encoding: string | undefined; readonly body: Buffer }>((resume) => {
+    get({ host: "127.0.0.1", port, path, headers }, (incoming) => {
+      const chunks: Array<Buffer> = []
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+      incoming.on("end", () =>
+        resume(Effect.succeed({ encoding: incoming.headers["content-encoding"], body: Buffer.concat(chunks) }))
+      )
+    })
+  })
+
+layer(memoryApi(), { excludeTestServices: true })("the served documentation", (it) => {
+  it.effect("every link of every page of the documentation leads to a page of this server, and to a place on it", () =>
+    Effect.gen(function* () {
+      const pages = yield* crawled
+      // The overview, the reference, the problems, every page of docs/guides, the sheet, the icon and the document.
+      assert.strictEqual(pages.size, globSync("docs/guides/*.md", { cwd: root }).length + 6)
+      for (const [path, html] of pages)
+        for (const link of path.endsWith(".json") ? [] : linksOf(path, html)) {
+          // The console is the only other place.
+          if (!isHere(link)) {
+            assert.strictEqual(link.href, "http://console.test/", path)
+            continue
+          }
+          const target = pages.get(pathOf(link)) ?? ""
+          if (link.hash !== "")
+            assert.include(target, `id="${decodeURIComponent(link.hash.slice(1))}"`, `${path}: ${link}`)
+        }
+    })
+  )
+
+  it.effect(
+    "the pages of the documentation have no script, style or form of their own, and a policy that allows none",
+    () =>
+      Effect.gen(function* () {
+        for (const path of (yield* crawled).keys()) {
+          const { headers, text } = yield* call("GET", path)
+          if (!headers["content-type"]?.startsWith("text/html")) continue
+          assert.strictEqual(headers["content-security-policy"], policy, path)
+          assert.notMatch(text, /<script|<style|<form|<iframe|style="|\son\w+="|javascript:/i, path)
+        }
+        assert.notMatch((yield* call("GET", "/docs/style.css")).text, /@import|url\(/)
+      })
+  )
+
+  it.effect("the reference has every call, with a sample that sends its credential as a bearer", () =>
+    Effect.gen(function* () {
+      const { text } = yield* call("GET", "/docs/reference")
+      const operations = Object.values(openApiDocument().paths).flatMap((item) =>
+        Object.values(item).map(({ operationId, security }) => ({ operationId, security }))
+      )
+      assert.isAbove(operations.length, 80)
+      for (const { operationId, security } of operations) {
+        const section = text.split(`<section class="call" id="${operationId}"`)[1]?.split("</section>")[0] ?? ""
+        assert.include(section, "curl", operationId)
+        const bearer = /Authorization: Bearer \$(NARTHEX_API_KEY|SESSION_TOKEN|NARTHEX_PROXY_TOKEN)/.test(section)
+        assert.strictEqual(bearer, security.length > 0, operationId)
+      }
+      assert.notInclude(text, "Basic ")
+    })
+  )
+
+  it.effect("/docs/ leads to /docs", () =>
+    Effect.gen(function* () {
+      const { headers, status } = yield* call("GET", "/docs/")
+      assert.deepStrictEqual([status, headers["location"]], [308, "/docs"])
+    })
+  )
+
+  it.effect("a page is compressed for clients that take gzip, and revalidated without a body", () =>
+    Effect.gen(function* () {
+      const { port } = yield* TestApi
+      for (const path of ["/docs", "/docs/reference", "/docs/guides/errors", "/docs/style.css", "/openapi.json"]) {
+        const plain = yield* call("GET", path)
+        const packed = yield* bytesOf(port, path, { "accept-encoding": "br, gzip" })
+        assert.strictEqual(packed.encoding, "gzip", path)
+        assert.isBelow(packed.body.length, 60_000, path)
+        assert.strictEqual(gunzipSync(packed.body).toString(), plain.text, path)
+        assert.isUndefined((yield* bytesOf(port, path, { "accept-encoding": "gzip;q=0" })).encoding, path)
+        const tag = plain.headers["etag"] ?? ""
+        for (const condition of [tag, `"other", ${tag}`, "*"]) {
+          const again = yield* call("GET", path, { headers: { "if-none-match": condition } })
+          assert.deepStrictEqual([again.status, again.text, again.headers["etag"]], [304, "", tag], path)
+        }
+        const other = yield* call("GET", path, { headers: { "if-none-match": '"other"' } })
+        assert.strictEqual(other.status, 200, path)
+      }
+    })
+  )
+
+  it.effect("the style sheet is immutable under the URL that the pages name", () =>
+    Effect.gen(function* () {
+      const { text } = yield* call("GET", "/docs/guides/errors")
+      const url = /href="(\.\.\/\.\.\/docs\/style\.css\?v=[\w-]+)"/.exec(text)?.[1] ?? ""
+      const sheet = yield* call("GET", pathOf(new URL(url, "http://api.test/docs/guides/errors")))
+      assert.strictEqual(sheet.headers["cache-control"], "public, max-age=31536000, immutable")
+      assert.match(sheet.headers["content-type"] ?? "", /^text\/css/)
+    })
+  )
+})
