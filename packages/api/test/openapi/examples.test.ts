@@ -39,6 +39,11 @@ describe("examples of the OpenAPI document", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
+  it("the example of a member that may be null shows what it is otherwise", () => {
+    const [example] = list(document.components.schemas["Credential"]?.["examples"])
+    assert.containsAllKeys(example?.["minted_by"], ["id", "email"])
+  })
+
   it("the example of every problem decodes as that problem, and has what the server sends", () => {
     for (const [name, schema] of Object.entries(document.components.schemas).filter(([it]) => isProblem(it))) {
       const [example = {}] = list(schema["examples"])

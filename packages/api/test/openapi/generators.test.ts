@@ -49,7 +49,7 @@ describe("what generators read in the OpenAPI document", () => {
 
   it("a refusal that a call cannot answer with is not listed", () => {
     const answers = (id: string) => Object.keys(object(operationOf(id)["responses"]))
-    assert.notIncludeMembers(answers("projects.list"), ["409", "413", "415"])
+    for (const status of ["409", "413", "415"]) assert.notInclude(answers("projects.list"), status)
     assert.includeMembers(answers("projects.create"), ["409", "413", "415", "422", "429"])
     assert.notInclude(JSON.stringify(operationOf("projects.create")), "SessionRequiredProblem")
     assert.include(JSON.stringify(operationOf("orgs.create")), "SessionRequiredProblem")
