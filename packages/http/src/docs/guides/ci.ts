@@ -26,7 +26,7 @@ As a step of GitHub Actions, with the command line:
   env:
     NARTHEX_URL: \${{ vars.NARTHEX_URL }}
     NARTHEX_API_KEY: \${{ secrets.NARTHEX_API_KEY }}
-  run: npx narthex api POST "/v1/projects/\${{ vars.PROJECT_ID }}/sandboxes" --json
+  run: narthex sandbox create --project shop --output json > database.json
 \`\`\`
 
 Rotate the key before it expires: \`POST /v1/api-keys/{api_key_id}/rotate\` with \`grace_seconds\` keeps the old secret working while you

@@ -23,6 +23,8 @@ export DATABASE_URL='postgresql://…'
 psql "$DATABASE_URL"
 \`\`\`
 
+\`narthex psql shop\` does both steps: it mints a credential, and starts psql with it.
+
 ## Node
 
 \`\`\`js

@@ -8,7 +8,7 @@ Get an API key, make a project, and get a connection string: five calls with cur
 In the console open **API keys** and create one; the secret is shown once. On your machine the command line does the same:
 
 \`\`\`console
-npx narthex login
+narthex login
 \`\`\`
 
 Tell your shell where the API is and what the key is. Every sample in these pages uses the two variables.
@@ -63,5 +63,6 @@ curl "$NARTHEX_URL/v1/projects/$PROJECT_ID/branches/$BRANCH_ID/credentials" \\
   -d '{"access": "read_write", "ttl_seconds": 3600}'
 \`\`\`
 
-\`connection_uri\` works as it is, for example with psql, and is shown this once. [Connect](connecting.md) has other clients.
+\`connection_uri\` works as it is, for example with psql, and is shown this once. [Connect](connecting.md) has other clients. The command
+line does the last three steps with \`narthex project create shop --wait\` and \`narthex psql shop\`.
 `
