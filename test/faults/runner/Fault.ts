@@ -24,6 +24,7 @@ export type Area =
   | "console"
   | "console-project"
   | "credentials"
+  | "documentation"
   | "events"
   | "host"
   | "operations"
