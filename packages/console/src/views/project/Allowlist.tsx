@@ -46,7 +46,7 @@ export const AllowlistPage = (props: AllowlistPageProps) => {
             <Dialog
               id="reset-allowlist"
               opener="Remove all"
-              openerLabel="Remove every rule of the allowlist"
+              openerLabel="Remove all rules of the allowlist"
               title="Remove every rule?"
               action={`${here}/reset`}
               confirm="Remove every rule"
