@@ -17,6 +17,7 @@ import { assetRoutes } from "./routes/assetRoutes.ts"
 import { branchRoutes } from "./routes/branchRoutes.tsx"
 import { cliRoutes } from "./routes/cliRoutes.tsx"
 import { credentialRoutes } from "./routes/credentialRoutes.tsx"
+import { docsRoutes } from "./routes/docsRoutes.ts"
 import { endpointRoutes } from "./routes/endpointRoutes.tsx"
 import { eventRoutes } from "./routes/eventRoutes.ts"
 import { invitationRoutes } from "./routes/invitationRoutes.tsx"
@@ -36,7 +37,8 @@ import { SealedCookies } from "./sessions/SealedCookies.ts"
 import { Sessions } from "./sessions/Sessions.ts"
 import { SignIn } from "./sessions/SignIn.ts"
 
-const routes: ReadonlyArray<ConsoleRoute> = [
+/** Every route of the console. */
+export const routes: ReadonlyArray<ConsoleRoute> = [
   ...assetRoutes,
   ...signInRoutes,
   ...organizationRoutes,
@@ -59,7 +61,8 @@ const routes: ReadonlyArray<ConsoleRoute> = [
   ...cliRoutes,
   ...eventRoutes,
   ...themeRoutes,
-  ...placeRoutes
+  ...placeRoutes,
+  ...docsRoutes
 ]
 
 /** Adds the console to the router. The caller provides `Relays` and ends them before it closes the server. */

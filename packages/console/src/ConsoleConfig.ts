@@ -16,6 +16,8 @@ export interface SignInProvider {
 export interface ConsoleConfig {
   /** Base URL of the API, without `/v1`. */
   readonly api_url: string
+  /** The documentation of the API, as browsers reach it. Default: `/docs` of `api_url`. */
+  readonly docs_url?: string
   /** The console's public URL. `https` turns on `Secure` cookies and HSTS. */
   readonly console_url: string
   /** Proves to the API that client addresses come from the console. With `null` none are reported. */
@@ -37,6 +39,7 @@ export class ConsoleSettings extends Context.Service<
     /** The origin of `console_url`: no path, no trailing slash. */
     readonly origin: string
     readonly secure: boolean
+    readonly docs_url: string
     readonly heartbeat: Duration.Duration
     readonly development: boolean
   }
@@ -46,6 +49,7 @@ export class ConsoleSettings extends Context.Service<
     return {
       ...config,
       api_url: config.api_url.replace(/\/+$/, ""),
+      docs_url: config.docs_url ?? `${config.api_url.replace(/\/+$/, "")}/docs`,
       origin,
       secure: protocol === "https:",
       heartbeat: config.heartbeat ?? Duration.seconds(15),

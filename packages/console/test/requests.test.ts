@@ -7,7 +7,9 @@ import { signedInAs } from "./support/signedIn.ts"
 
 const go = <A>(run: () => Promise<A>) => Effect.promise(run)
 
-layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) => {
+const configured = layerTestConsole({ docs_url: "https://api.narthex.test/docs" })
+
+layer(configured, { excludeTestServices: true })("every request", (it) => {
   const sources = [
     { name: "the same origin", headers: { "sec-fetch-site": "same-origin" }, refused: false },
     { name: "the address bar", headers: { "sec-fetch-site": "none" }, refused: false },
@@ -43,6 +45,14 @@ layer(layerTestConsole(), { excludeTestServices: true })("every request", (it) =
       assert.strictEqual((yield* post({ origin: "null" })).status, 403)
       assert.strictEqual((yield* post({ origin: browser.origin })).status, 303)
       assert.strictEqual((yield* post({})).status, 303)
+    })
+  )
+
+  it.effect("/docs leads to the documentation of the API, which the configuration names", () =>
+    Effect.gen(function* () {
+      const { browser } = yield* signedInAs("docs@example.com")
+      const { headers, status } = yield* go(() => browser.send("/docs"))
+      assert.deepStrictEqual([status, headers.get("location")], [303, "https://api.narthex.test/docs"])
     })
   )
 

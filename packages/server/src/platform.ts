@@ -58,6 +58,7 @@ const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, 
     Effect.map(MasterSecret, (master) =>
       layerConsoleServer({
         api_url,
+        docs_url: `${addresses.api.url}/docs`,
         console_url: addresses.console.url,
         console_token: tokens.console,
         cookie_key: master.key("console-cookie"),

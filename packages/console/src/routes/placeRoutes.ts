@@ -40,6 +40,7 @@ const places = signedIn(problemRefusals)(({ org_id }) =>
       { label: "Account and sessions", kind: "You", href: "/account" },
       { label: "Your invitations", kind: "You", href: "/invitations" },
       { label: "New organization", kind: "You", href: "/orgs/new" },
+      { label: "API documentation", kind: "Help", href: "/docs" },
       ...branches.flat().map(({ branch, project }) => ({
         label: branch.name,
         kind: `Branch of ${project.name}`,

@@ -60,6 +60,12 @@ export const UserMenu = ({ frame }: { readonly frame: Frame }) => {
               Your invitations
             </a>
           </li>
+          <li>
+            <a href="/docs">
+              <Icon name="book" />
+              API documentation
+            </a>
+          </li>
         </ul>
         <hr />
         <ul>

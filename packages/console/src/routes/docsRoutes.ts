@@ -1,0 +1,9 @@
+/** The way to the documentation, which the API serves itself: pages link to one address, whatever the API's is. */
+import { Effect } from "effect"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
+import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
+import { seeOther } from "../web/answer.tsx"
+
+export const docsRoutes: ReadonlyArray<ConsoleRoute> = [
+  { method: "GET", path: "/docs", answer: Effect.map(ConsoleSettings, ({ docs_url }) => seeOther(docs_url)) }
+]
