@@ -1,19 +1,28 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { eventually, within } from "../../../test/harness/eventually.ts"
 import { onControlPlane } from "./support/onControlPlane.ts"
+import { shop } from "./support/records.ts"
+import { signedIn } from "./support/signedIn.ts"
+
+/** A folder with a program of this name. */
+const programIn = (home: string, script: string) => {
+  const bin = join(home, "bin")
+  mkdirSync(bin)
+  const program = join(bin, "psql")
+  writeFileSync(program, `#!/bin/sh\n${script}\n`)
+  chmodSync(program, 0o755)
+  return bin
+}
 
 /** A psql that records its arguments and its password, and then ends as `end` says. */
 const withPsql = (end: string) =>
   Effect.gen(function* () {
     const world = yield* onControlPlane
-    const bin = join(world.home, "bin")
     const file = join(world.home, "started")
-    mkdirSync(bin)
-    const program = join(bin, "psql")
-    writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$PGPASSWORD" "$@" > "$RECORD"\n${end}\n`)
-    chmodSync(program, 0o755)
+    const bin = programIn(world.home, `printf '%s\\n' "$PGPASSWORD" "$@" > "$RECORD"\n${end}`)
     yield* world.run(["project", "create", "shop", "--wait"])
     const { projects } = yield* Effect.promise(() => world.client.projects.list({}))
     const project = projects[0]
@@ -62,6 +71,22 @@ describe("psql", () => {
           []
         )
       }
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("interrupting psql before it has a credential ends it at once", () =>
+    Effect.gen(function* () {
+      const { plane, run, setting } = yield* signedIn
+      const path = `/v1/projects/${shop}/branches/br-01hzx0000000000000000000aa/credentials`
+      plane.instead = (received) => (received.path === path ? "silence" : undefined)
+      const variables = { ...setting.variables, PATH: programIn(setting.home, "exit 0") }
+      const args = ["psql", "--project", shop, "--branch", "br-01hzx0000000000000000000aa"]
+      const running = yield* Effect.forkChild(run(args, { variables }))
+      yield* eventually(
+        "the credential to be asked for",
+        Effect.sync(() => plane.requests.some((request) => request.path === path))
+      )
+      yield* Effect.promise(() => within("the command to end", Effect.runPromise(Fiber.interrupt(running))))
     }).pipe(Effect.scoped)
   )
 

@@ -80,8 +80,8 @@ export const commandNames: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "psql-unrevoked",
-        find: "({ credential }) => revoke(api, { ...params, role: credential.role })",
-        put: "() => Effect.void",
+        find: "revoke(api, { ...params, role: minted.credential.role })",
+        put: "Effect.void",
         why: "The credential of psql is revoked when psql ends."
       },
       {

@@ -43,16 +43,13 @@ const connect = Effect.fn("psql")(function* ({ access, ttl, ...wanted }: Given, 
   const params = yield* branchPath(api, wanted)
   const asked = mint(api, params, { access, ttl_seconds: Option.getOrElse(ttl, () => lifetime) })
   // The branch of an agent key may expire before: then the server chooses the lifetime.
-  const minted = Option.isSome(ttl)
+  const minted = yield* Option.isSome(ttl)
     ? asked
     : Effect.catchTag(asked, "InvalidRequestProblem", () => mint(api, params, { access }))
-  return yield* Effect.acquireUseRelease(
-    minted,
-    (credential) => {
-      const { variables, ...started } = invocation(file, credential, args)
-      return runInForeground(started.file, started.args, { ...inherited, ...variables })
-    },
-    ({ credential }) => revoke(api, { ...params, role: credential.role })
+  const { variables, ...started } = invocation(file, minted, args)
+  return yield* Effect.ensuring(
+    runInForeground(started.file, started.args, { ...inherited, ...variables }),
+    revoke(api, { ...params, role: minted.credential.role })
   )
 })
 
@@ -68,10 +65,7 @@ const revoke = ({ client }: AuthenticatedApi, params: RolePath) =>
   )
 
 const operands = Argument.variadic(
-  Argument.String("project").pipe(
-    Argument.withMetavar("project] [-- psql options"),
-    Argument.withDescription("The name or id of the project; after --, options of psql")
-  )
+  Argument.String("project").pipe(Argument.withDescription("The name or id of the project; after --, options of psql"))
 )
 
 export const psql = Command.make(
