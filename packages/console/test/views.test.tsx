@@ -1,14 +1,13 @@
 /** Pages as functions from data to markup: their texts in each state, and that data is escaped. */
 import { assert, describe, it } from "@effect/vitest"
-import { EndpointRecord, OperationRecord, OwnInvitationRecord } from "@narthex/api"
+import { EndpointRecord, OwnInvitationRecord } from "@narthex/api"
 import { Schema } from "effect"
 import type { VNode } from "preact"
 import { renderToString } from "preact-render-to-string"
 import { Field } from "../src/components/Field.tsx"
-import { Activity } from "../src/views/Activity.tsx"
 import { InvitationsPage } from "../src/views/Invitations.tsx"
 import { Landing, MessagePage, PendingPage, SignInPage } from "../src/views/Landing.tsx"
-import { branchState, endpointState, operationTone, regionLabel, words } from "../src/views/records.ts"
+import { branchState, endpointState, regionLabel, words } from "../src/views/records.ts"
 import { SecretPage } from "../src/views/Secret.tsx"
 import { frameOf } from "./support/frame.ts"
 import { peoplePages } from "./support/peoplePages.tsx"
@@ -141,35 +140,7 @@ describe("states", () => {
 
   it("an unknown state of a newer API is shown as words", () => {
     assert.strictEqual(endpointState(endpoint({ current_state: "moving_house" })).word, "moving house")
-    assert.strictEqual(operationTone("pondering"), "idle")
     assert.strictEqual(words("create_timeline"), "create timeline")
-  })
-
-  it("a row of live activity shows the action, who began it, and how it ended", () => {
-    const operation = Schema.decodeSync(OperationRecord)({
-      id: "op-1",
-      project_id: "prj-1",
-      branch_id: null,
-      endpoint_id: null,
-      action: "start_compute",
-      status: "failed",
-      error: hostile,
-      failures_count: 3,
-      retry_at: null,
-      initiator: { type: "user", id: "u", name: "ada@example.com" },
-      created_at: at,
-      updated_at: at,
-      started_at: at,
-      finished_at: at
-    })
-    const html = render(
-      <Activity src="/api/events" page="/x" operations={[operation]} empty="Nothing." regions={["a", "b"]} />
-    )
-    assert.match(html, /<live-region src="\/api\/events" page="\/x" regions="activity a b">/)
-    assert.match(html, /class="state bad">start compute, failed/)
-    assert.match(html, /by ada@example\.com/)
-    assert.notInclude(html, "<script>alert")
-    assert.notInclude(html, "Nothing.")
   })
 
   it("the state of a branch and a region are shown as words", () => {

@@ -34,16 +34,6 @@ export const personLabel = ({ email, id, name }: PersonShown): string =>
 /** A code as words: `create_timeline` is "create timeline". Works for unknown codes of a newer API too. */
 export const words = (code: string): string => code.replaceAll("_", " ")
 
-const operationTones: Readonly<Record<string, Tone>> = {
-  scheduling: "busy",
-  running: "busy",
-  cancelling: "busy",
-  finished: "good",
-  failed: "bad",
-  error: "bad"
-}
-export const operationTone = (status: string): Tone => operationTones[status] ?? "idle"
-
 /** The current state of an endpoint, as a word and its tone. */
 export const endpointState = (endpoint: EndpointShown): { readonly word: string; readonly tone: Tone } => {
   if (endpoint.disabled) return { word: "disabled", tone: "idle" }

@@ -70,7 +70,7 @@ export const OperationsPage = (props: OperationsPageProps) => {
                   {error === null ? null : <span class="under bad">{error}</span>}
                 </>,
                 <State tone={tone}>{statusWord(operation.status)}</State>,
-                duration(operation) ?? "",
+                duration(operation),
                 <Ago at={operation.created_at} />,
                 change && mayBeCancelled(operation) ? (
                   <form method="post" action={`${here}/${operation.id}/cancel`}>

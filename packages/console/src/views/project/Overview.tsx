@@ -10,6 +10,7 @@ import { LiveRegion } from "../../components/LiveRegion.tsx"
 import { State } from "../../components/State.tsx"
 import { Ago, Time } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
+import { Feed } from "../Feed.tsx"
 import {
   type AllowlistShown,
   type BranchShown,
@@ -21,7 +22,7 @@ import { BranchTable } from "./BranchTable.tsx"
 import { mainEndpoint } from "./branchTree.ts"
 import { Connect, type Picked } from "./Connect.tsx"
 import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
-import { History, namesIn } from "./Said.tsx"
+import { feedItem, namesIn } from "./Said.tsx"
 
 export interface OverviewPageProps extends ProjectPageProps {
   readonly branches: ReadonlyArray<BranchShown>
@@ -40,6 +41,7 @@ const shownBranches = 8
 export const OverviewPage = (props: OverviewPageProps) => {
   const { allowlist, branches, endpoints, frame, operations, project } = props
   const here = pathOf(props)
+  const names = namesIn(project, branches)
   const change = mayChange(frame)
   const endpoint = mainEndpoint(project.default_branch_id, endpoints)
   const state = endpoint === undefined ? { word: "no endpoint", tone: "idle" as const } : endpointState(endpoint)
@@ -107,7 +109,11 @@ export const OverviewPage = (props: OverviewPageProps) => {
             }
           >
             <div id="activity">
-              <History operations={operations} names={namesIn(project, branches)} />
+              {operations.length === 0 ? (
+                <p class="soft">Nothing has happened yet.</p>
+              ) : (
+                <Feed id="feed" items={operations.map((operation) => feedItem(operation, names))} />
+              )}
             </div>
             <a href={`${here}/operations`}>All operations</a>
           </Card>

@@ -1,7 +1,6 @@
 /** Operations as sentences: who did what to which branch, how long it took, and why it failed. */
-import { State } from "../../components/State.tsx"
-import { Ago } from "../../components/Times.tsx"
 import { between, type Names, noNames, sentenceOf, tookWords } from "../eventWords.ts"
+import type { FeedItem } from "../Feed.tsx"
 import type { BranchShown, OperationShown, ProjectShown } from "../records.ts"
 
 /** The names that sentences about one project use. */
@@ -11,9 +10,15 @@ export const namesIn = (project: ProjectShown, branches: ReadonlyArray<BranchSho
   branches: new Map(branches.map(({ id, name, parent_id }) => [id, { name, parent_id }]))
 })
 
-/** How long it ran; `null`: it has not begun, or not ended. */
-export const duration = ({ finished_at, started_at }: OperationShown): string | null =>
-  started_at === null || finished_at === null ? null : tookWords(between(started_at, finished_at))
+/** Milliseconds that it ran; `null`: it has not begun, or not ended. */
+const took = ({ finished_at, started_at }: OperationShown): number | null =>
+  started_at === null || finished_at === null ? null : between(started_at, finished_at)
+
+/** How long it ran, as words; `""`: it has not begun, or not ended. */
+export const duration = (operation: OperationShown): string => {
+  const milliseconds = took(operation)
+  return milliseconds === null ? "" : tookWords(milliseconds)
+}
 
 export const Said = ({ names, operation }: { readonly operation: OperationShown; readonly names: Names }) => (
   <>
@@ -23,34 +28,10 @@ export const Said = ({ names, operation }: { readonly operation: OperationShown;
   </>
 )
 
-export interface HistoryProps {
-  readonly operations: ReadonlyArray<OperationShown>
-  readonly names: Names
-}
-
-/** The newest operations of a project. */
-export const History = ({ names, operations }: HistoryProps) =>
-  operations.length === 0 ? (
-    <p class="soft">Nothing has happened yet.</p>
-  ) : (
-    <ol class="history">
-      {operations.map((operation) => {
-        const { error, tone } = sentenceOf(operation, names)
-        const took = duration(operation)
-        return (
-          <li key={operation.id} data-operation={operation.id}>
-            <State tone={tone}>
-              <span class="said">
-                <Said operation={operation} names={names} />
-              </span>
-            </State>
-            <span class="under">
-              {error === null ? null : <span class="bad">{error} </span>}
-              {took === null ? null : `${took} · `}
-              <Ago at={operation.updated_at} />
-            </span>
-          </li>
-        )
-      })}
-    </ol>
-  )
+/** An operation as an entry of a feed. */
+export const feedItem = (operation: OperationShown, names: Names): FeedItem => ({
+  key: operation.id,
+  sentence: sentenceOf(operation, names),
+  at: operation.updated_at,
+  took: took(operation)
+})
