@@ -6,6 +6,7 @@ import { useClusterTemplates } from "../packages/local-postgres/testing/clusterT
 import { sharedBrowser } from "./harness/browser.ts"
 import { assertAccessible } from "./support/accessibility.ts"
 import { beginCli, cli, operator } from "./support/commands.ts"
+import { complaintsOf } from "./support/complaints.ts"
 import { Platform } from "./support/Platform.ts"
 import { signInAt } from "./support/signInAt.ts"
 import { emptyDirectory, ownAccount } from "./support/surroundings.ts"
@@ -58,11 +59,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
     const context = await browser.newContext()
     try {
       const page = await context.newPage()
-      const complaints: Array<string> = []
-      page.on("pageerror", (error) => complaints.push(String(error)))
-      page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text())
-      })
+      const complaints = complaintsOf(page)
       page.setDefaultTimeout(pageLimit)
       await at.explain(() => work(page))
       assert.deepStrictEqual(

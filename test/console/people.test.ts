@@ -5,6 +5,7 @@ import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
 import { sharedBrowser } from "../harness/browser.ts"
 import { assertAccessible } from "../support/accessibility.ts"
+import { complaintsOf } from "../support/complaints.ts"
 import { Platform } from "../support/Platform.ts"
 import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
 
@@ -52,10 +53,7 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
     }
   })
 
-  /** What a browser reports though nothing is wrong: a refused form, and an animation that a navigation ended. */
-  const harmless = /status of 4\d\d|Transition was (skipped|aborted)/
-
-  /** A person's browser. Fails for every other error in its console. */
+  /** A person's browser. Fails for every error in its console but refused forms, which browsers report too. */
   const asPerson = async <A>(
     email: string,
     work: (page: Page) => Promise<A>,
@@ -64,11 +62,7 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
     const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
     try {
       const page = await context.newPage()
-      const complaints: Array<string> = []
-      page.on("pageerror", (error) => complaints.push(String(error)))
-      page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text())
-      })
+      const complaints = complaintsOf(page)
       page.setDefaultTimeout(pageLimit)
       const result = await platform.explain(async () => {
         await page.goto(`${platform.ready.console}/sign-in`)
@@ -79,7 +73,7 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
         return work(page)
       })
       assert.deepStrictEqual(
-        complaints.filter((complaint) => !harmless.test(complaint)),
+        complaints.filter((complaint) => !/status of 4\d\d/.test(complaint)),
         []
       )
       return result

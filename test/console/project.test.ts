@@ -7,6 +7,7 @@ import { useClusterTemplates } from "../../packages/local-postgres/testing/clust
 import { sharedBrowser } from "../harness/browser.ts"
 import { until } from "../harness/eventually.ts"
 import { assertAccessible } from "../support/accessibility.ts"
+import { complaintsOf } from "../support/complaints.ts"
 import { Platform } from "../support/Platform.ts"
 import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
 
@@ -67,11 +68,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
     const context = await browser.newContext(options)
     try {
       const page = await context.newPage()
-      const complaints: Array<string> = []
-      page.on("pageerror", (error) => complaints.push(String(error)))
-      page.on("console", (message) => {
-        if (message.type() === "error") complaints.push(message.text())
-      })
+      const complaints = complaintsOf(page)
       page.setDefaultTimeout(pageLimit)
       await platform.explain(() => work(page))
       // Chromium reports pages with an error status, which forms are shown again with.
