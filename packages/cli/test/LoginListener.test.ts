@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto"
 import { request } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -42,6 +43,9 @@ describe("LoginListener", () => {
       const first = yield* ask(port, right)
       assert.strictEqual(first.status, 200)
       assert.match(first.body, /You can close this window/)
+      const [, style = ""] = /<style>([\s\S]+)<\/style>/.exec(first.body) ?? []
+      const digest = createHash("sha256").update(style).digest("base64")
+      assert.include(String(first.headers["content-security-policy"]), `style-src 'sha256-${digest}'`)
       assert.strictEqual((yield* ask(port, right)).status, 404)
       assert.strictEqual((yield* ask(port, `/callback?error=access_denied&state=${state}`)).status, 404)
       assert.deepStrictEqual(yield* callback, { _tag: "Code", code: "the-code" })

@@ -16,6 +16,7 @@ import { apiKeyRoutes } from "./routes/apiKeyRoutes.tsx"
 import { assetRoutes } from "./routes/assetRoutes.ts"
 import { branchRoutes } from "./routes/branchRoutes.tsx"
 import { cliRoutes } from "./routes/cliRoutes.tsx"
+import { componentRoutes } from "./routes/componentRoutes.tsx"
 import { credentialRoutes } from "./routes/credentialRoutes.tsx"
 import { docsRoutes } from "./routes/docsRoutes.ts"
 import { endpointRoutes } from "./routes/endpointRoutes.tsx"
@@ -62,7 +63,8 @@ export const routes: ReadonlyArray<ConsoleRoute> = [
   ...eventRoutes,
   ...themeRoutes,
   ...placeRoutes,
-  ...docsRoutes
+  ...docsRoutes,
+  ...componentRoutes
 ]
 
 /** Adds the console to the router. The caller provides `Relays` and ends them before it closes the server. */

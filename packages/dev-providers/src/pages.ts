@@ -100,37 +100,45 @@ ${warning}
 
 export const stylesheet = `:root {
   color-scheme: light dark;
-  --ink: light-dark(#1c1d21, #ececf0);
-  --soft: light-dark(#5c5f6a, #a4a7b3);
-  --line: light-dark(#8a8d99, #6d7180);
-  --paper: light-dark(#ffffff, #1d1e23);
-  --ground: light-dark(#f1f2f5, #121317);
-  --accent: light-dark(#2b4fc7, #a9bbff);
-  --on-accent: light-dark(#ffffff, #10162e);
-  --alarm: light-dark(#7a3a00, #ffcf8a);
-  --alarm-ground: light-dark(#fff1dc, #3a2707);
-  --wrong: light-dark(#a8141f, #ff9fa3);
+  --ground: light-dark(#fbfbfc, #0e0f12);
+  --surface: light-dark(#fff, #15171b);
+  --raised: light-dark(#fff, #1b1e23);
+  --line: light-dark(#e4e6ea, #292d34);
+  --edge: light-dark(#8b919c, #6c737f);
+  --text: light-dark(#16181d, #eceef2);
+  --muted: light-dark(#555b66, #a5acb8);
+  --accent: light-dark(#3b54d9, #93a4ff);
+  --on-accent: light-dark(#fff, #0e0f12);
+  --busy: light-dark(#8a5800, #e5b454);
+  --busy-soft: light-dark(#fdf4e2, #2b2212);
+  --bad: light-dark(#bb3128, #ff938a);
 }
 * { box-sizing: border-box; }
-body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
-main { max-width: 28rem; margin: 10vh auto 2rem; padding: 2rem; background: var(--paper); border-radius: 0.75rem; }
-h1 { margin: 0 0 1rem; font-size: 1.5rem; line-height: 1.2; }
+body { display: grid; min-height: 100vh; margin: 0; place-items: center; background: var(--ground); color: var(--text);
+  font: 0.875rem/1.4286 Inter, system-ui, -apple-system, "Segoe UI", sans-serif; }
+main { display: grid; gap: 1rem; width: min(29rem, calc(100vw - 2rem)); margin: 2rem 0 8vh; padding: 2rem; background: var(--surface);
+  border: 1px solid var(--line); border-radius: 0.625rem; }
+main > *, form > * { min-width: 0; margin: 0; }
+h1 { font-size: 1.375rem; line-height: 1.75rem; letter-spacing: -0.018em; }
 a { color: var(--accent); }
-pre { overflow-x: auto; padding: 0.75rem; background: var(--ground); border-radius: 0.4rem; font-size: 0.85rem; }
-label { display: block; margin: 1rem 0 0.25rem; font-weight: 600; }
-input[type="text"] { width: 100%; padding: 0.6rem; font: inherit; color: inherit; background: transparent;
-  border: 1px solid var(--line); border-radius: 0.4rem; }
-input[aria-invalid] { border-color: var(--wrong); }
-:focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; }
-button { padding: 0.6rem 1.2rem; font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent);
-  border: 1px solid var(--accent); border-radius: 0.4rem; cursor: pointer; }
-button.quiet { color: var(--accent); background: transparent; }
-.actions { display: flex; gap: 0.75rem; margin: 1.5rem 0 1rem; }
-.check { font-weight: 400; }
-.provider { margin: 0; color: var(--soft); font-size: 0.9rem; }
-.hint { color: var(--soft); font-size: 0.9rem; font-weight: 400; }
-.warning { padding: 0.75rem 1rem; color: var(--alarm); background: var(--alarm-ground);
-  border-left: 0.3rem solid currentColor; border-radius: 0.3rem; }
-.mistake { margin: 1rem 0 0; color: var(--wrong); font-weight: 600; }
-@media (max-width: 30rem) { main { margin: 0; min-height: 100vh; border-radius: 0; } }
+code, pre { font: 0.78125rem/1.25rem ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
+pre { padding: 0.75rem; background: var(--ground); border: 1px solid var(--line); border-radius: 0.375rem; white-space: pre-wrap; }
+form { display: grid; gap: 0.25rem; }
+label { margin-top: 0.75rem; font-weight: 600; }
+input[type="text"] { width: 100%; min-height: 2.25rem; padding: 0.375rem 0.625rem; font: inherit; color: inherit; background: var(--raised);
+  border: 1px solid var(--edge); border-radius: 0.375rem; }
+input[aria-invalid] { border-color: var(--bad); }
+input[type="checkbox"] { width: 1rem; height: 1rem; margin: 0; accent-color: var(--accent); }
+:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
+button { min-height: 2.25rem; padding: 0.375rem 1rem; font: inherit; font-weight: 600; color: var(--on-accent); background: var(--accent);
+  border: 1px solid var(--accent); border-radius: 0.375rem; cursor: pointer; }
+button.quiet { color: var(--text); background: var(--raised); border-color: var(--line); }
+.actions { display: flex; gap: 0.5rem; margin-top: 1rem; }
+.check { display: flex; gap: 0.5rem; align-items: center; font-weight: 400; }
+.provider, .hint { color: var(--muted); font-size: 0.8125rem; font-weight: 400; }
+.hint { overflow-wrap: anywhere; }
+.warning { padding: 0.5rem 1rem; background: var(--busy-soft); border: 1px solid color-mix(in srgb, var(--busy) 30%, transparent);
+  border-radius: 0.375rem; }
+.warning strong { display: block; color: var(--busy); }
+.mistake { color: var(--bad); font-weight: 600; }
 `

@@ -10,6 +10,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { Deferred, Effect, type Scope } from "effect"
 import { LoginEnded } from "../failures/LocalFailure.ts"
 import { type Callback, callbackPath, readCallback } from "./callback.ts"
+import { loopbackPage, styleDigest } from "./loopbackPage.ts"
 
 export interface LoginListener {
   readonly port: number
@@ -61,19 +62,16 @@ const answer = (response: ServerResponse, status: number, body: string) =>
     .writeHead(status, {
       "content-type": "text/html; charset=utf-8",
       "cache-control": "no-store",
-      "content-security-policy": "default-src 'none'; frame-ancestors 'none'",
+      "content-security-policy": `default-src 'none'; style-src 'sha256-${styleDigest}'; frame-ancestors 'none'`,
       "referrer-policy": "no-referrer",
       "x-content-type-options": "nosniff",
       connection: "close"
     })
     .end(body)
 
-const html = (title: string, text: string) =>
-  `<!doctype html>\n<html lang="en"><meta charset="utf-8"><title>${title}</title><h1>${title}</h1><p>${text}</p></html>\n`
-
-const notFound = html("Not found", "There is no such page.")
+const notFound = loopbackPage("Not found", "There is no such page.", "bad")
 
 const page = (callback: Callback) =>
   callback._tag === "Code"
-    ? html("Return to your terminal", "The command line is authorized. You can close this window.")
-    : html("Not authorized", "The command line did not get a key. You can close this window.")
+    ? loopbackPage("Return to your terminal", "The command line is authorized. You can close this window.", "good")
+    : loopbackPage("Not authorized", "The command line did not get a key. You can close this window.", "bad")

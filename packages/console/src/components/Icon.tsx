@@ -36,6 +36,9 @@ const paths = {
 
 export type IconName = keyof typeof paths
 
+/** All names, for the page of components. */
+export const iconNames = Object.keys(paths) as ReadonlyArray<IconName> // the keys of a constant
+
 export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
   <svg
     viewBox="0 0 16 16"

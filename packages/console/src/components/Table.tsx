@@ -72,7 +72,7 @@ export const Table = ({ columns, empty, id, label, rows }: TableProps) => (
                     key={column.head}
                     {...roles.cell}
                     class={classOf(column, false)}
-                    data-label={column.quiet === true ? "" : column.head}
+                    data-label={column.quiet === true ? undefined : column.head}
                   >
                     {cells[index]}
                   </td>

@@ -11,6 +11,9 @@ import { returnPath, withReturn } from "../web/returnTo.ts"
 
 const home = { href: "/projects", label: "Go to your projects" }
 
+/** Seconds until a page that needs the API tries again. */
+const retryAfter = 10
+
 const titles: Readonly<Record<number, string>> = {
   400: "Invalid request",
   403: "Permission denied",
@@ -37,7 +40,7 @@ export const notFoundPage = (signedIn: boolean) =>
 export const otherOrganizationPage = (frame: Frame, to: Frame["organization"]) =>
   page(<OtherOrganizationPage frame={frame} to={to} />, { status: 409 })
 
-const failedPage = (failure: ApiFailure | UnreadableBody) => {
+const failedPage = (failure: ApiFailure | UnreadableBody, again = "/projects") => {
   if (failure instanceof UnreadableBody)
     return page(
       <MessagePage title="Invalid request" signedIn next={home}>
@@ -48,13 +51,23 @@ const failedPage = (failure: ApiFailure | UnreadableBody) => {
   if (!(failure instanceof ApiRefused))
     return HttpServerResponse.setHeader(
       page(
-        <MessagePage title="Service unavailable" next={home}>
-          <p>{failure.message}</p>
+        <MessagePage
+          title="The API is away"
+          next={{ href: again, label: "Try again" }}
+          retry={{ seconds: retryAfter, to: again }}
+        >
+          <p>
+            The console is running, but the API behind it does not answer. Nothing was lost: databases, endpoints and
+            API keys do not depend on this page.
+          </p>
+          <p class="soft" role="status">
+            This page tries again every {retryAfter} seconds.
+          </p>
         </MessagePage>,
         { status: 503 }
       ),
       "retry-after",
-      "5"
+      `${retryAfter}`
     )
   if (failure.status === 404) return notFoundPage(true)
   const { detail, request_id, status } = failure

@@ -14,6 +14,7 @@ import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import { type ApiFailure, type ApiRefused, ApiUnreachable, refusedWith } from "../api/ApiRefusal.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { UnreadableBody } from "../web/Form.ts"
+import { returnPath } from "../web/returnTo.ts"
 import { ConsoleSession, hasEnded, toCookie } from "./ConsoleSession.ts"
 import { presentedCookie, withCookie, withoutCookie } from "./cookies.ts"
 import { SealedCookies } from "./SealedCookies.ts"
@@ -26,8 +27,8 @@ export interface Refusals {
   readonly signInRequired: (request: HttpServerRequest.HttpServerRequest) => Response
   readonly pending: (refusal: ApiRefused) => Response
   readonly emailNotAllowed: (refusal: ApiRefused) => Response
-  /** Any other failure. */
-  readonly failed: (failure: ApiFailure | UnreadableBody) => Response
+  /** Any other failure. `again` is the path to open for another try; without it, there is none for this request. */
+  readonly failed: (failure: ApiFailure | UnreadableBody, again?: string) => Response
   /** Whether a stale GET may be redirected to itself. */
   readonly retries: boolean
 }
@@ -73,7 +74,10 @@ export const signedIn =
 
       const answer = (failure: ApiFailure | UnreadableBody): Effect.Effect<Response, never, ConsoleSettings> => {
         if (failure instanceof ApiUnreachable)
-          return Effect.as(Effect.logWarning("The API cannot be reached", failure.reason), refusals.failed(failure))
+          return Effect.as(
+            Effect.logWarning("The API cannot be reached", failure.reason),
+            refusals.failed(failure, request.method === "GET" ? returnPath(request.url) : undefined)
+          )
         if (isOver(failure)) return toSignIn
         if (refusedWith("email_not_allowed")(failure)) return withoutSession(refusals.emailNotAllowed(failure))
         if (refusedWith("alpha_pending")(failure)) return Effect.succeed(refusals.pending(failure))

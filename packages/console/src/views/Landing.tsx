@@ -128,18 +128,18 @@ export interface MessagePageProps {
   readonly next?: { readonly href: string; readonly label: string }
   readonly request_id?: string | undefined
   readonly signedIn?: boolean
-  /** Opens the same page again after so many seconds. */
-  readonly retry_after?: number
+  /** Opens the page `to` after so many seconds. */
+  readonly retry?: { readonly seconds: number; readonly to: string }
 }
 
 /** A refusal or failure: what happened, and one link. */
 export const MessagePage = (props: MessagePageProps) => {
-  const { children, next, request_id, retry_after, signedIn = false, title } = props
+  const { children, next, request_id, retry, signedIn = false, title } = props
   return (
     <PlainPage
       title={title}
       signedIn={signedIn}
-      {...(retry_after === undefined ? {} : { refresh: { seconds: retry_after } })}
+      {...(retry === undefined ? {} : { refresh: retry })}
       footer={
         request_id === undefined ? null : (
           <span>

@@ -1,0 +1,132 @@
+/** The components: functions of their props. */
+import { assert, describe, it } from "@effect/vitest"
+import { DateTime } from "effect"
+import { renderToString } from "preact-render-to-string"
+import { Dialog } from "../src/components/Dialog.tsx"
+import { ErrorSummary, summaryOf } from "../src/components/ErrorSummary.tsx"
+import { Menu } from "../src/components/Menu.tsx"
+import { Pager } from "../src/components/Pager.tsx"
+import { relative } from "../src/components/relative.ts"
+import { Table } from "../src/components/Table.tsx"
+import { Ago, Now, Until } from "../src/components/Times.tsx"
+import { Page } from "../src/shell/Page.tsx"
+import { frameOf } from "./support/frame.ts"
+
+const render = renderToString
+const hostile = `"><script>alert('x')</script>`
+
+describe("relative times", () => {
+  const now = Date.parse("2026-11-23T12:00:00Z")
+  const from = (seconds: number) => relative(now + seconds * 1000, now)
+
+  it("a time is in the largest unit that fits, past and future", () => {
+    assert.deepStrictEqual(
+      [0, -44, -60, -300, -7200, -86_400, -3 * 86_400, -8 * 86_400, -90 * 86_400, -800 * 86_400].map(from),
+      [
+        "now",
+        "now",
+        "1 minute ago",
+        "5 minutes ago",
+        "2 hours ago",
+        "yesterday",
+        "3 days ago",
+        "last week",
+        "3 months ago",
+        "2 years ago"
+      ]
+    )
+    assert.deepStrictEqual([44, 3300, 6 * 3600, 86_400].map(from), ["now", "in 55 minutes", "in 6 hours", "tomorrow"])
+  })
+
+  it("a relative time has the absolute one in title and datetime; without a time of the request it is absolute", () => {
+    const at = DateTime.makeUnsafe("2026-11-23T11:00:00.000Z")
+    const page = render(
+      <Now.Provider value={DateTime.makeUnsafe(now)}>
+        <Ago at={at} />
+      </Now.Provider>
+    )
+    assert.include(page, 'datetime="2026-11-23T11:00:00.000Z" title="2026-11-23 11:00 UTC">1 hour ago')
+    assert.include(render(<Ago at={at} />), ">2026-11-23 11:00 UTC<")
+    assert.include(render(<Until at={null} none="never" />), "never")
+  })
+})
+
+describe("a table", () => {
+  const html = render(
+    <Table
+      label="Rows"
+      columns={[{ head: "Name" }, { head: "Size", align: "end", phone: "hidden" }, { head: "Made", quiet: true }]}
+      rows={[{ key: "a", cells: [hostile, "1 GB", "now"] }]}
+    />
+  )
+
+  it("each row has a header, and each cell the label that a card shows", () => {
+    assert.match(html, /<th role="rowheader" scope="row" class="p-title">/)
+    assert.match(html, /<td role="cell" class="p-hidden end" data-label="Size">1 GB/)
+    assert.match(html, /<td role="cell" class="p-line">now/)
+    assert.notInclude(html, "<script>")
+  })
+
+  it("a table without rows shows what is given for it, and no head", () => {
+    assert.strictEqual(
+      render(<Table label="Rows" columns={[{ head: "Name" }]} rows={[]} empty={<p>Nothing.</p>} />),
+      '<div class="table"><p>Nothing.</p></div>'
+    )
+  })
+})
+
+describe("a dialog", () => {
+  it("what has to be typed is compared as text, also where it has characters of a pattern", () => {
+    const html = render(<Dialog id="d" title="Delete?" action="/x" confirm="Delete" typed="a.b*(c)" />)
+    const pattern = / pattern="([^"]+)"/.exec(html)?.[1] ?? ""
+    const accepts = new RegExp(`^(?:${pattern})$`, "v")
+    assert.isTrue(accepts.test("a.b*(c)"))
+    assert.isFalse(accepts.test("axbbc"))
+    assert.match(html, /<input[^>]* name="typed"[^>]* required/)
+  })
+
+  it("the first button of a dialog sends the form, and the opener may be left out", () => {
+    const html = render(<Dialog id="d" title="Delete?" action="/x" confirm="Delete" fields={{ id: hostile }} />)
+    assert.match(html, /<button type="submit"[^>]*>Delete<\/button><button type="button" command="close"/)
+    assert.notInclude(html, "show-modal")
+    assert.notInclude(html, "<script>")
+  })
+})
+
+describe("a menu", () => {
+  it("the id of a menu depends on its label, so that a reloaded region has the same", () => {
+    const id = (label: string) => /popovertarget="([^"]+)"/.exec(render(<Menu label={label} items={[item]} />))?.[1]
+    const item = { label: "Open", href: "/x" }
+    assert.strictEqual(id("Actions of main"), id("Actions of main"))
+    assert.notStrictEqual(id("Actions of main"), id("Actions of dev"))
+    assert.notStrictEqual(id("Actions of 店"), id("Actions of 金"))
+    assert.strictEqual(render(<Menu label="Nothing" items={[]} />), "")
+  })
+})
+
+describe("errors", () => {
+  it("a page with errors says so in its title and starts with a summary that has the focus", () => {
+    const html = render(
+      <Page
+        title="New project"
+        frame={frameOf()}
+        errors={summaryOf({ name: "Too long.", form: hostile, region: undefined })}
+      >
+        <p />
+      </Page>
+    )
+    assert.include(html, "<title>Error: New project · Engines · Narthex</title>")
+    assert.match(html, /<main[^>]*><section class="errors"[^>]* role="alert"[^>]* autofocus/)
+    assert.include(html, '<a href="#name">Too long.</a>')
+    assert.include(html, "2 things to correct")
+    assert.notInclude(html, "<script>alert")
+    assert.strictEqual(render(<ErrorSummary errors={[]} />), "")
+  })
+})
+
+describe("the pages of a list", () => {
+  it("the first and only page has no links to others", () => {
+    assert.strictEqual(render(<Pager next={null} />), "")
+    assert.match(render(<Pager next="/x?cursor=a" />), /rel="next" href="\/x\?cursor=a">Older/)
+  })
+})
