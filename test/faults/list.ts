@@ -7,6 +7,7 @@ import { commandLine } from "./list/commandLine.ts"
 import { commandNames } from "./list/commandNames.ts"
 import { consent } from "./list/consent.ts"
 import { consoleProject } from "./list/consoleProject.ts"
+import { consoleShell } from "./list/consoleShell.ts"
 import { contracts } from "./list/contracts.ts"
 import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
@@ -53,6 +54,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...commandLine,
   ...commandNames,
   ...consent,
+  ...consoleShell,
   ...contracts,
   ...consoleProject,
   ...credentials,

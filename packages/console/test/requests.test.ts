@@ -94,6 +94,13 @@ layer(configured, { excludeTestServices: true })("every request", (it) => {
         assert.match(asset.headers.get("cache-control") ?? "", /immutable/)
       }
       assert.strictEqual((yield* go(() => browser.send("/assets/000000000000/style.css"))).status, 404)
+      const style = paths.find((path) => path.endsWith(".css")) ?? ""
+      const encodings = { "br, gzip": "br", "gzip;q=0.5": "gzip", "br;q=0": null, identity: null }
+      for (const [accepted, encoding] of Object.entries(encodings)) {
+        const answer = yield* go(() => browser.send(style, { headers: { "accept-encoding": accepted } }))
+        assert.strictEqual(answer.headers.get("content-encoding"), encoding)
+        assert.include(answer.text, "@font-face")
+      }
     })
   )
 

@@ -24,7 +24,7 @@ export const OrganizationMenu = ({ frame, returns }: OrganizationMenuProps) => (
       <Icon name="chevrons" />
     </button>
     <div class="menu start" popover="auto" id="organizations">
-      <p class="head">Switch organization</p>
+      <p class="who-menu">Switch organization</p>
       <ul>
         {frame.organizations.map(({ id, name, role }) => (
           <li key={id}>

@@ -43,7 +43,7 @@ export const UserMenu = ({ frame }: { readonly frame: Frame }) => {
         <Icon name="chevrons" />
       </button>
       <div class="menu above" popover="auto" id="person">
-        <p class="head">
+        <p class="who-menu">
           {name === null ? null : <b>{name}</b>}
           {email}
         </p>

@@ -6,6 +6,7 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { pathToFileURL } from "node:url"
+import { brotliCompressSync, gzipSync } from "node:zlib"
 
 /** Found by the package's name, because a bundle is in another folder. */
 const directory = pathToFileURL(createRequire(import.meta.url).resolve("@narthex/console/assets/base.css"))
@@ -18,11 +19,14 @@ export interface Asset {
   /** The media type. */
   readonly type: string
   readonly content: Uint8Array
+  /** The content as `Content-Encoding` names it; none for a font, which is compressed already. */
+  readonly encoded: { readonly br?: Uint8Array; readonly gzip?: Uint8Array }
 }
 
 const asset = (name: string, type: string, content: Uint8Array): Asset => {
   const digest = createHash("sha256").update(content).digest("hex").slice(0, 12)
-  return { content, type, path: `/assets/${digest}/${name}` }
+  const encoded = type.startsWith("font/") ? {} : { br: brotliCompressSync(content), gzip: gzipSync(content) }
+  return { content, encoded, type, path: `/assets/${digest}/${name}` }
 }
 
 const bytes = (name: string) => readFile(new URL(name, directory))

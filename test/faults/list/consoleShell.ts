@@ -1,0 +1,99 @@
+/** The shell of the console: policy, theme, components. */
+import type { FaultsOfFile } from "../runner/Fault.ts"
+
+const shell = ["packages/console/test/shell.test.ts"]
+const components = ["packages/console/test/components.test.tsx"]
+
+export const consoleShell: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "console",
+    file: "packages/console/src/web/securityHeaders.ts",
+    tests: shell,
+    faults: [
+      {
+        id: "console-shell-trusted-types",
+        find: "\"trusted-types 'none'\"",
+        put: '"trusted-types narthex"',
+        why: "No script of a page makes markup from text (docs/design/console.md W20)."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/web/theme.ts",
+    tests: shell,
+    faults: [
+      {
+        id: "console-shell-theme-unchecked",
+        find: 'themeChoices.find((choice) => choice === cookies[cookie]) ?? "system"',
+        put: '(cookies[cookie] as ThemeChoice | undefined) ?? "system"',
+        why: "The theme of a cookie is one of the choices; nothing else gets into the page."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/routes/themeRoutes.ts",
+    tests: shell,
+    faults: [
+      {
+        id: "console-shell-theme-returns-anywhere",
+        find: 'returnPath(form.text("return_to")) ?? "/projects"',
+        put: 'form.text("return_to")',
+        why: "`return_to` is a path on this origin (docs/design/console.md W9)."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/routes/componentRoutes.tsx",
+    tests: shell,
+    faults: [
+      {
+        id: "console-shell-components-in-production",
+        find: "    development ? page(",
+        put: "    development || true ? page(",
+        why: "The page of components is served in development only (docs/design/console.md W46)."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/sessions/signedIn.ts",
+    tests: shell,
+    faults: [
+      {
+        id: "console-shell-form-opened-again",
+        find: 'request.method === "GET" ? returnPath(request.url) : undefined',
+        put: "returnPath(request.url)",
+        why: "After a form that the API did not answer, the page opens the projects (docs/design/console.md W47)."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/components/Dialog.tsx",
+    tests: components,
+    faults: [
+      {
+        id: "console-shell-typed-is-a-pattern",
+        find: 'text.replaceAll(/[\\\\^$.*+?()[\\]{}|/]/g, "\\\\$&")',
+        put: "text",
+        why: "The name that has to be typed before a deletion is compared as text."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/components/Menu.tsx",
+    tests: components,
+    faults: [
+      {
+        id: "console-shell-menus-collide",
+        find: "hash ^ (character.codePointAt(0) ?? 0)",
+        put: "hash ^ character.length",
+        why: "Each menu of a page has an id of its own, which its label decides."
+      }
+    ]
+  }
+]
