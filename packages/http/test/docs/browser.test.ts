@@ -93,6 +93,6 @@ layer(memoryApi(), { excludeTestServices: true })("the documentation in a browse
         })
         assert.deepStrictEqual(wrong, [])
       }),
-    { tags: ["chromium"], timeout: 180_000 }
+    { tags: ["chromium"], timeout: 600_000 }
   )
 })
