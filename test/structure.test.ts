@@ -89,7 +89,7 @@ const order: Record<string, ReadonlyArray<string>> = {
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
-    ...["names", "following", "tables", "connecting", "commands"],
+    ...["names", "following", "tables", "connecting", "completion", "commands"],
     ...["help", "narthex.ts", "runCli.ts", "main.ts", "index.ts"]
   ],
   console: [

@@ -12,10 +12,11 @@ const [first, ...others] = process.argv.slice(2)
 
 // Pitfall: the default folder of the cache. It is shared by the users of a machine, and what it holds is executed.
 const cacheFolder = () => {
-  const { XDG_CACHE_HOME } = process.env
+  const { LOCALAPPDATA, XDG_CACHE_HOME } = process.env
   if (XDG_CACHE_HOME) return join(XDG_CACHE_HOME, "narthex")
   try {
-    return join(homedir(), ".cache", "narthex")
+    if (process.platform === "win32") return join(LOCALAPPDATA || join(homedir(), "AppData", "Local"), "narthex")
+    return join(homedir(), ...(process.platform === "darwin" ? ["Library", "Caches"] : [".cache"]), "narthex")
   } catch {
     return undefined // The user has no home directory, as in some containers.
   }
@@ -27,7 +28,7 @@ if (major < 22 || (major === 22 && minor < 19)) {
 } else if (!existsSync(bundle)) {
   console.error("narthex is not built yet. Build it with: npm run build")
   process.exitCode = 1
-} else if (first === "--version" && others.length === 0) {
+} else if ((first === "--version" || first === "version") && others.length === 0) {
   const { version } = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"))
   console.log(`narthex v${version}`)
 } else {

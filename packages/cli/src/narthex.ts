@@ -2,6 +2,7 @@
 import { Command } from "effect/cli"
 import { apiKey } from "./commands/apiKeys.ts"
 import { branch } from "./commands/branches.ts"
+import { completion } from "./commands/completion.ts"
 import { connectionString } from "./commands/connectionString.ts"
 import { context } from "./commands/contexts.ts"
 import { credential } from "./commands/credentials.ts"
@@ -13,6 +14,7 @@ import { ipAllow } from "./commands/ipAllow.ts"
 import { login } from "./commands/login.ts"
 import { logout } from "./commands/logout.ts"
 import { member } from "./commands/members.ts"
+import { open } from "./commands/open.ts"
 import { operation } from "./commands/operations.ts"
 import { org } from "./commands/orgs.ts"
 import { project } from "./commands/projects.ts"
@@ -53,7 +55,7 @@ export const narthex = Command.make("narthex").pipe(
       ]
     },
     { group: "People and keys", commands: [org, member, invitation, session, apiKey] },
-    { group: "More", commands: [rawApi, help, version] }
+    { group: "More", commands: [open, rawApi, completion, help, version] }
   ]),
   Command.withGlobalFlags([OutputFormat, JsonFields, ContextFlag, NoInput])
 )

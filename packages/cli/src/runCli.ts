@@ -1,6 +1,7 @@
 /** One run of the command line: takes the arguments, returns the exit code. It never fails: a defect is a message. */
 import { Cause, Effect, Layer, Logger } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
+import { complete, hiddenCommand } from "./completion/complete.ts"
 import { Connection } from "./connection/Connection.ts"
 import { LatestVersion } from "./connection/LatestVersion.ts"
 import { ContextFile } from "./contexts/ContextFile.ts"
@@ -17,6 +18,12 @@ const execute = Command.runWith(narthex, { version })
 export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string>) {
   const output = yield* Output
   const latest = yield* LatestVersion
+  const [first, ...words] = args
+  // Completion prints candidates only: no notice, no error.
+  if (first === hiddenCommand) {
+    yield* complete(narthex, words)
+    return exitCodes.ok.code
+  }
   const code = yield* execute(helpArguments(narthex, args)).pipe(
     Effect.provideServiceEffect(CliOutput.Presenter, presenter(args)),
     Effect.as<number>(exitCodes.ok.code),
@@ -45,8 +52,8 @@ export const cliLayer = Connection.layer.pipe(
   Layer.provideMerge(Output.layer),
   Layer.provideMerge(
     Layer.mergeAll(
-      // Without the wizard, which prints questions on standard output.
-      CliConfig.layer({ builtIns: GlobalFlag.BuiltIns.filter((flag) => flag !== GlobalFlag.Wizard) }),
+      // Without the wizard, which prints questions on standard output, and with `narthex completion` instead of a flag.
+      CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] }),
       Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
     )
   )

@@ -140,6 +140,27 @@ describe("the bundle", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("logins of several processes at once lose no context", () =>
+    Effect.gen(function* () {
+      const plane = yield* ControlPlane.make
+      const home = join(folder, "crowded")
+      const names = ["a", "b", "c", "d", "e"]
+      const logins = names.map((name) => {
+        const child = start(["login", "--with-token", "--context", name], { NARTHEX_URL: plane.url, HOME: home })
+        child.stdin.end(plane.addKey(name).secret)
+        return ended(child)
+      })
+      const codes = yield* Effect.promise(() => Promise.all(logins))
+      assert.deepStrictEqual(
+        codes.map(({ code }) => code),
+        names.map(() => 0)
+      )
+      const kept = JSON.parse(readFileSync(join(home, ".config", "narthex", "credentials.json"), "utf8"))
+      assert.deepStrictEqual(Object.keys(kept.contexts).toSorted(), names)
+      assert.deepStrictEqual(readdirSync(join(home, ".config", "narthex")), ["credentials.json"])
+    }).pipe(Effect.scoped)
+  )
+
   it.live("login ends while standard input stays open", () =>
     Effect.gen(function* () {
       const plane = yield* ControlPlane.make
@@ -173,7 +194,7 @@ describe("the bundle", () => {
   )
 
   it("a command prints no error when the reader of its output has exited", async () => {
-    const child = start(["--completions", "bash"])
+    const child = start(["completion", "bash"])
     child.stdout.destroy()
     const stderr = text(child.stderr)
     await within("the command to end", once(child, "close"))

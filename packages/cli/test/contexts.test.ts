@@ -1,6 +1,8 @@
+import { rmSync, writeFileSync } from "node:fs"
+import { hostname } from "node:os"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
-import { other } from "./support/records.ts"
+import { Effect, Fiber } from "effect"
+import { acme, other, shop } from "./support/records.ts"
 import { signedIn } from "./support/signedIn.ts"
 
 describe("org and context", () => {
@@ -86,6 +88,52 @@ describe("org and context", () => {
       assert.strictEqual(stored().current, "default")
       assert.strictEqual((yield* run(["context", "use", "gone"])).code, 4)
       assert.strictEqual((yield* run(["context", "use", "../x"])).code, 2)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("context remove of a context that does not exist fails, and logout of it does not", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { code, stderr } = yield* run(["context", "remove", "nope", "-o", "json"])
+      assert.strictEqual(code, 1)
+      assert.deepInclude(JSON.parse(stderr), { code: "no_such_context", detail: 'There is no context "nope".' })
+      assert.strictEqual((yield* run(["logout", "--context", "nope"])).code, 0)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("org list says that a key sees its own organization only", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const { stderr } = yield* run(["org", "list"])
+      assert.match(stderr, /An API key sees its own organization only\..*narthex open/)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("open prints the console's page of the organization or of a project, and opens it", () =>
+    Effect.gen(function* () {
+      const { run } = yield* signedIn
+      const opened: Array<string> = []
+      const open = (url: string) => Effect.sync(() => opened.push(url) > 0)
+      const home = `http://console.test/orgs/${acme}/projects`
+      assert.deepStrictEqual(yield* run(["open"], { open }), { code: 0, stdout: `${home}\n`, stderr: "" })
+      const project = yield* run(["open", shop, "-o", "json"])
+      assert.deepStrictEqual(JSON.parse(project.stdout), { url: `${home}/${shop}` })
+      assert.match(project.stderr, /No browser could be opened/)
+      assert.deepStrictEqual(opened, [home])
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("a change waits for the process that holds the lock of the file", () =>
+    Effect.gen(function* () {
+      const { file, login, run, stored } = yield* signedIn
+      yield* login("acme")
+      writeFileSync(`${file}.lock`, `${hostname()} ${process.pid} another`)
+      const change = yield* Effect.forkChild(run(["context", "use", "default"]))
+      yield* Effect.sleep("200 millis")
+      assert.strictEqual(stored().current, "acme")
+      rmSync(`${file}.lock`)
+      assert.strictEqual((yield* Fiber.join(change)).code, 0)
+      assert.strictEqual(stored().current, "default")
     }).pipe(Effect.scoped)
   )
 

@@ -155,7 +155,7 @@ describe("events tail", () => {
       yield* Effect.promise(() => within("the first event", first))
       plane.dropStreams()
       yield* Effect.promise(() => within("the second connection", again))
-      assert.match(printed, /^Connection lost \(.*\); reconnecting in \d\.\d s\.\nReconnected\.\n$/)
+      assert.match(printed, /^The connection was cut\. Reconnecting in \d\.\d s\.\nReconnected\.\n$/)
       assert.strictEqual(plane.requests.at(-1)?.lastEventId, started.id)
       yield* Fiber.interrupt(running)
     }).pipe(Effect.scoped)

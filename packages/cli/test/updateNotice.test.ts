@@ -5,7 +5,7 @@ import { isNewer } from "../src/connection/LatestVersion.ts"
 import { version } from "../src/environment/version.ts"
 import { signedIn } from "./support/signedIn.ts"
 
-const notice = `narthex 99.0.0 is available; this is ${version}.\n`
+const notice = `narthex 99.0.0 is available; this is ${version}. To update: npm install --global @narthex/cli@latest\n`
 
 describe("update notice", () => {
   it.effect("the update notice is one line on stderr of a terminal, once a day", () =>

@@ -114,14 +114,4 @@ describe("usage", () => {
       assert.include((yield* run(["help", "formatting"])).stdout, "table|json|yaml")
     })
   )
-
-  it.live("--completions supports every shell", () =>
-    Effect.gen(function* () {
-      for (const shell of ["bash", "zsh", "fish", "powershell"]) {
-        const { code, stderr, stdout } = yield* run(["--completions", shell])
-        assert.deepStrictEqual([code, stderr], [0, ""])
-        assert.include(stdout, "ip-allow")
-      }
-    })
-  )
 })

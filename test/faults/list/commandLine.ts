@@ -30,6 +30,51 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "command-line",
+    file: "packages/cli/src/contexts/fileLock.ts",
+    tests: ["packages/cli/test/fileLock.test.ts"],
+    faults: [
+      {
+        id: "lock-of-other-released",
+        find: "if (isHeld()) rmSync(lock, { force: true })",
+        put: "rmSync(lock, { force: true })",
+        why: "A release removes no lock of another holder."
+      },
+      {
+        id: "lock-of-running-taken",
+        find: "return machine === hostname() && pid !== undefined && !isRunning(Number(pid))",
+        put: "return pid !== undefined && machine !== ''",
+        why: "The lock of a running process is not taken over."
+      }
+    ]
+  },
+  {
+    area: "command-line",
+    file: "packages/cli/src/connection/everyPageOf.ts",
+    tests: ["packages/cli/test/rawFields.test.ts"],
+    faults: [
+      {
+        id: "pages-not-joined",
+        find: "lists.set(name, [...(lists.get(name) ?? []), ...list])",
+        put: "lists.set(name, [...list])",
+        why: "The pages of a list are joined."
+      }
+    ]
+  },
+  {
+    area: "command-line",
+    file: "packages/cli/src/completion/cachedNames.ts",
+    tests: ["packages/cli/test/completion.test.ts"],
+    faults: [
+      {
+        id: "names-never-fresh",
+        find: "if (Option.isSome(stored) && isWithin(now - stored.value.at, fresh)) return stored.value.names",
+        put: "",
+        why: "Names are kept for a minute."
+      }
+    ]
+  },
+  {
+    area: "command-line",
     file: "packages/cli/src/output/OutputFormat.ts",
     tests: ["packages/cli/test/usage.test.ts"],
     faults: [

@@ -5,10 +5,11 @@
  * twice: as a warning for people, and as an event in the output for programs, which must then read the current state.
  */
 import { type Envelope, EventId, type StreamItem, type StreamPath } from "@narthex/api"
-import { DateTime, Effect, Option, Schema, Stream } from "effect"
+import { DateTime, Effect, Option, Schema, Stdio, Stream } from "effect"
 import { Command, Flag } from "effect/cli"
 import { Connection } from "../connection/Connection.ts"
 import { Stopped } from "../failures/LocalFailure.ts"
+import { lostSentence } from "../failures/lostSentence.ts"
 import { onlyProjectFlag } from "../input/flags.ts"
 import { projectNamed } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
@@ -50,9 +51,15 @@ const tail = Command.make(
           ...Option.match(after, { onNone: () => ({}), onSome: (id) => ({ lastEventId: id.toUpperCase() }) }),
           ...(wanted.length === 0 ? {} : { types: wanted })
         })
+        const { stderrIsTerminal } = yield* Stdio.Stdio
+        let greets = yield* stderrIsTerminal
         let lost = false
         yield* Stream.runForEach(items, (item) =>
           Effect.gen(function* () {
+            if (greets && item._tag === "Connected") {
+              greets = false
+              yield* (yield* Output).note("Following events. Ctrl-C ends.")
+            }
             yield* show(item, lost)
             if (item._tag === "Reconnecting") lost = true
             if (item._tag === "Connected") lost = false
@@ -84,7 +91,7 @@ const show = Effect.fnUntraced(function* (item: StreamItem, lost: boolean) {
       if (lost) yield* output.note("Reconnected.")
       return
     case "Reconnecting":
-      return yield* output.note(`Connection lost (${item.why}); reconnecting in ${(item.delay / 1000).toFixed(1)} s.`)
+      return yield* output.note(`${lostSentence(item.why)} Reconnecting in ${(item.delay / 1000).toFixed(1)} s.`)
     case "Bookmark":
       return
     case "Unreadable":

@@ -10,7 +10,7 @@ import { answered, isRecord, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { ContextFile } from "../contexts/ContextFile.ts"
 import { ContextFlag } from "../contexts/ContextFlag.ts"
-import { contextNamed, isContextName, type StoredContext } from "../contexts/StoredContexts.ts"
+import { contextNamed, isContextName, type StoredContext, withOrganization } from "../contexts/StoredContexts.ts"
 import { Environment } from "../environment/Environment.ts"
 import { defaultUrl } from "../environment/environmentTable.ts"
 import { readServerUrl } from "../environment/serverUrl.ts"
@@ -86,10 +86,7 @@ const throughBrowser = Effect.fnUntraced(function* (name: string, url: string, o
   yield* storeKey(name, context)
   const { body, value: who } = yield* identify(url, secret)
   const organization = { id: who.organization.id, name: who.organization.name }
-  yield* file.change((stored) => ({
-    ...stored,
-    contexts: { ...stored.contexts, [name]: { ...context, organization } }
-  }))
+  yield* file.change((present) => withOrganization(present, name, key.id, organization))
   return { body, who }
 })
 

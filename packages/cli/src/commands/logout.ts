@@ -12,6 +12,7 @@ import { ContextFlag } from "../contexts/ContextFlag.ts"
 import { contextNamed, noContexts, type StoredContexts, withoutContext } from "../contexts/StoredContexts.ts"
 import { Environment } from "../environment/Environment.ts"
 import { isSameServer, readServerUrl } from "../environment/serverUrl.ts"
+import { NoSuchContext } from "../failures/LocalFailure.ts"
 import { revokeKeys } from "../login/storedKeys.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -42,17 +43,25 @@ const removeAllContexts = Effect.fn("removeAllContexts")(function* () {
   })
 })
 
-/** Removes one context. `context remove` uses it, too. */
+/** Removes one context, if there is one. */
+const leaveContext = Effect.fn("leaveContext")(function* (name: string) {
+  const file = yield* ContextFile
+  const output = yield* Output
+  if (contextNamed(yield* file.read, name) !== undefined) return yield* removeContext(name)
+  yield* output.answer({
+    body: { signed_out: [], revoked: [] },
+    table: sentence(`There is no context "${name}"; nothing was deleted.`)
+  })
+})
+
+/** Removes one context; fails without it. */
 export const removeContext = Effect.fn("removeContext")(function* (name: string) {
   const file = yield* ContextFile
   const output = yield* Output
   const stored = yield* file.read
   const context = contextNamed(stored, name)
   if (context === undefined)
-    return yield* output.answer({
-      body: { signed_out: [], revoked: [] },
-      table: sentence(`There is no context "${name}"; nothing was deleted.`)
-    })
+    return yield* new NoSuchContext({ message: `There is no context "${name}".`, hint: "narthex context list" })
   const revoked = yield* output.waiting("Revoking", revokeKeys([[name, context]])).pipe(
     Effect.ensuring(
       Effect.catch(
@@ -87,7 +96,7 @@ export const logout = Command.make("logout", {}, () =>
       const context = yield* ContextFlag
       const output = yield* Output
       const { apiKey, apiKeyFile } = yield* Environment
-      yield* Option.match(context, { onNone: removeAllContexts, onSome: removeContext })
+      yield* Option.match(context, { onNone: removeAllContexts, onSome: leaveContext })
       if (apiKey !== undefined || apiKeyFile !== undefined)
         yield* output.note(
           "logout does not revoke the credential in NARTHEX_API_KEY. Unset the variable to stop using it."

@@ -2,7 +2,8 @@
  * `narthex org list|switch|usage`. A key belongs to one organization (docs/design/cli.md C9), so `switch` selects a context
  * of the other organization, or starts a login that creates one.
  */
-import { Effect } from "effect"
+import { isKeySecret } from "@narthex/api"
+import { Effect, Redacted } from "effect"
 import { Argument, Command } from "effect/cli"
 import { answered, everyPage, isRecord, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
@@ -37,6 +38,8 @@ const list = Command.make("list", {}, () =>
         ),
         empty: "The credential has access to no organization."
       })
+      if (isKeySecret(Redacted.value(bearer.secret)))
+        yield* output.note("An API key sees its own organization only. You may be a member of others: narthex open")
     })
   )
 ).pipe(

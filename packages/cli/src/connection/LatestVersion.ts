@@ -39,7 +39,7 @@ export class LatestVersion extends Context.Service<
           if (!(yield* stderrIsTerminal)) return
           const now = yield* Clock.currentTimeMillis
           if (now - (yield* lastNotice(path)) < Duration.toMillis(Duration.days(1))) return
-          yield* output.note(`narthex ${latest} is available; this is ${version}.`)
+          yield* output.note(`narthex ${latest} is available; this is ${version}. To update: ${update}`)
           yield* Effect.try({
             try: () => writePrivate(path, String(now)),
             catch: (cause) => new NoticeUnstored({ cause })
@@ -49,6 +49,8 @@ export class LatestVersion extends Context.Service<
     })
   )
 }
+
+const update = "npm install --global @narthex/cli@latest"
 
 class NoticeUnstored extends Schema.TaggedError<NoticeUnstored>()("NoticeUnstored", { cause: Schema.Unknown }) {}
 

@@ -1,14 +1,15 @@
 /**
  * `~/.config/narthex/credentials.json`: the file that stores the contexts, each with its key.
  *
- * A change reads the file and writes it at once. There is no lock: of two commands in the same instant, the later write
- * replaces the earlier one. A file that cannot be decoded is never overwritten; `logout` deletes it.
+ * A change reads the file and writes it under a lock, so that two commands at once lose nothing (docs/design/cli.md C43).
+ * A file that cannot be decoded is never overwritten; `logout` deletes it.
  */
 import { join } from "node:path"
-import { Context, Effect, Layer, Schema } from "effect"
+import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
 import { Environment } from "../environment/Environment.ts"
 import { ContextFileUnusable } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
+import { type HeldLock, tryLock } from "./fileLock.ts"
 import { readPrivate, removePrivate, SymbolicLink, writePrivate } from "./privateFiles.ts"
 import { noContexts, StoredContexts } from "./StoredContexts.ts"
 
@@ -43,21 +44,50 @@ export class ContextFile extends Context.Service<
         return yield* Effect.mapError(decode(found.text), () => notUnderstood(path))
       })
 
+      /** Waits for the lock; only the wait can be interrupted. A change whose lock was taken over starts again. */
+      const locked = <A>(use: (lock: HeldLock) => Effect.Effect<A, ContextFileUnusable | Busy>) =>
+        Effect.gen(function* () {
+          const now = yield* Clock.currentTimeMillis
+          const lock = yield* attempt("locked", () => tryLock(path, now))
+          return lock === undefined ? yield* new Busy() : yield* Effect.ensuring(use(lock), release(lock))
+        }).pipe(
+          Effect.uninterruptible,
+          Effect.retry({ while: ({ _tag }) => _tag === "Busy", schedule: Schedule.spaced(pause), times: attempts }),
+          Effect.catchTag("Busy", () => Effect.fail(inUse(path)))
+        )
+      const release = (lock: HeldLock) => Effect.ignore(attempt("unlocked", lock.release))
+
       return ContextFile.of({
         path,
         read,
         change: (next) =>
-          Effect.gen(function* () {
-            const changed = next(yield* read)
-            const text = yield* Effect.mapError(encode(changed), () => notUnderstood(path))
-            yield* attempt("written", () => writePrivate(path, `${text}\n`))
-            return changed
-          }).pipe(Effect.uninterruptible),
-        remove: attempt("deleted", () => removePrivate(path))
+          locked((lock) =>
+            Effect.gen(function* () {
+              const changed = next(yield* read)
+              const text = yield* Effect.mapError(encode(changed), () => notUnderstood(path))
+              if (!lock.isHeld()) return yield* new Busy()
+              yield* attempt("written", () => writePrivate(path, `${text}\n`))
+              return changed
+            })
+          ),
+        remove: locked(() => attempt("deleted", () => removePrivate(path)))
       })
     })
   )
 }
+
+/** Another process holds the lock of the file. */
+class Busy extends Schema.TaggedError<Busy>()("Busy", {}) {}
+
+/** A holder needs milliseconds; after ten seconds it has stopped. */
+const pause = "20 millis"
+const attempts = 500
+
+const inUse = (path: string) =>
+  new ContextFileUnusable({
+    message: `${path} is in use by another narthex.`,
+    hint: `run the command again; if no narthex is running, delete ${path}.lock`
+  })
 
 const Text = Schema.fromJsonString(StoredContexts)
 const decode = Schema.decodeEffect(Text)

@@ -52,6 +52,19 @@ export const withContext = (stored: StoredContexts, name: string, context: Store
   contexts: { ...stored.contexts, [name]: context }
 })
 
+/** Names the organization of a key. Unchanged if the context has another key by now, of a later login. */
+export const withOrganization = (
+  stored: StoredContexts,
+  name: string,
+  key: string,
+  organization: NonNullable<StoredContext["organization"]>
+): StoredContexts => {
+  const context = contextNamed(stored, name)
+  return context?.key.id === key
+    ? { ...stored, contexts: { ...stored.contexts, [name]: { ...context, organization } } }
+    : stored
+}
+
 /**
  * Removes the context. No other context becomes current, because that would silently change the target of the next
  * command.

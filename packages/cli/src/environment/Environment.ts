@@ -5,8 +5,8 @@
  * uses them, so that an invalid one does not stop `help` or `logout`.
  */
 import { homedir } from "node:os"
-import { join } from "node:path"
 import { Context, Layer, Redacted } from "effect"
+import { cacheFolder, configFolder } from "./folders.ts"
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
@@ -41,8 +41,10 @@ export class Environment extends Context.Service<
     readonly consoleUrl: string | undefined
     readonly quietAboutUpdates: boolean
     readonly browser: string | undefined
-    /** The folder of all files that the command line writes. */
+    /** The folder of the credentials. */
     readonly folder: string
+    /** The folder of what can be fetched again. */
+    readonly cacheFolder: string
     /** Where the search for a `.narthex` file begins. */
     readonly workingFolder: string
     /** All variables, for programs that narthex starts. */
@@ -82,7 +84,8 @@ export const readEnvironment = (variables: Variables, machine: Machine): Environ
       (name) => set(name) !== undefined
     ),
     browser: set("BROWSER"),
-    folder: join(set("XDG_CONFIG_HOME") ?? join(machine.home, ".config"), "narthex"),
+    folder: configFolder(set, machine),
+    cacheFolder: cacheFolder(set, machine),
     workingFolder: machine.workingFolder,
     inherited: variables,
     platform: machine.platform,

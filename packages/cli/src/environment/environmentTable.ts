@@ -42,12 +42,13 @@ export const environmentTable: ReadonlyArray<EnvironmentVariable> = [
   { name: "BROWSER", fallback: "of the system", meaning: "The command that opens web pages." },
   {
     name: "XDG_CONFIG_HOME",
-    fallback: "~/.config",
+    fallback: "~/.config, on Windows %APPDATA%",
     meaning: "The folder that contains narthex/credentials.json."
   },
   {
     name: "XDG_CACHE_HOME",
-    fallback: "~/.cache",
-    meaning: "The folder that contains the compiled form of narthex, which makes its start faster."
+    fallback: "~/.cache, ~/Library/Caches on macOS, %LOCALAPPDATA% on Windows",
+    meaning:
+      "The folder that contains the compiled form of narthex, which makes its start faster, and names for completion."
   }
 ]

@@ -22,6 +22,12 @@ export class ContextFileUnusable extends Schema.TaggedError<ContextFileUnusable>
   cause: Schema.optionalKey(Schema.Unknown)
 }) {}
 
+/** No context has this name. */
+export class NoSuchContext extends Schema.TaggedError<NoSuchContext>()("NoSuchContext", {
+  message: Schema.String,
+  hint
+}) {}
+
 /** The login ended without a key. */
 export class LoginEnded extends Schema.TaggedError<LoginEnded>()("LoginEnded", { message: Schema.String, hint }) {}
 
@@ -39,4 +45,11 @@ export class Reported extends Schema.TaggedError<Reported>()("Reported", {
 /** A program that narthex ran has ended with this code, and has said why itself. */
 export class Exited extends Schema.TaggedError<Exited>()("Exited", { code: Schema.Int }) {}
 
-export type LocalFailure = NotSignedIn | UsageMistake | ContextFileUnusable | LoginEnded | Declined | Stopped
+export type LocalFailure =
+  | NotSignedIn
+  | UsageMistake
+  | NoSuchContext
+  | ContextFileUnusable
+  | LoginEnded
+  | Declined
+  | Stopped

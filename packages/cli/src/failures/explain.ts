@@ -56,6 +56,8 @@ export const explain = (failure: CommandFailure): Explanation => {
       return local("declined", failure.message, undefined)
     case "ContextFileUnusable":
       return local("credentials_file", failure.message, failure.hint)
+    case "NoSuchContext":
+      return local("no_such_context", failure.message, failure.hint)
     case "LoginEnded":
       return local("login_ended", failure.message, failure.hint)
     case "Stopped":
@@ -89,6 +91,7 @@ const exits = {
   unreadable_response: "failed",
   unexpected_response: "failed",
   credentials_file: "failed",
+  no_such_context: "failed",
   login_ended: "failed",
   stopped: "failed"
 } as const

@@ -2,8 +2,6 @@
  * The console's URL, and the browser that opens its pages: `$BROWSER`, else the opener of the system.
  *
  * Failing to open a page is no error, because the URL is printed first.
- *
- * Pitfall: opening the URL through a shell. The URL contains `&`.
  */
 import { spawn } from "node:child_process"
 import type { NarthexClient } from "@narthex/api"
@@ -11,6 +9,7 @@ import { Context, Effect, Layer } from "effect"
 import { Environment } from "../environment/Environment.ts"
 import { readServerUrl } from "../environment/serverUrl.ts"
 import { LoginEnded } from "../failures/LocalFailure.ts"
+import { type Invocation, openers } from "./openers.ts"
 
 /**
  * The console's origin: `NARTHEX_CONSOLE_URL`, else the one that the API returns. Only `http` and `https` are accepted,
@@ -39,33 +38,13 @@ export class Browser extends Context.Service<
 >()("@narthex/cli/login/Browser") {
   static readonly layer: Layer.Layer<Browser, never, Environment> = Layer.effect(
     Browser,
-    Effect.map(Environment, ({ browser, hasDisplay, remote }) =>
+    Effect.map(Environment, ({ browser, hasDisplay, platform, remote }) =>
       Browser.of({
         isAway: browser === undefined && (remote || !hasDisplay),
-        open: (url) => Effect.suspend(() => firstThatStarts(openers(browser, process.platform, url)))
+        open: (url) => Effect.suspend(() => firstThatStarts(openers(browser, platform, url)))
       })
     )
   )
-}
-
-type Invocation = readonly [command: string, ...args: Array<string>]
-
-/** The commands to try, in order. `$BROWSER` may list several; `%s` stands for the URL. */
-const openers = (browser: string | undefined, platform: string, url: string): ReadonlyArray<Invocation> => {
-  const own = (browser === undefined ? [] : browser.split(platform === "win32" ? ";" : ":")).flatMap((entry) => {
-    const [command, ...args] = entry.trim().split(/\s+/)
-    if (command === undefined || command === "") return []
-    const placed = args.map((arg) => arg.replaceAll("%s", url))
-    const invocation: Invocation = [command, ...placed, ...(entry.includes("%s") ? [] : [url])]
-    return [invocation]
-  })
-  return [...own, systemOpener(platform, url)]
-}
-
-const systemOpener = (platform: string, url: string): Invocation => {
-  if (platform === "darwin") return ["open", url]
-  if (platform === "win32") return ["rundll32", "url.dll,FileProtocolHandler", url]
-  return ["xdg-open", url]
 }
 
 const firstThatStarts = (invocations: ReadonlyArray<Invocation>): Effect.Effect<boolean> => {

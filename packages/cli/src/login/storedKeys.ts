@@ -12,9 +12,15 @@ import { Output } from "../output/Output.ts"
  */
 export const storeKey = Effect.fn("storeKey")(function* (name: string, context: StoredContext) {
   const file = yield* ContextFile
-  const replaced = contextNamed(yield* file.read, name)
-  yield* file.change((stored) => withContext(stored, name, context))
-  if (replaced !== undefined && replaced.key.id !== context.key.id) yield* revokeKeys([[name, replaced]])
+  // Read inside the change: of two logins to the same context at once, the later one replaces the key of the other.
+  const replaced: Array<readonly [string, StoredContext]> = []
+  yield* file.change((stored) => {
+    const present = contextNamed(stored, name)
+    replaced.length = 0
+    if (present !== undefined && present.key.id !== context.key.id) replaced.push([name, present])
+    return withContext(stored, name, context)
+  })
+  yield* revokeKeys(replaced)
 })
 
 /**
