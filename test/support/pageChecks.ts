@@ -1,0 +1,68 @@
+/**
+ * What holds for every page at every width and in both themes (docs/design/console.md W48): nothing pans sideways, no
+ * control is outside its box, and axe finds no violation.
+ */
+import { mkdir } from "node:fs/promises"
+import { join } from "node:path"
+import { assert } from "@effect/vitest"
+import type { Page } from "playwright-core"
+import { long } from "../harness/long.ts"
+import { assertAccessible } from "./accessibility.ts"
+
+const widths = [
+  { width: 390, height: 844 },
+  { width: 768, height: 1024 },
+  { width: 1440, height: 900 }
+] as const
+
+const themes = ["light", "dark"] as const
+
+/** A folder for screenshots; `undefined`: none are made. `npm run console:screenshots` sets it. */
+const folder = process.env["NARTHEX_SCREENSHOTS"]
+
+/** In the browser: how far the page pans, and the visible controls that are cut off or outside the window. */
+const measure = () => {
+  const outside = [...document.querySelectorAll("a, button, input, select, textarea, summary")].filter((control) => {
+    const box = control.getBoundingClientRect()
+    const hidden = control.closest("[popover]:not(:popover-open), dialog:not([open]), .hidden, .skip") !== null
+    const inSidebar = control.closest(".side") !== null && getComputedStyle(control).display !== "none"
+    if (box.width === 0 || box.height === 0 || (hidden && !inSidebar) || !control.checkVisibility()) return false
+    if (box.left < -1 || box.right > innerWidth + 1) return true
+    for (let around = control.parentElement; around !== null; around = around.parentElement) {
+      if (getComputedStyle(around).overflowX === "visible") continue
+      const frame = around.getBoundingClientRect()
+      if (box.right > frame.right + 1 || box.left < frame.left - 1) return true
+    }
+    return false
+  })
+  return {
+    pans: document.documentElement.scrollWidth - innerWidth,
+    outside: outside.map((control) => control.outerHTML.slice(0, 200))
+  }
+}
+
+export interface PageChecksOptions {
+  /** Rules of axe that the page violates on purpose. */
+  readonly known?: ReadonlyArray<string>
+}
+
+/** Checks the page that is open, in each width and theme. `name` is that of its screenshots. */
+export const assertPresentable = async (page: Page, name: string, options: PageChecksOptions = {}): Promise<void> => {
+  for (const colorScheme of themes) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+    for (const size of widths) {
+      await page.setViewportSize(size)
+      const found = await page.evaluate(measure)
+      assert.deepStrictEqual(found, { pans: Math.min(found.pans, 0), outside: [] }, `${name}, ${size.width} px`)
+      // Light and dark differ in colours alone, and the middle width in nothing that axe sees. The short form takes one
+      // of the two for each page.
+      const narrow = size.width === 390
+      if ((colorScheme === "light") !== narrow && size.width !== 768 && (long || narrow === (name.length % 2 === 0)))
+        await assertAccessible(page, options.known)
+      if (folder === undefined) continue
+      await mkdir(folder, { recursive: true })
+      await page.screenshot({ path: join(folder, `${name}-${size.width}-${colorScheme}.png`), fullPage: true })
+    }
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+}
