@@ -1,4 +1,4 @@
-/** `narthex completion <shell>`: the script that completes commands, flags and names (docs/design/cli.md C44). */
+/** `narthex completion <shell>`: the script that completes commands, flags and names (docs/design/cli.md C34). */
 import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
 import { scripts, shells } from "../completion/scripts.ts"

@@ -1,5 +1,5 @@
 /**
- * What may stand at the cursor of a command line that is being typed (docs/design/cli.md C44): words of the grammar, or
+ * What may stand at the cursor of a command line that is being typed (docs/design/cli.md C34): words of the grammar, or
  * names of a kind, which are looked up. Pure.
  */
 import type { Completions } from "effect/cli"

@@ -1,7 +1,7 @@
 /**
  * `~/.config/narthex/credentials.json`: the file that stores the contexts, each with its key.
  *
- * A change reads the file and writes it under a lock, so that two commands at once lose nothing (docs/design/cli.md C43).
+ * A change reads the file and writes it under a lock, so that two commands at once lose nothing (docs/design/cli.md C33).
  * A file that cannot be decoded is never overwritten; `logout` deletes it.
  */
 import { join } from "node:path"

@@ -1,5 +1,5 @@
 /**
- * Tables as text (docs/design/cli.md C10, C42). On a terminal instants are relative, state words have a colour, and
+ * Tables as text (docs/design/cli.md C10, C32). On a terminal instants are relative, state words have a colour, and
  * cells are cut until a line fits: ids first, then the widest columns. Elsewhere every value is whole.
  */
 
