@@ -101,11 +101,12 @@ describe("org and context", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("org list says that a key sees its own organization only", () =>
+  it.live("org list says on a terminal that a key sees its own organization only", () =>
     Effect.gen(function* () {
       const { run } = yield* signedIn
-      const { stderr } = yield* run(["org", "list"])
+      const { stderr } = yield* run(["org", "list"], { terminal: true })
       assert.match(stderr, /An API key sees its own organization only\..*narthex open/)
+      assert.strictEqual((yield* run(["org", "list"])).stderr, "")
     }).pipe(Effect.scoped)
   )
 

@@ -3,7 +3,7 @@
  * of the other organization, or starts a login that creates one.
  */
 import { isKeySecret } from "@narthex/api"
-import { Effect, Redacted } from "effect"
+import { Effect, Redacted, Stdio } from "effect"
 import { Argument, Command } from "effect/cli"
 import { answered, everyPage, isRecord, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
@@ -38,7 +38,8 @@ const list = Command.make("list", {}, () =>
         ),
         empty: "The credential has access to no organization."
       })
-      if (isKeySecret(Redacted.value(bearer.secret)))
+      // Programs that read the list are not told each time.
+      if (isKeySecret(Redacted.value(bearer.secret)) && (yield* (yield* Stdio.Stdio).stderrIsTerminal))
         yield* output.note("An API key sees its own organization only. You may be a member of others: narthex open")
     })
   )
