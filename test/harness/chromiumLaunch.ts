@@ -1,9 +1,9 @@
 /** The options with which tests start Debian's Chromium: headless, without animations and without background requests. */
 import type { LaunchOptions } from "playwright-core"
-import { programPath } from "./requirements.ts"
+import { chromiumPath } from "./requirements.ts"
 
 export const chromiumLaunch = (): LaunchOptions => ({
-  executablePath: programPath("chromium") ?? "/usr/bin/chromium",
+  executablePath: chromiumPath() ?? "/usr/bin/chromium",
   args: [
     "--no-sandbox",
     "--disable-gpu",

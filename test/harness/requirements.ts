@@ -39,6 +39,12 @@ export const programPath = (name: string): string | undefined =>
     .map((folder) => join(folder, name))
     .find(isExecutable)
 
+/**
+ * The path of Debian's Chromium. The shell is preferred: it is the same engine without windows, and on a machine without
+ * a graphics card its pages take a third of the time.
+ */
+export const chromiumPath = (): string | undefined => programPath("chromium-headless-shell") ?? programPath("chromium")
+
 const packaged = (name: string, program: string, debian: string): Requirement => ({
   name,
   what: program,
@@ -61,7 +67,12 @@ const npmPostgres = () => {
 const psqlRuns = () => spawnSync("psql", ["--version"], { stdio: "ignore" }).status === 0
 
 export const requirements: ReadonlyArray<Requirement> = [
-  packaged("chromium", "chromium", "chromium"),
+  {
+    name: "chromium",
+    what: "chromium",
+    how: `Debian's package is "chromium-headless-shell", or "chromium"`,
+    isMet: () => chromiumPath() !== undefined
+  },
   packaged("nginx", "nginx", "nginx-light"),
   packaged("caddy", "caddy", "caddy"),
   packaged("pgbouncer", "pgbouncer", "pgbouncer"),

@@ -18,7 +18,7 @@ import { join } from "node:path"
 import { chromium } from "playwright-core"
 import { chromiumLaunch } from "../harness/chromiumLaunch.ts"
 import { until } from "../harness/eventually.ts"
-import { inCi, programPath } from "../harness/requirements.ts"
+import { chromiumPath, inCi } from "../harness/requirements.ts"
 import { FirstTerminal } from "./FirstTerminal.ts"
 import { Ground, newcomersPath, root } from "./ground.ts"
 import { signInWithBrowser } from "./signInWithBrowser.ts"
@@ -51,7 +51,7 @@ const own = () => {
   return { ...Object.fromEntries(entries), PATH: newcomersPath(), npm_config_cache: npmCache }
 }
 
-const withBrowser = programPath("chromium") !== undefined || inCi()
+const withBrowser = chromiumPath() !== undefined || inCi()
 
 const steps = (ground: Ground, before: string): ReadonlyArray<Step> => {
   const first = new FirstTerminal(root, { ...own(), ...ground.mark })
