@@ -6,6 +6,7 @@ import { answered, withBody } from "../connection/answers.ts"
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { UsageMistake } from "../failures/LocalFailure.ts"
 import { follow, waitFlags } from "../following/follow.ts"
+import { followChange } from "../following/followChange.ts"
 import { confirm } from "../input/confirm.ts"
 import { branchArgument, fittingArgument, projectFlag, ttlFlag, yesFlag } from "../input/flags.ts"
 import { branchNamed } from "../names/branches.ts"
@@ -118,12 +119,11 @@ const reset = Command.make(
           `The data of the branch ${given.branch} will be replaced by the present data of its parent, which cannot be undone.`,
           yes
         )
-        const { body, value } = yield* output.waiting(
+        const changed = yield* output.waiting(
           "Resetting the branch",
           answered(api.client.api.branches.reset({ params, ...withBody }))
         )
-        yield* output.answer({ body, table: branchFacts(value.branch) })
-        yield* follow(api, value.operations, { timeout, wait })
+        yield* followChange(api, changed, ({ branch }) => branchFacts(branch), { timeout, wait })
       })
     )
 ).pipe(
@@ -142,9 +142,8 @@ const setDefault = Command.make(
         const asked = Effect.flatMap(pathOf(api, given), (params) =>
           answered(api.client.api.branches.setDefault({ params, ...withBody }))
         )
-        const { body, value } = yield* output.waiting("Setting the default branch", asked)
-        yield* output.answer({ body, table: branchFacts(value.branch) })
-        yield* follow(api, value.operations, { timeout, wait })
+        const changed = yield* output.waiting("Setting the default branch", asked)
+        yield* followChange(api, changed, ({ branch }) => branchFacts(branch), { timeout, wait })
       })
     )
 ).pipe(

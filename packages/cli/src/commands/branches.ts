@@ -4,7 +4,8 @@ import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
-import { follow, waitFlags } from "../following/follow.ts"
+import { waitFlags } from "../following/follow.ts"
+import { followChange } from "../following/followChange.ts"
 import { branchArgument, fittingArgument, given, projectFlag, ttlFlag } from "../input/flags.ts"
 import { branchNamed, chooseBranch } from "../names/branches.ts"
 import { chooseProject } from "../names/projects.ts"
@@ -103,17 +104,15 @@ const create = Command.make(
             api.client.api.branches.create({ params: { project_id: chosen.id }, payload, ...withBody })
           )
         })
-        const { body, value } = yield* output.waiting("Creating the branch", asked)
-        const { branch, endpoint, operations } = value
-        yield* output.answer({
-          body,
-          table: facts(
+        const created = yield* output.waiting("Creating the branch", asked)
+        const table = ({ branch, endpoint }: typeof created.value) =>
+          facts(
             ...branchPairs(branch),
             ["endpoint", endpoint?.id ?? "none"],
             ["host", endpoint === null ? null : `${endpoint.host}:${endpoint.port}`]
           )
-        })
-        yield* follow(api, operations, { timeout, wait })
+        yield* followChange(api, created, table, { timeout, wait })
+        const { branch, endpoint } = created.value
         if (endpoint !== null)
           yield* output.note(`To connect: narthex psql ${branch.project_id} --branch ${branch.name}`)
       })

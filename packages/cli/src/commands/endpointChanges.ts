@@ -5,6 +5,7 @@ import { answered, withBody } from "../connection/answers.ts"
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { UsageMistake } from "../failures/LocalFailure.ts"
 import { follow, waitFlags } from "../following/follow.ts"
+import { followChange } from "../following/followChange.ts"
 import { confirm } from "../input/confirm.ts"
 import { branchFlag, endpointArgument, given, projectFlag, suspendFlag, yesFlag } from "../input/flags.ts"
 import { chooseEndpoint } from "../names/endpoints.ts"
@@ -40,10 +41,9 @@ const start = Command.make("start", { ...optionalEndpoint, ...waitFlags }, ({ ti
       const asked = Effect.flatMap(pathOf(api, given), (params) =>
         answered(api.client.api.endpoints.start({ params, ...withBody }))
       )
-      const { body, value } = yield* output.waiting("Starting the endpoint", asked)
-      yield* output.answer({ body, table: endpointFacts(value.endpoint) })
-      if (value.operations.length === 0) yield* output.note("The endpoint runs already.")
-      yield* follow(api, value.operations, { timeout, wait })
+      const changed = yield* output.waiting("Starting the endpoint", asked)
+      yield* followChange(api, changed, ({ endpoint }) => endpointFacts(endpoint), { timeout, wait })
+      if (changed.value.operations.length === 0) yield* output.note("The endpoint runs already.")
     })
   )
 ).pipe(
@@ -64,13 +64,12 @@ const suspend = Command.make(
           `The connections of the endpoint ${params.endpoint_id} will end. The next one starts it again.`,
           yes
         )
-        const { body, value } = yield* output.waiting(
+        const changed = yield* output.waiting(
           "Suspending the endpoint",
           answered(api.client.api.endpoints.suspend({ params, ...withBody }))
         )
-        yield* output.answer({ body, table: endpointFacts(value.endpoint) })
-        if (value.operations.length === 0) yield* output.note("The endpoint is suspended already.")
-        yield* follow(api, value.operations, { timeout, wait })
+        yield* followChange(api, changed, ({ endpoint }) => endpointFacts(endpoint), { timeout, wait })
+        if (changed.value.operations.length === 0) yield* output.note("The endpoint is suspended already.")
       })
     )
 ).pipe(
@@ -114,12 +113,11 @@ const set = Command.make(
             Option.map(disabled, (text) => text === "true")
           )
         }
-        const { body, value } = yield* output.waiting(
+        const changed = yield* output.waiting(
           "Changing the endpoint",
           answered(api.client.api.endpoints.change({ params, payload, ...withBody }))
         )
-        yield* output.answer({ body, table: endpointFacts(value.endpoint) })
-        yield* follow(api, value.operations, { timeout, wait })
+        yield* followChange(api, changed, ({ endpoint }) => endpointFacts(endpoint), { timeout, wait })
       })
     )
 ).pipe(

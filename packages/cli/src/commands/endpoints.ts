@@ -3,7 +3,8 @@ import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
-import { follow, waitFlags } from "../following/follow.ts"
+import { waitFlags } from "../following/follow.ts"
+import { followChange } from "../following/followChange.ts"
 import { branchFlag, endpointArgument, given, projectFlag, suspendFlag } from "../input/flags.ts"
 import { chooseBranch } from "../names/branches.ts"
 import { chooseEndpoint } from "../names/endpoints.ts"
@@ -83,9 +84,8 @@ const create = Command.make(
             api.client.api.endpoints.create({ params: { project_id: chosen.id }, payload, ...withBody })
           )
         })
-        const { body, value } = yield* output.waiting("Creating the endpoint", asked)
-        yield* output.answer({ body, table: endpointFacts(value.endpoint) })
-        yield* follow(api, value.operations, { timeout, wait })
+        const created = yield* output.waiting("Creating the endpoint", asked)
+        yield* followChange(api, created, ({ endpoint }) => endpointFacts(endpoint), { timeout, wait })
       })
     )
 ).pipe(

@@ -4,7 +4,8 @@ import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
-import { follow, waitFlags } from "../following/follow.ts"
+import { waitFlags } from "../following/follow.ts"
+import { followChange } from "../following/followChange.ts"
 import { followDeletion } from "../following/followDeletion.ts"
 import { confirm } from "../input/confirm.ts"
 import { fittingArgument, given, projectArgument, yesFlag } from "../input/flags.ts"
@@ -69,14 +70,12 @@ const create = Command.make(
       Effect.gen(function* () {
         const output = yield* Output
         const api = yield* (yield* Connection).authenticated
-        const { body, value } = yield* output.waiting(
+        const created = yield* output.waiting(
           "Creating the project",
           answered(api.client.api.projects.create({ payload: { name, ...given("region", region) }, ...withBody }))
         )
-        const { branch, endpoint, operations, project } = value
-        yield* output.answer({
-          body,
-          table: facts(
+        const table = ({ branch, endpoint, project }: typeof created.value) =>
+          facts(
             ["project", project.id],
             ["name", project.name],
             ["region", project.region_id],
@@ -84,11 +83,9 @@ const create = Command.make(
             ["endpoint", endpoint.id],
             ["host", `${endpoint.host}:${endpoint.port}`]
           )
-        })
-        yield* follow(api, operations, { timeout, wait })
-        yield* output.note(
-          `To connect: narthex psql ${project.id}, or narthex connection-string --project ${project.id}`
-        )
+        yield* followChange(api, created, table, { timeout, wait })
+        const { id } = created.value.project
+        yield* output.note(`To connect: narthex psql ${id}, or narthex connection-string --project ${id}`)
       })
     )
 ).pipe(

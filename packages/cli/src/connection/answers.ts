@@ -5,7 +5,7 @@ import type { HttpClientError, HttpClientResponse } from "effect/http"
 /** The request option that makes a client method return what `answered` takes. */
 export const withBody = { responseMode: "decoded-and-response" } as const
 
-interface Answered<A> {
+export interface Answered<A> {
   readonly value: A
   readonly body: unknown
 }

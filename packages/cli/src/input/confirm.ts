@@ -41,7 +41,10 @@ export const agrees = Effect.fn("agrees")(function* (effect: string) {
     Stream.decodeText(),
     Stream.splitLines,
     Stream.runHead,
-    Effect.catch(() => Effect.succeedNone)
+    Effect.catch(() => Effect.succeedNone),
+    Effect.onInterrupt(() => output.endLine)
   )
+  // What follows has a line of its own.
+  if (Option.isNone(line)) yield* output.endLine
   return Option.exists(line, (text) => /^y(es)?$/i.test(text.trim()))
 })

@@ -36,6 +36,8 @@ export class Output extends Context.Service<
     readonly failure: (explanation: Explanation) => Effect.Effect<void, never, NeedsFormat>
     /** Prints a question without a line feed; the user types after it. */
     readonly question: (sentence: string) => Effect.Effect<void>
+    /** Ends the line of a question that was answered without Enter. */
+    readonly endLine: Effect.Effect<void>
     /**
      * Runs the effect. On a terminal, a spinner with the text `what` appears after 300 ms. A function is asked for each
      * frame, with the milliseconds since the start.
@@ -101,6 +103,7 @@ export class Output extends Context.Service<
           yield* Console.error(failureText(explanation, format, canColor && onTerminal))
         }),
         question: (sentence) => raw(`${printable(sentence)} `),
+        endLine: raw("\n"),
         waiting: (what, effect) =>
           canAnimate && onTerminal ? Effect.scoped(Effect.andThen(Effect.forkScoped(spin(raw, what)), effect)) : effect
       })
