@@ -2,7 +2,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Api, Authentication, OwnToken, PolicyCheck, ProxyAuthentication, policyOf } from "@narthex/api"
 import {
-  ActiveOrganization,
   type AnyCaller,
   ApiKeyId,
   BranchId,
@@ -39,7 +38,7 @@ const user = new User({
 const person = (role: string | null, account_state: "active" | "pending" = "active") => ({
   user,
   org_id,
-  organization: new ActiveOrganization({ id: org_id, name: "o", role, personal: false }),
+  organization: { id: org_id, name: "o", role, personal: false },
   invited_by: null,
   account_state,
   permissions: permissionsOf(role ?? ""),

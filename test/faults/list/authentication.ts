@@ -61,7 +61,7 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "authorization",
-    file: "packages/core/src/guard/Authentication.ts",
+    file: "packages/core/src/guard/callers.ts",
     tests: [
       "packages/core/test/guard/Authentication.sessions.test.ts",
       "packages/core/test/guard/Authentication.test.ts"
@@ -75,8 +75,8 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "authentication-secret-over",
-        find: "DateTime.isGreaterThanOrEqualTo(now, presented.dies_at)",
-        put: "DateTime.isGreaterThan(now, presented.dies_at)",
+        find: "DateTime.isGreaterThanOrEqualTo(at.now, presented.dies_at)",
+        put: "DateTime.isGreaterThan(at.now, presented.dies_at)",
         why: "A rotated secret is over at its very end."
       },
       {
@@ -93,7 +93,7 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "authentication-expired",
-        find: "|| key.expiredAt(now))",
+        find: "|| key.expiredAt(at.now))",
         put: ")",
         why: "An expired key opens nothing."
       },
@@ -102,12 +102,6 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
         find: 'revoked_reason === "membership_ended" ? null : found.role',
         put: "found.role",
         why: "Coming back does not revive the keys that the departure ended."
-      },
-      {
-        id: "authentication-use",
-        find: "          yield* uses.note(key, from)\n",
-        put: "",
-        why: "The use of a key is recorded."
       },
       {
         id: "authentication-forged-user",
@@ -129,13 +123,13 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "authentication-window",
-        find: "session.revoked_at !== null || DateTime.isGreaterThanOrEqualTo(now, session.refreshUntil(window))",
+        find: "session.revoked_at !== null || DateTime.isGreaterThanOrEqualTo(at.now, session.refreshUntil(window))",
         put: "session.revoked_at !== null",
         why: "A session ends with its window."
       },
       {
         id: "authentication-token",
-        find: "if (DateTime.isGreaterThanOrEqualTo(now, expires_at)) return yield* new TokenExpired({})",
+        find: "if (DateTime.isGreaterThanOrEqualTo(at.now, expires_at)) return Result.fail(new TokenExpired({}))",
         put: "",
         why: "An expired token has to be refreshed."
       },
@@ -150,6 +144,54 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
         find: "[...permissionsOf(claims.role)].filter",
         put: "[...stored].filter",
         why: "A promotion acts at the next refresh."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/core/src/guard/Authentication.ts",
+    tests: [
+      "packages/core/test/guard/Authentication.sessions.test.ts",
+      "packages/core/test/guard/Authentication.test.ts"
+    ],
+    faults: [
+      {
+        id: "authentication-use",
+        find: "Effect.as(uses.note(found.value.key.key, from), caller.success)",
+        put: "Effect.succeed(caller.success)",
+        why: "The use of a key is recorded."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/core/src/requestSpan.ts",
+    tests: ["packages/core/test/requestSpan.test.ts"],
+    faults: [
+      {
+        id: "span-untraced",
+        find: "fiber.getRef(References.TracerEnabled) ? traced(call) : call",
+        put: "traced(call)",
+        why: "Without tracing a request makes no spans."
+      },
+      {
+        id: "span-traced",
+        find: "fiber.getRef(References.TracerEnabled) ? traced(call) : call",
+        put: "call",
+        why: "With tracing a request has its spans."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/core/src/authorization/effectivePermissions.ts",
+    tests: ["packages/api/test/effectivePermissions.test.ts"],
+    faults: [
+      {
+        id: "usable-scope",
+        find: "width[scope] >= width[use.reach] &&\n",
+        put: "",
+        why: "A narrow key shows no permission that reaches further."
       }
     ]
   },

@@ -155,8 +155,8 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "use-often",
-        find: "if (key.last_used_at === null && !uses.has(key.id)) {",
-        put: "if (true) {",
+        find: "return first ? write([use]) : Effect.void",
+        put: "return write([use])",
         why: "Later uses are gathered."
       },
       {
@@ -180,8 +180,8 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "digest-former",
-        find: "[yield* now(data), ...(yield* Effect.forEach(before, (digest) => digest(data)))]",
-        put: "[yield* now(data)]",
+        find: "(old) => [current, ...old] as const",
+        put: "() => [current] as const",
         why: "A secret is found under a former pepper."
       }
     ]

@@ -21,10 +21,16 @@ export class OrganizationView extends Organization.extend<OrganizationView>("Org
   role: Schema.String
 }) {}
 
-/** The organization that a credential acts in. `role` is `null` after the membership ended. */
-export class ActiveOrganization extends Schema.Class<ActiveOrganization>("ActiveOrganization")({
+/**
+ * The organization that a credential acts in. `role` is `null` after the membership ended.
+ *
+ * It is a struct and no class, because one is made for each request from values of storage: the constructor of a class
+ * would validate them again.
+ */
+export const ActiveOrganization = Schema.Struct({
   id: OrgId,
   name: Schema.String,
   role: Schema.NullOr(Schema.String),
   personal: Schema.Boolean
-}) {}
+}).annotate({ identifier: "ActiveOrganization" })
+export type ActiveOrganization = typeof ActiveOrganization.Type

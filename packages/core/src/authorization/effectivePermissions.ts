@@ -2,9 +2,9 @@
  * The permissions that a caller can use: those of the role, as far as the capability and the scope of a key let them
  * through (docs/design/authorization.md Z15). Which objects they apply to is decided call by call.
  */
-
+import type { Capability } from "../keys/ApiKey.ts"
 import { effectsOf, width } from "./decide.ts"
-import type { Permission } from "./Permission.ts"
+import { Permission } from "./Permission.ts"
 import type { CallEffect, Reach } from "./Policy.ts"
 import type { AnyCaller } from "./Principal.ts"
 
@@ -27,14 +27,35 @@ const uses: Record<Permission, { readonly effects: ReadonlyArray<CallEffect>; re
   manage_keys: null
 }
 
+/** What lets keys of this capability and scope through. */
+const usableBy = (capability: Capability, scope: Reach): ReadonlySet<Permission> =>
+  new Set(
+    Permission.literals.filter((permission) => {
+      const use = uses[permission]
+      return (
+        use !== null &&
+        width[scope] >= width[use.reach] &&
+        use.effects.some((effect) => effectsOf[capability].has(effect))
+      )
+    })
+  )
+
+const usableByScope = (capability: Capability): Readonly<Record<Reach, ReadonlySet<Permission>>> => ({
+  branch: usableBy(capability, "branch"),
+  project: usableBy(capability, "project"),
+  organization: usableBy(capability, "organization")
+})
+
+/** For each kind of key. It is asked for each request. */
+const usable: Readonly<Record<Capability, Readonly<Record<Reach, ReadonlySet<Permission>>>>> = {
+  read_write: usableByScope("read_write"),
+  read: usableByScope("read"),
+  agent: usableByScope("agent")
+}
+
 /** In the order of the role's permissions. */
-export const effectivePermissions = (caller: AnyCaller): ReadonlyArray<Permission> =>
-  [...caller.permissions].filter((permission) => {
-    if (caller.kind === "session") return true
-    const use = uses[permission]
-    return (
-      use !== null &&
-      width[caller.scope.type] >= width[use.reach] &&
-      use.effects.some((effect) => effectsOf[caller.capability].has(effect))
-    )
-  })
+export const effectivePermissions = (caller: AnyCaller): ReadonlyArray<Permission> => {
+  if (caller.kind === "session") return [...caller.permissions]
+  const through = usable[caller.capability][caller.scope.type]
+  return [...caller.permissions].filter((permission) => through.has(permission))
+}

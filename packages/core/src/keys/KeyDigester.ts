@@ -18,6 +18,17 @@ export interface SecretDigest {
   readonly digest: string
 }
 
+/** HMAC-SHA-256 under one key: of the UTF-8 of a text, as base64url without padding. */
+export type Hmac = (key: Uint8Array<ArrayBuffer>) => Effect.Effect<(text: string) => Effect.Effect<string>>
+
+const utf8 = new TextEncoder()
+
+const webHmac: Hmac = (key) =>
+  Effect.map(
+    hmacSha256With(key),
+    (sign) => (text) => Effect.map(sign(utf8.encode(text)), (bytes) => Base64Url.encode(bytes))
+  )
+
 export class KeyDigester extends Context.Service<
   KeyDigester,
   {
@@ -27,31 +38,35 @@ export class KeyDigester extends Context.Service<
     ) => Effect.Effect<readonly [SecretDigest, ...ReadonlyArray<SecretDigest>]>
   }
 >()("@narthex/core/keys/KeyDigester") {
-  /** By the Web Crypto of the platform. */
+  /** By the Web Crypto of the platform, which hands each digest to another thread and back. */
   static readonly layer = (present: Pepper, ...former: ReadonlyArray<Pepper>): Layer.Layer<KeyDigester> =>
-    KeyDigester.layerBy(hmacSha256With, present, ...former)
+    KeyDigester.layerBy(webHmac, present, ...former)
 
-  /** By another implementation of HMAC-SHA-256, for example one of Node that needs no other thread. */
-  static readonly layerBy = (
-    hmac: typeof hmacSha256With,
-    present: Pepper,
-    ...former: ReadonlyArray<Pepper>
-  ): Layer.Layer<KeyDigester> =>
+  /** By another implementation of HMAC-SHA-256, for example one of Node, which needs no other thread. */
+  static readonly layerBy = (hmac: Hmac, present: Pepper, ...former: ReadonlyArray<Pepper>): Layer.Layer<KeyDigester> =>
     Layer.effect(
       KeyDigester,
       Effect.gen(function* () {
-        const under = Effect.fnUntraced(function* (pepper: Pepper) {
-          const sign = yield* hmac(Redacted.value(pepper.key))
-          return (data: Uint8Array<ArrayBuffer>) =>
-            Effect.map(sign(data), (bytes) => ({ pepper_id: pepper.id, digest: Base64Url.encode(bytes) }))
-        })
+        const under = (pepper: Pepper) =>
+          Effect.map(
+            hmac(Redacted.value(pepper.key)),
+            (digestOf) => (text: string) =>
+              Effect.map(digestOf(text), (digest): SecretDigest => ({ pepper_id: pepper.id, digest }))
+          )
         const now = yield* under(present)
         const before = yield* Effect.forEach(former, under)
         return KeyDigester.of({
-          digests: Effect.fnUntraced(function* (secret) {
-            const data = new TextEncoder().encode(Redacted.value(secret))
-            return [yield* now(data), ...(yield* Effect.forEach(before, (digest) => digest(data)))] as const
-          })
+          digests: (secret) => {
+            const text = Redacted.value(secret)
+            return Effect.flatMap(now(text), (current) =>
+              before.length === 0
+                ? Effect.succeed([current] as const)
+                : Effect.map(
+                    Effect.forEach(before, (digest) => digest(text)),
+                    (old) => [current, ...old] as const
+                  )
+            )
+          }
         })
       })
     )

@@ -53,15 +53,13 @@ export class KeyUses extends Context.Service<
       yield* Effect.forkScoped(Effect.forever(Effect.delay(flush, "60 seconds")))
 
       return KeyUses.of({
-        note: Effect.fnUntraced(function* (key, from) {
-          const use = { id: key.id, at: yield* DateTime.now, from }
-          if (key.last_used_at === null && !uses.has(key.id)) {
+        note: (key, from) =>
+          Effect.flatMap(DateTime.now, (at) => {
+            const use = { id: key.id, at, from }
+            const first = key.last_used_at === null && !uses.has(key.id)
             uses.set(key.id, use)
-            yield* write([use])
-          } else {
-            uses.set(key.id, use)
-          }
-        }),
+            return first ? write([use]) : Effect.void
+          }),
         held: (id) => uses.get(id),
         flush
       })

@@ -68,7 +68,7 @@ export class MemoryStorage extends Context.Service<
         Option.getOrElse(HashMap.get(state, name), () => HashMap.empty()) as HashMap.HashMap<string, Row>
 
       const read = <A>(answer: (rows: HashMap.HashMap<string, Row>) => A) =>
-        Effect.map(CurrentDraft, (draft) => answer(rowsOf((draft ?? committed).state)))
+        Effect.withFiberSucceed((call) => answer(rowsOf((call.getRef(CurrentDraft) ?? committed).state)))
 
       const modify: Table<Row>["modify"] = (step) =>
         transaction(

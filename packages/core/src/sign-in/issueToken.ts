@@ -3,7 +3,7 @@ import { DateTime, Effect, Option, type Redacted } from "effect"
 import { Base64Url } from "effect/encoding"
 import { AccessPolicy, accountState } from "../accounts/AccessPolicy.ts"
 import type { AccountStore } from "../accounts/AccountStore.ts"
-import { ActiveOrganization } from "../accounts/Organization.ts"
+import type { ActiveOrganization } from "../accounts/Organization.ts"
 import { type AccountState, type User, UserProfile } from "../accounts/User.ts"
 import { Entropy } from "../Entropy.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -52,12 +52,12 @@ export const issueToken = (
       refresh_until,
       account_state: accountState(yield* AccessPolicy, user),
       user: new UserProfile({ id: user.id, email: user.email, name: user.name }),
-      organization: new ActiveOrganization({
+      organization: {
         id: session.active_org_id,
         name: Option.match(organization, { onNone: () => "", onSome: (it) => it.name }),
         role,
         personal: Option.match(organization, { onNone: () => false, onSome: (it) => it.personal })
-      }),
+      },
       invited_by: Option.match(membership, { onNone: () => null, onSome: (it) => it.invited_by })
     }
   })

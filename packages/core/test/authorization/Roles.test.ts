@@ -1,7 +1,6 @@
 /** Permissions and roles that a host adds to the built-in table (docs/design/authorization.md Z45 to Z48). */
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
-import { ActiveOrganization } from "../../src/accounts/Organization.ts"
 import { decideOwn } from "../../src/authorization/decideOwn.ts"
 import { knownRoles, permissionsOf } from "../../src/authorization/Permission.ts"
 import type { AnyCaller } from "../../src/authorization/Principal.ts"
@@ -89,7 +88,7 @@ it.effect("an own permission asks for account, membership, scope, capability and
     const as = (role: string | null, rest: object = {}): AnyCaller => ({
       ...session,
       ...rest,
-      organization: new ActiveOrganization({ ...session.organization, role })
+      organization: { ...session.organization, role }
     })
     const key = (capability: Capability, scope: Scope, role = "owner") =>
       as(role, { kind: "api_key", api_key_id: "key", api_key_name: "", capability, scope })

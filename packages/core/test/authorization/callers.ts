@@ -1,5 +1,4 @@
 /** Callers and paths for the tests of `decide`. */
-import { ActiveOrganization } from "../../src/accounts/Organization.ts"
 import { decide, type PathIds } from "../../src/authorization/decide.ts"
 import { knownRoles, permissionsOf } from "../../src/authorization/Permission.ts"
 import type { CredentialPolicy } from "../../src/authorization/Policy.ts"
@@ -28,7 +27,7 @@ export const person = (role: string | null, account_state: "active" | "pending")
   session_id: SessionId.make("0198"),
   user,
   org_id: org,
-  organization: new ActiveOrganization({ id: org, name: "Team", role, personal: false }),
+  organization: { id: org, name: "Team", role, personal: false },
   invited_by: null,
   account_state,
   permissions: permissionsOf(role ?? ""),

@@ -3,12 +3,11 @@
  * twenty times as much as the digest.
  */
 import { createHmac, createSecretKey } from "node:crypto"
+import type { Hmac } from "@narthex/core"
 import { Effect } from "effect"
 
-export const nodeHmacSha256 = (
-  key: Uint8Array<ArrayBuffer>
-): Effect.Effect<(data: Uint8Array<ArrayBuffer>) => Effect.Effect<Uint8Array<ArrayBuffer>>> =>
+export const nodeHmacSha256: Hmac = (key) =>
   Effect.sync(() => {
     const secret = createSecretKey(key)
-    return (data) => Effect.sync(() => new Uint8Array(createHmac("sha256", secret).update(data).digest()))
+    return (text) => Effect.sync(() => createHmac("sha256", secret).update(text).digest("base64url"))
   })

@@ -6,13 +6,13 @@ import { KeyDigester, type Pepper } from "@narthex/core"
 import { Effect, type Layer } from "effect"
 
 /** What is used of `node:crypto`. */
-interface Hmac {
-  update(data: Uint8Array): Hmac
-  digest(): Uint8Array<ArrayBuffer>
+interface NodeHmac {
+  update(text: string): NodeHmac
+  digest(encoding: "base64url"): string
 }
 interface NodeCrypto {
   createSecretKey(key: Uint8Array): object
-  createHmac(algorithm: "sha256", key: object): Hmac
+  createHmac(algorithm: "sha256", key: object): NodeHmac
 }
 
 const nodeCrypto = (): NodeCrypto | undefined => {
@@ -28,7 +28,7 @@ export const layerDigester = (pepper: Pepper): Layer.Layer<KeyDigester> => {
     (key) =>
       Effect.sync(() => {
         const secret = crypto.createSecretKey(key)
-        return (data) => Effect.sync(() => new Uint8Array(crypto.createHmac("sha256", secret).update(data).digest()))
+        return (text) => Effect.sync(() => crypto.createHmac("sha256", secret).update(text).digest("base64url"))
       }),
     pepper
   )

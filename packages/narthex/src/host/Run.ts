@@ -8,10 +8,13 @@ export type Run = <A>(effect: Effect.Effect<A, unknown, Services>, signal?: Abor
 
 /** `closed`: is aborted when the control plane ends. From then on nothing runs. */
 export const makeRun = (context: Context.Context<Services>, closed: AbortSignal): Run => {
-  const run = Effect.runPromiseExitWith(context)
-  return async (effect, signal) => {
+  const fork = Effect.runForkWith(context)
+  return async <A>(effect: Effect.Effect<A, unknown, Services>, signal?: AbortSignal) => {
     if (closed.aborted) throw hostFailure("closed", "The control plane is closed. Make another one.")
-    const exit = await run(effect, signal === undefined ? undefined : { signal })
+    const fiber = fork(effect, signal === undefined ? undefined : { signal })
+    // In memory most calls have ended here, and need no promise of their own.
+    const exit =
+      fiber.pollUnsafe() ?? (await new Promise<Exit.Exit<A, unknown>>((resolve) => fiber.addObserver(resolve)))
     if (Exit.isSuccess(exit)) return exit.value
     throw failureOf(exit.cause, signal)
   }
