@@ -18,14 +18,48 @@ const fetchDocument = (address) =>
     request.send()
   })
 
-/** The markup of each region as the server sent it, before custom elements changed it. */
+/** The markup without relative times, which change by themselves. */
+const markupOf = (element) => {
+  const copy = element.cloneNode(true)
+  for (const time of copy.querySelectorAll("time")) time.replaceChildren()
+  return copy.outerHTML
+}
+
+const regionsOf = (element) => (element.getAttribute("regions") ?? "").split(" ").filter((id) => id !== "")
+
+/** The markup of each region as the server sent it, before custom elements change it. */
 const served = new WeakMap()
+for (const live of document.querySelectorAll("live-region"))
+  for (const id of regionsOf(live)) {
+    const region = document.getElementById(id)
+    if (region !== null) served.set(region, markupOf(region))
+  }
 
 /** Whether the person is doing something inside the element, which a replacement would undo. */
 const inUse = (element) =>
   element !== null &&
   (element.querySelector(":modal, :popover-open") !== null ||
     (element.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")))
+
+/** Text by which a control is found again in newer markup. */
+const nameOf = (control) =>
+  [control.id, control.getAttribute("href"), control.getAttribute("aria-label"), control.textContent].join(" ")
+
+/**
+ * Remembers the control inside of `old` that has the focus. The answer gives the focus to the same control of the
+ * element that replaced it, else to the one at its place, else to the page.
+ */
+const keepFocus = (old) => {
+  const control = document.activeElement
+  if (!old.contains(control)) return () => undefined
+  const at = controlsIn(old).indexOf(control)
+  return (next) => {
+    const found = controlsIn(next)
+    const same = found.find((it) => nameOf(it) === nameOf(control))
+    const place = same ?? found[Math.min(at, found.length - 1)] ?? document.getElementById("main")
+    place?.focus({ preventScroll: true })
+  }
+}
 
 /** At least so many milliseconds are between two reloads of a page's regions. */
 const pause = 1000
@@ -124,7 +158,7 @@ class LiveRegion extends HTMLElement {
   }
 
   async #reload() {
-    const regions = (this.getAttribute("regions") ?? "").split(" ").filter((id) => id !== "")
+    const regions = regionsOf(this)
     if (regions.length === 0 && this.#source !== undefined) return
     if (regions.some((id) => inUse(document.getElementById(id)))) {
       this.#wanted = true
@@ -139,14 +173,16 @@ class LiveRegion extends HTMLElement {
     for (const id of regions) {
       const old = document.getElementById(id)
       const next = page.getElementById(id)
-      if (old === null || next === null || served.get(old) === next.outerHTML) continue
-      const focused = old.contains(document.activeElement) ? document.activeElement?.id : undefined
-      const first = !served.has(old)
-      served.set(next, next.outerHTML)
+      if (old === null || next === null || served.get(old) === markupOf(next)) continue
+      const restoreFocus = keepFocus(old)
+      served.set(next, markupOf(next))
       old.replaceWith(next)
-      if (focused) document.getElementById(focused)?.focus()
+      restoreFocus(next)
       // The notice of the last action is older than what the page shows now.
-      if (!first) for (const notice of document.querySelectorAll("[data-passing]")) notice.remove()
+      for (const notice of document.querySelectorAll("[data-passing]")) {
+        if (notice.contains(document.activeElement)) document.getElementById("main")?.focus({ preventScroll: true })
+        notice.remove()
+      }
     }
   }
 }

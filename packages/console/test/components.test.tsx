@@ -5,6 +5,7 @@ import { renderToString } from "preact-render-to-string"
 import { Dialog } from "../src/components/Dialog.tsx"
 import { ErrorSummary, summaryOf } from "../src/components/ErrorSummary.tsx"
 import { Menu } from "../src/components/Menu.tsx"
+import { Notice } from "../src/components/Notice.tsx"
 import { Pager } from "../src/components/Pager.tsx"
 import { relative } from "../src/components/relative.ts"
 import { Table } from "../src/components/Table.tsx"
@@ -128,5 +129,29 @@ describe("the pages of a list", () => {
   it("the first and only page has no links to others", () => {
     assert.strictEqual(render(<Pager next={null} />), "")
     assert.match(render(<Pager next="/x?cursor=a" />), /rel="next" href="\/x\?cursor=a">Older/)
+  })
+})
+
+describe("the focus of a new page", () => {
+  it("a page that answers an action focuses its notice, and a page without one nothing", () => {
+    const page = (answer: { readonly notice?: string; readonly problem?: string }) =>
+      render(
+        <Page title="Settings" frame={frameOf()} {...answer}>
+          text
+        </Page>
+      )
+    assert.match(page({ notice: "The name was changed." }), /<div class="notice good"[^>]* tabindex="-1" autofocus/)
+    assert.match(page({ problem: "The branch is busy." }), /<div class="notice bad"[^>]* tabindex="-1" autofocus/)
+    assert.notInclude(page({}), "autofocus")
+    assert.notInclude(render(<Notice>Nothing has changed.</Notice>), "autofocus")
+  })
+
+  it("a question that cannot be undone begins at Cancel, unless a name has to be typed", () => {
+    const question = (typed?: string) =>
+      render(
+        <Dialog id="end" title="End it?" action="/end" confirm="End it" {...(typed === undefined ? {} : { typed })} />
+      )
+    assert.match(question(), /<button type="button" command="close"[^>]* autofocus/)
+    assert.notInclude(question("shop"), "autofocus")
   })
 })

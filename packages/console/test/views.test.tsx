@@ -135,6 +135,8 @@ describe("states", () => {
     assert.deepStrictEqual(endpointState(endpoint({ pending_state: "active" })), { word: "starting", tone: "busy" })
     const suspending = endpoint({ current_state: "active", pending_state: "idle" })
     assert.deepStrictEqual(endpointState(suspending), { word: "suspending", tone: "busy" })
+    const made = endpoint({ current_state: "init", pending_state: "idle" })
+    assert.deepStrictEqual(endpointState(made), { word: "creating", tone: "busy" })
     assert.strictEqual(endpointState(endpoint({ disabled: true })).word, "disabled")
   })
 
@@ -146,6 +148,10 @@ describe("states", () => {
   it("the state of a branch and a region are shown as words", () => {
     const branch = { current_state: "ready", pending_state: "resetting" } as Parameters<typeof branchState>[0] // all it reads
     assert.deepStrictEqual(branchState(branch), { word: "resetting", tone: "busy" })
+    const made = { current_state: "init", pending_state: "ready" } as typeof branch // all it reads
+    assert.deepStrictEqual(branchState(made), { word: "creating", tone: "busy" })
+    const reset = { current_state: "resetting", pending_state: "ready" } as typeof branch // all it reads
+    assert.deepStrictEqual(branchState(reset), { word: "resetting", tone: "busy" })
     const region = { region_id: "eu", name: "eu", default: true } as Parameters<typeof regionLabel>[0] // all it reads
     assert.strictEqual(regionLabel(region), "eu")
     assert.strictEqual(regionLabel({ ...region, location: "Stockholm" }), "eu · Stockholm")

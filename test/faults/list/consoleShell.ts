@@ -3,8 +3,81 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 
 const shell = ["packages/console/test/shell.test.ts"]
 const components = ["packages/console/test/components.test.tsx"]
+const views = ["packages/console/test/views.test.tsx"]
+const keyboard = ["test/console/keyboard.test.ts"]
 
 export const consoleShell: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "console",
+    file: "packages/console/src/components/Notice.tsx",
+    tests: components,
+    faults: [
+      {
+        id: "console-keyboard-notice-unfocused",
+        find: "{...(focused ?",
+        put: "{...(focused && passing ?",
+        why: "After an action the focus is on the notice that answers it (docs/design/console.md W48)."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/components/Dialog.tsx",
+    tests: components,
+    faults: [
+      {
+        id: "console-keyboard-dialog-begins-at-danger",
+        find: 'autofocus={typed === undefined && tone === "danger"}',
+        put: "autofocus={typed !== undefined}",
+        why: "A question that nothing has to be typed for begins at Cancel (docs/design/console.md W48)."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/views/records.ts",
+    tests: views,
+    faults: [
+      {
+        id: "console-new-endpoint-suspending",
+        find: 'if (endpoint.current_state === "init") return',
+        put: 'if (endpoint.current_state === "init" && endpoint.disabled) return',
+        why: "An endpoint that is being made is not being suspended."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/assets/live.js",
+    tests: keyboard,
+    faults: [
+      {
+        id: "console-keyboard-region-loses-focus",
+        find: "restoreFocus(next)",
+        put: "restoreFocus(old)",
+        why: "A control in a region that reloads keeps the focus (docs/design/console.md W24)."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/assets/focus.js",
+    tests: keyboard,
+    faults: [
+      {
+        id: "console-keyboard-popover-covers",
+        find: "open.hidePopover()",
+        put: "open.dataset.left = true",
+        why: "A popover closes when the focus leaves it (docs/design/console.md W48)."
+      },
+      {
+        id: "console-keyboard-dialog-of-a-menu",
+        find: "place = popover === null ? null : openerOf(popover)",
+        put: "place = null",
+        why: "A dialog that an entry of a menu opened returns the focus to the menu's button (docs/design/console.md W48)."
+      }
+    ]
+  },
   {
     area: "console",
     file: "packages/console/src/web/securityHeaders.ts",
@@ -53,7 +126,7 @@ export const consoleShell: ReadonlyArray<FaultsOfFile> = [
         id: "console-shell-components-in-production",
         find: "    development ? page(",
         put: "    development || true ? page(",
-        why: "The page of components is served in development only (docs/design/console.md W46)."
+        why: "The page of components is served in development only (docs/design/console.md W45)."
       }
     ]
   },
@@ -66,7 +139,7 @@ export const consoleShell: ReadonlyArray<FaultsOfFile> = [
         id: "console-shell-form-opened-again",
         find: 'request.method === "GET" ? returnPath(request.url) : undefined',
         put: "returnPath(request.url)",
-        why: "After a form that the API did not answer, the page opens the projects (docs/design/console.md W47)."
+        why: "After a form that the API did not answer, the page opens the projects (docs/design/console.md W46)."
       }
     ]
   },

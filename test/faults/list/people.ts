@@ -11,13 +11,13 @@ export const people: ReadonlyArray<FaultsOfFile> = [
         id: "console-self-demotion-unasked",
         find: 'if (isSelf && form.text("confirm") !== "true")',
         put: 'if (isSelf && form.text("confirm") === "never")',
-        why: "A change of the own role needs a check mark (W37)."
+        why: "A change of the own role needs a check mark (W36)."
       },
       {
         id: "console-credentials-not-handed-over",
         find: 'const query = form.text("hand_over") === "true" ?',
         put: 'const query = form.text("hand_over") === "on" ?',
-        why: "The removal hands credentials over when the box is checked (W37)."
+        why: "The removal hands credentials over when the box is checked (W36)."
       }
     ]
   },
@@ -30,7 +30,7 @@ export const people: ReadonlyArray<FaultsOfFile> = [
         id: "console-deletes-without-name",
         find: 'if (form.text("typed") !== visit.frame.organization.name.trim())',
         put: 'if (form.text("typed") === "")',
-        why: "The deletion of an organization compares the typed name on the server (W39)."
+        why: "The deletion of an organization compares the typed name on the server (W38)."
       },
       {
         id: "console-new-organization-twice",
@@ -49,7 +49,7 @@ export const people: ReadonlyArray<FaultsOfFile> = [
         id: "console-ends-own-session",
         find: "sessions.filter(({ current }) => !current),",
         put: "sessions.filter(({ current }) => !current || current),",
-        why: "Ending all other sessions keeps the current one (W40)."
+        why: "Ending all other sessions keeps the current one (W39)."
       }
     ]
   },
@@ -62,7 +62,7 @@ export const people: ReadonlyArray<FaultsOfFile> = [
         id: "console-unfinished-on-old-pages",
         find: "if (work !== null && !newest && unfinished.has(work.status)) continue",
         put: "if (work !== null && newest && unfinished.has(work.status)) continue",
-        why: "Older pages leave out what ended on a newer one (W42)."
+        why: "Older pages leave out what ended on a newer one (W41)."
       }
     ]
   },
@@ -75,7 +75,7 @@ export const people: ReadonlyArray<FaultsOfFile> = [
         id: "console-offers-owner",
         find: 'coversRole(role, it) && (it !== "owner" || owners)',
         put: 'coversRole("owner", it) && (it !== "owner" || !owners || owners)',
-        why: "A role above the own one is not offered (W36)."
+        why: "A role above the own one is not offered (W34)."
       }
     ]
   },

@@ -8,13 +8,24 @@ export interface CopyFieldProps {
   readonly masked?: boolean
   /** Fills the width, with a border. */
   readonly wide?: boolean
+  /** What it is, above it. */
+  readonly title?: string
 }
 
-export const CopyField = ({ id, label, masked = false, text, wide = false }: CopyFieldProps) => (
-  <span class={wide ? "copy field-like" : "copy"}>
-    <code id={id} class={masked ? "masked" : undefined}>
-      {text}
-    </code>
-    <copy-button for={id} label={label} />
-  </span>
-)
+export const CopyField = ({ id, label, masked = false, text, title, wide = false }: CopyFieldProps) => {
+  const field = (
+    <span class={wide ? "copy field-like" : "copy"}>
+      <code id={id} class={masked ? "masked" : undefined}>
+        {text}
+      </code>
+      <copy-button for={id} label={label} />
+    </span>
+  )
+  if (title === undefined) return field
+  return (
+    <div>
+      <p class="label">{title}</p>
+      {field}
+    </div>
+  )
+}

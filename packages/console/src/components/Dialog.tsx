@@ -50,7 +50,7 @@ export const Dialog = (props: DialogProps) => {
             <button type="submit" class={tone === "danger" ? "primary danger" : "primary"}>
               {confirm}
             </button>
-            <button type="button" command="close" commandfor={id}>
+            <button type="button" command="close" commandfor={id} autofocus={typed === undefined && tone === "danger"}>
               Cancel
             </button>
           </div>

@@ -7,13 +7,19 @@ export interface NoticeProps {
   readonly tone?: Tone
   /** About the last action: it goes when the page's data changes, and a reload does not show it again. */
   readonly passing?: boolean
+  /** It answers the last action, so it has the focus: the keyboard goes on from here, and not from the page's start. */
+  readonly focused?: boolean
   readonly children: ComponentChildren
 }
 
 const icons = { good: "check", busy: "info", bad: "warning", idle: "info" } as const
 
-export const Notice = ({ children, passing = false, tone = "good" }: NoticeProps) => (
-  <div class={`notice ${tone}`} data-passing={passing ? "" : undefined}>
+export const Notice = ({ children, focused = false, passing = false, tone = "good" }: NoticeProps) => (
+  <div
+    class={`notice ${tone}`}
+    data-passing={passing ? "" : undefined}
+    {...(focused ? { tabIndex: -1, autofocus: true } : {})}
+  >
     <Icon name={icons[tone]} />
     <div class="grow" role={tone === "bad" ? "alert" : "status"}>
       {children}

@@ -1,4 +1,4 @@
-/** `/dev/components`: the page of all components, in development only (docs/design/console.md W46). */
+/** `/dev/components`: the page of all components, in development only (docs/design/console.md W45). */
 import { Effect } from "effect"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"

@@ -51,7 +51,6 @@ export type ProjectSection = "overview" | "branches" | "endpoints" | "operations
 /** The project of a page, for the sidebar and the breadcrumb. */
 export interface ProjectInFrame extends NamedPlace {
   readonly section: ProjectSection
-  readonly counts?: { readonly branches?: number | undefined; readonly rules?: number | undefined }
   /** The branch of the page. */
   readonly branch?: NamedPlace
 }

@@ -9,7 +9,7 @@ export interface InvitedByProps {
   /** Name and address. */
   readonly inviter: string
   readonly organization: { readonly id: string; readonly name: string }
-  /** The page's path, to which both choices return, unless it belongs to the organization that is left. */
+  /** The page's path, to which both choices return, unless it belongs to the organization that is left, or lists the invitations. */
   readonly here: string
 }
 
@@ -22,7 +22,7 @@ export const InvitedBy = ({ here, inviter, organization: { id, name } }: Invited
     <div class="actions">
       <form method="post" action="/api/auth/switch-org">
         <input type="hidden" name="org_id" value={id} />
-        <input type="hidden" name="return_to" value={here} />
+        <input type="hidden" name="return_to" value={here === "/invitations" ? "/projects" : here} />
         <button type="submit">Stay</button>
       </form>
       <Dialog

@@ -66,8 +66,16 @@ export const Page = (props: PageProps) => {
                 </div>
                 {actions === undefined || actions === null ? null : <div class="actions">{actions}</div>}
               </div>
-              {notice === undefined ? null : <Notice passing>{notice}</Notice>}
-              {problem === undefined ? null : <Notice tone="bad">{problem}</Notice>}
+              {notice === undefined ? null : (
+                <Notice passing focused>
+                  {notice}
+                </Notice>
+              )}
+              {problem === undefined ? null : (
+                <Notice tone="bad" focused>
+                  {problem}
+                </Notice>
+              )}
               {children}
             </main>
           </div>

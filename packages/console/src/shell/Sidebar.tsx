@@ -9,14 +9,15 @@ interface PlaceProps {
   readonly icon: IconName
   readonly label: string
   readonly current: boolean
-  readonly count?: string | number | null | undefined
+  /** Invitations that wait for an answer. */
+  readonly count?: string | null
 }
 
-const Place = ({ count, current, href, icon, label }: PlaceProps) => (
+const Place = ({ count = null, current, href, icon, label }: PlaceProps) => (
   <a class="place" href={href} aria-current={current ? "page" : undefined}>
     <Icon name={icon} />
     {label}
-    {count === undefined || count === null ? null : <span class="count">{count}</span>}
+    {count === null ? null : <span class="count">{count}</span>}
   </a>
 )
 
@@ -57,7 +58,6 @@ interface SidebarProps {
 
 export const Sidebar = ({ frame, project, section }: SidebarProps) => {
   const home = `/orgs/${frame.organization.id}`
-  const counts = { branches: project?.counts?.branches, allowlist: project?.counts?.rules }
   return (
     <div class="side" popover="auto" id="side">
       <OrganizationMenu frame={frame} returns={section === undefined} />
@@ -93,7 +93,6 @@ export const Sidebar = ({ frame, project, section }: SidebarProps) => {
               icon={icon}
               label={label}
               current={project.section === place}
-              count={place === "branches" || place === "allowlist" ? counts[place] : undefined}
             />
           ))}
         </nav>

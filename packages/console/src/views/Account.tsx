@@ -36,7 +36,7 @@ export const AccountPage = ({ frame, notice, providers, sessions }: AccountPageP
             ["Signed in with", methods.join(", ")]
           ]}
         />
-        <CopyField id="user-id" label="Copy your id" text={id} wide />
+        <CopyField id="user-id" label="Copy your id" text={id} title="ID" wide />
         <p class="soft">Name and address come from the identity provider, at each sign-in.</p>
       </Card>
       <Card

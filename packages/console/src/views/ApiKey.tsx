@@ -74,7 +74,7 @@ export const ApiKeyPage = (props: ApiKeyPageProps) => {
             ["Secret", <code>nsk_…{hint.replace(/^…/, "")}</code>]
           ]}
         />
-        <CopyField id="key-id" label="Copy the id of the key" text={id} wide />
+        <CopyField id="key-id" label="Copy the id of the key" text={id} title="ID" wide />
       </Card>
       <Rotation {...props} />
       <Card id="revocation" title="Revoke">

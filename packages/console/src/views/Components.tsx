@@ -1,4 +1,4 @@
-/** The page of all components in all their states (docs/design/console.md W46). Served in development only. */
+/** The page of all components in all their states (docs/design/console.md W45). Served in development only. */
 import { DateTime } from "effect"
 import { Actions } from "../components/Actions.tsx"
 import { Card } from "../components/Card.tsx"
@@ -24,7 +24,7 @@ import { Page } from "../shell/Page.tsx"
 
 const tones = ["good", "busy", "bad", "idle"] as const
 const here = "/dev/components"
-const project = { id: "prj-example", name: "checkout", section: "overview", counts: { branches: 4, rules: 2 } } as const
+const project = { id: "prj-example", name: "checkout", section: "overview" } as const
 
 const Buttons = () => (
   <Card id="buttons" title="Buttons">

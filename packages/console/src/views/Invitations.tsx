@@ -77,8 +77,12 @@ export const InvitationsPage = (props: InvitationsPageProps) => {
         </div>
       )}
       {invitations.length === 0 ? (
-        <Empty title="No invitations">
-          <p>No organization invites you at the moment.</p>
+        <Empty title={frame.inviter === null ? "No invitations" : "No other invitations"}>
+          <p>
+            {frame.inviter === null
+              ? "No organization invites you at the moment."
+              : `You are a member of ${frame.organization.name} already.`}
+          </p>
         </Empty>
       ) : (
         <InvitationCards invitations={invitations} form_token={form_token} />

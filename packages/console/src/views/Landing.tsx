@@ -21,11 +21,16 @@ export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
     wide
     signedIn={signedIn}
     more={
-      signedIn ? null : (
-        <a class="button" href="/sign-in">
-          Sign in
+      <>
+        <a class="button quiet" href="/docs">
+          Documentation
         </a>
-      )
+        {signedIn ? null : (
+          <a class="button" href="/sign-in">
+            Sign in
+          </a>
+        )}
+      </>
     }
     footer={
       <>

@@ -66,7 +66,7 @@ export const NewApiKeyPage = (props: NewApiKeyPageProps) => {
   const capabilityError = errorOf(errors, "capability")
   const known = lifetimes.some(({ value }) => value === draft.expires_in_days)
   return (
-    <Page title="New API key" frame={frame} section="api-keys" errors={errors} problem={problem}>
+    <Page title="New API key" frame={frame} section="api-keys" errors={errors} problem={problem} narrow>
       <Card id="new-key" title="What the key may do">
         <form method="post" action={keys} class="stack slim">
           <HiddenFields fields={{ form_token }} />

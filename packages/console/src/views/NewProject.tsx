@@ -32,7 +32,7 @@ export const NewProjectPage = (props: NewProjectPageProps) => {
   const projects = `/orgs/${frame.organization.id}/projects`
   const [only, ...others] = regions
   return (
-    <Page title="New project" frame={frame} section="projects" errors={errors} problem={problem}>
+    <Page title="New project" frame={frame} section="projects" errors={errors} problem={problem} narrow>
       <Card id="new-project" title="Project">
         <form method="post" action={projects} class="stack slim">
           <HiddenFields fields={{ form_token }} />

@@ -45,7 +45,13 @@ export const OrganizationSettingsPage = (props: OrganizationSettingsPageProps) =
             ["Created", <Ago at={organization.created_at} />]
           ]}
         />
-        <CopyField id="organization-id" label="Copy the id of the organization" text={organization.id} wide />
+        <CopyField
+          id="organization-id"
+          label="Copy the id of the organization"
+          text={organization.id}
+          title="ID"
+          wide
+        />
       </Card>
       <Usage {...props} />
       {organization.personal ? null : <End {...props} />}

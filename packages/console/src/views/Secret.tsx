@@ -21,10 +21,14 @@ export interface SecretPageProps {
 export const SecretPage = ({ back, explanation, frame, name, secret, section, title }: SecretPageProps) => (
   <Page title={title} frame={frame} section={section} narrow>
     {secret === null ? (
-      <Notice tone="busy">This form was already sent. The secret was shown then and cannot be shown again.</Notice>
+      <Notice tone="busy" focused>
+        This form was already sent. The secret was shown then and cannot be shown again.
+      </Notice>
     ) : (
       <>
-        <p>{explanation}</p>
+        <Notice tone="busy" focused>
+          {explanation} It is shown only once and cannot be recovered.
+        </Notice>
         <div>
           <p class="label" id="secret-label">
             {name}
@@ -36,7 +40,6 @@ export const SecretPage = ({ back, explanation, frame, name, secret, section, ti
             <copy-button for="secret" label={`Copy the ${name.toLowerCase()}`} />
           </p>
         </div>
-        <Notice tone="busy">It is shown only once and cannot be recovered.</Notice>
       </>
     )}
     <p class="actions">

@@ -37,6 +37,7 @@ export const words = (code: string): string => code.replaceAll("_", " ")
 /** The current state of an endpoint, as a word and its tone. */
 export const endpointState = (endpoint: EndpointShown): { readonly word: string; readonly tone: Tone } => {
   if (endpoint.disabled) return { word: "disabled", tone: "idle" }
+  if (endpoint.current_state === "init") return { word: "creating", tone: "busy" }
   if (endpoint.pending_state === "active") return { word: "starting", tone: "busy" }
   if (endpoint.pending_state === "idle") return { word: "suspending", tone: "busy" }
   if (endpoint.current_state === "active") return { word: "active", tone: "good" }
@@ -50,10 +51,13 @@ export const credentialState = ({ state }: CredentialShown): { readonly word: st
   return { word: state === "pending" ? "being created" : words(state), tone: "busy" }
 }
 
-export const branchState = (branch: BranchShown): { readonly word: string; readonly tone: Tone } =>
-  branch.current_state === "ready" && branch.pending_state === null
-    ? { word: "ready", tone: "good" }
-    : { word: words(branch.pending_state ?? branch.current_state), tone: "busy" }
+/** The current state of a branch, as a word and its tone. A branch that is being made is on its way to `ready`. */
+export const branchState = (branch: BranchShown): { readonly word: string; readonly tone: Tone } => {
+  if (branch.current_state === "ready" && branch.pending_state === null) return { word: "ready", tone: "good" }
+  if (branch.current_state === "init") return { word: "creating", tone: "busy" }
+  const next = branch.pending_state === "ready" ? branch.current_state : branch.pending_state
+  return { word: words(next ?? branch.current_state), tone: "busy" }
+}
 
 export const regionLabel = ({ location, name, region_id }: RegionShown): string =>
   location === undefined ? (name === region_id ? name : `${name} (${region_id})`) : `${name} · ${location}`

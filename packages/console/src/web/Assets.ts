@@ -47,8 +47,11 @@ const stylesheets = [
   "people"
 ]
 
-/** One module of four files, which share no names. */
-const scripts = ["times", "live", "palette", "console"]
+/**
+ * One module of five files. The later ones may use the names of the earlier ones, and `live` reads the markup before
+ * those after it change it.
+ */
+const scripts = ["focus", "live", "times", "palette", "console"]
 
 /** Every page needs them, so a missing file stops the process at its start. */
 const [font, icon, script, ...styles] = await Promise.all([

@@ -21,12 +21,12 @@ import { inSection, mayChange, pathOf } from "./ProjectFrame.ts"
 
 export const AllowlistPage = (props: AllowlistPageProps) => {
   const { allowlist, errors, frame, locksOut = false } = props
-  const { opens_at, restricted, rules } = allowlist
+  const { opens_at, restricted } = allowlist
   const here = `${pathOf(props)}/ip-allow`
   const change = mayChange(frame)
   return (
     <Page
-      {...inSection(props, "allowlist", { counts: { rules: rules.length } })}
+      {...inSection(props, "allowlist")}
       title="Allowlist"
       lead={<span>Networks that may connect to the endpoints. Changes reach the proxy within about 30 seconds.</span>}
       errors={summaryOf(errors)}
@@ -97,7 +97,7 @@ const AddOwn = ({ here, label }: { readonly here: string; readonly label: string
 
 /** Asks before the first rule refuses the person who adds it. */
 const LocksOut = ({ draft, here, own }: Part) => (
-  <Notice tone="busy">
+  <Notice tone="busy" focused>
     <p>
       <b>This rule would lock you out.</b> It is the first one, so only <code>{draft.cidr}</code> may connect then, and
       your address <code>{own}</code> is not in it. Nothing was changed yet.
@@ -194,13 +194,13 @@ const Check = ({ checked, here }: Part) => (
 const Verdict = ({ address, allowed, matched }: Checked) => {
   if (!allowed)
     return (
-      <Notice tone="bad">
+      <Notice tone="bad" focused>
         <code>{address}</code> is refused: no network on the list holds it. The program gets <code>28000</code>. Add its
         network to let it connect.
       </Notice>
     )
   return (
-    <Notice>
+    <Notice focused>
       <code>{address}</code> may connect:{" "}
       {matched === null ? (
         "the list is empty, so any address may."

@@ -18,7 +18,7 @@ export const BranchesPage = (props: BranchesPageProps) => {
   const change = mayChange(frame)
   return (
     <Page
-      {...inSection(props, "branches", next_cursor === null ? { counts: { branches: branches.length } } : {})}
+      {...inSection(props, "branches")}
       title="Branches"
       lead={
         <span>

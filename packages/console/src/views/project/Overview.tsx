@@ -47,7 +47,7 @@ export const OverviewPage = (props: OverviewPageProps) => {
   const state = endpoint === undefined ? { word: "no endpoint", tone: "idle" as const } : endpointState(endpoint)
   return (
     <Page
-      {...inSection(props, "overview", { counts: { branches: branches.length, rules: allowlist.rules.length } })}
+      {...inSection(props, "overview")}
       title={project.name}
       lead={
         <>

@@ -29,13 +29,16 @@ export const PasswordPage = (props: PasswordPageProps) => {
       {...inSection(props, "branches", { branch })}
       title={`Connect to ${branch.name}`}
       lead={connection_uri === null ? undefined : <span>{made}</span>}
-      narrow
     >
       {connection_uri === null ? (
-        <Notice tone="busy">This form was already sent. The secret was shown then and cannot be shown again.</Notice>
+        <Notice tone="busy" focused>
+          This form was already sent. The secret was shown then and cannot be shown again.
+        </Notice>
       ) : (
         <>
-          <Notice tone="busy">The password is shown only once and cannot be recovered.</Notice>
+          <Notice tone="busy" focused>
+            The password is shown only once and cannot be recovered.
+          </Notice>
           <Card
             id="uri"
             title="Connection string"

@@ -21,7 +21,7 @@ export const mayChange = ({ permissions }: Frame): boolean => permissions.includ
 export const inSection = (
   { frame, notice, problem, project }: ProjectPageProps,
   section: ProjectSection,
-  more: Pick<ProjectInFrame, "branch" | "counts"> = {}
+  more: Pick<ProjectInFrame, "branch"> = {}
 ) =>
   ({
     frame,

@@ -23,12 +23,12 @@ export const ProjectSettingsPage = (props: ProjectSettingsPageProps) => {
       <Card id="project" title="Project">
         <Facts
           items={[
-            ["ID", <CopyField id="project-id" label="Copy the project's ID" text={project.id} />],
             ["Region", project.region_id],
             ["Created", <Ago at={project.created_at} />],
             ["Changed", <Ago at={project.updated_at} />]
           ]}
         />
+        <CopyField id="project-id" label="Copy the project's ID" text={project.id} title="ID" wide />
         <p class="note">
           How much the organization has and may have is in{" "}
           <a href={`/orgs/${frame.organization.id}/settings`}>its settings</a>.
