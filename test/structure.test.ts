@@ -22,7 +22,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
     "node:"
   ],
   proxy: ["effect", "effect/", "@narthex/core", "@narthex/api", "node:"],
-  cli: ["effect", "effect/", "@narthex/api", "@effect/platform-node/", "string-width", "node:"],
+  cli: ["effect", "effect/", "@narthex/api", "@narthex/api/loading", "@effect/platform-node/", "string-width", "node:"],
   console: [
     "effect",
     "effect/",
@@ -79,7 +79,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["PostgresTransaction.ts", "PostgresStorage.ts", "index.ts"]
   ],
   proxy: ["networks", "wire", "outcomes", "allowlist", "control-plane", "connection", "Proxy.ts", "index.ts"],
-  api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "index.ts"],
+  api: ["problems", "schemas", "rules", "groups", "Api.ts", "openapi", "client", "loading.ts", "index.ts"],
   http: [
     ...["ClientAddress.ts", "privateFile.ts", "MasterSecret.ts", "masterSecretFile.ts"],
     ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport"],
@@ -90,7 +90,7 @@ const order: Record<string, ReadonlyArray<string>> = {
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],
     ...["names", "following", "tables", "connecting", "completion", "commands"],
-    ...["help", "narthex.ts", "runCli.ts", "main.ts", "index.ts"]
+    ...["help", "root.ts", "narthex.ts", "commandTree.ts", "runCli.ts", "main.ts", "index.ts"]
   ],
   console: [
     ...["ConsoleConfig.ts", "web", "components", "shell", "views", "api", "sessions", "relay", "requests", "routes"],
@@ -265,7 +265,7 @@ describe("structure", () => {
     const barrels = files("packages/*/{src,testing}/**/*.ts").filter(
       (file) =>
         !/^packages\/[^/]+\/(src|testing)\/index\.ts$/.test(file) &&
-        file !== "packages/http/src/web.ts" &&
+        !["packages/http/src/web.ts", "packages/api/src/loading.ts"].includes(file) &&
         /^export (\*|\{[^}]*\}) from/m.test(readFileSync(resolve(root, file), "utf8"))
     )
     assert.deepStrictEqual(barrels, [])

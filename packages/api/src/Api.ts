@@ -1,8 +1,7 @@
 /**
  * The whole contract: every group, and the middleware and options that all of them share.
  *
- * To leave a group out, remove its `.add(…)`. Unknown headers are ignored, because every request carries headers that no
- * endpoint declares.
+ * To leave a group out, remove its `.add(…)`.
  */
 import { HttpApi, OpenApi } from "effect/http-api"
 import { ApiKeysApi, CredentialsApi } from "./groups/ApiKeysApi.ts"
@@ -22,37 +21,32 @@ import { RegionsApi } from "./groups/RegionsApi.ts"
 import { SandboxesApi } from "./groups/SandboxesApi.ts"
 import { ServiceApi } from "./groups/ServiceApi.ts"
 import { allowUnknownMembers } from "./rules/allowUnknownMembers.ts"
-import { RateLimiting, ResponseHeaders } from "./rules/endpointRules.ts"
-import { SchemaErrors } from "./rules/SchemaErrors.ts"
+import { withSharedRules } from "./rules/sharedRules.ts"
 
-export class Api extends HttpApi.make("narthex")
-  .add(AuthApi)
-  .add(ApiKeysApi)
-  .add(CredentialsApi)
-  .add(CliLoginApi)
-  .add(RegionsApi)
-  .add(ProjectsApi)
-  .add(BranchesApi)
-  .add(SandboxesApi)
-  .add(EndpointsApi)
-  .add(OperationsApi)
-  .add(IpAllowlistApi)
-  .add(OrganizationsApi)
-  .add(InvitationsApi)
-  .add(OwnInvitationsApi)
-  .add(EventsApi)
-  .add(ProxyApi)
-  .add(ServiceApi)
-  .middleware(SchemaErrors)
-  .middleware(RateLimiting)
-  .middleware(ResponseHeaders)
-  .annotate(HttpApi.ParseOptions, { errors: "all" })
-  .annotate(HttpApi.HeadersParseOptions, {})
-  .annotateMerge(
-    OpenApi.annotations({
-      title: "Narthex",
-      version: "1",
-      description: "The control plane of a hosted Postgres platform.",
-      transform: allowUnknownMembers
-    })
-  ) {}
+export class Api extends withSharedRules(
+  HttpApi.make("narthex")
+    .add(AuthApi)
+    .add(ApiKeysApi)
+    .add(CredentialsApi)
+    .add(CliLoginApi)
+    .add(RegionsApi)
+    .add(ProjectsApi)
+    .add(BranchesApi)
+    .add(SandboxesApi)
+    .add(EndpointsApi)
+    .add(OperationsApi)
+    .add(IpAllowlistApi)
+    .add(OrganizationsApi)
+    .add(InvitationsApi)
+    .add(OwnInvitationsApi)
+    .add(EventsApi)
+    .add(ProxyApi)
+    .add(ServiceApi)
+).annotateMerge(
+  OpenApi.annotations({
+    title: "Narthex",
+    version: "1",
+    description: "The control plane of a hosted Postgres platform.",
+    transform: allowUnknownMembers
+  })
+) {}

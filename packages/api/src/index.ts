@@ -39,6 +39,7 @@ export {
   resemblesKeySecret,
   Scope,
   SessionId,
+  SuspendTimeout,
   UserId,
   UserProfile,
   UserRef
@@ -47,6 +48,7 @@ export * from "./Api.ts"
 export * from "./client/ApiCalls.ts"
 export * from "./client/ClientCredential.ts"
 export type { ClientSession } from "./client/ClientSession.ts"
+export type { ClientSettings, NarthexCalls } from "./client/makeClient.ts"
 export * from "./client/NarthexClient.ts"
 export * from "./client/promises/createClient.ts"
 export type {
