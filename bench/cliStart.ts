@@ -27,7 +27,7 @@ try {
   const file = join(folder, "dist", "narthex.js")
   const bin = join(folder, "bin", "narthex.js")
   writeFileSync(join(folder, "package.json"), '{"type":"module","version":"0.1.0"}')
-  await bundle(file)
+  await bundle(join(folder, "dist"))
   mkdirSync(join(folder, "bin"))
   copyFileSync(join(import.meta.dirname, "../packages/cli/bin/narthex.js"), bin)
   const commands = {

@@ -1,25 +1,49 @@
 /**
- * `node packages/cli/bundle.ts`: bundles the command line to one file without dependencies, `dist/narthex.js`.
+ * `node packages/cli/bundle.ts`: bundles the command line without dependencies: `dist/narthex.js`, and the parts that
+ * it loads when a command needs them, in `dist/parts`.
  *
  * It does not check types; `npm run check` does.
  */
-import { chmodSync } from "node:fs"
+import { chmodSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { build } from "rolldown"
+import { deferredBuiltins } from "./bundle/deferredBuiltins.ts"
+import { deferredModules } from "./bundle/deferredModules.ts"
 
-const folder = import.meta.dirname
+const source = import.meta.dirname
 
-export const bundle = async (file: string): Promise<void> => {
+/**
+ * Modules that at least so many commands and groups of the contract use are in one file: each file that is loaded takes
+ * time, and so does each module that is loaded and not used.
+ */
+const sharedBy = 8
+
+export const bundle = async (folder: string): Promise<void> => {
+  rmSync(join(folder, "parts"), { recursive: true, force: true })
   await build({
-    input: join(folder, "src", "main.ts"),
-    cwd: folder,
+    input: { narthex: join(source, "src", "main.ts") },
+    cwd: source,
     platform: "node",
     tsconfig: false,
     resolve: { conditionNames: ["source", "import", "node", "default"] },
-    output: { file, format: "esm", codeSplitting: false, minify: true, banner: "#!/usr/bin/env node" },
-    logLevel: "warn"
+    plugins: [deferredBuiltins, deferredModules],
+    transform: { inject: { "Intl.Segmenter": [join(source, "bundle", "DeferredSegmenter.ts"), "DeferredSegmenter"] } },
+    output: {
+      dir: folder,
+      entryFileNames: "[name].js",
+      chunkFileNames: "parts/[name]-[hash].js",
+      format: "esm",
+      codeSplitting: { groups: [{ name: "shared", minShareCount: sharedBy }] },
+      minify: !process.env.NOMIN,
+      banner: ({ isEntry }) => (isEntry ? "#!/usr/bin/env node" : "")
+    },
+    logLevel: "warn",
+    // A name that a module does not have is a warning, and `undefined` at run time.
+    onLog: (_level, log) => {
+      if (log.code === "IMPORT_IS_UNDEFINED") throw new Error(log.message)
+    }
   })
-  chmodSync(file, 0o755)
+  chmodSync(join(folder, "narthex.js"), 0o755)
 }
 
-if (import.meta.main) await bundle(join(folder, "dist", "narthex.js"))
+if (import.meta.main) await bundle(join(source, "dist"))

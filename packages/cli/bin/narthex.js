@@ -34,5 +34,9 @@ if (major < 22 || (major === 22 && minor < 19)) {
 } else {
   const folder = cacheFolder()
   if (folder !== undefined) module.enableCompileCache(folder)
+  // Pitfall: reading the stack of an error while the bundle loads, as Effect does. V8 then parses the whole file again.
+  const limit = Error.stackTraceLimit
+  Error.stackTraceLimit = 0
   await import(bundle.href)
+  Error.stackTraceLimit = limit
 }

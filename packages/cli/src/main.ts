@@ -3,7 +3,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Effect, Layer } from "effect"
 import { TerminalCapabilities } from "effect/cli"
-import { FetchHttpClient } from "effect/http"
+import { layerNodeHttp } from "./connection/nodeHttp.ts"
 import { Environment } from "./environment/Environment.ts"
 import { exitCodes } from "./failures/exitCodes.ts"
 import { Browser } from "./login/Browser.ts"
@@ -17,7 +17,7 @@ process.stdout.on("error", (error: NodeJS.ErrnoException) => {
 const layer = cliLayer.pipe(
   Layer.provideMerge(Browser.layer),
   Layer.provideMerge(Environment.layer),
-  Layer.provideMerge(Layer.merge(FetchHttpClient.layer, TerminalCapabilities.layer)),
+  Layer.provideMerge(Layer.merge(layerNodeHttp, TerminalCapabilities.layer)),
   Layer.provideMerge(NodeServices.layer)
 )
 

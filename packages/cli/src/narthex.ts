@@ -1,4 +1,4 @@
-/** The tree of commands, and the flags that every command accepts. */
+/** The whole tree of commands. */
 import { Command } from "effect/cli"
 import { apiKey } from "./commands/apiKeys.ts"
 import { branch } from "./commands/branches.ts"
@@ -25,17 +25,9 @@ import { sandbox } from "./commands/sandboxes.ts"
 import { session } from "./commands/sessions.ts"
 import { version } from "./commands/version.ts"
 import { whoami } from "./commands/whoami.ts"
-import { ContextFlag } from "./contexts/ContextFlag.ts"
-import { NoInput } from "./input/confirm.ts"
-import { JsonFields, OutputFormat } from "./output/OutputFormat.ts"
+import { root, withGlobalFlags } from "./root.ts"
 
-export const narthex = Command.make("narthex").pipe(
-  Command.withDescription("Narthex: Postgres projects, from the command line"),
-  Command.withExamples([
-    { command: "narthex login" },
-    { command: "narthex project create shop" },
-    { command: "narthex ip-allow add --current --project prj-… --ttl 8h" }
-  ]),
+export const narthex = root.pipe(
   Command.withSubcommands([
     { group: "Get started", commands: [login, logout, whoami, context] },
     {
@@ -57,5 +49,5 @@ export const narthex = Command.make("narthex").pipe(
     { group: "People and keys", commands: [org, member, invitation, session, apiKey] },
     { group: "More", commands: [open, rawApi, completion, help, version] }
   ]),
-  Command.withGlobalFlags([OutputFormat, JsonFields, ContextFlag, NoInput])
+  withGlobalFlags
 )

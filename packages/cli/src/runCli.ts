@@ -1,7 +1,8 @@
 /** One run of the command line: takes the arguments, returns the exit code. It never fails: a defect is a message. */
 import { Cause, Effect, Layer, Logger } from "effect"
 import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
-import { complete, hiddenCommand } from "./completion/complete.ts"
+import { commandTree } from "./commandTree.ts"
+import { hiddenCommand } from "./completion/hiddenCommand.ts"
 import { Connection } from "./connection/Connection.ts"
 import { LatestVersion } from "./connection/LatestVersion.ts"
 import { ContextFile } from "./contexts/ContextFile.ts"
@@ -9,23 +10,15 @@ import { version } from "./environment/version.ts"
 import { exitCodes } from "./failures/exitCodes.ts"
 import type { Exited, Reported } from "./failures/LocalFailure.ts"
 import { helpArguments } from "./help/helpArguments.ts"
-import { narthex } from "./narthex.ts"
 import { Output } from "./output/Output.ts"
 import { presenter } from "./output/presenter.ts"
-
-const execute = Command.runWith(narthex, { version })
 
 export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string>) {
   const output = yield* Output
   const latest = yield* LatestVersion
-  const [first, ...words] = args
   // Completion prints candidates only: no notice, no error.
-  if (first === hiddenCommand) {
-    yield* complete(narthex, words)
-    return exitCodes.ok.code
-  }
-  const code = yield* execute(helpArguments(narthex, args)).pipe(
-    Effect.provideServiceEffect(CliOutput.Presenter, presenter(args)),
+  const completes = args[0] === hiddenCommand
+  const code = yield* (completes ? completing(args.slice(1)) : running(args)).pipe(
     Effect.as<number>(exitCodes.ok.code),
     Effect.catch((failure) => Effect.succeed(exitCodeOf(failure))),
     Effect.catchDefect((defect) =>
@@ -36,8 +29,21 @@ export const runCli = Effect.fn("narthex")(function* (args: ReadonlyArray<string
       })
     )
   )
-  yield* latest.notice
+  if (!completes) yield* latest.notice
   return code
+})
+
+const running = Effect.fnUntraced(function* (args: ReadonlyArray<string>) {
+  const narthex = yield* Effect.promise(() => commandTree(args))
+  yield* Command.runWith(narthex, { version })(helpArguments(narthex, args)).pipe(
+    Effect.provideServiceEffect(CliOutput.Presenter, presenter(args))
+  )
+})
+
+const completing = Effect.fnUntraced(function* (words: ReadonlyArray<string>) {
+  const narthex = yield* Effect.promise(() => commandTree([]))
+  const { complete } = yield* Effect.promise(() => import("./completion/complete.ts"))
+  yield* complete(narthex, words)
 })
 
 const exitCodeOf = (failure: Exited | Reported | CliError.CliError): number => {

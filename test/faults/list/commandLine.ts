@@ -85,5 +85,57 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
         why: "Words after -- are no flags, so they choose no format of an error."
       }
     ]
+  },
+  {
+    area: "command-line",
+    file: "packages/cli/src/commandTree.ts",
+    tests: ["packages/cli/test/bundle.test.ts"],
+    faults: [
+      {
+        id: "start-loads-all-commands",
+        find: "if (!isCommand(first)) return",
+        put: "if (!isCommand(first) || first !== undefined) return",
+        why: "A run loads its own command alone."
+      }
+    ]
+  },
+  {
+    area: "command-line",
+    file: "packages/cli/bundle/deferredBuiltins.ts",
+    tests: ["packages/cli/test/bundle.test.ts"],
+    faults: [
+      {
+        id: "start-loads-builtins",
+        find: "resolveId: (id) => (id in functions ?",
+        put: 'resolveId: (id) => (id in functions && id !== "node:http" ?',
+        why: "A run loads no module of Node that takes long and that it does not need."
+      }
+    ]
+  },
+  {
+    area: "command-line",
+    file: "packages/cli/src/connection/nodeHttp.ts",
+    tests: ["packages/cli/test/nodeHttp.test.ts"],
+    faults: [
+      {
+        id: "redirect-not-followed",
+        find: "Effect.map(HttpClient.HttpClient, HttpClient.followRedirects(mostRedirects))",
+        put: "Effect.map(HttpClient.HttpClient, HttpClient.followRedirects(mostRedirects * 0))",
+        why: "The command line follows redirects."
+      }
+    ]
+  },
+  {
+    area: "command-line",
+    file: "packages/api/src/client/makeLoadingClient.ts",
+    tests: ["packages/api/test/client/loading.test.ts"],
+    faults: [
+      {
+        id: "loaded-group-without-rules",
+        find: 'withSharedRules(HttpApi.make("narthex").add(await load()))',
+        put: 'HttpApi.make("narthex").add(await load())',
+        why: "A group that is loaded later has the rules of the whole contract."
+      }
+    ]
   }
 ]

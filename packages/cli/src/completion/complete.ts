@@ -14,8 +14,6 @@ import { globalFlags } from "./globalFlags.ts"
 import { type Candidate, type Plan, planCompletion } from "./planCompletion.ts"
 import { candidateLines, shells, wordsFrom } from "./scripts.ts"
 
-export const hiddenCommand = "__complete"
-
 /** `args` are those after the name of the hidden command. */
 export const complete = Effect.fn("complete")(
   function* (root: Command.Command.Any, [name, ...args]: ReadonlyArray<string>) {

@@ -2,7 +2,7 @@
  * Flags and arguments of commands. Values that the API would refuse are refused here with the API's own sentence, before
  * anything is sent (docs/design/cli.md C24).
  */
-import { ChangeEndpoint, TtlSeconds } from "@narthex/api"
+import { optionalNullable, SuspendTimeout, TtlSeconds } from "@narthex/api"
 import { Effect, Option, Result, Schema, SchemaIssue } from "effect"
 import { Argument, CliError, Flag } from "effect/cli"
 
@@ -84,7 +84,7 @@ const parseDuration = (text: string): number => {
   return Number(count) * (units[unit ?? ""] ?? Number.NaN)
 }
 
-const judgeSuspension = judge(ChangeEndpoint.fields.suspend_timeout_seconds)
+const judgeSuspension = judge(optionalNullable(SuspendTimeout))
 
 const durationForm = "Expected a duration such as 90 (seconds), 30m, 8h or 7d"
 
