@@ -196,6 +196,32 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
+    area: "host",
+    file: "packages/http/src/server/routesOnDemand.ts",
+    tests: ["packages/narthex/test/routes.test.ts"],
+    faults: [
+      {
+        id: "routes-once",
+        find: "routes ??= start()",
+        put: "routes = start()",
+        why: "The routes are built once."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/http/src/server/FetchServer.ts",
+    tests: ["packages/narthex/test/routes.test.ts"],
+    faults: [
+      {
+        id: "routes-serving",
+        find: "  yield* Layer.build(layerServing)\n",
+        put: "",
+        why: "Reports of proxies can be received before the first request."
+      }
+    ]
+  },
+  {
     area: "authorization",
     file: "packages/core/src/guard/streamAuthority.ts",
     tests: [

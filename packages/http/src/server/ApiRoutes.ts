@@ -49,7 +49,8 @@ const Handlers = Layer.mergeAll(
   ServiceHandlers
 )
 
-const served = Layer.mergeAll(
+/** The routes alone, for what builds them after its start. */
+export const BareRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide(Handlers),
     Layer.provide([layerAuthentication, layerOwnToken, layerPolicyCheck, layerProxyAuthentication]),
@@ -57,8 +58,7 @@ const served = Layer.mergeAll(
     Layer.provide(Limits.layer)
   ),
   layerDocs,
-  HttpConventions,
-  ProxyRequests.layerReceiving
+  HttpConventions
 )
 
 const everyEndpointHasAPolicy = Layer.effectDiscard(
@@ -67,8 +67,11 @@ const everyEndpointHasAPolicy = Layer.effectDiscard(
     : Effect.die(new Error(`These endpoints have no policy, so the server does not start: ${withoutPolicy.join(", ")}`))
 )
 
+/** What holds from the start of an instance that serves the routes, before the first request. */
+export const layerServing = Layer.merge(everyEndpointHasAPolicy, ProxyRequests.layerReceiving)
+
 /** Every route of the API. The router must be strict: `strictRouting`. */
-export const ApiRoutes = Layer.merge(served, everyEndpointHasAPolicy)
+export const ApiRoutes = Layer.merge(BareRoutes, layerServing)
 
 /** The configuration of a router that serves the API. */
 export const strictRouting = {

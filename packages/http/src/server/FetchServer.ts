@@ -4,16 +4,19 @@
  * It serves every route, event streams included, on any runtime of the Fetch standard and within the process. When it
  * ends, new requests get 503, streams end with a time to reconnect, and calls in flight finish within the grace.
  *
+ * The routes are built for the first request. A host that only asks in process never builds them, and its start does
+ * not wait for them.
+ *
  * Pitfall: parsing the URL again to find the path. Its parser folds `..` and `\`, so a path that the contract does not
  * have would reach an endpoint.
  */
 import { EventStreams } from "@narthex/core"
 import { Context, Deferred, Duration, Effect, Exit, type Fiber, Layer, Option, type Scope } from "effect"
-import { HttpEffect, HttpRouter, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Draining } from "../Draining.ts"
-import { FetchTransport } from "../transport/FetchTransport.ts"
-import { ApiRoutes, layerRequestRules, strictRouting } from "./ApiRoutes.ts"
+import { layerRequestRules, layerServing } from "./ApiRoutes.ts"
 import { completed } from "./HttpConventions.ts"
+import { routesOnDemand } from "./routesOnDemand.ts"
 
 /** What a request does not say itself. */
 export interface Incoming {
@@ -49,12 +52,8 @@ const refused = () =>
 const make = Effect.fnUntraced(function* (grace: Duration.Duration) {
   const draining = yield* Draining
   const streams = yield* EventStreams
-  const routes = ApiRoutes.pipe(Layer.provide([layerRequestRules, FetchTransport.layer, HttpServer.layerServices]))
-  // A router and a memo map of its own: a host's router is the same layer, and would get the routes and their rules.
-  const router = yield* Effect.provideService(HttpRouter.make, HttpRouter.RouterConfig, strictRouting)
-  const mounted = Layer.provide(routes, Layer.succeed(HttpRouter.HttpRouter, router))
-  yield* Layer.buildWithMemoMap(mounted, yield* Layer.makeMemoMap, yield* Effect.scope)
-  const app = router.asHttpEffect()
+  yield* Layer.build(layerServing)
+  const app = yield* routesOnDemand
   const rules = yield* Layer.build(layerRequestRules)
   const context = Context.merge(yield* Effect.context<never>(), rules)
 
