@@ -23,7 +23,7 @@ export const Landing = ({ signedIn }: { readonly signedIn: boolean }) => (
     more={
       <>
         <a class="button quiet" href="/docs">
-          Documentation
+          Docs
         </a>
         {signedIn ? null : (
           <a class="button" href="/sign-in">
