@@ -48,6 +48,19 @@ export const consoleShell: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "console",
+    file: "packages/console/src/requests/inProject.ts",
+    tests: ["packages/console/test/calls.test.ts"],
+    faults: [
+      {
+        id: "console-project-read-twice",
+        find: "const project = listed ??",
+        put: "const project = (yield* calling((api) => api.projects.get({ params }))).project ?? listed ??",
+        why: "A page of a project does not read a project that it has (docs/design/console.md W49)."
+      }
+    ]
+  },
+  {
+    area: "console",
     file: "packages/console/assets/live.js",
     tests: keyboard,
     faults: [

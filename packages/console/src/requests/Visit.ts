@@ -10,6 +10,7 @@ import type { ApiFailure } from "../api/ApiRefusal.ts"
 import type { ConsoleSession } from "../sessions/ConsoleSession.ts"
 import { signedIn } from "../sessions/signedIn.ts"
 import type { Frame } from "../shell/Frame.ts"
+import type { ProjectShown } from "../views/records.ts"
 import type { UnreadableBody } from "../web/Form.ts"
 import type { PerRequest, Services } from "./ConsoleRoute.ts"
 import { loadFrame } from "./loadFrame.ts"
@@ -22,6 +23,8 @@ type Answer = Effect.Effect<Response, ApiFailure | UnreadableBody, Services | Pe
 export interface Visit {
   readonly session: ConsoleSession
   readonly frame: Frame
+  /** Projects of the organization, on a page of a project: the newest. */
+  readonly projects: ReadonlyArray<ProjectShown>
   /** `/orgs/{org_id}` */
   readonly home: string
   /** A parameter of the path; `""` when the route has none of that name. */
@@ -32,10 +35,11 @@ export interface Visit {
 const visitOf = Effect.fnUntraced(function* (session: ConsoleSession) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const params = yield* HttpRouter.params
-  const frame = yield* loadFrame
+  const { frame, projects } = yield* loadFrame
   const visit: Visit = {
     session,
     frame,
+    projects,
     home: `/orgs/${frame.organization.id}`,
     param: (name) => params[name] ?? "",
     query: new URLSearchParams(request.url.split("?")[1] ?? "")

@@ -30,7 +30,8 @@ export const inProject = (handler: (visit: ProjectVisit) => Answer) =>
     Effect.gen(function* () {
       const project_id = yield* idOrNotFound(parseProjectId(visit.param("project_id")))
       const params = { project_id }
-      const { project } = yield* calling((api) => api.projects.get({ params }))
+      const listed = visit.projects.find(({ id }) => id === project_id)
+      const project = listed ?? (yield* calling((api) => api.projects.get({ params }))).project
       return yield* handler({ ...visit, project, params, here: `${visit.home}/projects/${project_id}` })
     })
   )

@@ -1,10 +1,10 @@
-/** Reads the frame of a page: who is signed in, in which organization, and the siblings of the page's project. */
+/** Reads the frame of a page: who is signed in, in which organization, and the siblings of the page's project and branch. */
 import { type ProjectId, parseProjectId } from "@narthex/api"
 import { DateTime, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { type ApiFailure, calling } from "../api/ApiRefusal.ts"
 import type { Frame } from "../shell/Frame.ts"
-import { personLabel } from "../views/records.ts"
+import { type BranchShown, type ProjectShown, personLabel } from "../views/records.ts"
 import { returnPath } from "../web/returnTo.ts"
 import { themeIn } from "../web/theme.ts"
 
@@ -17,8 +17,11 @@ const countOf = (count: number, more: boolean): string | null => (count === 0 ? 
 const inMenu = 30
 
 /** A menu is no reason to fail: without an answer it is left out. */
-const orNone = <R>(places: Effect.Effect<Frame["projects"], ApiFailure, R>) =>
-  Effect.orElseSucceed(places, (): Frame["projects"] => [])
+const orNone = <A, R>(places: Effect.Effect<ReadonlyArray<A>, ApiFailure, R>) =>
+  Effect.orElseSucceed(places, (): ReadonlyArray<A> => [])
+
+const noProjects = Effect.succeed<ReadonlyArray<ProjectShown>>([])
+const noBranches = Effect.succeed<ReadonlyArray<BranchShown>>([])
 
 const siblings = Effect.gen(function* () {
   const params = yield* HttpRouter.params
@@ -39,14 +42,18 @@ const siblings = Effect.gen(function* () {
     )
   return yield* Effect.all(
     Option.match(project, {
-      onNone: () => ({ projects: Effect.succeed([]), branches: Effect.succeed([]) }),
-      onSome: (id) => ({ projects, branches: onBranch ? branches(id) : Effect.succeed([]) })
+      onNone: () => ({ projects: noProjects, branches: noBranches }),
+      onSome: (id) => ({ projects, branches: onBranch ? branches(id) : noBranches })
     }),
     { concurrency: "unbounded" }
   )
 })
 
-/** Not cached: other clients change roles and memberships too. */
+/**
+ * The frame, and the projects that were read for its menu, among which the page's own usually is.
+ *
+ * Not cached: other clients change roles and memberships too.
+ */
 export const loadFrame = Effect.gen(function* () {
   const request = yield* HttpServerRequest.HttpServerRequest
   const [who, { organizations }, invitations, { branches, projects }] = yield* Effect.all(
@@ -71,5 +78,5 @@ export const loadFrame = Effect.gen(function* () {
     projects,
     branches
   }
-  return frame
+  return { frame, projects }
 })

@@ -1,7 +1,9 @@
-/** What several pages of a project read. */
+/** What several pages of a project read (docs/design/console.md W49). */
 import { Effect } from "effect"
 import { calling } from "../api/ApiRefusal.ts"
+import type { OperationShown } from "../views/records.ts"
 import type { ProjectVisit } from "./inProject.ts"
+import { peopleOf } from "./loadNames.ts"
 
 /** So many branches and endpoints are read for names and pickers: the newest. */
 const named = 1000
@@ -30,3 +32,13 @@ export const readOwnAddress = Effect.map(
   calling((api) => api.auth.clientAddress({})),
   ({ address }) => address
 )
+
+/** The names of the people who began the operations. Those of others than the visitor are a call. */
+export const readPeople = Effect.fnUntraced(function* (
+  { frame }: ProjectVisit,
+  operations: ReadonlyArray<OperationShown>
+) {
+  const own = new Map(frame.user.name === null ? [] : [[frame.user.id, frame.user.name]])
+  const byOthers = operations.some(({ initiator }) => initiator?.type === "user" && initiator.id !== frame.user.id)
+  return byOthers ? new Map([...(yield* peopleOf(frame.organization.id)), ...own]) : own
+})

@@ -15,18 +15,21 @@ import { SecretPage } from "../views/Secret.tsx"
 import { page, seeOther } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
-/** As many names as one call answers; a scope outside of them is shown by its short id. */
-const named = { query: { limit: 1000 } }
+/** As many projects to choose from as one call answers. */
+const choices = { query: { limit: 1000 } }
+
+/** The newest projects, for the names of scopes; a scope outside of them is shown by its short id. */
+const scopeProjects = Effect.map(
+  calling((api) => api.projects.list({ query: { limit: 100 } })),
+  ({ projects }) => projects
+)
 
 const listPage = Effect.fnUntraced(function* (visit: Visit) {
   const cursor = visit.query.get("cursor")
-  const [{ api_keys, pagination }, { projects }] = yield* Effect.all(
-    [
-      calling((api) => api.apiKeys.list({ query: cursor === null ? {} : { cursor } })),
-      calling((api) => api.projects.list(named))
-    ],
-    { concurrency: "unbounded" }
+  const { api_keys, pagination } = yield* calling((api) =>
+    api.apiKeys.list({ query: cursor === null ? {} : { cursor } })
   )
+  const projects = api_keys.some(({ scope }) => scope.type !== "organization") ? yield* scopeProjects : []
   return page(
     <ApiKeysPage
       frame={visit.frame}
@@ -48,7 +51,7 @@ interface NewState {
 /** `?project=` offers the branches of that project; a form that is shown again offers them as the first time. */
 const newPage = Effect.fnUntraced(function* (visit: Visit, state?: NewState) {
   const wanted = Option.getOrUndefined(parseProjectId(visit.query.get("project") ?? ""))
-  const { projects } = yield* calling((api) => api.projects.list(named))
+  const { projects } = yield* calling((api) => api.projects.list(choices))
   const project = projects.find(({ id }) => id === wanted)
   const branches_of =
     project === undefined

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { done, inProject, type ProjectVisit, propsOf, type Refused, refusedNow, shown } from "../requests/inProject.ts"
-import { readBranches } from "../requests/projectReads.ts"
+import { readBranches, readPeople } from "../requests/projectReads.ts"
 import { OperationsPage } from "../views/project/Operations.tsx"
 import { page } from "../web/answer.tsx"
 
@@ -24,6 +24,7 @@ const operationsPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: 
   return page(
     <OperationsPage
       {...propsOf(visit, state)}
+      people={yield* readPeople(visit, operations)}
       operations={operations}
       branches={branches}
       next_cursor={pagination.next_cursor}

@@ -6,7 +6,7 @@ import { callOnce, newFormToken } from "../api/formToken.ts"
 import { payload, wholeNumber } from "../api/payload.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { inProject, type ProjectVisit, propsOf, type Refused, refusedNow, shown } from "../requests/inProject.ts"
-import { branchWanted, readBranches, readEndpoints, readOwnAddress } from "../requests/projectReads.ts"
+import { branchWanted, readBranches, readEndpoints, readOwnAddress, readPeople } from "../requests/projectReads.ts"
 import { tabNamed } from "../views/project/connection.ts"
 import { OverviewPage } from "../views/project/Overview.tsx"
 import { PasswordPage } from "../views/project/Password.tsx"
@@ -40,6 +40,7 @@ const overviewPage = Effect.fnUntraced(function* (
       branches={branches}
       endpoints={endpoints}
       operations={operations}
+      people={yield* readPeople(visit, operations)}
       allowlist={allowlist}
       picked={{
         tab: tabNamed(asked.get("tab")).id,

@@ -1,6 +1,7 @@
 /** The overview of a project: how one connects, who may connect, what happened. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { ApiDouble } from "../support/ApiDouble.ts"
 import { fieldIn } from "../support/Browser.ts"
 import { layerTestConsole } from "../support/Console.ts"
 import { withProject } from "../support/projectVisit.ts"
@@ -109,6 +110,20 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
       const { text } = yield* open()
       assert.match(text, /2 networks, yours among them/)
       assert.notMatch(text, /is not on the allowlist/)
+    })
+  )
+
+  it.effect("a member is called by the name of the list of members, on the overview and among the operations", () =>
+    Effect.gen(function* () {
+      const { state } = yield* ApiDouble
+      const { open, org } = yield* withProject("namesake@example.com")
+      state.people.set("u", { id: "u", email: "grace@example.com", personal: "", pending: false })
+      state.orgs.get(org)?.members.set("u", "member")
+      for (const page of ["", "/operations"])
+        assert.match(
+          (yield* open(page)).text.replaceAll(/<[^>]+>/g, ""),
+          /grace@example\.com created project storefront/
+        )
     })
   )
 

@@ -165,7 +165,10 @@ const inOrganization = (state: DoubleState, call: Call, held: Held, response: Se
         }))
       })
     case "GET /v1/projects":
-      return ok({ projects: projects.map(view.projectView), pagination })
+      return ok({
+        projects: projects.slice(-Number(url.searchParams.get("limit") ?? 1000)).map(view.projectView),
+        pagination
+      })
     case "POST /v1/projects": {
       if (replayed !== undefined) return ok(replayed, 201)
       if (given["region"] === undefined && state.regions.length > 1) return problem("region_required")

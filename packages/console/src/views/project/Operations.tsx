@@ -13,6 +13,8 @@ import { duration, namesIn, Said } from "./Said.tsx"
 
 export interface OperationsPageProps extends ProjectPageProps {
   readonly operations: ReadonlyArray<OperationShown>
+  /** The names of the people who began them, by their ids. */
+  readonly people: ReadonlyMap<string, string>
   readonly branches: ReadonlyArray<BranchShown>
   readonly next_cursor: string | null
   /** The cursor of the page itself; `null`: the newest. */
@@ -30,9 +32,9 @@ const statusWord = (status: string): string =>
   status === "scheduling" ? "waiting" : status === "error" ? "failed" : words(status)
 
 export const OperationsPage = (props: OperationsPageProps) => {
-  const { branches, cursor, frame, next_cursor, operations, project } = props
+  const { branches, cursor, frame, next_cursor, operations, people, project } = props
   const here = `${pathOf(props)}/operations`
-  const names = namesIn(project, branches)
+  const names = namesIn(project, branches, people)
   const change = mayChange(frame)
   const page = cursor === null ? here : `${here}?cursor=${encodeURIComponent(cursor)}`
   return (

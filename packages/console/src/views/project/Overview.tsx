@@ -28,6 +28,8 @@ export interface OverviewPageProps extends ProjectPageProps {
   readonly branches: ReadonlyArray<BranchShown>
   readonly endpoints: ReadonlyArray<EndpointShown>
   readonly operations: ReadonlyArray<OperationShown>
+  /** The names of the people who began them, by their ids. */
+  readonly people: ReadonlyMap<string, string>
   readonly allowlist: AllowlistShown
   readonly picked: Picked
   /** The visitor's address, and whether the project accepts it; `null`: the address is not known. */
@@ -39,9 +41,9 @@ export interface OverviewPageProps extends ProjectPageProps {
 const shownBranches = 8
 
 export const OverviewPage = (props: OverviewPageProps) => {
-  const { allowlist, branches, endpoints, frame, operations, project } = props
+  const { allowlist, branches, endpoints, frame, operations, people, project } = props
   const here = pathOf(props)
-  const names = namesIn(project, branches)
+  const names = namesIn(project, branches, people)
   const change = mayChange(frame)
   const endpoint = mainEndpoint(project.default_branch_id, endpoints)
   const state = endpoint === undefined ? { word: "no endpoint", tone: "idle" as const } : endpointState(endpoint)

@@ -4,8 +4,12 @@ import type { FeedItem } from "../Feed.tsx"
 import type { BranchShown, OperationShown, ProjectShown } from "../records.ts"
 
 /** The names that sentences about one project use. */
-export const namesIn = (project: ProjectShown, branches: ReadonlyArray<BranchShown>): Names => ({
-  ...noNames,
+export const namesIn = (
+  project: ProjectShown,
+  branches: ReadonlyArray<BranchShown>,
+  people: Names["people"] = noNames.people
+): Names => ({
+  people,
   projects: new Map([[project.id, project.name]]),
   branches: new Map(branches.map(({ id, name, parent_id }) => [id, { name, parent_id }]))
 })
