@@ -13,8 +13,8 @@
  */
 import { Context, Effect, Fiber, type Redacted, Schema, Semaphore } from "effect"
 import { type HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
-import { SessionAnswer } from "../groups/AuthApi.ts"
 import { ProblemBody } from "../problems/OtherProblem.ts"
+import { SessionAnswer } from "../schemas/SessionAnswer.ts"
 import { ClientHeaders } from "./ClientCredential.ts"
 import { LastAttempt } from "./LastAttempt.ts"
 import { type RetrySettings, resent } from "./retries.ts"

@@ -24,25 +24,10 @@ import { Authentication, OwnToken } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { AnyOrgId, nullBefore, optionalNullable, Secret } from "../schemas/members.ts"
+import { SessionAnswer } from "../schemas/SessionAnswer.ts"
 import { OpenAccountState, OpenCapability } from "../schemas/Shapes.ts"
 
 const at = Schema.DateTimeUtcFromString
-
-/**
- * The answer of exchange, refresh and switch-org. `invited_by`: the first sign-in made the person a member of the
- * organization, and the person has not confirmed it yet.
- */
-export const SessionAnswer = Schema.Struct({
-  access_token: Secret,
-  token_type: Schema.Literal("Bearer"),
-  expires_at: at,
-  refresh_until: at,
-  account_state: OpenAccountState,
-  user: UserProfile,
-  organization: ActiveOrganization,
-  invited_by: nullBefore(UserProfile)
-}).annotate({ identifier: "SessionAnswer" })
-export type SessionAnswer = typeof SessionAnswer.Type
 
 /** `organization.role` is `null` and `permissions` empty after a lost membership. */
 export const Whoami = Schema.Struct({

@@ -8,8 +8,8 @@
  */
 import { Cause, Clock, Context, Duration, Effect, Exit, Layer, Redacted, Schema, Scope, Stream } from "effect"
 import { FetchHttpClient } from "effect/http"
-import { SessionAnswer } from "../../groups/AuthApi.ts"
 import { clientFailure, type NarthexError } from "../../problems/NarthexError.ts"
+import { SessionAnswer } from "../../schemas/SessionAnswer.ts"
 import { OperationRecord } from "../../schemas/Shapes.ts"
 import { ClientCredential, ClientHeaders } from "../ClientCredential.ts"
 import type { ClientSession } from "../ClientSession.ts"
