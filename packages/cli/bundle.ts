@@ -5,7 +5,7 @@
  * It does not check types; `npm run check` does.
  */
 import { chmodSync, rmSync } from "node:fs"
-import { join } from "node:path"
+import { basename, dirname, join } from "node:path"
 import { build } from "rolldown"
 import { deferredBuiltins } from "./bundle/deferredBuiltins.ts"
 import { deferredModules } from "./bundle/deferredModules.ts"
@@ -18,10 +18,12 @@ const source = import.meta.dirname
  */
 const sharedBy = 8
 
-export const bundle = async (folder: string): Promise<void> => {
+/** Writes the bundle of a program to `file`, and its parts to the folder `parts` next to it. */
+export const bundle = async (file: string, program = join(source, "src", "main.ts")): Promise<void> => {
+  const folder = dirname(file)
   rmSync(join(folder, "parts"), { recursive: true, force: true })
   await build({
-    input: { narthex: join(source, "src", "main.ts") },
+    input: program,
     cwd: source,
     platform: "node",
     tsconfig: false,
@@ -30,11 +32,11 @@ export const bundle = async (folder: string): Promise<void> => {
     transform: { inject: { "Intl.Segmenter": [join(source, "bundle", "DeferredSegmenter.ts"), "DeferredSegmenter"] } },
     output: {
       dir: folder,
-      entryFileNames: "[name].js",
+      entryFileNames: basename(file),
       chunkFileNames: "parts/[name]-[hash].js",
       format: "esm",
       codeSplitting: { groups: [{ name: "shared", minShareCount: sharedBy }] },
-      minify: !process.env.NOMIN,
+      minify: true,
       banner: ({ isEntry }) => (isEntry ? "#!/usr/bin/env node" : "")
     },
     logLevel: "warn",
@@ -43,7 +45,7 @@ export const bundle = async (folder: string): Promise<void> => {
       if (log.code === "IMPORT_IS_UNDEFINED") throw new Error(log.message)
     }
   })
-  chmodSync(join(folder, "narthex.js"), 0o755)
+  chmodSync(file, 0o755)
 }
 
-if (import.meta.main) await bundle(join(source, "dist"))
+if (import.meta.main) await bundle(join(source, "dist", "narthex.js"))

@@ -1,10 +1,12 @@
 #!/usr/bin/env node
 // The executable of the package. It checks the version of Node and loads the bundle, dist/narthex.js, from the compile
 // cache of an earlier run. `--version` alone is answered without it.
-import { existsSync, readFileSync } from "node:fs"
 import module from "node:module"
 import { homedir } from "node:os"
 import { join } from "node:path"
+
+// Pitfall: importing node:fs. The import reads all its exports, and some of them load streams and promises.
+const { existsSync, readFileSync } = module.createRequire(import.meta.url)("node:fs")
 
 const bundle = new URL("../dist/narthex.js", import.meta.url)
 const [major = 0, minor = 0] = process.versions.node.split(".").map(Number)

@@ -23,16 +23,31 @@ const deferred = (name: string) => `process.getBuiltinModule("${name}")`
 
 const whole = (name: string) => `/*#__PURE__*/ new Proxy({}, { get: (_, key) => ${deferred(name)}[key] })`
 
+/**
+ * `node:fs` is loaded by Node itself. An import of it reads all its exports, though, and some of them load streams and
+ * promises; so the bundle takes the others from it.
+ */
+const fileSystem = "node:fs"
+
+const plainExports = Object.entries(Object.getOwnPropertyDescriptors(process.getBuiltinModule(fileSystem))).flatMap(
+  ([name, { value }]) => (value === undefined ? [] : [`export const ${name} = /*#__PURE__*/ (() => loaded.${name})()`])
+)
+
+const promises = "/*#__PURE__*/ new Proxy({}, { get: (_, key) => loaded.promises[key] })"
+
 const prefix = "\0deferred:"
 
 export const deferredBuiltins: Plugin = {
   name: "deferred-builtins",
-  resolveId: (id) => (id in functions ? { id: `${prefix}${id}`, moduleSideEffects: false } : undefined),
+  resolveId: (id) =>
+    id in functions || id === fileSystem ? { id: `${prefix}${id}`, moduleSideEffects: false } : undefined,
   load: (id) => {
     if (bothHttp.test(id))
       return ["http", "https"].map((name) => `export const ${name} = ${whole(`node:${name}`)}`).join("\n")
     if (!id.startsWith(prefix)) return undefined
     const name = id.slice(prefix.length)
+    if (name === fileSystem)
+      return [`const loaded = ${deferred(name)}`, ...plainExports, `export const promises = ${promises}`].join("\n")
     return [
       ...(functions[name] ?? []).map(
         (called) => `export function ${called}(...given) {

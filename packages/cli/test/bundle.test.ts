@@ -20,6 +20,7 @@ import { eventually, within } from "../../../test/harness/eventually.ts"
 import { bundle } from "../bundle.ts"
 import { version } from "../src/environment/version.ts"
 import { ControlPlane } from "./support/ControlPlane.ts"
+import { ended, printed, text } from "./support/ended.ts"
 import { counting, startUpOf } from "./support/startUp.ts"
 
 /** A folder without a `node_modules` above it, so that the bundle can load nothing but itself. */
@@ -30,7 +31,7 @@ const parts = join(dist, "parts")
 const bin = join(folder, "bin", "narthex.js")
 
 beforeAll(async () => {
-  await bundle(dist)
+  await bundle(file)
   mkdirSync(join(folder, "bin"))
   copyFileSync(join(import.meta.dirname, "..", "bin", "narthex.js"), bin)
   writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module", version }))
@@ -51,9 +52,16 @@ const mostFilesOfCommand = 7
 
 /**
  * Modules of Node that take long to load and that a call of the API does not need: the client of `fetch`, cryptography,
- * TLS, processes.
+ * TLS, processes, streams of files.
  */
-const costly = ["internal/deps/undici/undici", "crypto", "tls", "child_process", "internal/webstreams/readablestream"]
+const costly = [
+  "internal/deps/undici/undici",
+  "internal/webstreams/readablestream",
+  "internal/fs/promises",
+  "child_process",
+  "crypto",
+  "tls"
+]
 
 const start = (args: ReadonlyArray<string>, variables: Readonly<Record<string, string>> = {}, script = file) =>
   run([script, ...args], variables)
@@ -63,37 +71,6 @@ const run = (args: ReadonlyArray<string>, variables: Readonly<Record<string, str
   const child = spawn(process.execPath, [...args], { cwd: folder, env })
   children.add(child)
   return child
-}
-
-const text = (stream: NodeJS.ReadableStream): (() => string) => {
-  let read = ""
-  stream.setEncoding("utf8")
-  stream.on("data", (piece: string) => {
-    read += piece
-  })
-  return () => read
-}
-
-/** Standard input stays open, as on a terminal. A command must end nevertheless. */
-const ended = (child: ChildProcessWithoutNullStreams) => {
-  const stdout = text(child.stdout)
-  const stderr = text(child.stderr)
-  const end = new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
-    child.once("close", (code) => resolve({ code, stdout: stdout(), stderr: stderr() }))
-  })
-  return within("the command to end", end)
-}
-
-const printed = (stream: NodeJS.ReadableStream, wanted: RegExp) => {
-  const found = new Promise<string>((resolve) => {
-    let read = ""
-    stream.on("data", (piece: string) => {
-      read += piece
-      const match = wanted.exec(read)
-      if (match !== null) resolve(match[0])
-    })
-  })
-  return within(`${wanted} in the output`, found)
 }
 
 describe("the bundle", () => {

@@ -106,8 +106,8 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "start-loads-builtins",
-        find: "resolveId: (id) => (id in functions ?",
-        put: 'resolveId: (id) => (id in functions && id !== "node:http" ?',
+        find: "id in functions || id === fileSystem ?",
+        put: "id in functions ?",
         why: "A run loads no module of Node that takes long and that it does not need."
       }
     ]
