@@ -1,45 +1,103 @@
 /**
- * Start-up time of the command line against `node -e 0` in the same run: of `narthex --version`, of `narthex --help`,
- * which loads everything, and of `--help` by the bundle alone, which has no compile cache.
+ * CPU time and start-up time of the command line as times of `node -e 0` in the same run: `narthex --version`, `whoami`,
+ * `project list` and `--help` from the compile cache, and the limits below them: a call of `node:http` alone, and the
+ * smallest command of Effect that makes a call (`smallestCall.ts`).
  *
- * `node --conditions=source bench/cliStart.ts [rounds]`. They take turns; the results are ratios of the medians.
+ * `node --conditions=source bench/cliStart.ts [rounds]`. They take turns; the results are ratios of the medians. The
+ * server runs in a process of its own and is not counted as CPU. Needs bash, whose `time` counts the CPU of a process.
  */
-import { spawnSync } from "node:child_process"
+import { spawn, spawnSync } from "node:child_process"
+import { once } from "node:events"
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bundle } from "../packages/cli/bundle.ts"
+import { acme, project, whoami } from "../packages/cli/test/support/records.ts"
 
 const rounds = Number(process.argv[2] ?? 31)
 const folder = mkdtempSync(join(tmpdir(), "narthex-bench-"))
+const secret = "nsk_bench"
 
-const millis = (args: ReadonlyArray<string>): number => {
-  const before = performance.now()
-  const { status } = spawnSync(process.execPath, args, { cwd: folder, env: { HOME: folder } })
-  if (status !== 0) throw new Error(`node ${args.join(" ")} ended with ${status}.`)
-  return performance.now() - before
+/** Answers each call with what the paths of `ANSWERS` say, and prints its port. */
+const serve = `
+  const answers = JSON.parse(process.env.ANSWERS)
+  const server = require("node:http").createServer((request, response) => {
+    const { pathname } = new URL(request.url, "http://localhost")
+    response.setHeader("content-type", "application/json").end(JSON.stringify(answers[pathname]))
+  })
+  server.listen(0, "127.0.0.1", () => console.log(server.address().port))
+`
+
+const answers = {
+  "/v1/auth/whoami": whoami({ id: "key-01hzx000000000000000000001", name: "ci", secret, org: acme }),
+  "/v1/projects": {
+    projects: [project({ id: "prj-01hzx000000000000000000001", name: "shop", region: "eu" })],
+    pagination: { next_cursor: null }
+  }
 }
+
+/** One call as Node alone makes it. */
+const bareCall = `
+  const url = process.env.NARTHEX_URL + "/v1/auth/whoami"
+  require("node:http").get(url, { headers: { authorization: "Bearer " + process.env.NARTHEX_API_KEY } }, (response) => {
+    let text = ""
+    response.setEncoding("utf8").on("data", (piece) => { text += piece }).on("end", () => {
+      console.log(JSON.parse(text).user.id)
+      process.exit(0)
+    })
+  })
+`
 
 const median = (values: ReadonlyArray<number>): number =>
   values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
 
+const server = spawn(process.execPath, ["-e", serve], { env: { ANSWERS: JSON.stringify(answers) } })
 try {
-  const file = join(folder, "dist", "narthex.js")
-  const bin = join(folder, "bin", "narthex.js")
+  const port = String((await once(server.stdout, "data"))[0]).trim()
+  const env = { HOME: folder, NARTHEX_URL: `http://127.0.0.1:${port}`, NARTHEX_API_KEY: secret }
+
+  /** Milliseconds of CPU and of the clock. */
+  const timed = (args: ReadonlyArray<string>): { readonly cpu: number; readonly clock: number } => {
+    const command = ["-c", 'TIMEFORMAT="%U %S %R"; time "$@" > /dev/null', "bash", process.execPath, ...args]
+    const { status, stderr } = spawnSync("bash", command, { cwd: folder, env, encoding: "utf8" })
+    if (status !== 0) throw new Error(`node ${args.join(" ")} ended with ${status}: ${stderr}`)
+    const [user = 0, system = 0, clock = 0] = stderr.trim().split(" ").map(Number)
+    return { cpu: (user + system) * 1000, clock: clock * 1000 }
+  }
+
   writeFileSync(join(folder, "package.json"), '{"type":"module","version":"0.1.0"}')
-  await bundle(join(folder, "dist"))
+  const bin = join(folder, "bin", "narthex.js")
+  await bundle(join(folder, "dist", "narthex.js"))
   mkdirSync(join(folder, "bin"))
   copyFileSync(join(import.meta.dirname, "../packages/cli/bin/narthex.js"), bin)
+  // The same executable with another program, so that it is bundled and cached as the command line is.
+  const smallest = join(folder, "smallest", "bin", "narthex.js")
+  await bundle(join(folder, "smallest", "dist", "narthex.js"), join(import.meta.dirname, "smallestCall.ts"))
+  mkdirSync(join(folder, "smallest", "bin"))
+  copyFileSync(bin, smallest)
+
   const commands = {
     "node -e 0": ["-e", "0"],
+    "a call of node:http": ["-e", bareCall],
+    "the smallest call of Effect": [smallest, "whoami"],
     "narthex --version": [bin, "--version"],
-    "narthex --help": [bin, "--help"],
-    "narthex --help without the cache": [file, "--help"]
+    "narthex whoami": [bin, "whoami"],
+    "narthex project list": [bin, "project", "list"],
+    "narthex --help": [bin, "--help"]
   }
-  const taken = Array.from({ length: rounds }, () => Object.values(commands).map(millis))
-  const medians = Object.keys(commands).map((_, at) => median(taken.map((round) => round[at] ?? 0)))
-  for (const [at, name] of Object.keys(commands).entries())
-    console.log(`${name}: ${medians[at]?.toFixed(0)} ms, ${((medians[at] ?? 0) / (medians[0] ?? 1)).toFixed(2)}x`)
+  for (const args of Object.values(commands)) timed(args)
+  const taken = Array.from({ length: rounds }, () => Object.values(commands).map(timed))
+  const medians = Object.keys(commands).map((_, at) => ({
+    cpu: median(taken.map((round) => round[at]?.cpu ?? 0)),
+    clock: median(taken.map((round) => round[at]?.clock ?? 0))
+  }))
+  const [bare = { cpu: 1, clock: 1 }] = medians
+  for (const [at, name] of Object.keys(commands).entries()) {
+    const { clock, cpu } = medians[at] ?? bare
+    const ratios = `CPU ${(cpu / bare.cpu).toFixed(2)}x, clock ${(clock / bare.clock).toFixed(2)}x`
+    console.log(`${name}: ${ratios} (${cpu.toFixed(0)} ms, ${clock.toFixed(0)} ms)`)
+  }
 } finally {
+  server.kill()
   rmSync(folder, { recursive: true, force: true })
 }
