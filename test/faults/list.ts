@@ -44,6 +44,7 @@ import { quotas } from "./list/quotas.ts"
 import { runnerFailures } from "./list/runnerFailures.ts"
 import { sessions } from "./list/sessions.ts"
 import { standby } from "./list/standby.ts"
+import { terminal } from "./list/terminal.ts"
 import { type Fault, faultsOf } from "./runner/Fault.ts"
 
 export const faults: ReadonlyArray<Fault> = faultsOf([
@@ -91,5 +92,6 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...runnerFailures,
   ...sessions,
   ...standby,
+  ...terminal,
   ...proxyRequests
 ])

@@ -21,6 +21,10 @@ describe("branch", () => {
       const { json, shop } = yield* onShop
       const preview = yield* json(["branch", "create", "preview", "--wait"])
       assert.strictEqual(preview.endpoint.type, "read_write")
+      assert.deepStrictEqual(
+        [preview.branch.current_state, preview.operations.map(({ status }: { status: string }) => status)],
+        ["ready", ["finished"]]
+      )
       const child = yield* json(["branch", "create", "pr-42", "--from", "preview", "--ttl", "7d", "--no-endpoint"])
       assert.strictEqual(child.branch.parent_id, preview.branch.id)
       assert.isNull(child.endpoint)

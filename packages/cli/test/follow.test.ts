@@ -1,45 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
-import { at, project, shop } from "./support/records.ts"
-import { signedIn } from "./support/signedIn.ts"
-
-const id = "01930000-0000-7000-8000-00000000dddd"
-
-const operation = (status: string, error: string | null = null) => ({
-  id,
-  project_id: shop,
-  branch_id: null,
-  endpoint_id: null,
-  action: "create_timeline",
-  status,
-  error,
-  failures_count: 0,
-  retry_at: null,
-  initiator: { type: "user", id: null, name: null },
-  created_at: at,
-  updated_at: at,
-  started_at: null,
-  finished_at: ["finished", "failed", "error", "cancelled", "skipped"].includes(status) ? at : null
-})
+import { heldOperation, id, operation } from "./support/heldOperation.ts"
+import { shop } from "./support/records.ts"
 
 /** A platform on which the operation has this status until the test changes it. */
-const platform = Effect.gen(function* () {
-  const world = yield* signedIn
-  const now = { operation: operation("running"), reads: 0 }
-  world.plane.instead = ({ path }) => {
-    if (path === `/v1/projects/${shop}`)
-      return { status: 200, body: { project: project({ id: shop, name: "shop", region: "eu" }) } }
-    if (path !== `/v1/projects/${shop}/operations/${id}`) return undefined
-    now.reads += 1
-    return { status: 200, body: { operation: now.operation } }
-  }
-  return {
-    ...world,
-    now,
-    watch: (more: ReadonlyArray<string> = []) => world.run(["operation", "watch", id, "--project", shop, ...more])
-  }
-})
+const platform = Effect.map(heldOperation(null), (world) => ({
+  ...world,
+  watch: (more: ReadonlyArray<string> = []) => world.run(["operation", "watch", id, "--project", shop, ...more])
+}))
 
 describe("waiting for an operation", () => {
   it.live("a failed operation is exit 1, with the platform's sentence and the command that shows it", () =>

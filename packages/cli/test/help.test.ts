@@ -78,6 +78,7 @@ describe("help", () => {
       for (const child of narthex.subcommands.flatMap((group): ReadonlyArray<Command.Command.Any> => group.commands))
         assert.match(stdout, new RegExp(`^ {2}${child.name} +\\S`, "m"))
       assert.match(stdout, / {6}--log-level <level> +\S/)
+      assert.match(stdout, /--output <table\|json\|yaml> +Output format; the default is table\n/)
     })
   )
 

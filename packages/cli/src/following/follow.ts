@@ -66,14 +66,13 @@ export const watch = Effect.fn("watch")(function* (
   const begun = yield* Clock.currentTimeMillis
   const ended: Array<Operation> = []
   let current = operations[0]
-  const progress = (elapsed: number) =>
-    [
-      current === undefined ? "Waiting" : described(current),
-      ...(operations.length > 1
-        ? [`step ${Math.min(ended.length + 1, operations.length)} of ${operations.length}`]
-        : []),
-      seconds(elapsed)
-    ].join(" · ")
+  const progress = (elapsed: number) => {
+    const step = `step ${Math.min(ended.length + 1, operations.length)} of ${operations.length}`
+    return {
+      what: current === undefined ? "Waiting" : described(current),
+      more: ["", ...(operations.length > 1 ? [step] : []), seconds(elapsed)].join(" · ")
+    }
+  }
   const each = Effect.forEach(
     operations,
     Effect.fnUntraced(function* (operation) {

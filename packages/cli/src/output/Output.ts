@@ -8,9 +8,10 @@ import { Clock, Console, Context, Duration, Effect, Layer, Stdio, Stream } from 
 import { TerminalCapabilities } from "effect/cli"
 import type { Explanation } from "../failures/explain.ts"
 import { failureText } from "./failureText.ts"
+import { inOneRow, type Progress } from "./inOneRow.ts"
 import { JsonFields, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
 import { renderTable } from "./renderTable.ts"
-import { ScreenColumns } from "./ScreenColumns.ts"
+import { NoteColumns, ScreenColumns } from "./ScreenColumns.ts"
 import { selectFields } from "./selectFields.ts"
 import { printable, type Table } from "./table.ts"
 import { toYaml } from "./yaml.ts"
@@ -39,11 +40,11 @@ export class Output extends Context.Service<
     /** Ends the line of a question that was answered without Enter. */
     readonly endLine: Effect.Effect<void>
     /**
-     * Runs the effect. On a terminal, a spinner with the text `what` appears after 300 ms. A function is asked for each
-     * frame, with the milliseconds since the start.
+     * Runs the effect. On a terminal, a spinner with the text `what` appears after 300 ms, in one row. A function is
+     * called for each frame, with the milliseconds since the start.
      */
     readonly waiting: <A, E, R>(
-      what: string | ((elapsed: number) => string),
+      what: string | ((elapsed: number) => Progress),
       effect: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E, R>
   }
@@ -115,14 +116,19 @@ const spinnerDelay = Duration.millis(300)
 const frames = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"]
 const erase = "\r\u001b[K"
 
-/** Runs until interrupted, then erases its line. */
-const spin = (raw: (text: string) => Effect.Effect<void>, what: string | ((elapsed: number) => string)) =>
+/**
+ * Runs until interrupted, then erases its line.
+ *
+ * Pitfall: a line that is as wide as the terminal or wider. It takes several rows, of which only the last is erased.
+ */
+const spin = (raw: (text: string) => Effect.Effect<void>, what: string | ((elapsed: number) => Progress)) =>
   Effect.gen(function* () {
+    const columns = yield* NoteColumns
     const begun = yield* Clock.currentTimeMillis
     yield* Effect.sleep(spinnerDelay)
     for (let turn = 0; ; turn++) {
-      const text = typeof what === "string" ? what : what((yield* Clock.currentTimeMillis) - begun)
-      yield* raw(`${erase}${frames[turn % frames.length]} ${printable(text)}`)
+      const progress = typeof what === "string" ? what : what((yield* Clock.currentTimeMillis) - begun)
+      yield* raw(`${erase}${frames[turn % frames.length]} ${inOneRow(progress, columns())}`)
       yield* Effect.sleep("100 millis")
     }
   }).pipe(Effect.onInterrupt(() => raw(erase)))

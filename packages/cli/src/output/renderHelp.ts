@@ -93,7 +93,9 @@ const flagLines = (flags: ReadonlyArray<HelpDoc.FlagDoc>): ReadonlyArray<readonl
   const anyShort = flags.some(({ aliases }) => aliases.some((alias) => /^-[^-]$/.test(alias)))
   return flags.map((flag) => {
     const term = flagTerm(flag)
-    const description = Option.getOrElse(flag.description, () => "")
+    const given = Option.getOrElse(flag.description, () => "")
+    // The term lists them already: <table|json|yaml>.
+    const description = term.includes("|") ? given.replace(/ \(choices: [^)]*\)$/, "") : given
     return [
       anyShort && term.startsWith("--") ? `    ${term}` : term,
       flag.required ? `${description} (required)` : description
