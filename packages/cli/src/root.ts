@@ -1,8 +1,6 @@
 /** The root of the command line without its subcommands, and the flags that every command accepts. */
 import { Command } from "effect/cli"
-import { ContextFlag } from "./contexts/ContextFlag.ts"
-import { NoInput } from "./input/confirm.ts"
-import { JsonFields, OutputFormat } from "./output/OutputFormat.ts"
+import { ownFlags } from "./completion/flagsOfEveryCommand.ts"
 
 export const root = Command.make("narthex").pipe(
   Command.withDescription("Narthex: Postgres projects, from the command line"),
@@ -13,4 +11,4 @@ export const root = Command.make("narthex").pipe(
   ])
 )
 
-export const withGlobalFlags = Command.withGlobalFlags([OutputFormat, JsonFields, ContextFlag, NoInput])
+export const withGlobalFlags = Command.withGlobalFlags(ownFlags)

@@ -1,7 +1,8 @@
 /** One run of the command line: takes the arguments, returns the exit code. It never fails: a defect is a message. */
 import { Cause, Effect, Layer, Logger } from "effect"
-import { CliConfig, CliError, CliOutput, Command, GlobalFlag } from "effect/cli"
+import { CliConfig, CliError, CliOutput, Command } from "effect/cli"
 import { commandTree } from "./commandTree.ts"
+import { builtInFlags } from "./completion/flagsOfEveryCommand.ts"
 import { hiddenCommand } from "./completion/hiddenCommand.ts"
 import { Connection } from "./connection/Connection.ts"
 import { LatestVersion } from "./connection/LatestVersion.ts"
@@ -58,8 +59,7 @@ export const cliLayer = Connection.layer.pipe(
   Layer.provideMerge(Output.layer),
   Layer.provideMerge(
     Layer.mergeAll(
-      // Without the wizard, which prints questions on standard output, and with `narthex completion` instead of a flag.
-      CliConfig.layer({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.LogLevel] }),
+      CliConfig.layer({ builtIns: builtInFlags }),
       Logger.layer([Logger.withConsoleError(Logger.formatLogFmt)])
     )
   )

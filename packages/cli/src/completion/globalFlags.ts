@@ -1,26 +1,9 @@
-/** The flags of every command, for completion: the tree of commands does not list them. A test compares them with the help. */
-import type { Completions } from "effect/cli"
+/** The flags of every command, for completion: the tree of commands does not list them. */
+import { Command, Completions } from "effect/cli"
+import { builtInFlags, ownFlags } from "./flagsOfEveryCommand.ts"
 
-const flag = (
-  name: string,
-  aliases: ReadonlyArray<string>,
-  type: Completions.FlagType,
-  description: string
-): Completions.FlagDescriptor => ({ name, aliases, type, description })
+const flags = Object.fromEntries([...ownFlags, ...builtInFlags].map(({ flag }, at) => [`flag${at}`, flag]))
 
-const text: Completions.FlagType = { _tag: "String" }
-const onOff: Completions.FlagType = { _tag: "Boolean" }
-
-export const globalFlags: ReadonlyArray<Completions.FlagDescriptor> = [
-  flag("output", ["o"], { _tag: "Choice", values: ["table", "json", "yaml"] }, "Output format"),
-  flag("json", [], text, "Print only these members as JSON"),
-  flag("context", [], text, "The stored context to use"),
-  flag("no-input", [], onOff, "Never ask questions"),
-  flag(
-    "log-level",
-    [],
-    { _tag: "Choice", values: ["debug", "info", "warn", "error", "none"] },
-    "The least level of logs"
-  ),
-  flag("help", ["h"], onOff, "Show help")
-]
+export const globalFlags: ReadonlyArray<Completions.FlagDescriptor> = Completions.fromCommand(
+  Command.make("narthex", flags)
+).flags
