@@ -106,6 +106,15 @@ export class Platform {
     return work().catch((error: unknown) => Promise.reject(withLog(error, this.#log)))
   }
 
+  /** SIGSTOP: it has its connections and answers nothing until it is resumed. */
+  pause(): void {
+    this.#process.kill("SIGSTOP")
+  }
+
+  resume(): void {
+    this.#process.kill("SIGCONT")
+  }
+
   /** SIGKILL: nothing is put in order. */
   async kill(): Promise<void> {
     await this.#end("SIGKILL")

@@ -30,6 +30,13 @@ export class Person {
     return new Person(mkdtempSync(join(folder, "home-")), api, secret)
   }
 
+  /** The same person, whose platform has moved. */
+  movedTo(api: string): Person {
+    const moved = new Person(this.home, api, this.key)
+    moved.#open.push(...this.#open.splice(0))
+    return moved
+  }
+
   get client() {
     return createClient({ baseUrl: this.api, credential: this.key })
   }

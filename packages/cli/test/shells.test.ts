@@ -1,0 +1,59 @@
+/** The completion scripts in the shells that they are for, on a terminal. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { afterEach, assert, beforeEach, describe, it } from "@effect/vitest"
+import { keys, Terminal } from "../../../test/support/Terminal.ts"
+import { scripts } from "../src/completion/scripts.ts"
+
+/** Says something on standard error, keeps the words that it gets, and has two candidates. */
+const fake = `#!/bin/sh
+echo "trouble" >&2
+for word; do printf '%s|' "$word" >>"$0.words"; done
+printf 'my shop\\tid: of it\\nother\\t\\n'
+`
+
+describe("completion on a terminal", () => {
+  let folder: string
+  let terminal: Terminal | undefined
+
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), "narthex-complete-"))
+    writeFileSync(join(folder, "narthex"), fake, { mode: 0o755 })
+  })
+
+  afterEach(async () => {
+    await terminal?.close()
+    terminal = undefined
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  /** Starts the shell, loads the script with `load`, and types a line with Tab at its end. */
+  const completed = async (words: ReadonlyArray<string>, load: string, shown: RegExp) => {
+    const environment = { HOME: folder, PATH: `${folder}:${process.env["PATH"]}`, PROMPT: "", RPROMPT: "" }
+    terminal = await Terminal.run(words, { cwd: folder, columns: 120, environment })
+    terminal.enter(`${load}; echo loa''ded`)
+    await terminal.shows(/^loaded$/m)
+    terminal.type(`narthex open my${keys.tab}`)
+    await terminal.shows(shown)
+    assert.notMatch(terminal.text, /trouble/)
+    return readFileSync(join(folder, "narthex.words"), "utf8")
+  }
+
+  it("zsh completes a name with its script, and quotes it", { tags: ["zsh"] }, async () => {
+    writeFileSync(join(folder, "script"), scripts.zsh)
+    const load = `autoload -Uz compinit; compinit -u -D; source '${join(folder, "script")}'`
+    const words = await completed(["zsh", "-f", "-i"], load, /narthex open my\\ shop$/m)
+    assert.strictEqual(words, "__complete|zsh|open|my|")
+  })
+
+  it("fish completes a name with its script, and quotes it", { tags: ["fish"] }, async () => {
+    writeFileSync(join(folder, "script"), scripts.fish)
+    const words = await completed(
+      ["fish", "--no-config", "--private", "--interactive"],
+      `source '${join(folder, "script")}'`,
+      /narthex open (?:my\\ shop|'my shop')$/m
+    )
+    assert.strictEqual(words, "__complete|fish|open|my|")
+  })
+})
