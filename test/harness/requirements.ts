@@ -78,6 +78,7 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("pgbouncer", "pgbouncer", "pgbouncer"),
   packaged("openssl", "openssl", "openssl"),
   packaged("curl", "curl", "curl"),
+  packaged("jq", "jq", "jq"),
   packaged("zsh", "zsh", "zsh"),
   packaged("fish", "fish", "fish"),
   { name: "psql", what: "psql", how: `Debian's package is "postgresql-client"`, isMet: psqlRuns },

@@ -1,13 +1,15 @@
-/** The command line on a real terminal, against the platform: login, questions, waiting and psql. */
-import { existsSync, readdirSync } from "node:fs"
+/** The command line on a real terminal, against the platform: login, questions, waiting, psql, and the documentation. */
+import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { afterAll, afterEach, assert, beforeAll, describe, it } from "@effect/vitest"
 import { sharedBrowser } from "../harness/browser.ts"
 import { Platform } from "../support/Platform.ts"
 import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
-import { keys } from "../support/Terminal.ts"
+import { keys, type Terminal } from "../support/Terminal.ts"
 import { signInWithBrowser } from "../walk/signInWithBrowser.ts"
+import { documentedLines, normalized } from "./support/commandLines.ts"
 import { Person } from "./support/Person.ts"
+import { type Transcript, transcripts } from "./support/transcripts.ts"
 
 /** Milliseconds. Each wait has a shorter limit and names what it waited for. */
 const hangGuard = 600_000
@@ -21,8 +23,8 @@ describe("the command line on a terminal", { timeout: hangGuard }, () => {
   let ada: Person
 
   beforeAll(async () => {
-    platform = await Platform.start(directory.path, ownAccount, {})
-    ada = await Person.at(platform, directory.path)
+    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_REGIONS: "eu-1" })
+    ada = await Person.at(platform, directory.path, "ada@example.com")
     await ada.client.projects.create({ name: "shop" })
   })
 
@@ -40,7 +42,7 @@ describe("the command line on a terminal", { timeout: hangGuard }, () => {
 
   describe("login", () => {
     it("Ctrl-C ends a login with 130, and leaves no file and no half-drawn line", async () => {
-      const newcomer = await Person.at(platform, directory.path)
+      const newcomer = await Person.at(platform, directory.path, "ada@example.com")
       const terminal = await newcomer.narthex(["login"], { columns: 100, environment: withoutKey })
       await terminal.shows(/Open this URL to authorize the command line:\nhttp:\S+\/cli\/authorize\?\S+/)
       await terminal.shows(/ Waiting for the browser$/)
@@ -52,7 +54,7 @@ describe("the command line on a terminal", { timeout: hangGuard }, () => {
     })
 
     it("a login without a browser reads pasted lines, outlives Ctrl-D, and ends with Ctrl-C", async () => {
-      const newcomer = await Person.at(platform, directory.path)
+      const newcomer = await Person.at(platform, directory.path, "ada@example.com")
       const terminal = await newcomer.narthex(["login", "--no-browser"], { environment: withoutKey })
       await terminal.shows(/paste the URL from its address bar here\./)
       terminal.enter("http://example.com/")
@@ -64,7 +66,7 @@ describe("the command line on a terminal", { timeout: hangGuard }, () => {
     })
 
     it("a login that is authorized in the browser says who signed in", { tags: ["chromium"] }, async () => {
-      const newcomer = await Person.at(platform, directory.path)
+      const newcomer = await Person.at(platform, directory.path, "ada@example.com")
       const terminal = await newcomer.narthex(["login"], { columns: 60, environment: withoutKey })
       const [, address = ""] = await terminal.shows(/command line:\n(http:\S+)\n/)
       const browser = await sharedBrowser()
@@ -126,17 +128,13 @@ describe("the command line on a terminal", { timeout: hangGuard }, () => {
   })
 
   describe("waiting", () => {
-    for (const columns of [40, 80])
-      it(`--wait leaves the answer and one line behind on ${columns} columns`, async () => {
-        const name = `preview-${columns}`
-        const terminal = await ada.narthex(["branch", "create", name, "--project", "shop", "--wait"], { columns })
-        assert.strictEqual(await terminal.ends(), 0)
-        assert.notMatch(terminal.text, spinner)
-        assert.match(
-          terminal.text,
-          /^Done after \d+\.\d s\.\nbranch +br-[\s\S]*\nstate +ready\n[\s\S]*\nTo connect: .+$/
-        )
-      })
+    it("--wait leaves the final state and one line behind on a narrow terminal", async () => {
+      const args = ["branch", "create", "preview", "--project", "shop", "--wait"]
+      const terminal = await ada.narthex(args, { columns: 40 })
+      assert.strictEqual(await terminal.ends(), 0)
+      assert.notMatch(terminal.text, spinner)
+      assert.match(terminal.text, /^Done after \d+\.\d s\.\nbranch +br-[\s\S]*\nstate +ready\n[\s\S]*\nTo connect: .+$/)
+    })
   })
 
   describe("psql", { tags: ["psql"] }, () => {
@@ -155,6 +153,51 @@ describe("the command line on a terminal", { timeout: hangGuard }, () => {
       terminal.enter("\\q")
       await terminal.shows(/ended 0$/)
       assert.strictEqual(await terminal.ends(), 0)
+    })
+  })
+
+  describe("the documentation", { tags: ["psql", "jq"] }, () => {
+    let grace: Person
+
+    beforeAll(async () => {
+      grace = await Person.at(platform, directory.path, "grace@example.com")
+      // fish makes this folder when it first runs.
+      mkdirSync(join(grace.home, ".config/fish/completions"), { recursive: true })
+    })
+
+    afterEach(() => grace.leave())
+
+    it("every command line of the documentation has a transcript", () => {
+      const known = Object.entries(transcripts).map(([page, lines]) => [page, lines.map(({ line }) => line)])
+      assert.deepStrictEqual(documentedLines(), Object.fromEntries(known))
+    })
+
+    const isLogin = (line: string) => line.startsWith("narthex login")
+
+    const play = async ({ does, exits = 0, line }: Transcript): Promise<Terminal> => {
+      const environment = isLogin(line) ? { NARTHEX_API_KEY: "" } : {}
+      const terminal = await grace.types(line, { columns: 100, environment })
+      for (const [shown, typed] of does ?? []) {
+        await terminal.shows(shown)
+        if (typeof typed === "string") terminal.type(typed)
+        else await typed(grace.client)
+      }
+      assert.strictEqual(await terminal.ends(), exits, `${line}\n${terminal.text}`)
+      return terminal
+    }
+
+    it("the command lines of the documentation show what their transcripts say", async () => {
+      for (const [page, known] of Object.entries(transcripts))
+        for (const transcript of known) {
+          if ("shell" in transcript) continue
+          const shown = normalized((await play(transcript)).text)
+          const at = `${page}: ${transcript.line}`
+          if (transcript.says instanceof RegExp) assert.match(shown, transcript.says, at)
+          else assert.strictEqual(shown, transcript.says.join("\n"), at)
+        }
+      const written = (file: string) => readFileSync(join(grace.home, file), "utf8")
+      assert.match(JSON.parse(written("database.json")).connection_uri, /^postgresql:/)
+      assert.include(written(".config/fish/completions/narthex.fish"), "complete -c narthex")
     })
   })
 })

@@ -29,7 +29,7 @@ describe("events tail on a terminal", { timeout: hangGuard }, () => {
   beforeAll(async () => {
     platform = await Platform.start(directory.path, ownAccount, {})
     front = await Front.to(platform.ready.api)
-    ada = await Person.at(platform, directory.path)
+    ada = await Person.at(platform, directory.path, "ada@example.com")
   })
 
   afterEach(() => ada.leave())

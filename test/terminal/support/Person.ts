@@ -20,9 +20,9 @@ export class Person {
   }
 
   /** `folder`: where the home directory is made. */
-  static async at({ ready }: Platform, folder: string): Promise<Person> {
+  static async at({ ready }: Platform, folder: string, email: string): Promise<Person> {
     const { api, console: web, providers } = ready
-    const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, "ada@example.com")
+    const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, email)
     const session = await createClient({ baseUrl: api }).auth.exchange({ id_token })
     const client = createClient({ baseUrl: api, credential: session.access_token })
     const { secret } = await client.apiKeys.create({ name: "cli" })
