@@ -66,6 +66,10 @@ const npmPostgres = () => {
 /** Debian's `psql` is a wrapper that exists without a client, so it must be run. */
 const psqlRuns = () => spawnSync("psql", ["--version"], { stdio: "ignore" }).status === 0
 
+/** Other systems have a `script` with other options. */
+const scriptRuns = () =>
+  spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true
+
 export const requirements: ReadonlyArray<Requirement> = [
   {
     name: "chromium",
@@ -81,6 +85,7 @@ export const requirements: ReadonlyArray<Requirement> = [
   packaged("jq", "jq", "jq"),
   packaged("zsh", "zsh", "zsh"),
   packaged("fish", "fish", "fish"),
+  { name: "terminal", what: "util-linux's script", how: `Debian's package is "bsdutils"`, isMet: scriptRuns },
   { name: "psql", what: "psql", how: `Debian's package is "postgresql-client"`, isMet: psqlRuns },
   {
     name: "system-postgres",

@@ -17,7 +17,7 @@ const hangGuard = 600_000
 /** What a line of progress begins with. */
 const spinner = /[⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏]/
 
-describe("the command line on a terminal", { timeout: hangGuard }, () => {
+describe("the command line on a terminal", { tags: ["terminal"], timeout: hangGuard }, () => {
   const directory = emptyDirectory(ownAccount)
   let platform: Platform
   let ada: Person

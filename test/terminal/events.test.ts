@@ -20,7 +20,7 @@ interface Sent {
   readonly data: { readonly action: string; readonly status: string }
 }
 
-describe("events tail on a terminal", { timeout: hangGuard }, () => {
+describe("events tail on a terminal", { tags: ["terminal"], timeout: hangGuard }, () => {
   const directory = emptyDirectory(ownAccount)
   let platform: Platform
   let front: Front

@@ -13,7 +13,7 @@ for word; do printf '%s|' "$word" >>"$0.words"; done
 printf 'my shop\\tid: of it\\nother\\t\\n'
 `
 
-describe("completion on a terminal", () => {
+describe("completion on a terminal", { tags: ["terminal"] }, () => {
   let folder: string
   let terminal: Terminal | undefined
 
