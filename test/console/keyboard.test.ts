@@ -205,6 +205,20 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await other.page.close()
   })
 
+  step("the answer to a question that the address keeps has the focus", async () => {
+    await person.to("Allowlist")
+    await person.press("Enter")
+    await person.heading("Allowlist")
+    await person.to("Address")
+    await person.type("198.51.100.9")
+    await person.press("Enter")
+    await person.lands(/^198\.51\.100\.9 may connect/)
+    await person.to("Branches")
+    await person.press("Enter")
+    await person.heading("Branches")
+    await person.to("preview")
+  })
+
   step("a dialog keeps the focus, and returns it to its button or to the button of its menu", async () => {
     await person.press("Enter")
     await person.heading("preview")

@@ -61,6 +61,16 @@ const keepFocus = (old) => {
   }
 }
 
+/** A notice can be read for so many milliseconds after the page was opened. */
+const readingTime = 5000
+
+const removeNotices = () => {
+  for (const notice of document.querySelectorAll("[data-passing]")) {
+    if (notice.contains(document.activeElement)) document.getElementById("main")?.focus({ preventScroll: true })
+    notice.remove()
+  }
+}
+
 /** At least so many milliseconds are between two reloads of a page's regions. */
 const pause = 1000
 
@@ -179,10 +189,7 @@ class LiveRegion extends HTMLElement {
       old.replaceWith(next)
       restoreFocus(next)
       // The notice of the last action is older than what the page shows now.
-      for (const notice of document.querySelectorAll("[data-passing]")) {
-        if (notice.contains(document.activeElement)) document.getElementById("main")?.focus({ preventScroll: true })
-        notice.remove()
-      }
+      setTimeout(removeNotices, Math.max(0, readingTime - performance.now()))
     }
   }
 }

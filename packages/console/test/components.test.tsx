@@ -11,6 +11,7 @@ import { relative } from "../src/components/relative.ts"
 import { Table } from "../src/components/Table.tsx"
 import { Ago, Now, Until } from "../src/components/Times.tsx"
 import { Page } from "../src/shell/Page.tsx"
+import { FirstSteps } from "../src/views/FirstSteps.tsx"
 import { frameOf } from "./support/frame.ts"
 
 const render = renderToString
@@ -153,5 +154,14 @@ describe("the focus of a new page", () => {
       )
     assert.match(question(), /<button type="button" command="close"[^>]* autofocus/)
     assert.notInclude(question("shop"), "autofocus")
+  })
+})
+
+describe("the first steps", () => {
+  it("only a person who may invite is offered to invite members", () => {
+    const steps = (mayInvite: boolean) => render(<FirstSteps home="/orgs/org-1" mayCreate mayInvite={mayInvite} />)
+    assert.include(steps(true), "Invite members")
+    assert.notMatch(steps(false), /invite|team/i)
+    assert.include(steps(false), "Make an API key")
   })
 })

@@ -5,9 +5,10 @@ export interface FirstStepsProps {
   /** `/orgs/{org_id}` */
   readonly home: string
   readonly mayCreate: boolean
+  readonly mayInvite: boolean
 }
 
-export const FirstSteps = ({ home, mayCreate }: FirstStepsProps) => (
+export const FirstSteps = ({ home, mayCreate, mayInvite }: FirstStepsProps) => (
   <section class="stack" aria-labelledby="first-steps">
     <div>
       <h2 id="first-steps">No projects yet</h2>
@@ -40,13 +41,15 @@ export const FirstSteps = ({ home, mayCreate }: FirstStepsProps) => (
       </li>
       <li>
         <div>
-          <h3>Bring your team, or your agents</h3>
-          <p class="note">Invite members, or make an API key for a program.</p>
+          <h3>{mayInvite ? "Bring your team, or your agents" : "Bring your agents"}</h3>
+          <p class="note">{mayInvite ? "Invite members, or make" : "Make"} an API key for a program.</p>
         </div>
         <span class="row">
-          <a class="button" href={`${home}/members`}>
-            Invite members
-          </a>
+          {mayInvite ? (
+            <a class="button" href={`${home}/members`}>
+              Invite members
+            </a>
+          ) : null}
           <a class="button" href={`${home}/api-keys`}>
             Make an API key
           </a>

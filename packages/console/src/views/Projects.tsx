@@ -63,7 +63,11 @@ export const ProjectsPage = ({ frame, next_cursor, notice, rows }: ProjectsPageP
     >
       <div id="projects-list">
         {rows.length === 0 ? (
-          <FirstSteps home={`/orgs/${frame.organization.id}`} mayCreate={mayCreate} />
+          <FirstSteps
+            home={`/orgs/${frame.organization.id}`}
+            mayCreate={mayCreate}
+            mayInvite={frame.permissions.includes("manage_invitations")}
+          />
         ) : (
           <Card id="projects" title={`Projects of ${frame.organization.name}`}>
             <Table

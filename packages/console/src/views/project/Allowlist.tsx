@@ -174,7 +174,7 @@ const Editor = ({ draft, edited, errors = {}, here, own }: Part) => (
 
 const Check = ({ checked, here }: Part) => (
   <Card id="check" title="Why was I refused?">
-    <form method="get" action={`${here}#check`} class="form inline" aria-label="Check an address">
+    <form method="get" action={here} class="form inline" aria-label="Check an address">
       <Field
         name="address"
         label="Address"
@@ -182,6 +182,7 @@ const Check = ({ checked, here }: Part) => (
         placeholder="203.0.113.9"
         hint="Of the program that connects, as the internet sees it."
         error={checked?.error}
+        autofocus={checked?.error !== undefined}
       />
       <p class="actions">
         <button type="submit">Check</button>
