@@ -89,7 +89,7 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
   {
     area: "command-line",
     file: "packages/cli/src/commandTree.ts",
-    tests: ["packages/cli/test/bundle.test.ts"],
+    tests: ["packages/cli/test/commandTree.test.ts"],
     faults: [
       {
         id: "start-loads-all-commands",
