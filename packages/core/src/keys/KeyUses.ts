@@ -54,8 +54,8 @@ export class KeyUses extends Context.Service<
 
       return KeyUses.of({
         note: (key, from) =>
-          Effect.flatMap(DateTime.now, (at) => {
-            const use = { id: key.id, at, from }
+          Effect.clockWith((clock) => {
+            const use = { id: key.id, at: DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()), from }
             const first = key.last_used_at === null && !uses.has(key.id)
             uses.set(key.id, use)
             return first ? write([use]) : Effect.void
