@@ -1,72 +1,122 @@
 /**
  * The library in memory: from the import to the first caller, and a caller's authentication beside what storage takes.
  *
- * `node --conditions=source bench/library.ts [rounds]`. The start is measured in processes of its own, which take turns
- * with processes that only import the package. An authentication is compared with its own look-up in storage, in turns.
+ * `node --conditions=source bench/library.ts [rounds] [folder with better-auth]`. The start is measured in processes of
+ * its own. An authentication takes turns with its parts, on the same stored key, and with better-auth, if a folder has it: bench/README.md says how to install it.
  */
 import { spawnSync } from "node:child_process"
+import { createHmac, createSecretKey, randomBytes } from "node:crypto"
+import { existsSync } from "node:fs"
 import { join } from "node:path"
-import { CredentialStore, KeyDigester } from "@narthex/core"
-import { Effect, ManagedRuntime, Redacted } from "effect"
-import { ControlPlane, createControlPlane } from "../packages/narthex/src/index.ts"
+import { CredentialStore } from "@narthex/core"
+import { Context, Effect, Layer, ManagedRuntime } from "effect"
+import { createControlPlane, memory } from "../packages/narthex/src/index.ts"
+import { betterAuthVerify } from "./libraryBetterAuth.ts"
 
 const rounds = Number(process.argv[2] ?? 15)
-const calls = 5_000
+const folder = process.argv[3]
+const batches = rounds * 10
+const calls = 200
+const root = join(import.meta.dirname, "..")
 
-const median = (values: ReadonlyArray<number>): number =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0
+const at = (values: ReadonlyArray<number>, part: number): number =>
+  values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) * part)] ?? 0
+/** Median, with the least and the middle 80 %. */
+const spread = (values: ReadonlyArray<number>, digits: number) =>
+  `${at(values, 0.5).toFixed(digits)} (least ${at(values, 0).toFixed(digits)}, ${at(values, 0.1).toFixed(digits)} to ${at(values, 0.9).toFixed(digits)})`
 
-/** Milliseconds of a process of its own. */
-const millis = (program: string): number => {
-  const before = performance.now()
-  const args = ["--conditions=source", "--input-type=module", "-e", program]
-  const { status } = spawnSync(process.execPath, args, { cwd: join(import.meta.dirname, ".."), stdio: "inherit" })
-  if (status !== 0) throw new Error(`The program ended with ${status}.`)
-  return performance.now() - before
+interface Start {
+  readonly imported: number
+  readonly first: number
 }
 
-const starts = {
-  "node -e 0": "0",
-  "import narthex": 'import "narthex"',
-  "import, createControlPlane, authenticate, close": `
-    import { createControlPlane } from "narthex"
+/** Milliseconds of the import and then of the first caller, in a process of its own. */
+const start = (conditions: ReadonlyArray<string>): Start => {
+  const program = `
+    const before = performance.now()
+    const { createControlPlane } = await import("narthex")
+    const imported = performance.now()
     const cp = await createControlPlane({ log: "off" })
     await cp.authenticate("nsk_none").catch(() => {})
+    console.log(JSON.stringify({ imported: imported - before, first: performance.now() - imported }))
     await cp.close()`
+  const { NODE_COMPILE_CACHE: _, ...env } = process.env
+  const args = [...conditions, "--input-type=module", "-e", program]
+  const { status, stdout } = spawnSync(process.execPath, args, { cwd: root, env, encoding: "utf8" })
+  if (status !== 0) throw new Error(`The program ended with ${status}.`)
+  return JSON.parse(stdout)
 }
-const taken = Array.from({ length: rounds }, () => Object.values(starts).map(millis))
-const medians = Object.keys(starts).map((_, at) => median(taken.map((round) => round[at] ?? 0)))
-for (const [at, name] of Object.keys(starts).entries()) console.log(`${name}: ${medians[at]?.toFixed(0)} ms`)
-console.log(`first caller after the import: ${((medians[2] ?? 0) - (medians[1] ?? 0)).toFixed(0)} ms (aim: 100)`)
 
-await using cp = await createControlPlane({ log: "off" })
+const built = existsSync(join(root, "packages/narthex/dist/index.js"))
+const starts = Array.from({ length: rounds }, () => ({
+  sources: start(["--conditions=source"]),
+  built: built ? start([]) : undefined
+}))
+const ofSources = starts.map(({ sources }) => sources)
+const ofBuilt = starts.flatMap((round) => round.built ?? [])
+for (const [name, all] of Object.entries({ sources: ofSources, "the built package": ofBuilt })) {
+  if (all.length === 0) {
+    console.log(`from ${name}: not measured, because packages/narthex/dist is missing (npm run build)`)
+    continue
+  }
+  const imported = all.map((it) => it.imported)
+  const first = all.map((it) => it.first)
+  console.log(`import narthex from ${name}: ${spread(imported, 0)} ms`)
+  console.log(`from there to the first caller: ${spread(first, 0)} ms (aim: 100)`)
+}
+
+/** Storage that the control plane and the bare look-up share, and the digests that the latest look-up was for. */
+const stored = ManagedRuntime.make(memory().layer)
+const ports = await stored.runPromise(Effect.context<Layer.Success<ReturnType<typeof memory>["layer"]>>())
+const { byKeyDigest, ...rest } = Context.get(ports, CredentialStore)
+let digests: ReadonlyArray<string> = []
+const noting = CredentialStore.of({
+  ...rest,
+  byKeyDigest: (all) => {
+    digests = all
+    return byKeyDigest(all)
+  }
+})
+await using cp = await createControlPlane({
+  log: "off",
+  storage: { durable: false, layer: Layer.succeedContext(Context.add(ports, CredentialStore, noting)) }
+})
 const ada = await cp.people.ensure({ subject: "ada" })
 const { secret } = await cp.client(await cp.sessions.start(ada)).apiKeys.create({ name: "ci" })
+await cp.authenticate(secret)
+const alone = Effect.runPromiseWith(ports)
+const pepper = createSecretKey(randomBytes(32))
+const verify = folder === undefined ? undefined : await betterAuthVerify(folder)
+if (verify === undefined) console.log("better-auth: not measured. bench/README.md says how to install it.")
 
-/** Storage of its own with the same size: what the look-up of a digest takes. */
-const runtime = ManagedRuntime.make(ControlPlane.layer({ runner: false }))
-const lookUp = await runtime.runPromise(
-  Effect.gen(function* () {
-    const store = yield* CredentialStore
-    const digests = (yield* (yield* KeyDigester).digests(Redacted.make(secret))).map(({ digest }) => digest)
-    return store.byKeyDigest(digests)
-  })
-)
-const storage = await runtime.runPromise(Effect.context<never>())
-const alone = Effect.runPromiseWith(storage)
-
-const micros = async (call: () => Promise<unknown>) => {
+const turns: Record<string, () => unknown> = {
+  authenticate: () => cp.authenticate(secret),
+  "its look-up on a fiber": () => alone(byKeyDigest(digests)),
+  "an empty fiber": () => alone(Effect.void),
+  "its HMAC": () => createHmac("sha256", pepper).update(secret).digest("base64url"),
+  ...(verify && { "better-auth's verifyApiKey": verify })
+}
+const micros = async (call: () => unknown) => {
   const before = performance.now()
-  for (let at = 0; at < calls; at++) await call()
+  for (let call_ = 0; call_ < calls; call_++) await call()
   return ((performance.now() - before) * 1_000) / calls
 }
-const authenticated: Array<number> = []
-const looked: Array<number> = []
-for (let round = 0; round < rounds; round++) {
-  authenticated.push(await micros(() => cp.authenticate(secret)))
-  looked.push(await micros(() => alone(lookUp)))
+const results = new Map<string, Array<number>>(Object.keys(turns).map((name) => [name, []]))
+// The first batches are compiled.
+for (let batch = -20; batch < batches; batch++)
+  for (const [name, call] of Object.entries(turns)) {
+    const cost = await micros(call)
+    if (batch >= 0) results.get(name)?.push(cost)
+  }
+for (const [name, costs] of results) console.log(`${name}: ${spread(costs, 1)} us`)
+const of = (name: string, part: number) => at(results.get(name) ?? [], part)
+const beside = (part: number) =>
+  of("authenticate", part) - (of("its look-up on a fiber", part) - of("an empty fiber", part))
+console.log(`beside storage: ${beside(0.5).toFixed(1)} us, least ${beside(0).toFixed(1)} us (aim: 15)`)
+if (verify !== undefined) {
+  const ratios = (results.get("better-auth's verifyApiKey") ?? []).map(
+    (cost, batch) => cost / (results.get("authenticate")?.[batch] ?? 1)
+  )
+  console.log(`better-auth's verifyApiKey to authenticate, turn by turn: ${spread(ratios, 1)}x`)
 }
-const [whole, store] = [median(authenticated), median(looked)]
-console.log(`authenticate: ${whole.toFixed(1)} us; its look-up alone: ${store.toFixed(1)} us`)
-console.log(`beside storage: ${(whole - store).toFixed(1)} us (aim: 15), ${(whole / store).toFixed(1)}x`)
-await runtime.dispose()
+await stored.dispose()

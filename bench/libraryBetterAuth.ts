@@ -1,0 +1,43 @@
+/**
+ * better-auth with its plugin for API keys: in memory, without rate limits and telemetry.
+ *
+ * It is no dependency, because its packages ask for versions of each other that npm resolves only when all are named. It
+ * is loaded from a folder in which it was installed, and what is used of it is written here.
+ */
+import { randomBytes } from "node:crypto"
+import { createRequire } from "node:module"
+import { join } from "node:path"
+import { pathToFileURL } from "node:url"
+
+interface BetterAuth {
+  readonly api: {
+    readonly signUpEmail: (call: { readonly body: object }) => Promise<{ readonly user: { readonly id: string } }>
+    readonly createApiKey: (call: { readonly body: object }) => Promise<{ readonly key: string }>
+    readonly verifyApiKey: (call: { readonly body: object }) => Promise<{ readonly valid: boolean }>
+  }
+}
+
+/** A call that verifies one stored key. */
+export const betterAuthVerify = async (folder: string): Promise<() => Promise<unknown>> => {
+  const { resolve } = createRequire(join(folder, "package.json"))
+  const load = (name: string) => import(pathToFileURL(resolve(name)).href)
+  const { betterAuth } = await load("better-auth")
+  const { memoryAdapter } = await load("better-auth/adapters/memory")
+  const { apiKey } = await load("@better-auth/api-key")
+  const auth: BetterAuth = betterAuth({
+    secret: randomBytes(32).toString("hex"),
+    baseURL: "http://localhost",
+    database: memoryAdapter({ user: [], session: [], account: [], verification: [], apikey: [] }),
+    emailAndPassword: { enabled: true },
+    logger: { disabled: true },
+    rateLimit: { enabled: false },
+    telemetry: { enabled: false },
+    plugins: [apiKey({ rateLimit: { enabled: false } })]
+  })
+  const body = { email: "ada@example.com", password: randomBytes(16).toString("hex"), name: "Ada" }
+  const { user } = await auth.api.signUpEmail({ body })
+  const { key } = await auth.api.createApiKey({ body: { name: "ci", userId: user.id } })
+  const verify = () => auth.api.verifyApiKey({ body: { key } })
+  if (!(await verify()).valid) throw new Error("better-auth refuses its own key.")
+  return verify
+}
