@@ -15,6 +15,7 @@ import { Effect, Layer, Redacted, References } from "effect"
 import { load, type Server, type Store, startServer } from "./authenticationLoad.ts"
 import { fill, keyStatement, sessionStatement } from "./authenticationStore.ts"
 import { binaries, startCluster } from "./proxyCluster.ts"
+import { ratio } from "./ratios.ts"
 
 const arg = (at: number, usual: number) => Number(process.argv[at] ?? usual)
 const [seconds, rounds, few, many] = [arg(2, 1), arg(3, 7), arg(4, 1_000), arg(5, 20_000)]
@@ -132,11 +133,16 @@ const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
     const absolutes = `${cpu.toFixed(0)} us CPU, Postgres ${backends.toFixed(0)} us, ${Math.round(rate)} req/s`
     line(`${name.padEnd(14)} ${String(keys).padStart(8)} keys  ${ratios}${slower}(${absolutes})`)
   }
+  for (const [name, limit] of Object.entries(limits)) {
+    const kind = name.toLowerCase().replace(" ", "-")
+    ratio(`authentication/${kind}-cpu`, of(name, few).cpu / of(limit, few).cpu)
+    ratio(`authentication/${kind}-postgres`, of(name, few).backends / of(limit, few).backends)
+  }
   const roundsOf = (name: string, keys: number) =>
     [...results].flatMap(([way, all]) => (way.name === name && way.keys === keys ? all : []))
   for (const name of new Set([...results.keys()].map((way) => way.name))) {
     const much = roundsOf(name, many)
-    const ratio = (cost: (of: Measured) => number) => {
+    const growth = (cost: (of: Measured) => number) => {
       const all = roundsOf(name, few).flatMap((it, at) => {
         const other = much[at]
         return other === undefined ? [] : [cost(other) / cost(it)]
@@ -144,8 +150,8 @@ const report = (results: ReadonlyMap<Way, ReadonlyArray<Measured>>) => {
       const [low, middle, high] = [0.25, 0.5, 0.75].map((share) => quantile(all, share).toFixed(2))
       return `${middle}x (${low} to ${high})`
     }
-    const whole = ratio(({ backends, cpu }) => cpu + backends)
-    line(`${name}: ${many} keys to ${few}: all CPU ${whole}, the server's ${ratio(({ cpu }) => cpu)}`)
+    const whole = growth(({ backends, cpu }) => cpu + backends)
+    line(`${name}: ${many} keys to ${few}: all CPU ${whole}, the server's ${growth(({ cpu }) => cpu)}`)
   }
 }
 

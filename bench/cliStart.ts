@@ -13,6 +13,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { bundle } from "../packages/cli/bundle.ts"
 import { acme, project, whoami } from "../packages/cli/test/support/records.ts"
+import { ratio } from "./ratios.ts"
 
 const rounds = Number(process.argv[2] ?? 31)
 const folder = mkdtempSync(join(tmpdir(), "narthex-bench-"))
@@ -96,6 +97,7 @@ try {
     const { clock, cpu } = medians[at] ?? bare
     const ratios = `CPU ${(cpu / bare.cpu).toFixed(2)}x, clock ${(clock / bare.clock).toFixed(2)}x`
     console.log(`${name}: ${ratios} (${cpu.toFixed(0)} ms, ${clock.toFixed(0)} ms)`)
+    if (name.startsWith("narthex")) ratio(`cliStart/${name.replaceAll(" ", "-")}`, cpu / bare.cpu)
   }
 } finally {
   server.kill()

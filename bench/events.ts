@@ -2,7 +2,8 @@
  * Event streams against other servers in the same run: bare `node:http` that writes one shared buffer, the same
  * directly to the socket, and better-sse.
  *
- * `node --conditions=source bench/events.ts [connections] [seconds] [rounds]`, with connections as `1000,5000,10000`.
+ * `node --conditions=source bench/events.ts [connections] [seconds] [rounds] [many] [first]`, with connections as
+ * `1000,5000,10000`; `many` of the other tables is 5000 by default. With `first` only the first two tables are made.
  * Each server is a process, and they take turns of `seconds`; compare the ratios, each within one round. A delivery is
  * one event on one connection. Narthex authenticates, maintains the ring and commits to the log in memory; the others
  * only write.
@@ -11,11 +12,13 @@ import { latency } from "./eventsLatency.ts"
 import { memoryOf, type Pair, type Shape, startPair, takeTurns } from "./eventsMeasure.ts"
 import type { ServerKind } from "./eventsProtocol.ts"
 import { perSecond, row, spread, table, times } from "./eventsTable.ts"
+import { ratio } from "./ratios.ts"
 
-const [sizes = "1000,5000,10000", secondsGiven = "2", roundsGiven = "5"] = process.argv.slice(2)
+const [sizes = "1000,5000,10000", secondsGiven = "2", roundsGiven = "5", manyGiven = "5000", parts = "all"] =
+  process.argv.slice(2)
 const seconds = Number(secondsGiven)
 const rounds = Number(roundsGiven)
-const many = 5_000
+const many = Number(manyGiven)
 const kinds: ReadonlyArray<ServerKind> = ["node:http", "narthex", "better-sse"]
 const withFloor: ReadonlyArray<ServerKind> = ["node:http", "socket.write", "narthex", "better-sse"]
 
@@ -52,6 +55,7 @@ const compare = async (name: number, servers: ReadonlyArray<ServerKind>, shape: 
         spread(ratios(of(kind), of("node:http")), times),
         spread(ratios(of(kind), of("better-sse")), times)
       )
+    ratio(`events/${name}-of-node-http`, ...ratios(of("node:http"), of("narthex")))
   })
 }
 
@@ -90,6 +94,8 @@ for (const connections of sizes.split(",").map(Number))
 
 table(`${many} connections, ten events a step, 200,000 deliveries a second`, "Events a step", ...columns)
 await compare(10, kinds, { connections: many, organizations: 1, events: 10, deliveriesPerSecond: 200_000 })
+
+if (parts === "first") process.exit(0)
 
 table(
   `From 1 to 500 organizations: ${many} connections, one event for each organization a step, 40,000 deliveries a second`,

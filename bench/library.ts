@@ -2,7 +2,8 @@
  * The library in memory: from the import to the first caller, and a caller's authentication beside what storage takes.
  *
  * `node --conditions=source bench/library.ts [rounds] [folder with better-auth]`. The start is measured in processes of
- * its own. An authentication takes turns with its parts, on the same stored key, and with better-auth, if a folder has it: bench/README.md says how to install it.
+ * its own. An authentication takes turns with its parts, on the same stored key, and with better-auth, if a folder has
+ * it: bench/README.md says how to install it.
  */
 import { spawnSync } from "node:child_process"
 import { createHmac, createSecretKey, randomBytes } from "node:crypto"
@@ -12,6 +13,7 @@ import { CredentialStore } from "@narthex/core"
 import { Context, Effect, Layer, ManagedRuntime } from "effect"
 import { createControlPlane, memory } from "../packages/narthex/src/index.ts"
 import { betterAuthVerify } from "./libraryBetterAuth.ts"
+import { ratio } from "./ratios.ts"
 
 const rounds = Number(process.argv[2] ?? 15)
 const folder = process.argv[3]
@@ -119,4 +121,6 @@ if (verify !== undefined) {
   )
   console.log(`better-auth's verifyApiKey to authenticate, turn by turn: ${spread(ratios, 1)}x`)
 }
+ratio("library/authenticate-of-its-look-up", of("authenticate", 0) / of("its look-up on a fiber", 0))
+ratio("library/first-caller-of-import", ...ofSources.map(({ first, imported }) => first / imported))
 await stored.dispose()

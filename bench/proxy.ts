@@ -13,6 +13,7 @@ import { promisify } from "node:util"
 import { Proxy } from "@narthex/proxy"
 import { Effect, Layer, Logger } from "effect"
 import { binaries, controlPlane, endpoint_id, startCluster } from "./proxyCluster.ts"
+import { ratio } from "./ratios.ts"
 
 const [seconds, rounds] = [Number(process.argv[2] ?? 4), Number(process.argv[3] ?? 3)]
 const run = promisify(execFile)
@@ -83,6 +84,8 @@ const bench = async (name: string, ways: Record<string, () => Promise<Measured>>
     const absolutes = `${Math.round(tps)} tps, ${cpu.toFixed(0)} us CPU, of it relay ${way === "direct" ? 0 : relay.toFixed(1)} us`
     process.stdout.write(`${name.padEnd(24)} ${way.padEnd(10)} ${ratios}  (${absolutes} a transaction)\n`)
   }
+  const cost = of("proxy").relay / of("bare pipe").relay
+  ratio(`proxy/${name.replaceAll(" ", "-")}-of-bare-pipe`, cost)
 }
 
 const program = Effect.gen(function* () {

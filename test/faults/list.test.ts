@@ -30,9 +30,9 @@ const ran = async (...args: ReadonlyArray<string>) => {
 }
 
 /** Milliseconds. */
-const runLimit = times(110_000, 1_800_000)
+const runLimit = times(290_000, 1_800_000)
 
-describe("the planted faults", () => {
+describe("the planted faults", { timeout: runLimit + 10_000 }, () => {
   it("there are at least two hundred planted faults, and their names are unique", () => {
     assert.isAtLeast(faults.length, 200)
     assert.lengthOf(new Set(faults.map(({ id }) => id)), faults.length)
@@ -75,7 +75,7 @@ describe("the planted faults", () => {
   })
 })
 
-describe("the runner of faults", () => {
+describe("the runner of faults", { timeout: runLimit + 10_000 }, () => {
   it("the runner of faults distinguishes faults that are noticed, that survive, and that cannot be tried", async () => {
     const { said } = await ran("test/faults/fixture/run.ts")
     const { "no-clean-run": noCleanRun, "no-module": noModule, "no-text": noText, ...others } = JSON.parse(said)
