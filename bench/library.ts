@@ -5,20 +5,20 @@
  * its own. An authentication takes turns with its parts, on the same stored key, and with better-auth, if a folder has
  * it: bench/README.md says how to install it.
  */
-import { spawnSync } from "node:child_process"
+import { type ChildProcess, fork, spawnSync } from "node:child_process"
 import { createHmac, createSecretKey, randomBytes } from "node:crypto"
+import { once } from "node:events"
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { CredentialStore } from "@narthex/core"
 import { Context, Effect, Layer, ManagedRuntime } from "effect"
 import { createControlPlane, memory } from "../packages/narthex/src/index.ts"
-import { betterAuthVerify } from "./libraryBetterAuth.ts"
+import { turnOf } from "./libraryTurn.ts"
 import { ratio } from "./ratios.ts"
 
 const rounds = Number(process.argv[2] ?? 15)
 const folder = process.argv[3]
-const batches = rounds * 10
-const calls = 200
+const turnsOfEach = rounds * 5
 const root = join(import.meta.dirname, "..")
 
 const at = (values: ReadonlyArray<number>, part: number): number =>
@@ -88,36 +88,39 @@ const { secret } = await cp.client(await cp.sessions.start(ada)).apiKeys.create(
 await cp.authenticate(secret)
 const alone = Effect.runPromiseWith(ports)
 const pepper = createSecretKey(randomBytes(32))
-const verify = folder === undefined ? undefined : await betterAuthVerify(folder)
-if (verify === undefined) console.log("better-auth: not measured. bench/README.md says how to install it.")
+const betterAuth = folder === undefined ? undefined : fork(join(import.meta.dirname, "libraryBetterAuth.ts"), [folder])
+if (betterAuth !== undefined) await once(betterAuth, "message")
+if (betterAuth === undefined) console.log("better-auth: not measured. bench/README.md says how to install it.")
 
-const turns: Record<string, () => unknown> = {
-  authenticate: () => cp.authenticate(secret),
-  "its look-up on a fiber": () => alone(byKeyDigest(digests)),
-  "an empty fiber": () => alone(Effect.void),
-  "its HMAC": () => createHmac("sha256", pepper).update(secret).digest("base64url"),
-  ...(verify && { "better-auth's verifyApiKey": verify })
+/** A turn of the process of better-auth. */
+const turnThere = async (child: ChildProcess): Promise<number> => {
+  const answer = once(child, "message")
+  child.send("turn")
+  return Number((await answer)[0])
 }
-const micros = async (call: () => unknown) => {
-  const before = performance.now()
-  for (let call_ = 0; call_ < calls; call_++) await call()
-  return ((performance.now() - before) * 1_000) / calls
+const turns: Record<string, () => Promise<number>> = {
+  authenticate: () => turnOf(() => cp.authenticate(secret)),
+  "its look-up on a fiber": () => turnOf(() => alone(byKeyDigest(digests))),
+  "an empty fiber": () => turnOf(() => alone(Effect.void)),
+  "its HMAC": () => turnOf(() => createHmac("sha256", pepper).update(secret).digest("base64url")),
+  ...(betterAuth && { "better-auth's verifyApiKey": () => turnThere(betterAuth) })
 }
 const results = new Map<string, Array<number>>(Object.keys(turns).map((name) => [name, []]))
-// The first batches are compiled.
-for (let batch = -20; batch < batches; batch++)
+// The first turns are compiled.
+for (let at_ = -50; at_ < turnsOfEach; at_++)
   for (const [name, call] of Object.entries(turns)) {
-    const cost = await micros(call)
-    if (batch >= 0) results.get(name)?.push(cost)
+    const cost = await call()
+    if (at_ >= 0) results.get(name)?.push(cost)
   }
 for (const [name, costs] of results) console.log(`${name}: ${spread(costs, 1)} us`)
 const of = (name: string, part: number) => at(results.get(name) ?? [], part)
 const beside = (part: number) =>
   of("authenticate", part) - (of("its look-up on a fiber", part) - of("an empty fiber", part))
 console.log(`beside storage: ${beside(0.5).toFixed(1)} us, least ${beside(0).toFixed(1)} us (aim: 15)`)
-if (verify !== undefined) {
+if (betterAuth !== undefined) {
+  betterAuth.kill()
   const ratios = (results.get("better-auth's verifyApiKey") ?? []).map(
-    (cost, batch) => cost / (results.get("authenticate")?.[batch] ?? 1)
+    (cost, round) => cost / (results.get("authenticate")?.[round] ?? 1)
   )
   console.log(`better-auth's verifyApiKey to authenticate, turn by turn: ${spread(ratios, 1)}x`)
 }

@@ -1,5 +1,6 @@
 /**
- * better-auth with its plugin for API keys: in memory, without rate limits and telemetry.
+ * better-auth with its plugin for API keys: in memory, without rate limits and telemetry. A process of its own, because
+ * what it leaves for the collector would be paid by the next turn of another. The parent asks for each turn.
  *
  * It is no dependency, because its packages ask for versions of each other that npm resolves only when all are named. It
  * is loaded from a folder in which it was installed, and what is used of it is written here.
@@ -8,6 +9,7 @@ import { randomBytes } from "node:crypto"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import { turnOf } from "./libraryTurn.ts"
 
 interface BetterAuth {
   readonly api: {
@@ -18,7 +20,7 @@ interface BetterAuth {
 }
 
 /** A call that verifies one stored key. */
-export const betterAuthVerify = async (folder: string): Promise<() => Promise<unknown>> => {
+const betterAuthVerify = async (folder: string): Promise<() => Promise<unknown>> => {
   const { resolve } = createRequire(join(folder, "package.json"))
   const load = (name: string) => import(pathToFileURL(resolve(name)).href)
   const { betterAuth } = await load("better-auth")
@@ -41,3 +43,7 @@ export const betterAuthVerify = async (folder: string): Promise<() => Promise<un
   if (!(await verify()).valid) throw new Error("better-auth refuses its own key.")
   return verify
 }
+
+const verify = await betterAuthVerify(process.argv[2] ?? "")
+process.on("message", () => void turnOf(verify).then((micros) => process.send?.(micros)))
+process.send?.("up")
