@@ -33,7 +33,7 @@ describe("the core on SQLite", () => {
           yield* eventually(
             "the operations of the project to finish",
             Effect.map(
-              store.list(found.id, null, { limit: 10, after: null }),
+              store.list(found.id, {}, { limit: 10, after: null }),
               ({ items }) => items.length > 0 && items.every(({ status }) => status === "finished")
             )
           )

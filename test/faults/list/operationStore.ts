@@ -79,14 +79,14 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "store-list-branch",
-        find: "row.project_id === project && (branch === null || row.branch_id === branch)",
+        find: "row.project_id === project && fits(row, filter)",
         put: "row.project_id === project",
-        why: "A list of one branch has that branch's operations."
+        why: "A list has only the operations that fit its filter."
       },
       {
         id: "store-list-project",
-        find: "row.project_id === project && (branch",
-        put: "(branch",
+        find: "row.project_id === project && fits",
+        put: "fits",
         why: "A project's list has no operation of another project."
       },
       {
@@ -94,6 +94,40 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
         find: "open(rows).filter((row) => row.branch_id === branch)",
         put: "rows.filter((row) => row.branch_id === branch)",
         why: "Final operations are not among the unfinished."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/operations/OperationFilter.ts",
+    tests: [
+      "packages/core/test/operations/OperationFilter.test.ts",
+      "packages/core/test/operations/OperationStore.test.ts"
+    ],
+    faults: [
+      {
+        id: "operation-filter-other-branch",
+        find: "if (scope !== null && wanted !== undefined && wanted !== scope) return null",
+        put: "",
+        why: "A key of one branch that filters by another one gets an empty list."
+      },
+      {
+        id: "operation-filter-scope",
+        find: "const branch = scope ?? wanted",
+        put: "const branch = wanted",
+        why: "A key of one branch lists that branch, also without a filter by branch."
+      },
+      {
+        id: "operation-filter-impossible",
+        find: "requestedId(EndpointId, endpoint_id)",
+        put: "endpoint_id",
+        why: "An id that storage cannot hold is answered like an unknown one."
+      },
+      {
+        id: "operation-filter-action",
+        find: "(action === undefined || operation.action === action) &&",
+        put: "",
+        why: "An operation fits every member of the filter."
       }
     ]
   },

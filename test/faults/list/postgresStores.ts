@@ -9,6 +9,12 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/postgres/test/stores/edges.test.ts", "packages/postgres/test/stores/OperationStore.test.ts"],
     faults: [
       {
+        id: "pg-operation-filter",
+        find: "Object.entries({ action, branch_id, endpoint_id, status })",
+        put: "Object.entries({ action, branch_id, endpoint_id })",
+        why: "A list has only the operations that fit every member of its filter."
+      },
+      {
         id: "pg-held-owner",
         find: "${row}.lease_owner = $2 and ",
         put: "$2::text is not null and ",

@@ -80,7 +80,7 @@ export const settled = (project: Project, branch: Branch) =>
       `the operations of branch ${branch.id}`,
       Effect.map(store.unfinished(branch.id), (left) => left.length === 0)
     )
-    const { items } = yield* store.list(project.id, branch.id, { limit: 100, after: null })
+    const { items } = yield* store.list(project.id, { branch_id: branch.id }, { limit: 100, after: null })
     return items
   })
 

@@ -53,16 +53,19 @@ const operations = Effect.gen(function* () {
         })
       ),
     release: (id, lease) => Effect.asVoid(whereHeld(id, lease, { lease_owner: null, lease_until: null })),
-    list: (project, branch, page) =>
-      Effect.map(
+    list: (project, { action, branch_id, endpoint_id, status }, page) => {
+      const wanted = Object.entries({ action, branch_id, endpoint_id, status })
+      const fits = wanted.map(([member], n) => `(?${n + 2} is null or doc ->> '${member}' = ?${n + 2})`)
+      return Effect.map(
         operations.newestFirst(
           page,
-          "doc ->> 'project_id' = ?1 and (?2 is null or doc ->> 'branch_id' = ?2)",
+          ["doc ->> 'project_id' = ?1", ...fits].join(" and "),
           project,
-          branch
+          ...wanted.map(([, it]) => it ?? null)
         ),
         (rows) => pageOf(rows, page)
-      ),
+      )
+    },
     unfinished: (branch) => operations.where(`doc ->> 'branch_id' = ?1 and ${open} order by rowid`, branch)
   })
 })

@@ -1,5 +1,14 @@
 /** The endpoints of operations: work that takes time, and a long poll for its end. */
-import { changes, OperationId, ProjectId, reads } from "@narthex/core"
+import {
+  BranchId,
+  changes,
+  EndpointId,
+  OperationAction,
+  OperationId,
+  OperationStatus,
+  ProjectId,
+  reads
+} from "@narthex/core"
 import { Duration, Schema, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { ConflictProblem } from "../problems/Problems.ts"
@@ -20,13 +29,21 @@ export const Wait = Schema.String.check(Schema.isPattern(/^([1-9]|[1-5]\d|60)s$/
   )
 )
 
+/** Only operations with all these members (docs/design/api.md A19). */
+export const operationFilter = {
+  status: Schema.optionalKey(OperationStatus),
+  action: Schema.optionalKey(OperationAction),
+  branch_id: Schema.optionalKey(BranchId),
+  endpoint_id: Schema.optionalKey(EndpointId)
+}
+
 const project = { project_id: ProjectId }
 
 export class OperationsApi extends HttpApiGroup.make("operations")
   .add(
     HttpApiEndpoint.get("list", "/v1/projects/:project_id/operations", {
       params: project,
-      query: pageQuery,
+      query: { ...pageQuery, ...operationFilter },
       success: Schema.Struct({ operations: Operations, pagination: Pagination })
     }).annotateMerge(endpointRules(reads("project", "branch"), "List operations")),
     HttpApiEndpoint.get("get", "/v1/projects/:project_id/operations/:operation_id", {

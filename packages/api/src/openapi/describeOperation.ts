@@ -59,8 +59,8 @@ const descriptionOf = (id: string, facts: Facts) =>
       : [])
   ].join("\n\n")
 
-const parameter = (given: Json): Json => {
-  const entry = parameterCatalog[String(given["name"])]
+const parameter = (given: Json, id: string): Json => {
+  const entry = parameterCatalog[`${id}.${given["name"]}`] ?? parameterCatalog[String(given["name"])]
   if (entry === undefined) throw new Error(`parameterCatalog has no entry for ${given["name"]}.`)
   const form = describeSchema(
     { type: "object", properties: { [String(given["name"])]: given["schema"] } },
@@ -181,7 +181,7 @@ export const describeOperation = (schemas: Json, endpoint: HttpApiEndpoint.Top, 
     summary,
     description: descriptionOf(id, facts),
     ...(other || facts.policy?._tag === "Proxy" ? { "x-internal": true } : {}),
-    parameters: given.map(parameter),
+    parameters: given.map((it) => parameter(it, id)),
     ...(hasBody ? { requestBody: requestBody(schemas, id, body) } : {}),
     responses: Object.fromEntries(answers)
   }

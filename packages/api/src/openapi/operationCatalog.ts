@@ -149,7 +149,10 @@ export const operationCatalog: Readonly<Record<string, OperationEntry>> = {
     text: "Ends its connections and stops the compute; the next connection starts it again.",
     answer: "The endpoint, and the work that was started; none: its compute is suspended already."
   },
-  "operations.list": { text: "The work of the project, of the last 30 days.", answer: "A page of operations." },
+  "operations.list": {
+    text: "The work of the project, of the last 30 days. Filters are combined: an operation fits all that are given.",
+    answer: "A page of operations."
+  },
   "operations.get": {
     text: "With `wait` the call answers when the operation has ended, or when the time is over, with the status reached by then.",
     answer: "The operation."

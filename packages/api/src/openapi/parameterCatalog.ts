@@ -1,4 +1,7 @@
-/** What each parameter of path, query and header means, with an example: one row per name. */
+/**
+ * What each parameter of path, query and header means, with an example: one row per name. A row of `operation id.name`
+ * is for that call alone.
+ */
 import { exampleIds as ids } from "./exampleValues.ts"
 
 export interface ParameterEntry {
@@ -38,6 +41,16 @@ export const parameterCatalog: Readonly<Record<string, ParameterEntry>> = {
   wait: {
     text: "How long the call waits for a final status: whole seconds, `1s` to `60s`. Left out: it does not wait.",
     example: "30s"
+  },
+  status: { text: "Only operations in this status. Left out: in any.", example: "failed" },
+  action: { text: "Only operations that do this. Left out: of any kind.", example: "start_compute" },
+  "operations.list.branch_id": {
+    text: "Only operations of this branch, also of one that is deleted. An id that the project does not have: an empty list.",
+    example: ids.branch
+  },
+  "operations.list.endpoint_id": {
+    text: "Only operations of this endpoint, also of one that is deleted. An id that the project does not have: an empty list.",
+    example: ids.endpoint
   },
   after: {
     text: "The id of the last event that is known. Left out: from the oldest retained one on.",

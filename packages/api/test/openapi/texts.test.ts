@@ -62,7 +62,11 @@ describe("texts of the OpenAPI document", () => {
     const used = new Set(
       allMembers.map(([owner, name]) => (memberCatalog[`${owner}.${name}`] === undefined ? name : `${owner}.${name}`))
     )
-    const named = operations.flatMap(({ operation }) => list(operation["parameters"]).map((it) => String(it["name"])))
+    const named = operations.flatMap(({ id, operation }) =>
+      list(operation["parameters"]).map(({ name }) =>
+        parameterCatalog[`${id}.${name}`] === undefined ? String(name) : `${id}.${name}`
+      )
+    )
     assert.sameMembers([...used], Object.keys(memberCatalog))
     assert.sameMembers([...new Set(named)], Object.keys(parameterCatalog))
     assert.sameMembers(

@@ -14,6 +14,7 @@ import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type ClaimLimits, nextClaim } from "./nextClaim.ts"
 import { isFinal, StoredOperation } from "./Operation.ts"
+import { fits, type OperationFilter } from "./OperationFilter.ts"
 
 export interface Claim extends ClaimLimits {
   readonly worker: string
@@ -57,10 +58,14 @@ export class OperationStore extends Context.Service<
     ) => Effect.Effect<Extended, StorageError>
     /** Ends a lease that the worker still holds, so that the operation can be claimed at once. */
     readonly release: (operation: OperationId, lease: Lease) => Effect.Effect<void, StorageError>
-    /** Newest first; `branch` limits the list to the operations of a branch. */
+    /**
+     * The operations of the project that fit the filter, newest first. A position is an id and belongs to no filter.
+     * Filtered by `branch_id` or by nothing, a page costs the same wherever it lies; other filters may read more of the
+     * project's operations, or of the branch's.
+     */
     readonly list: (
       project: ProjectId,
-      branch: BranchId | null,
+      filter: OperationFilter,
       page: PageRequest
     ) => Effect.Effect<Page<StoredOperation>, StorageError>
     /** The unfinished operations of a branch, oldest first. */
@@ -129,10 +134,10 @@ export class OperationStore extends Context.Service<
           Effect.asVoid(
             whereHeld(id, lease, (held) => new StoredOperation({ ...held, lease_owner: null, lease_until: null }))
           ),
-        list: (project, branch, page) =>
+        list: (project, filter, page) =>
           Effect.map(operations.all, (rows) =>
             pageOfAll(
-              rows.filter((row) => row.project_id === project && (branch === null || row.branch_id === branch)),
+              rows.filter((row) => row.project_id === project && fits(row, filter)),
               page
             )
           ),

@@ -14,6 +14,7 @@ import type { Project } from "../projects/Project.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { Initiator, mayMove, type OperationAction, type OperationStatus, StoredOperation } from "./Operation.ts"
+import { type OperationFilter, withinScope } from "./OperationFilter.ts"
 import { OperationStore } from "./OperationStore.ts"
 
 export interface Work {
@@ -29,10 +30,11 @@ export interface Work {
 export class Operations extends Context.Service<
   Operations,
   {
-    /** The project's operations, newest first; a branch key sees those of its branch. */
+    /** The project's operations that fit the filter, newest first; a branch key sees those of its branch. */
     readonly list: (
       caller: AnyCaller,
       project: Pick<Project, "id">,
+      filter: OperationFilter,
       page: PageRequest
     ) => Effect.Effect<Page<StoredOperation>, StorageError>
     /** Records work to do, within the running transaction. */
@@ -61,9 +63,10 @@ export class Operations extends Context.Service<
           data: eventData(operation)
         })
 
-      const list: Operations["Service"]["list"] = Effect.fn("Operations.list")((caller, { id }, page) =>
-        store.list(id, branchScopeOf(caller), page)
-      )
+      const list: Operations["Service"]["list"] = Effect.fn("Operations.list")((caller, { id }, filter, page) => {
+        const wanted = withinScope(filter, branchScopeOf(caller))
+        return wanted === null ? Effect.succeed({ items: [], next_cursor: null }) : store.list(id, wanted, page)
+      })
 
       const schedule = Effect.fn("Operations.schedule")(function* (work: Work) {
         const now = yield* DateTime.now

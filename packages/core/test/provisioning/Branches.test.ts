@@ -285,7 +285,7 @@ describe("Deleting a branch", () => {
       assert.isAbove(ofKey, deletion, "a stream of the key gets the event before it ends")
       assert.isAbove(ofBranch, deletion)
       yield* settle
-      const { items } = yield* operations.list(project.id, made.branch.id, { limit: 10, after: null })
+      const { items } = yield* operations.list(project.id, { branch_id: made.branch.id }, { limit: 10, after: null })
       assert.isTrue(items.some(({ action, status }) => action === "delete_timeline" && status === "finished"))
     }).pipe(Effect.provide(Core))
   )

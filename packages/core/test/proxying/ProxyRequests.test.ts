@@ -36,7 +36,7 @@ const now = ({ endpoint }: Asleep) =>
   Effect.flatMap(EndpointStore, (store) => Effect.map(store.findAnywhere(endpoint.id), Option.getOrThrow))
 const operationsOf = ({ project }: Asleep) =>
   Effect.flatMap(OperationStore, (store) =>
-    Effect.map(store.list(project.id, null, { limit: 1000, after: null }), ({ items }) => items)
+    Effect.map(store.list(project.id, {}, { limit: 1000, after: null }), ({ items }) => items)
   )
 const unfinished = ({ branch }: Asleep) => Effect.flatMap(OperationStore, (store) => store.unfinished(branch.id))
 

@@ -41,7 +41,7 @@ describe("A branch that expires", () => {
       assert.strictEqual(yield* reconciler.endExpired, 0)
       assert.strictEqual(key.scope.type, "branch")
       const listed = yield* Effect.flatMap(OperationStore, (it) =>
-        it.list(project.id, branch.id, { limit: 9, after: null })
+        it.list(project.id, { branch_id: branch.id }, { limit: 9, after: null })
       )
       assert.strictEqual(listed.items.find(({ action }) => action === "delete_timeline")?.initiator.type, "system")
     }).pipe(Effect.provide(Core))

@@ -29,7 +29,7 @@ const created = Effect.fnUntraced(function* (email: string) {
 })
 
 const operationsOf = (project: Effect.Success<ReturnType<typeof created>>["project"]) =>
-  Effect.flatMap(OperationStore, (store) => Effect.map(store.list(project.id, null, firstPage), ({ items }) => items))
+  Effect.flatMap(OperationStore, (store) => Effect.map(store.list(project.id, {}, firstPage), ({ items }) => items))
 
 /** The story of a world: its log, ids and instants included. */
 const story = Effect.gen(function* () {

@@ -74,7 +74,7 @@ export const endedRecordStoreContract = contract<Stores>("EndedRecordStore", (it
       const open = anOperation(project.id, null, { started_at: at(0), status: "running" })
       for (const operation of [...made, open]) yield* store.insert(operation)
       assert.strictEqual(yield* purgeAll(20), 1)
-      const left = (yield* store.list(project.id, null, { limit: 10, after: null })).items.map(({ id }) => id)
+      const left = (yield* store.list(project.id, {}, { limit: 10, after: null })).items.map(({ id }) => id)
       assert.sameMembers(left, [open.id, ...made.slice(1).map(({ id }) => id)])
       assert.strictEqual(yield* purgeAll(1_000), 1)
       assert.isTrue(Option.isSome(yield* store.find(open.id)))

@@ -3,9 +3,10 @@
  * fresh.
  */
 import { Deferred, Effect, Fiber, Option } from "effect"
-import type { BranchId } from "../../src/Ids.ts"
+import { type BranchId, EndpointId } from "../../src/Ids.ts"
 import type { ClaimLimits } from "../../src/operations/nextClaim.ts"
 import { type OperationStatus, StoredOperation } from "../../src/operations/Operation.ts"
+import type { OperationFilter } from "../../src/operations/OperationFilter.ts"
 import { type Lease, OperationStore } from "../../src/operations/OperationStore.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
@@ -230,11 +231,51 @@ export const operationStoreContract = contract<OperationStore | Transaction>("Op
       const a = yield* inserted(branch, { project_id, status: "finished" })
       const b = yield* inserted(null, { project_id, status: "skipped" })
       const c = yield* inserted(branch, { project_id, status: "error" })
-      const first = yield* store.list(project_id, null, { limit: 2, after: null })
+      const first = yield* store.list(project_id, {}, { limit: 2, after: null })
       assert.deepStrictEqual(first.items, [c, b])
       assert.isNotNull(first.next_cursor)
-      assert.deepStrictEqual((yield* store.list(project_id, null, { limit: 2, after: b.id })).items, [a])
-      assert.deepStrictEqual((yield* store.list(project_id, branch, { limit: 2, after: null })).items, [c, a])
+      assert.deepStrictEqual((yield* store.list(project_id, {}, { limit: 2, after: b.id })).items, [a])
+      assert.deepStrictEqual((yield* store.list(project_id, { branch_id: branch }, { limit: 2, after: null })).items, [
+        c,
+        a
+      ])
+    }))
+
+  it("a list has the operations that fit every member of the filter, and its pages join without a gap", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const [project_id, branch, endpoint_id] = [aProjectId(), aBranchId(), EndpointId.make("ep-filtered")]
+      const [start, create] = [{ action: "start_compute", endpoint_id } as const, { action: "create_branch" } as const]
+      const made = yield* Effect.forEach(
+        [
+          { branch, ...create, status: "finished" },
+          { branch, ...start, status: "failed" },
+          { branch: aBranchId(), ...start, status: "failed" },
+          { branch: null, ...create, status: "failed" },
+          { branch, ...start, status: "finished" },
+          { branch, ...start, status: "failed" }
+        ] as const,
+        ({ branch: of, ...rest }) => inserted(of, { project_id, ...rest })
+      )
+      yield* inserted(branch, { ...start, status: "failed" })
+      const listed = (filter: OperationFilter, limit = 10, after: string | null = null) =>
+        Effect.map(store.list(project_id, filter, { limit, after }), ({ items, next_cursor }) => [
+          items.map((item) => made.findIndex(({ id }) => id === item.id)),
+          next_cursor !== null
+        ])
+      assert.deepStrictEqual(yield* listed({}), [[5, 4, 3, 2, 1, 0], false])
+      assert.deepStrictEqual(yield* listed({ status: "failed" }), [[5, 3, 2, 1], false])
+      assert.deepStrictEqual(yield* listed({ action: "create_branch" }), [[3, 0], false])
+      assert.deepStrictEqual(yield* listed({ branch_id: branch }), [[5, 4, 1, 0], false])
+      assert.deepStrictEqual(yield* listed({ endpoint_id }), [[5, 4, 2, 1], false])
+      const all = { status: "failed", action: "start_compute", branch_id: branch, endpoint_id } as const
+      assert.deepStrictEqual(yield* listed(all), [[5, 1], false])
+      assert.deepStrictEqual(yield* listed({ ...all, branch_id: aBranchId() }), [[], false])
+      // A page is full of what fits, and says that there are more only if one of those that follow fits.
+      assert.deepStrictEqual(yield* listed({ status: "failed" }, 3), [[5, 3, 2], true])
+      assert.deepStrictEqual(yield* listed({ status: "failed" }, 3, made[2]?.id), [[1], false])
+      assert.deepStrictEqual(yield* listed({ status: "failed" }, 4), [[5, 3, 2, 1], false])
+      assert.deepStrictEqual(yield* listed({ action: "create_branch" }, 3, made[2]?.id), [[0], false])
     }))
 
   it("transactions that lock an operation run one after another, and a rollback undoes their writes", () =>

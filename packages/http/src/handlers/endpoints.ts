@@ -75,7 +75,8 @@ export const OperationsHandlers = HttpApiBuilder.group(
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* pageOf(query)
-        const { items, next_cursor } = yield* problems(operations.list(yield* Principal, yield* Target.project, page))
+        const listed = operations.list(yield* Principal, yield* Target.project, query, page)
+        const { items, next_cursor } = yield* problems(listed)
         return { operations: operationRecords(items), pagination: { next_cursor } }
       }),
       get: Effect.fnUntraced(function* ({ query: { wait } }) {

@@ -220,10 +220,14 @@ export const makeWorld = Effect.fnUntraced(function* ({ disabled = false }: { re
         const record = yield* root
         if (on !== "main") return yield* branchOf(record.org_id, record, on)
         const [endpoint] = yield* endpoints.ofBranch(record.default_branch_id)
-        const { items } = yield* operations.list(record.id, record.default_branch_id, {
-          limit: 1,
-          after: null
-        })
+        const { items } = yield* operations.list(
+          record.id,
+          { branch_id: record.default_branch_id },
+          {
+            limit: 1,
+            after: null
+          }
+        )
         return {
           project_id: record.id,
           branch_id: record.default_branch_id,

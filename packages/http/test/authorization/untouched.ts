@@ -39,7 +39,7 @@ export const changesOf = Effect.fnUntraced(function* ({ made, org }: World) {
     note(listed.items.length !== known.length, `${record.id} has other branches`)
     const reached = yield* endpoints.list(record.id, null, all)
     note(reached.items.length !== known.length, `${record.id} has other endpoints`)
-    const worked = yield* operations.list(record.id, null, all)
+    const worked = yield* operations.list(record.id, {}, all)
     note(worked.items.length !== known.length, `${record.id} has other operations`)
     note((yield* allowlist.all(record.id)).length !== 1, `${record.id} has another allowlist`)
   }

@@ -91,6 +91,65 @@ layer(memoryApi(), { excludeTestServices: true })("operations", (it) => {
     })
   )
 
+  it.effect("GET operations has only those that fit its filters, page by page", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const { endpoint, path } = place
+      yield* settled(who, yield* who.call("POST", `${path}/endpoints/${endpoint}/start`))
+      yield* settled(who, yield* who.call("POST", `${path}/endpoints/${endpoint}/suspend`))
+      yield* settled(who, yield* who.call("POST", `${path}/endpoints/${endpoint}/start`))
+      const { branch: child } = yield* branch(who, place)
+      const listed = (query: string) => who.call("GET", `${path}/operations?${query}`)
+      const actions = (query: string) =>
+        Effect.map(listed(query), ({ body }) => body.operations.map((it: { action: string }) => it.action))
+      const starts = ["start_compute", "start_compute"]
+      assert.deepStrictEqual(yield* actions("action=start_compute"), starts)
+      assert.deepStrictEqual(yield* actions(`branch_id=${child.id}`), ["create_branch"])
+      assert.deepStrictEqual(yield* actions(`endpoint_id=${endpoint}&status=finished&action=start_compute`), starts)
+      assert.deepStrictEqual(yield* actions(`branch_id=${child.id}&action=start_compute`), [])
+      assert.deepStrictEqual(yield* actions("status=failed"), [])
+      const first = yield* listed("action=start_compute&limit=1")
+      const cursor = first.body.pagination.next_cursor
+      const second = yield* listed(`action=start_compute&limit=1&cursor=${cursor}`)
+      assert.deepStrictEqual(
+        [...first.body.operations, ...second.body.operations],
+        (yield* listed("action=start_compute")).body.operations
+      )
+      assert.isNull(second.body.pagination.next_cursor, "the other operations do not fit")
+      for (const query of ["status=over", "action=start", "status=", "branch_id=", "status=failed&status=error"])
+        refused(yield* listed(query), 422, "invalid_request")
+    })
+  )
+
+  it.effect("GET operations of a foreign, unknown or impossible branch or endpoint, 200: the same empty list", () =>
+    Effect.gen(function* () {
+      const [who, other] = [yield* founder(), yield* founder()]
+      const [mine, theirs] = [yield* project(who), yield* project(other)]
+      const empty = { operations: [], pagination: { next_cursor: null } }
+      for (const id of [theirs.main, `br-${"0".repeat(26)}`, "x", "%00", "%ED%A0%80"])
+        assert.deepStrictEqual((yield* who.call("GET", `${mine.path}/operations?branch_id=${id}`)).body, empty, id)
+      for (const id of [theirs.endpoint, `ep-${"0".repeat(26)}`, "x", "%00"])
+        assert.deepStrictEqual((yield* who.call("GET", `${mine.path}/operations?endpoint_id=${id}`)).body, empty, id)
+    })
+  )
+
+  it.effect("a branch key that filters by another branch of its project gets an empty list", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const place = yield* project(who)
+      const { branch: child } = yield* branch(who, place, { endpoint: true })
+      const narrow = yield* key(who, { scope: `branch:${child.id}` })
+      const listed = (query: string) => narrow.call("GET", `${place.path}/operations?${query}`)
+      assert.isNotEmpty((yield* who.call("GET", `${place.path}/operations?branch_id=${place.main}`)).body.operations)
+      assert.deepStrictEqual((yield* listed(`branch_id=${place.main}`)).body.operations, [])
+      assert.deepStrictEqual((yield* listed(`endpoint_id=${place.endpoint}`)).body.operations, [])
+      const own = yield* listed(`branch_id=${child.id}`)
+      assert.isNotEmpty(own.body.operations)
+      assert.deepStrictEqual((yield* listed("status=finished")).body.operations, own.body.operations)
+    })
+  )
+
   it.effect("POST operations/{id}/cancel, 409: an operation that has ended, and a deletion", () =>
     Effect.gen(function* () {
       const who = yield* founder()

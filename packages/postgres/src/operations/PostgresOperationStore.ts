@@ -68,18 +68,21 @@ const make = Effect.gen(function* () {
           [operation, worker, fence]
         )
       ),
-    list: (project, branch, page) =>
-      Effect.map(
+    list: (project, { action, branch_id, endpoint_id, status }, page) => {
+      const wanted = Object.entries({ action, branch_id, endpoint_id, status }).filter(([, it]) => it !== undefined)
+      return Effect.map(
         operations.all(
           "OperationStore.list",
-          // Operations are kept for weeks, so those of one branch have their own index.
+          // Operations are kept for weeks, so those of one branch have their own index. The other members have none: the
+          // rows of the project, or of the branch, are read in order until the page is full.
           `select * from operation
-           where project_id = $1 and id < $2 ${branch === null ? "" : "and branch_id = $4"}
+           where project_id = $1 and id < $2 ${wanted.map(([column], n) => `and ${column} = $${n + 4}`).join(" ")}
            order by id desc limit $3`,
-          [project, olderThan(page), page.limit + 1, ...(branch === null ? [] : [branch])]
+          [project, olderThan(page), page.limit + 1, ...wanted.map(([, it]) => it)]
         ),
         (rows) => pageOf(rows, page)
-      ),
+      )
+    },
     unfinished: (branch) =>
       operations.all(
         "OperationStore.unfinished",

@@ -85,8 +85,9 @@ const lists = Effect.gen(function* () {
         projects.list(org, null, page("ProjectStore.list")),
         branches.list(project, null, page("BranchStore.list")),
         endpoints.list(project, null, page("EndpointStore.list")),
-        operations.list(project, null, page("OperationStore.list")),
-        operations.list(project, branch, page("OperationStore.list"))
+        operations.list(project, {}, page("OperationStore.list")),
+        operations.list(project, { branch_id: branch }, page("OperationStore.list")),
+        operations.list(project, { status: "finished", action: "create_branch" }, page("OperationStore.list"))
       ],
       { concurrency: 1 }
     )
@@ -145,7 +146,7 @@ layer(testDatabase, { excludeTestServices: true, timeout: "60 seconds" })("Pages
         for (const page of [...start, ...end]) assert.lengthOf(page.items, 10)
       }).pipe(Effect.provide(PostgresStorage.layer.pipe(Layer.provide(recording))))
       const statements = asked.filter(({ operation }) => Schema.is(Schema.Literals(Object.keys(prefixes)))(operation))
-      assert.lengthOf(statements, 24)
+      assert.lengthOf(statements, 26)
       for (const [n, { operation, params, text }] of statements.entries()) {
         const plan = database.transaction(
           Effect.gen(function* () {

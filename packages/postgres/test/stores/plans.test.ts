@@ -13,6 +13,7 @@ import {
   BranchId,
   BranchStore,
   CredentialStore,
+  EndpointId,
   EventLog,
   InvitationStore,
   noEvent,
@@ -117,8 +118,12 @@ const asks = Effect.gen(function* () {
   yield* (yield* BranchStore).expired(at(0), 10)
   const operations = yield* OperationStore
   yield* operations.claim({ ...aClaim("roles"), worker: "w", now: at(0), lease_until: at(1) })
-  yield* operations.list(project, null, page)
-  yield* operations.list(project, branch, page)
+  const [status, endpoint_id] = ["failed" as const, EndpointId.make("e7")]
+  yield* operations.list(project, {}, page)
+  yield* operations.list(project, { branch_id: branch }, page)
+  yield* operations.list(project, { status }, page)
+  yield* operations.list(project, { action: "start_compute", endpoint_id }, page)
+  yield* operations.list(project, { status, action: "start_compute", branch_id: branch, endpoint_id }, page)
   yield* operations.unfinished(branch)
   yield* log.tail(rows - 10, 100)
   yield* log.headOf(eventOrg)
