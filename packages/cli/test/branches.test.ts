@@ -162,6 +162,42 @@ describe("operation", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("operation list filters by status, action, branch and endpoint, by names too", () =>
+    Effect.gen(function* () {
+      const { json, shop } = yield* onShop
+      const preview = yield* json(["branch", "create", "preview", "--wait"])
+      yield* shop(["endpoint", "start", "--branch", "preview", "--wait"])
+      yield* shop(["endpoint", "start", "--wait"])
+      const actions = (args: ReadonlyArray<string>) =>
+        Effect.map(json(["operation", "list", ...args]), ({ operations }) =>
+          operations.map((it: { readonly action: string }) => it.action)
+        )
+      const ofPreview = ["start_compute", "create_branch"]
+      assert.deepStrictEqual(yield* actions(["--branch", "preview"]), ofPreview)
+      assert.deepStrictEqual(yield* actions(["-b", preview.branch.id, "--action", "create_branch"]), ["create_branch"])
+      assert.deepStrictEqual(yield* actions(["--endpoint", "preview"]), ofPreview)
+      assert.deepStrictEqual(yield* actions(["--endpoint", preview.endpoint.id]), ofPreview)
+      const starts = ["start_compute", "start_compute"]
+      assert.deepStrictEqual(yield* actions(["--action", "start_compute", "--status", "finished"]), starts)
+      assert.deepStrictEqual(yield* actions(["--status", "failed"]), [])
+      const none = yield* shop(["operation", "list", "--status", "failed"])
+      assert.deepStrictEqual([none.code, none.stderr], [0, "No operation matches.\n"])
+      const part = ["operation", "list", "--action", "start_compute", "--limit", "1"]
+      const first = yield* json(part)
+      const second = yield* json([...part, "--cursor", first.pagination.next_cursor])
+      assert.notStrictEqual(second.operations[0].id, first.operations[0].id)
+      assert.isNull(second.pagination.next_cursor)
+      assert.strictEqual((yield* shop(["operation", "list", "--branch", "previw"])).code, 1)
+      for (const wrong of [
+        ["--status", "over"],
+        ["--action", "start"]
+      ]) {
+        const refused = yield* shop(["operation", "list", ...wrong])
+        assert.deepStrictEqual([refused.code, refused.stdout], [2, ""])
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("operation get and watch print the operation, and a malformed id exits with 2", () =>
     Effect.gen(function* () {
       const { json, shop } = yield* onShop

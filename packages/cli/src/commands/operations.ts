@@ -1,12 +1,14 @@
 /** `narthex operation list|get|watch|cancel`: work on a project that takes time. */
-import { type OperationId, type ProjectId, parseOperationId } from "@narthex/api"
-import { Effect } from "effect"
-import { Argument, Command } from "effect/cli"
+import { OperationAction, type OperationId, OperationStatus, type ProjectId, parseOperationId } from "@narthex/api"
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, isRecord, withBody } from "../connection/answers.ts"
 import { type AuthenticatedApi, Connection } from "../connection/Connection.ts"
 import { follow, timeoutFlag, waitFlags, watch } from "../following/follow.ts"
 import { confirm } from "../input/confirm.ts"
-import { given, partFlags, projectFlag, yesFlag } from "../input/flags.ts"
+import { given, onlyBranchFlag, onlyEndpointFlag, partFlags, projectFlag, yesFlag } from "../input/flags.ts"
+import { branchNamed } from "../names/branches.ts"
+import { endpointNamed } from "../names/endpoints.ts"
 import { chooseProject } from "../names/projects.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
@@ -21,28 +23,59 @@ const operationArgument = Argument.String("operation_id").pipe(
   )
 )
 
-const list = Command.make("list", { project: projectFlag, ...partFlags(100) }, ({ cursor, limit, project }) =>
-  reporting(
-    Effect.gen(function* () {
-      const output = yield* Output
-      const api = yield* (yield* Connection).authenticated
-      const asked = Effect.gen(function* () {
-        const { id } = yield* chooseProject(api, project)
-        return yield* everyPage(
-          "operations",
-          (query) => api.client.api.operations.list({ params: { project_id: id }, query, ...withBody }),
-          { limit, ...given("cursor", cursor) }
-        )
+/** Only operations that fit all that are given. The branch has no default: without it the list is the project's. */
+const filterFlags = {
+  status: Flag.Literals("status", OperationStatus.literals).pipe(
+    Flag.withDescription("Only operations in this status"),
+    Flag.optional
+  ),
+  action: Flag.Literals("action", OperationAction.literals).pipe(
+    Flag.withDescription("Only operations that do this"),
+    Flag.optional
+  ),
+  branch: onlyBranchFlag,
+  endpoint: onlyEndpointFlag
+}
+
+const list = Command.make(
+  "list",
+  { project: projectFlag, ...filterFlags, ...partFlags(100) },
+  ({ action, branch, cursor, endpoint, limit, project, status }) =>
+    reporting(
+      Effect.gen(function* () {
+        const output = yield* Output
+        const api = yield* (yield* Connection).authenticated
+        const asked = Effect.gen(function* () {
+          const { id } = yield* chooseProject(api, project)
+          const filter = {
+            ...given("status", status),
+            ...given("action", action),
+            ...(Option.isSome(branch) ? { branch_id: yield* branchNamed(api, id, { name: branch.value }) } : {}),
+            ...(Option.isSome(endpoint) ? { endpoint_id: yield* endpointNamed(api, id, endpoint.value) } : {})
+          }
+          return yield* everyPage(
+            "operations",
+            (page) =>
+              api.client.api.operations.list({
+                params: { project_id: id },
+                query: { ...filter, ...page },
+                ...withBody
+              }),
+            { limit, ...given("cursor", cursor) }
+          )
+        })
+        const { body, value } = yield* output.waiting("Listing operations", asked)
+        const filtered = [action, branch, endpoint, status].some(Option.isSome)
+        const empty = filtered ? "No operation matches." : "There are no operations."
+        yield* output.answer({ body, table: operationRows(value), empty })
+        yield* noteMore(body)
       })
-      const { body, value } = yield* output.waiting("Listing operations", asked)
-      yield* output.answer({ body, table: operationRows(value), empty: "There are no operations." })
-      yield* noteMore(body)
-    })
-  )
+    )
 ).pipe(
   Command.withDescription("List the operations of a project, newest first"),
   Command.withExamples([
     { command: "narthex operation list --project shop" },
+    { command: "narthex operation list --status failed --branch preview" },
     { command: "narthex operation list --limit 5 -o json | jq -r '.operations[].status'" }
   ])
 )

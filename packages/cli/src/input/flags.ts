@@ -60,6 +60,21 @@ export const branchFlag = Flag.String("branch").pipe(
   Flag.optional
 )
 
+/** `--branch <name or id>` of a list; left out: every branch. */
+export const onlyBranchFlag = Flag.String("branch").pipe(
+  Flag.withAlias("b"),
+  Flag.withMetavar("branch"),
+  Flag.withDescription("Only of this branch, by its name or id; a deleted branch by its id"),
+  Flag.optional
+)
+
+/** `--endpoint <id, host or branch>` of a list; left out: every endpoint. */
+export const onlyEndpointFlag = Flag.String("endpoint").pipe(
+  Flag.withMetavar("endpoint"),
+  Flag.withDescription("Only of this endpoint: its id or host, or the name of the branch that has only this one"),
+  Flag.optional
+)
+
 export const projectArgument = Argument.String("project").pipe(
   Argument.withDescription("The name or id of the project")
 )

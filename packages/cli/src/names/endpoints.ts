@@ -41,7 +41,7 @@ export const chooseEndpoint = Effect.fn("chooseEndpoint")(function* (
 })
 
 /** The id of the endpoint with this id or host, or of the only one of the branch with this name. */
-const endpointNamed = Effect.fnUntraced(function* (
+export const endpointNamed = Effect.fnUntraced(function* (
   api: AuthenticatedApi,
   project_id: ProjectId,
   name: string
