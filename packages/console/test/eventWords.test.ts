@@ -3,11 +3,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Envelope, OperationAction, OperationStatus } from "@narthex/api"
 import { Schema } from "effect"
 import {
+  actionChoices,
   type Names,
   noNames,
   plain,
   sentenceOf,
   sentenceOfEvent,
+  statusChoices,
   tookWords,
   type Work
 } from "../src/views/eventWords.ts"
@@ -58,6 +60,15 @@ describe("words of events", () => {
     // `failed` and `error` read alike; the error itself says what happened.
     const different = OperationAction.literals.length * (OperationStatus.literals.length - 1)
     assert.strictEqual(new Set(sentences).size, different)
+  })
+
+  it("every action and status is a choice of its own, in words", () => {
+    assert.sameMembers(Object.keys(actionChoices), [...OperationAction.literals])
+    assert.sameMembers(Object.keys(statusChoices), [...OperationStatus.literals])
+    for (const choices of [Object.values(actionChoices), Object.values(statusChoices)]) {
+      assert.lengthOf(new Set(choices), choices.length)
+      for (const choice of choices) assert.notInclude(choice, "_")
+    }
   })
 
   it("a branch is named with its origin, and a page of several projects names the project", () => {

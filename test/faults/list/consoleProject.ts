@@ -72,6 +72,12 @@ export const consoleProject: ReadonlyArray<FaultsOfFile> = [
     tests: endpoints,
     faults: [
       {
+        id: "console-operations-live",
+        find: "page={at(null)} regions",
+        put: "page={here} regions",
+        why: "Live updates of a filtered page keep the filter."
+      },
+      {
         id: "console-cancel",
         find: '(status === "scheduling" || status === "running") && !kept.has(action)',
         put: 'status === "scheduling" || status === "running"',

@@ -47,4 +47,5 @@ export const noticeIn = (query: URLSearchParams): string | undefined => {
   return isNotice(name) ? notices[name] : undefined
 }
 
-export const withNotice = (path: string, notice: Notice): string => `${path}?done=${notice}`
+export const withNotice = (path: string, notice: Notice): string =>
+  `${path}${path.includes("?") ? "&" : "?"}done=${notice}`

@@ -1,22 +1,45 @@
 /** The operations of a project, and the form that cancels one. */
-import { parseOperationId } from "@narthex/api"
-import { Effect } from "effect"
+import { OperationAction, OperationStatus, parseBranchId, parseOperationId } from "@narthex/api"
+import { Effect, Option, Schema } from "effect"
 import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { done, inProject, type ProjectVisit, propsOf, type Refused, refusedNow, shown } from "../requests/inProject.ts"
 import { readBranches, readPeople } from "../requests/projectReads.ts"
+import type { OperationFilterShown } from "../views/project/OperationFilterForm.tsx"
 import { OperationsPage } from "../views/project/Operations.tsx"
+import { queryOf } from "../views/queryOf.ts"
 import { page } from "../web/answer.tsx"
 
 /** So many are on a page. */
 const limit = 50
 
+const statusOf = Schema.decodeUnknownOption(OperationStatus)
+const actionOf = Schema.decodeUnknownOption(OperationAction)
+
+/** The filter in the address, for the API. What the API would refuse is left out: the page shows the rest. */
+const filterIn = (query: URLSearchParams) => {
+  const [status, action] = [statusOf(query.get("status")), actionOf(query.get("action"))]
+  const branch_id = parseBranchId(query.get("branch") ?? "")
+  return {
+    ...(Option.isSome(status) ? { status: status.value } : {}),
+    ...(Option.isSome(action) ? { action: action.value } : {}),
+    ...(Option.isSome(branch_id) ? { branch_id: branch_id.value } : {})
+  }
+}
+
+/** The same for the form and the links of the page. */
+const shownOf = ({ action, branch_id, status }: ReturnType<typeof filterIn>) =>
+  ({ status: status ?? "", action: action ?? "", branch: branch_id ?? "" }) satisfies OperationFilterShown
+
 const operationsPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: Refused = shown) {
   const cursor = visit.query.get("cursor")
+  const filter = filterIn(visit.query)
   const { params } = visit
   const [{ operations, pagination }, branches] = yield* Effect.all(
     [
-      calling((api) => api.operations.list({ params, query: { limit, ...(cursor === null ? {} : { cursor }) } })),
+      calling((api) =>
+        api.operations.list({ params, query: { ...filter, limit, ...(cursor === null ? {} : { cursor }) } })
+      ),
       readBranches(visit)
     ],
     { concurrency: "unbounded" }
@@ -27,6 +50,7 @@ const operationsPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: 
       people={yield* readPeople(visit, operations)}
       operations={operations}
       branches={branches}
+      filter={shownOf(filter)}
       next_cursor={pagination.next_cursor}
       cursor={cursor}
     />,
@@ -38,7 +62,7 @@ const cancel = inProject((visit) =>
   Effect.gen(function* () {
     const operation_id = yield* idOrNotFound(parseOperationId(visit.param("operation_id")))
     return yield* calling((api) => api.operations.cancel({ params: { ...visit.params, operation_id } })).pipe(
-      Effect.as(done(`${visit.here}/operations`, "operation-cancelled")),
+      Effect.as(done(`${visit.here}/operations${queryOf(shownOf(filterIn(visit.query)))}`, "operation-cancelled")),
       Effect.catchIf(refusedNow, ({ detail, status }) => operationsPage(visit, { status, problem: detail }))
     )
   })

@@ -7,6 +7,7 @@ import { Pager } from "../components/Pager.tsx"
 import type { Frame } from "../shell/Frame.ts"
 import { Page } from "../shell/Page.tsx"
 import { Feed, type FeedItem } from "./Feed.tsx"
+import { queryOf } from "./queryOf.ts"
 
 export interface ActivityPageProps {
   readonly frame: Frame
@@ -22,15 +23,10 @@ export interface ActivityPageProps {
   readonly trimmed: boolean
 }
 
-const query = (fields: Readonly<Record<string, string>>) => {
-  const named = Object.entries(fields).filter(([, value]) => value !== "")
-  return named.length === 0 ? "" : `?${new URLSearchParams(Object.fromEntries(named))}`
-}
-
 export const ActivityPage = (props: ActivityPageProps) => {
   const { frame, items, newest, next_cursor, project, projects, trimmed } = props
   const path = `/orgs/${frame.organization.id}/activity`
-  const here = `${path}${query({ project })}`
+  const here = `${path}${queryOf({ project })}`
   return (
     <Page title="Activity" frame={frame} section="activity">
       <Card
@@ -71,7 +67,7 @@ export const ActivityPage = (props: ActivityPageProps) => {
         ) : (
           <Feed id="feed" items={items} />
         )}
-        <Pager next={next_cursor === null ? null : `${path}${query({ project, cursor: next_cursor })}`} />
+        <Pager next={next_cursor === null ? null : `${path}${queryOf({ project, cursor: next_cursor })}`} />
         {next_cursor === null && trimmed ? <p class="soft">Events before that are no longer kept.</p> : null}
       </Card>
     </Page>

@@ -95,6 +95,31 @@ const deeds: Readonly<Record<OperationAction, Deed>> = {
   delete_compute: { ...remove, what: ofBranch("an endpoint of ") }
 }
 
+/** What the actions are, for a choice among them. */
+export const actionChoices: Readonly<Record<OperationAction, string>> = {
+  create_timeline: "create the project",
+  create_branch: "create a branch",
+  delete_timeline: "delete a branch",
+  reset_branch: "reset a branch",
+  create_compute: "create an endpoint",
+  start_compute: "start a compute",
+  suspend_compute: "suspend a compute",
+  apply_config: "apply settings",
+  delete_compute: "delete an endpoint"
+}
+
+/** What the statuses are, for a choice among them. */
+export const statusChoices: Readonly<Record<OperationStatus, string>> = {
+  scheduling: "waiting",
+  running: "running",
+  finished: "finished",
+  failed: "failed after retries",
+  error: "failed at once",
+  cancelling: "being cancelled",
+  cancelled: "cancelled",
+  skipped: "skipped"
+}
+
 const unknownDeed = (action: string): Deed => ({
   will: spaced(action),
   doing: `performing “${spaced(action)}” for`,

@@ -1,6 +1,7 @@
 /** Endpoints and operations of a project. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
+import { ApiDouble } from "../support/ApiDouble.ts"
 import { fieldIn } from "../support/Browser.ts"
 import { layerTestConsole } from "../support/Console.ts"
 import { withProject } from "../support/projectVisit.ts"
@@ -80,6 +81,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("endpoints", (it) => {
 
 layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
   const running = { id: "0198f3d2-7c1a-7b44-9c55-000000000002", action: "create_branch", status: "running" }
+  const said = (text: string) => text.replaceAll(/<[^>]+>/g, "")
   const promised = { id: "0198f3d2-7c1a-7b44-9c55-000000000003", action: "delete_timeline", status: "running" }
 
   it.effect("are sentences with their state and duration, and what can be cancelled has a button", () =>
@@ -87,10 +89,73 @@ layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
       const { open, project } = yield* withProject("operations@example.com")
       project.operations.unshift(running, promised)
       const { text } = yield* open("/operations")
-      assert.match(text.replaceAll(/<[^>]+>/g, ""), /ada@example\.com is creating branch main/)
+      assert.match(said(text), /ada@example\.com is creating branch main/)
       assert.match(text, /1\.2 s/)
       assert.include(text, `${running.id}/cancel`)
       assert.notInclude(text, `${promised.id}/cancel`)
+    })
+  )
+
+  it.effect("are filtered by a form whose choices stay in the address, its pages and its live updates", () =>
+    Effect.gen(function* () {
+      const { here, open, project } = yield* withProject("filters@example.com")
+      const { last } = yield* ApiDouble
+      const failed = { ...running, status: "failed", error: "The machine is full." }
+      project.operations.unshift(promised, failed)
+      const asked = () =>
+        new URL(last("GET", `/v1/projects/${project.id}/operations`)?.url ?? "", "http://api").searchParams
+      assert.isFalse(asked().has("status"))
+      const all = yield* open("/operations?status=&action=&branch=")
+      assert.deepStrictEqual([...asked().keys()], ["limit"])
+      assert.match(said(all.text), /is deleting branch main/)
+      assert.notInclude(all.text, "Show all")
+      const query = `status=failed&action=create_branch&branch=${project.branch_id}`
+      const { text } = yield* open(`/operations?${query}`)
+      const { action, branch_id, status } = Object.fromEntries(asked())
+      assert.deepStrictEqual([status, action, branch_id], ["failed", "create_branch", project.branch_id])
+      assert.include(text, "The machine is full.")
+      assert.notMatch(said(text), /is deleting/)
+      for (const value of ["failed", "create_branch", project.branch_id])
+        assert.match(text, new RegExp(`<option value="${value}" selected>`))
+      assert.include(text, `page="${here}/operations?${query.replaceAll("&", "&amp;")}"`)
+      assert.include(text, `<a href="${here}/operations">Show all</a>`)
+    })
+  )
+
+  it.effect("that no filter matches say so, and a filter that the API does not know is left out", () =>
+    Effect.gen(function* () {
+      const { here, open } = yield* withProject("nothing-matches@example.com")
+      const none = yield* open("/operations?status=cancelled")
+      assert.match(none.text, /No operation matches[\s\S]*Show all operations/)
+      assert.notInclude(none.text, "Nothing has happened")
+      const gone = `br-${"0".repeat(26)}`
+      const deleted = yield* open(`/operations?branch=${gone}`)
+      assert.match(deleted.text, new RegExp(`<option value="${gone}" selected>br-…000000`))
+      assert.include(deleted.text, "No operation matches")
+      const unknown = yield* open("/operations?status=over&action=toString&branch=..%2F..&cursor=")
+      assert.strictEqual(unknown.status, 200)
+      assert.match(unknown.text, /created project/)
+      assert.include(unknown.text, `action="${here}/operations"`)
+    })
+  )
+
+  it.effect("a cancellation and its refusal keep the filter", () =>
+    Effect.gen(function* () {
+      const { here, open, post, project } = yield* withProject("cancels-filtered@example.com")
+      project.operations.unshift(running, promised)
+      const page = yield* open("/operations?action=create_branch&status=running")
+      const action = `/operations/${running.id}/cancel?status=running&action=create_branch`
+      assert.include(page.text, `action="${here}${action.replaceAll("&", "&amp;")}"`)
+      const cancelled = yield* post(action, {})
+      assert.strictEqual(
+        cancelled.headers.get("location"),
+        `${here}/operations?status=running&action=create_branch&done=operation-cancelled`
+      )
+      const late = yield* post(action, {})
+      assert.strictEqual(late.status, 409)
+      assert.match(said(late.text), /No operation matches/)
+      assert.notMatch(said(late.text), /is deleting/)
+      assert.match(late.text, /<option value="create_branch" selected>/)
     })
   )
 

@@ -95,6 +95,14 @@ const creations = (project: StoredProject, { given, method, rest }: ProjectCall)
   return undefined
 }
 
+/** The project's operations that fit the filters of the query. */
+export const listedOperations = (project: StoredProject, query: URLSearchParams) =>
+  project.operations
+    .map((it) => operationView(project, it))
+    .filter((it) =>
+      (["status", "action", "branch_id"] as const).every((name) => (query.get(name) ?? it[name]) === it[name])
+    )
+
 const ofBranch = (project: StoredProject, { given, method, rest }: ProjectCall): Answered | Refused | undefined => {
   const [, id, verb = ""] = /^\/branches\/([^/]+)(\/reset|\/set-default)?$/.exec(rest) ?? []
   const main = id === project.branch_id

@@ -9,7 +9,7 @@ import type { DoubleState, Held } from "./DoubleState.ts"
 import { credentialCalls } from "./doubleCredentials.ts"
 import { ownInvitations } from "./doubleInvitations.ts"
 import { peopleCalls, permissionsOf } from "./doublePeople.ts"
-import { projectCalls } from "./doubleProject.ts"
+import { listedOperations, projectCalls } from "./doubleProject.ts"
 import * as view from "./doubleViews.ts"
 
 interface Call {
@@ -235,7 +235,7 @@ const inProject = (
       state.projects.delete(project.id)
       return ok({ operations: [] }, 202)
     case "GET /operations":
-      return ok({ operations: project.operations.map((it) => view.operationView(project, it)), pagination })
+      return ok({ operations: listedOperations(project, url.searchParams), pagination })
     case "GET /ip-allow":
       return ok(view.allowlistView(project, person))
     case "DELETE /ip-allow":

@@ -7,7 +7,9 @@ import { Table } from "../../components/Table.tsx"
 import { Ago } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
 import { sentenceOf } from "../eventWords.ts"
+import { queryOf } from "../queryOf.ts"
 import { type BranchShown, type OperationShown, words } from "../records.ts"
+import { isFiltered, OperationFilterForm, type OperationFilterShown } from "./OperationFilterForm.tsx"
 import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
 import { duration, namesIn, Said } from "./Said.tsx"
 
@@ -16,6 +18,7 @@ export interface OperationsPageProps extends ProjectPageProps {
   /** The names of the people who began them, by their ids. */
   readonly people: ReadonlyMap<string, string>
   readonly branches: ReadonlyArray<BranchShown>
+  readonly filter: OperationFilterShown
   readonly next_cursor: string | null
   /** The cursor of the page itself; `null`: the newest. */
   readonly cursor: string | null
@@ -32,11 +35,11 @@ const statusWord = (status: string): string =>
   status === "scheduling" ? "waiting" : status === "error" ? "failed" : words(status)
 
 export const OperationsPage = (props: OperationsPageProps) => {
-  const { branches, cursor, frame, next_cursor, operations, people, project } = props
+  const { branches, cursor, filter, frame, next_cursor, operations, people, project } = props
   const here = `${pathOf(props)}/operations`
   const names = namesIn(project, branches, people)
   const change = mayChange(frame)
-  const page = cursor === null ? here : `${here}?cursor=${encodeURIComponent(cursor)}`
+  const at = (cursor: string | null) => `${here}${queryOf({ ...filter, cursor: cursor ?? "" })}`
   return (
     <Page
       {...inSection(props, "operations")}
@@ -45,11 +48,12 @@ export const OperationsPage = (props: OperationsPageProps) => {
         <span>
           Work that takes time: branches that are copied, computes that start and stop.{" "}
           {cursor === null ? (
-            <LiveRegion src={`/api/projects/${project.id}/events`} page={page} regions={["operations"]} />
+            <LiveRegion src={`/api/projects/${project.id}/events`} page={at(null)} regions={["operations"]} />
           ) : null}
         </span>
       }
     >
+      <OperationFilterForm here={here} filter={filter} branches={branches} />
       <div class="stack" id="operations">
         <Table
           label="Operations"
@@ -75,7 +79,7 @@ export const OperationsPage = (props: OperationsPageProps) => {
                 duration(operation),
                 <Ago at={operation.created_at} />,
                 change && mayBeCancelled(operation) ? (
-                  <form method="post" action={`${here}/${operation.id}/cancel`}>
+                  <form method="post" action={`${here}/${operation.id}/cancel${queryOf({ ...filter })}`}>
                     <button type="submit" id={`cancel-${operation.id}`}>
                       Cancel
                     </button>
@@ -87,16 +91,21 @@ export const OperationsPage = (props: OperationsPageProps) => {
             }
           })}
           empty={
-            <Empty title="No operations">
-              <p>Nothing has happened in this project yet.</p>
-            </Empty>
+            isFiltered(filter) ? (
+              <Empty title="No operation matches">
+                <p>
+                  <a href={here}>Show all operations</a>
+                </p>
+              </Empty>
+            ) : (
+              <Empty title="No operations">
+                <p>Nothing has happened in this project yet.</p>
+              </Empty>
+            )
           }
         />
       </div>
-      <Pager
-        next={next_cursor === null ? null : `${here}?cursor=${encodeURIComponent(next_cursor)}`}
-        previous={cursor === null ? null : here}
-      />
+      <Pager next={next_cursor === null ? null : at(next_cursor)} previous={cursor === null ? null : at(null)} />
     </Page>
   )
 }
