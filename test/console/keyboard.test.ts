@@ -205,6 +205,23 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await other.page.close()
   })
 
+  step("a region that changes gives the focus of a control that is gone to no other control", async () => {
+    await person.to(/^Endpoints/)
+    await person.press("Enter")
+    await person.heading("Endpoints")
+    const { name } = await person.to(/^(Start|Suspend) the .* of preview$/)
+    const other = new Keyboard(await context.newPage())
+    other.page.setDefaultTimeout(limit)
+    await other.page.goto(person.page.url())
+    await other.to(name)
+    await other.press("Enter")
+    await other.lands(/^The endpoint is/)
+    const opposite = name.replace(/^\w+/, (verb) => (verb === "Start" ? "Suspend" : "Start"))
+    await person.page.getByRole("button", { name: opposite }).waitFor()
+    assert.strictEqual(await person.page.evaluate(() => document.activeElement?.id), "endpoints")
+    await other.page.close()
+  })
+
   step("the answer to a question that the address keeps has the focus", async () => {
     await person.to("Allowlist")
     await person.press("Enter")

@@ -41,23 +41,32 @@ const inUse = (element) =>
   (element.querySelector(":modal, :popover-open") !== null ||
     (element.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")))
 
-/** Text by which a control is found again in newer markup. */
-const nameOf = (control) =>
-  [control.id, control.getAttribute("href"), control.getAttribute("aria-label"), control.textContent].join(" ")
+/** What a control does: two with the same answer are the same control of older and newer markup. */
+const identityOf = (control) =>
+  JSON.stringify([
+    control.id === "" ? (control.getAttribute("aria-label") ?? control.textContent) : `#${control.id}`,
+    control.getAttribute("href"),
+    control.form?.getAttribute("action"),
+    control.closest("copy-button")?.getAttribute("for")
+  ])
 
 /**
  * Remembers the control inside of `old` that has the focus. The answer gives the focus to the same control of the
- * element that replaced it, else to the one at its place, else to the page.
+ * element that replaced it, else to the heading of that element or to the element itself.
+ *
+ * Pitfall: giving it to the control at the same place. The person presses Enter and cancels another operation.
  */
 const keepFocus = (old) => {
   const control = document.activeElement
   if (!old.contains(control)) return () => undefined
-  const at = controlsIn(old).indexOf(control)
+  const identity = identityOf(control)
   return (next) => {
-    const found = controlsIn(next)
-    const same = found.find((it) => nameOf(it) === nameOf(control))
-    const place = same ?? found[Math.min(at, found.length - 1)] ?? document.getElementById("main")
-    place?.focus({ preventScroll: true })
+    const same = controlsIn(next).find((it) => identityOf(it) === identity)
+    const heading = [...next.querySelectorAll("h1, h2, h3")].find((it) => it.checkVisibility())
+    const place = same ?? heading ?? next
+    if (same === undefined) place.tabIndex = -1
+    place.focus({ preventScroll: true })
+    if (document.activeElement !== place) document.getElementById("main")?.focus({ preventScroll: true })
   }
 }
 

@@ -80,16 +80,22 @@ layer(layerTestConsole(), { excludeTestServices: true })("the activity page", (i
       }
       state.events.push(event(0, "scheduling", mine), event(1, "running", mine), event(3.5, "finished", mine))
       const page = yield* go(() => browser.open(`${home}/activity`))
-      assert.include(page.text, "<b>active@example.com</b> started <b>main</b> in <b>shop</b>")
+      assert.include(
+        page.text,
+        "<b><bdi>active@example.com</bdi></b> started <b><bdi>main</bdi></b> in <b><bdi>shop</bdi></b>"
+      )
       assert.include(page.text, ", 2.5 s")
       assert.include(page.text, 'src="/api/events"')
       assert.isTrue(seen.some(({ url }) => url.startsWith("/v1/events/history?") && url.includes("order=desc")))
 
       const filtered = yield* go(() => browser.open(`${home}/activity?project=${shop.id}`))
-      assert.include(filtered.text, "<b>active@example.com</b> started <b>main</b>")
-      assert.notInclude(filtered.text, "in <b>shop</b>")
+      assert.include(filtered.text, "<b><bdi>active@example.com</bdi></b> started <b><bdi>main</bdi></b>")
+      assert.notInclude(filtered.text, "in <b><bdi>shop</bdi></b>")
       assert.include(filtered.text, `src="/api/projects/${shop.id}/events"`)
-      assert.include((yield* go(() => browser.open(`${home}/activity?project=nonsense`))).text, "in <b>shop</b>")
+      assert.include(
+        (yield* go(() => browser.open(`${home}/activity?project=nonsense`))).text,
+        "in <b><bdi>shop</bdi></b>"
+      )
     })
   )
 })

@@ -69,6 +69,12 @@ export const consoleShell: ReadonlyArray<FaultsOfFile> = [
         find: "restoreFocus(next)",
         put: "restoreFocus(old)",
         why: "A control in a region that reloads keeps the focus (docs/design/console.md W24)."
+      },
+      {
+        id: "console-keyboard-region-focuses-another",
+        find: "same ?? heading ?? next",
+        put: "same ?? controlsIn(next)[0] ?? next",
+        why: "The focus of a control that is gone goes to no other control (docs/design/console.md W24)."
       }
     ]
   },
@@ -176,9 +182,9 @@ export const consoleShell: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "console-shell-menus-collide",
-        find: "hash ^ (character.codePointAt(0) ?? 0)",
-        put: "hash ^ character.length",
-        why: "Each menu of a page has an id of its own, which its label decides."
+        find: "{ id, items, label }: MenuProps",
+        put: "{ items, label, label: id }: MenuProps",
+        why: "Each menu of a page has an id of its own, also where two have one label (docs/design/console.md W21)."
       }
     ]
   }

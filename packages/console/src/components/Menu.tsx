@@ -10,16 +10,16 @@ export type MenuItem = { readonly label: string; readonly tone?: "danger" | "pla
 )
 
 export interface MenuProps {
+  /**
+   * The id of what the actions are done to, so that a region that is reloaded has the same.
+   *
+   * Pitfall: an id made from the label. Two objects can have one name, and the button of the second opens the menu of
+   * the first.
+   */
+  readonly id: string
   /** The accessible name, different from that of each other menu of the page: "Actions of preview". */
   readonly label: string
   readonly items: ReadonlyArray<MenuItem>
-}
-
-/** An id that depends on the label alone, so that a region that is reloaded has the same (FNV-1a). */
-const idOf = (label: string) => {
-  let hash = 0x811c9dc5
-  for (const character of label) hash = Math.imul(hash ^ (character.codePointAt(0) ?? 0), 0x01000193)
-  return `menu-${(hash >>> 0).toString(36)}`
 }
 
 const Item = ({ item }: { readonly item: MenuItem }) => {
@@ -46,14 +46,20 @@ const Item = ({ item }: { readonly item: MenuItem }) => {
   )
 }
 
-export const Menu = ({ items, label }: MenuProps) => {
-  const id = idOf(label)
+export const Menu = ({ id, items, label }: MenuProps) => {
+  const popover = `menu-${id}`
   return items.length === 0 ? null : (
     <>
-      <button type="button" class="quiet icon-button" popovertarget={id} aria-label={label} id={`${id}-button`}>
+      <button
+        type="button"
+        class="quiet icon-button"
+        popovertarget={popover}
+        aria-label={label}
+        id={`${popover}-button`}
+      >
         <Icon name="more" />
       </button>
-      <div class="menu" popover="auto" id={id}>
+      <div class="menu" popover="auto" id={popover}>
         <ul>
           {items.map((item) => (
             <li key={item.label}>

@@ -129,6 +129,7 @@ const Tables = () => (
             "1.2 GB",
             <Menu
               key="m"
+              id={`example-${index}`}
               label={`Actions of ${name}`}
               items={[
                 { label: "Open", href: here },

@@ -1,7 +1,7 @@
 /** What happened, newest first: sentences with names, how long it took, and when. */
 import type { DateTime } from "effect"
 import { Ago } from "../components/Times.tsx"
-import { type Sentence, tookWords } from "./eventWords.ts"
+import { type Part, type Sentence, tookWords } from "./eventWords.ts"
 
 export interface FeedItem {
   readonly key: string
@@ -17,13 +17,28 @@ export interface FeedProps {
   readonly id: string
 }
 
+/** A sentence. A name is isolated, so that one in a script from right to left does not reorder the words around it. */
+export const Parts = ({ parts }: { readonly parts: ReadonlyArray<Part> }) => (
+  <>
+    {parts.map((part, index) =>
+      typeof part === "string" ? (
+        part
+      ) : (
+        <b key={index}>
+          <bdi>{part.name}</bdi>
+        </b>
+      )
+    )}
+  </>
+)
+
 export const Feed = ({ id, items }: FeedProps) => (
   <ol class="feed" id={id}>
     {items.map(({ at, key, sentence, took }) => (
       <li key={key}>
         <span class={`dot ${sentence.tone}`} aria-hidden="true" />
         <span class="grow">
-          {sentence.parts.map((part, index) => (typeof part === "string" ? part : <b key={index}>{part.name}</b>))}
+          <Parts parts={sentence.parts} />
           {took === null ? null : <span class="soft">, {tookWords(took)}</span>}
           {sentence.error === null ? null : <span class="why">{sentence.error}</span>}
         </span>

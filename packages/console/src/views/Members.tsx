@@ -148,6 +148,7 @@ const Invitations = ({ frame, here, invitations, next_invitations }: Invitations
               status === "pending" ? <Until at={expires_at} none="never" /> : <Ago at={expires_at} />,
               <>
                 <Menu
+                  id={id}
                   label={`Actions for ${email}`}
                   items={[
                     { label: "Renew for seven days", form: { action: action(id, "resend") } },

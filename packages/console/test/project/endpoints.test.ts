@@ -28,6 +28,26 @@ layer(layerTestConsole(), { excludeTestServices: true })("endpoints", (it) => {
     })
   )
 
+  it.effect("the menu of each of two read-only endpoints of a branch disables that endpoint", () =>
+    Effect.gen(function* () {
+      const { here, open, post, project } = yield* withProject("two-readers@example.com")
+      for (const _ of ["one", "another"])
+        yield* post("/endpoints", { branch: project.branch_id, type: "read_only", timeout: "300" })
+      const { text } = yield* open("/endpoints")
+      const readers = text.split("<tr ").filter((row) => row.includes("read only</span>"))
+      assert.lengthOf(readers, 2)
+      const opened = readers.map((row) => {
+        const [, target = "", label = ""] = /popovertarget="([^"]+)" aria-label="([^"]+)"/.exec(row) ?? []
+        const [, menu = ""] = text.split(`popover="auto" id="${target}"`)
+        const [, endpoint = ""] = /\/endpoints\/([^/"]+)\/disable"/.exec(menu) ?? []
+        assert.include(row, `href="${here}/endpoints/${endpoint}"`)
+        return { endpoint, label }
+      })
+      assert.strictEqual(new Set(opened.map(({ endpoint }) => endpoint)).size, 2)
+      assert.strictEqual(new Set(opened.map(({ label }) => label)).size, 2)
+    })
+  )
+
   it.effect("a second endpoint that writes is refused with a sentence, and the draft is kept", () =>
     Effect.gen(function* () {
       const { post, project } = yield* withProject("second@example.com")

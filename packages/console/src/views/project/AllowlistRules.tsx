@@ -79,6 +79,7 @@ export const Rules = (props: Part) => {
             }),
             mayChange(frame) ? (
               <Menu
+                id={rule.cidr}
                 label={`Actions of ${rule.cidr}`}
                 items={[
                   { label: "Edit", href: `${here}?edit=${encodeURIComponent(rule.cidr)}#rule` },

@@ -83,6 +83,7 @@ const BranchMenu = ({ branch, endpoints, here, mayChange }: BranchMenuProps) => 
   const reachable = mainEndpoint(branch.id, endpoints) !== undefined
   return (
     <Menu
+      id={branch.id}
       label={`Actions of ${branch.name}`}
       items={[
         ...(reachable ? [{ label: "Connect", href: `${here}?branch=${branch.id}#connect` }] : []),

@@ -41,7 +41,9 @@ export const EndpointTable = (props: EndpointTableProps) => {
       rows={endpoints.map((endpoint) => {
         const { tone, word } = endpointState(endpoint)
         const branch = branches.find(({ id }) => id === endpoint.branch_id)?.name ?? endpoint.branch_id
-        const name = `the ${typeWords(endpoint.type)} endpoint of ${branch}`
+        const alike = endpoints.filter((it) => it.branch_id === endpoint.branch_id && it.type === endpoint.type)
+        const which = alike.length === 1 ? "" : ` ${endpoint.id}`
+        const name = `the ${typeWords(endpoint.type)} endpoint${which} of ${branch}`
         const page = `${here}/endpoints/${endpoint.id}`
         return {
           key: endpoint.id,
@@ -58,6 +60,7 @@ export const EndpointTable = (props: EndpointTableProps) => {
               <span class="row">
                 {endpoint.disabled ? null : <Switch endpoint={endpoint} page={page} name={name} returnTo={returnTo} />}
                 <Menu
+                  id={endpoint.id}
                   label={`Actions of ${name}`}
                   items={[
                     { label: "Change the time-out", href: `${page}#change` },

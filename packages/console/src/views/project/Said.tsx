@@ -1,6 +1,6 @@
 /** Operations as sentences: who did what to which branch, how long it took, and why it failed. */
 import { between, type Names, noNames, sentenceOf, tookWords } from "../eventWords.ts"
-import type { FeedItem } from "../Feed.tsx"
+import { type FeedItem, Parts } from "../Feed.tsx"
 import type { BranchShown, OperationShown, ProjectShown } from "../records.ts"
 
 /** The names that sentences about one project use. */
@@ -25,11 +25,7 @@ export const duration = (operation: OperationShown): string => {
 }
 
 export const Said = ({ names, operation }: { readonly operation: OperationShown; readonly names: Names }) => (
-  <>
-    {sentenceOf(operation, names).parts.map((part, index) =>
-      typeof part === "string" ? part : <b key={index}>{part.name}</b>
-    )}
-  </>
+  <Parts parts={sentenceOf(operation, names).parts} />
 )
 
 /** An operation as an entry of a feed. */
