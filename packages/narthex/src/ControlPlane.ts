@@ -13,6 +13,7 @@ import { makePublishing, type Publishing } from "./host/publish.ts"
 import { makeRun } from "./host/Run.ts"
 import { type InTransaction, makeTransaction } from "./host/transaction.ts"
 import { layerHttp } from "./layerHttp.ts"
+import { checkOptions } from "./options/checkOptions.ts"
 import type { ControlPlaneOptions, CoreOptions } from "./options/ControlPlaneOptions.ts"
 
 export interface ControlPlane extends AsyncDisposable {
@@ -68,6 +69,7 @@ const origin = "http://narthex.invalid"
  * await using cp = await createControlPlane()
  */
 export const createControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
+  checkOptions(options)
   const basePath = readBasePath(options.basePath ?? "")
   if (basePath === undefined)
     throw invalidOptions(`basePath: expected a path such as "/control", not ${JSON.stringify(options.basePath)}.`)

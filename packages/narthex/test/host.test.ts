@@ -132,6 +132,17 @@ describe("callers", () => {
         assert.strictEqual(await codeOf(authenticate(wrong)), "invalid_token", wrong)
     }))
 
+  it("a target that names no object is refused, so that it does not ask for the whole organization", () =>
+    withControlPlane(async (cp) => {
+      const { session } = await signedIn(cp)
+      const owner = await cp.authenticate(session.access_token)
+      // What JavaScript passes; the types find both only in some configurations.
+      const misspelt: object = { projectId: "prj-01" }
+      const missing: object = { project_id: undefined }
+      for (const target of [misspelt, missing])
+        assert.strictEqual(await codeOf(owner.require("read", target)), "target_invalid")
+    }))
+
   it("a caller is refused outside of its scope, its capability and its organization", () =>
     withControlPlane(async (cp) => {
       const { client } = await signedIn(cp)

@@ -146,6 +146,18 @@ describe("the address of a client", () => {
       assert.strictEqual((await fetch(forwarded("::ffff:192.0.2.2"))).status, 429)
     }))
 
+  it("a function for the address that throws is an answer of 500, for both handlers", () => {
+    const clientAddress = () => {
+      throw new Error("no such header")
+    }
+    return withControlPlane({ clientAddress }, async (cp) => {
+      assert.strictEqual((await cp.fetch(new Request("http://host.example/v1/auth/whoami"))).status, 500)
+      await listening(cp.node, async (port) => {
+        assert.strictEqual((await fetch(`http://127.0.0.1:${port}/v1/auth/whoami`)).status, 500)
+      })
+    })
+  })
+
   it("the handler for Node takes the address of the socket, and offers it to the host's function", async () => {
     const seen: Array<string | null> = []
     const clientAddress = (_: Request, socketAddress: string | null) => {

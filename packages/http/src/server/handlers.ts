@@ -30,7 +30,10 @@ export const handlers = (
     answer(request, {
       target: belowBasePath(basePath, targetOfUrl(request.url)) ?? nowhere,
       prefix: basePath,
-      address: clientAddress(request, null)
+      // Read inside the call, so that a function that throws is an answer of 500, and not an exception here.
+      get address() {
+        return clientAddress(request, null)
+      }
     })
 
   const node: NodeHandler = (incoming, outgoing, next) => {
@@ -47,8 +50,14 @@ export const handlers = (
     })
     const respond = async () => {
       const request = requestFromNode(incoming, gone.signal)
-      const address = clientAddress(request, incoming.socket?.remoteAddress ?? null)
-      await sendToNode(await answer(request, { target, prefix, address }), incoming, outgoing, gone.signal)
+      const answered = await answer(request, {
+        target,
+        prefix,
+        get address() {
+          return clientAddress(request, incoming.socket?.remoteAddress ?? null)
+        }
+      })
+      await sendToNode(answered, incoming, outgoing, gone.signal)
     }
     respond().catch(() => outgoing.destroy())
   }

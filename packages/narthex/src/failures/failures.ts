@@ -13,6 +13,7 @@ import { Cause, Predicate } from "effect"
 export const hostFailures = {
   invalid_options: "The options do not make a control plane.",
   account_disabled: "The account is disabled.",
+  target_invalid: "The target of a requirement does not name an object.",
   event_type_undeclared: "The event type is not declared.",
   event_data_invalid: "The data does not fit the event type.",
   event_data_too_large: "The data of the event is too large.",

@@ -17,6 +17,7 @@ import {
   requireOwn
 } from "@narthex/core"
 import { DateTime, Effect, Redacted } from "effect"
+import { hostFailure } from "../failures/failures.ts"
 import type { Run } from "./Run.ts"
 
 /** The object that a permission is asked for. Branches, endpoints and operations are named with their project. */
@@ -32,7 +33,8 @@ export interface Caller extends Readonly<typeof Whoami.Encoded> {
   /**
    * Resolves if the caller has this permission on this object, which is in the caller's organization; without an object,
    * in the whole organization. Rejects as the API would: `scope_insufficient`, `capability_insufficient`,
-   * `role_insufficient`, `not_found`. Of agent keys only `read` passes. For one of the host's own permissions (`roles`),
+   * `role_insufficient`, `not_found`; and with `target_invalid` for a target with another member, or one that is
+   * `undefined`. Of agent keys only `read` passes. For one of the host's own permissions (`roles`),
    * nothing is looked up: the target says what the host's object belongs to.
    */
   readonly require: (permission: Permission | OwnPermission, target?: RequiredOf) => Promise<void>
@@ -42,6 +44,24 @@ export interface Caller extends Readonly<typeof Whoami.Encoded> {
 export type OwnPermission = `${string}.${string}`
 
 const isOwn = (permission: Permission | OwnPermission): permission is OwnPermission => permission.includes(".")
+
+const targets: Record<keyof RequiredOf, true> = {
+  org_id: true,
+  project_id: true,
+  branch_id: true,
+  endpoint_id: true,
+  operation_id: true,
+  user_id: true
+}
+
+/**
+ * The member that does not name an object.
+ *
+ * Pitfall: leaving it out. `{ projectId }`, or an id that is `undefined`, would ask for the whole organization, which
+ * sessions and keys of the organization pass for every object.
+ */
+const misnamed = (target: object): string | undefined =>
+  Object.entries(target).find(([name, id]) => !Object.hasOwn(targets, name) || typeof id !== "string")?.[0]
 
 export interface AuthenticateOptions {
   /** The client's address, for the record of a key's last use. */
@@ -80,6 +100,11 @@ const callerOf = (caller: AnyCaller, run: Run): Caller => {
     expires_at: isoOf(caller.expires_at),
     permissions: effectivePermissions(caller),
     require: (permission, target = {}) => {
+      const wrong = misnamed(target)
+      if (wrong !== undefined)
+        return Promise.reject(
+          hostFailure("target_invalid", `${wrong}: expected the id of an object as ${Object.keys(targets).join(", ")}.`)
+        )
       if (isOwn(permission)) {
         const foreign = target.org_id !== undefined && target.org_id !== org_id
         return run(foreign ? Effect.fail(new NotFound({})) : requireOwn(permission, caller, target))

@@ -5,6 +5,7 @@
  */
 import { layerMemoryPorts, type StorageError } from "@narthex/core"
 import { Effect, Layer, Redacted } from "effect"
+import { invalidOptions } from "../failures/failures.ts"
 
 /** The ports that a storage provides. Their suites are in `@narthex/core/testing`. */
 export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
@@ -28,7 +29,7 @@ export interface PostgresOptions {
 }
 
 /**
- * State in Postgres 14 or newer, under any number of processes. The schema is brought up to date at each start.
+ * State in Postgres 15 or newer, under any number of processes. The schema is brought up to date at each start.
  *
  * @example
  * await createControlPlane({ storage: postgres("postgresql://localhost/shop"), secret: process.env.NARTHEX_SECRET })
@@ -37,7 +38,10 @@ export const postgres = (url: string, options: PostgresOptions = {}): Storage =>
   durable: true,
   layer: Layer.unwrap(
     Effect.map(
-      Effect.promise(() => import("@narthex/postgres")),
+      Effect.promise(() => {
+        if (!((options.maxConnections ?? 1) >= 1)) throw invalidOptions("storage: maxConnections is at least 1.")
+        return import("@narthex/postgres")
+      }),
       ({ Database, migrate, PostgresStorage }) => {
         const { applicationName = "narthex", listenUrl, maxConnections = 20 } = options
         const listening =
