@@ -85,7 +85,7 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["ServerIdentity.ts", "Draining.ts", "toProblem.ts", "transport"],
     ...["sessions", "limits", "middleware", "events", "handlers", "docs", "server", "web.ts", "index.ts"]
   ],
-  narthex: ["options", "failures", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "testing.ts", "index.ts"],
+  narthex: ["failures", "options", "composition", "host", "layerHttp.ts", "ControlPlane.ts", "testing.ts", "index.ts"],
   "local-postgres": ["machine", "cluster", "store", "computes", "index.ts"],
   cli: [
     ...["failures", "environment", "output", "input", "contexts", "connection", "login"],

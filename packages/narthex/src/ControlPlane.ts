@@ -13,8 +13,8 @@ import { makePublishing, type Publishing } from "./host/publish.ts"
 import { makeRun } from "./host/Run.ts"
 import { type InTransaction, makeTransaction } from "./host/transaction.ts"
 import { layerHttp } from "./layerHttp.ts"
-import { checkOptions } from "./options/checkOptions.ts"
 import type { ControlPlaneOptions, CoreOptions } from "./options/ControlPlaneOptions.ts"
+import { checkOptions } from "./options/checkOptions.ts"
 
 export interface ControlPlane extends AsyncDisposable {
   /**

@@ -216,6 +216,20 @@ describe("events and operations", () => {
       assert.strictEqual(item.event.project_id, project.id)
     }))
 
+  it("a subscription delivers nothing that was read ahead once its signal has ended it", () =>
+    withControlPlane(async (cp) => {
+      const { client, person } = await signedIn(cp)
+      const aborts = new AbortController()
+      const events = cp.events.subscribe({ org_id: person.personal_org_id, signal: aborts.signal })
+      for (const name of ["one", "two", "three"]) await client.projects.create({ name })
+      let delivered = 0
+      for await (const _ of events) {
+        delivered++
+        aborts.abort()
+      }
+      assert.strictEqual(delivered, 1)
+    }))
+
   it("a subscription ends with its signal, with the loop, and with the control plane", async () => {
     const cp = await createControlPlane()
     const org_id = (await cp.people.ensure(ada)).personal_org_id

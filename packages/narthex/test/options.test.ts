@@ -58,7 +58,10 @@ describe("the options of a control plane", () => {
   it("a pool without connections is refused instead of waiting for one forever", async () => {
     for (const maxConnections of [0, -4, Number.NaN])
       assert.match(
-        await refusal({ storage: postgres("postgresql://127.0.0.1:1/none", { maxConnections }), secret: "A".repeat(43) }),
+        await refusal({
+          storage: postgres("postgresql://127.0.0.1:1/none", { maxConnections }),
+          secret: "A".repeat(43)
+        }),
         /^storage: maxConnections/
       )
   })

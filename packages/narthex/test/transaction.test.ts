@@ -135,6 +135,7 @@ describe("the host's transaction", () => {
         try {
           await commits(cp, host, kind.name)
           await rollsBack(cp, host, kind.name)
+          await outlives(cp, host, kind.name)
         } finally {
           await close()
         }
@@ -169,7 +170,7 @@ const rollsBack = async (cp: ControlPlane, host: Host, subject: string) => {
   const caught: unknown = await host.transaction((tx) => call(tx).catch((error: unknown) => error))
   assert.strictEqual(caught, reason)
   // Calls that outlive the callback change nothing.
-  assert.isDefined(await codeOf(leaked?.() ?? Promise.resolve()))
+  assert.strictEqual(await codeOf(leaked?.() ?? Promise.resolve()), "transaction_refused")
   // The same with the host's rollback.
   const whole: unknown = await host.transaction(call).catch((error: unknown) => error)
   assert.strictEqual(whole, reason)
@@ -177,4 +178,21 @@ const rollsBack = async (cp: ControlPlane, host: Host, subject: string) => {
   assert.isNull(name)
   const refused = cp.transaction(host.outside, ({ people }) => people.ensure({ subject }))
   assert.strictEqual(await codeOf(refused), "transaction_refused")
+}
+
+/** Calls that the callback does not await: none may resolve and be lost. */
+const outlives = async (cp: ControlPlane, host: Host, subject: string) => {
+  const person = await cp.people.ensure({ subject })
+  const session = await cp.sessions.start(person)
+  const before = (await history(cp, session)).length
+  let floating: Promise<unknown> = Promise.resolve()
+  await host.transaction((tx) =>
+    cp.transaction(tx, async ({ events, people }) => {
+      await people.ensure({ subject })
+      const event = { org_id: person.personal_org_id, type: "invoice.paid.v1", data: { amount: 9 } }
+      floating = codeOf(events.publish(event))
+    })
+  )
+  assert.strictEqual(await floating, "transaction_refused")
+  assert.lengthOf(await history(cp, session), before)
 }

@@ -61,7 +61,7 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
     if (ends.aborted) end()
     else ends.addEventListener("abort", end, { once: true })
 
-    const iterator = followed
+    const items = followed
       .pipe(
         Stream.map(itemOf),
         Stream.mapError(toFailure),
@@ -75,6 +75,15 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
         Stream.toAsyncIterableWith(context)
       )
       [Symbol.asyncIterator]()
+    const finish = async (): Promise<IteratorResult<HostItem>> => {
+      await items.return?.()
+      return { done: true, value: undefined }
+    }
+    // Events are read ahead in batches. Those that the loop has not had when it is ended are not delivered.
+    const iterator: AsyncIterator<HostItem> = {
+      next: () => (ends.aborted ? finish() : items.next()),
+      return: finish
+    }
     return { [Symbol.asyncIterator]: () => iterator }
   }
 })

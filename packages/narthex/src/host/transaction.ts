@@ -2,6 +2,7 @@
 import { Transaction } from "@narthex/core"
 import { Effect } from "effect"
 import type { Services } from "../composition/layerControlPlane.ts"
+import { hostFailure } from "../failures/failures.ts"
 import { type Authenticate, makeAuthenticate } from "./Caller.ts"
 import { makePeople, makeSessions, type People, type Sessions } from "./people.ts"
 import { type IpAllowlist, makeIpAllowlist } from "./projects.ts"
@@ -23,7 +24,8 @@ export interface Inside {
  * plane. When `work` rejects, its calls are undone, the host's transaction goes on, and the error is passed on unchanged.
  * Rejects with `transaction_refused` where `tx` cannot be used.
  *
- * Pitfall: not awaiting it. What follows the host's COMMIT would not be part of the transaction.
+ * Pitfall: not awaiting it. What follows the host's COMMIT would not be part of the transaction. A call that `work` does
+ * not await rejects with `transaction_refused`.
  *
  * @example
  * await db.transaction(async (tx) => {
@@ -41,6 +43,37 @@ class Thrown {
   }
 }
 
+/**
+ * Calls that are over before `work` is.
+ *
+ * Pitfall: letting a call that `work` did not await resolve. What it emits after `work` has ended is written by no
+ * transaction.
+ */
+const during = (run: Run) => {
+  let ended = false
+  const refuseLate = Effect.suspend(() =>
+    ended
+      ? Effect.fail(
+          hostFailure("transaction_refused", "The call was not over when its transaction's work ended. Await it.")
+        )
+      : Effect.void
+  )
+  const bounded: Run = (effect, signal) =>
+    run(
+      Effect.matchCauseEffect(Effect.andThen(refuseLate, effect), {
+        onFailure: (cause) => Effect.andThen(refuseLate, Effect.failCause(cause)),
+        onSuccess: (value) => Effect.as(refuseLate, value)
+      }),
+      signal
+    )
+  return {
+    run: bounded,
+    end: () => {
+      ended = true
+    }
+  }
+}
+
 const callsOf = (run: Run): Inside => ({
   people: makePeople(run),
   sessions: makeSessions(run),
@@ -54,7 +87,14 @@ export const makeTransaction =
   async (tx, work) => {
     const inside = Effect.flatMap(Effect.context<Services>(), (context) =>
       Effect.tryPromise({
-        try: () => work(callsOf(makeRun(context, closed))),
+        try: async () => {
+          const calls = during(makeRun(context, closed))
+          try {
+            return await work(callsOf(calls.run))
+          } finally {
+            calls.end()
+          }
+        },
         catch: (error) => new Thrown(error)
       })
     )
