@@ -17,6 +17,25 @@ export const terminal: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "command-line",
+    file: "packages/cli/src/following/followChange.ts",
+    tests: ["packages/cli/test/followChange.test.ts"],
+    faults: [
+      {
+        id: "wait-fails-with-the-last-read",
+        find: "Effect.catch(() => Effect.as(output.note(notReadAgain), changed))",
+        put: "Effect.catch(Effect.fail)",
+        why: "A finished operation is a success, also where the state cannot be read again."
+      },
+      {
+        id: "wait-last-read-without-bound",
+        find: "Math.max(1, Math.min(left, longestRead))",
+        put: "91_000",
+        why: "`--timeout` bounds the last read, too."
+      }
+    ]
+  },
+  {
+    area: "command-line",
     file: "packages/cli/src/output/inOneRow.ts",
     tests: ["packages/cli/test/progress.test.ts"],
     faults: [

@@ -5,7 +5,7 @@
  * Pitfall: using it for an answer that contains a password. `kill -9` during the waiting would lose it.
  */
 import type { BranchRecord, EndpointRecord } from "@narthex/api"
-import { Effect } from "effect"
+import { Clock, Duration, Effect } from "effect"
 import { type Answered, answered, isRecord, withBody } from "../connection/answers.ts"
 import type { AuthenticatedApi } from "../connection/Connection.ts"
 import { Output } from "../output/Output.ts"
@@ -18,7 +18,10 @@ interface Change {
   readonly operations: ReadonlyArray<Operation>
 }
 
-/** Where the waiting fails or is interrupted, the answer is that of the change. */
+/**
+ * Where the waiting fails or is interrupted, the answer is that of the change. So it is where the present state cannot
+ * be read; the operations have succeeded by then, and so does the command.
+ */
 export const followChange = Effect.fn("followChange")(function* <A extends Change>(
   api: AuthenticatedApi,
   changed: Answered<A>,
@@ -32,12 +35,23 @@ export const followChange = Effect.fn("followChange")(function* <A extends Chang
     yield* print(changed)
     return yield* follow(api, operations, { timeout, wait })
   }
-  const present = Effect.andThen(
-    watch(api, operations, timeout),
-    output.waiting("Reading the result", readAgain(api, changed))
-  )
+  const begun = yield* Clock.currentTimeMillis
+  const present = Effect.gen(function* () {
+    yield* watch(api, operations, timeout)
+    const left = timeout * 1000 - ((yield* Clock.currentTimeMillis) - begun)
+    const read = Effect.timeout(readAgain(api, changed), Duration.millis(Math.max(1, Math.min(left, longestRead))))
+    return yield* output.waiting("Reading the result", read).pipe(
+      Effect.tapError((failure) => Effect.logDebug(failure)),
+      Effect.catch(() => Effect.as(output.note(notReadAgain), changed))
+    )
+  })
   yield* print(yield* Effect.onError(present, () => print(changed)))
 })
+
+/** Milliseconds. */
+const longestRead = 10_000
+
+const notReadAgain = "The state could not be read again. The answer is that from before the waiting."
 
 /** The same answer with the present branch, endpoint and operations. */
 const readAgain = Effect.fnUntraced(function* <A extends Change>(
