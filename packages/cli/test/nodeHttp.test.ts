@@ -1,8 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener } from "node:http"
-import { assert, describe, it } from "@effect/vitest"
+import { createServer as createSilentServer, type Socket } from "node:net"
+import { assert, describe, it, vi } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { HttpClient, HttpClientRequest } from "effect/http"
-import { layerNodeHttp } from "../src/connection/nodeHttp.ts"
+import { TestClock } from "effect/testing"
+import { layerNodeHttp, makeLayerNodeHttp } from "../src/connection/nodeHttp.ts"
+import { explain } from "../src/failures/explain.ts"
 
 const serving = (listener: RequestListener) =>
   Effect.acquireRelease(
@@ -24,6 +27,35 @@ const serving = (listener: RequestListener) =>
     }),
     ({ close }) => Effect.sync(close)
   )
+
+/** The port of a server that accepts connections and sends nothing. */
+const silent = Effect.map(
+  Effect.acquireRelease(
+    Effect.callback<{ readonly port: number; readonly close: () => void }>((resume) => {
+      const sockets = new Set<Socket>()
+      const server = createSilentServer((socket) => {
+        sockets.add(socket.on("error", () => {}))
+      })
+      server.listen(0, "127.0.0.1", () => {
+        const address = server.address()
+        if (address === null || typeof address !== "object") return
+        const close = () => {
+          for (const socket of sockets) socket.destroy()
+          server.close()
+        }
+        resume(Effect.succeed({ port: address.port, close }))
+      })
+    }),
+    ({ close }) => Effect.sync(close)
+  ),
+  ({ port }) => port
+)
+
+/** The bound of the connection is a timer of Node: sockets have no part in Effect's clock. */
+const fakeTimers = Effect.acquireRelease(
+  Effect.sync(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] })),
+  () => Effect.sync(() => vi.useRealTimers())
+)
 
 const textOf = async (request: IncomingMessage) => (await request.toArray()).map(String).join("")
 
@@ -96,6 +128,98 @@ describe("the HTTP client of the process", () => {
       const lines = stream.pipe(Stream.decodeText(), Stream.splitLines, Stream.take(1))
       assert.deepStrictEqual(yield* Stream.runCollect(lines), ["first"])
       yield* Deferred.await(gone)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.effect("fails if no response head came within 60 seconds", () =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<void>()
+      const { url } = yield* serving(() => Deferred.doneUnsafe(arrived, Effect.void))
+      const asking = yield* Effect.forkChild(Effect.flip(HttpClient.get(url)))
+      yield* Deferred.await(arrived)
+      yield* TestClock.adjust("59 seconds")
+      assert.isUndefined(asking.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual(explain(yield* Fiber.join(asking)).sentence, `The API at ${url} cannot be reached.`)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.effect("reads a body that is silent for an hour after the head", () =>
+    Effect.gen(function* () {
+      let end = () => {}
+      const { url } = yield* serving((_, response) => {
+        response.flushHeaders()
+        end = () => void response.end("late")
+      })
+      const answer = yield* HttpClient.get(url)
+      yield* TestClock.adjust("1 hour")
+      end()
+      assert.strictEqual(yield* answer.text, "late")
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("fails if the TLS handshake exceeds the bound of the connection", () =>
+    Effect.gen(function* () {
+      const port = yield* silent
+      const failure = yield* Effect.flip(HttpClient.get(`https://127.0.0.1:${port}`))
+      assert.strictEqual(failure.reason._tag, "TransportError")
+      assert.match(String(failure.reason.cause), /no connection within 20 ms/)
+    }).pipe(Effect.scoped, Effect.provide(makeLayerNodeHttp({ head: 60_000, connection: 20 })))
+  )
+
+  it.effect("the bound of the connection ends when the connection is made", () =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<void>()
+      let end = () => {}
+      const { url } = yield* serving((_, response) => {
+        end = () => void response.end("late")
+        Deferred.doneUnsafe(arrived, Effect.void)
+      })
+      yield* fakeTimers
+      const asking = yield* Effect.forkChild(Effect.flatMap(HttpClient.get(url), ({ text }) => text))
+      yield* Deferred.await(arrived)
+      vi.advanceTimersByTime(60_000)
+      end()
+      assert.strictEqual(yield* Fiber.join(asking), "late")
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("follows ten redirects, and fails with a transport error at the eleventh", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serving((request, response) => {
+        const left = Number(request.url?.slice(1))
+        if (left === 0) response.end("there")
+        else response.writeHead(302, { location: `/${left - 1}` }).end()
+      })
+      assert.strictEqual(yield* Effect.flatMap(HttpClient.get(`${url}/10`), ({ text }) => text), "there")
+      const failure = yield* Effect.flip(HttpClient.get(`${url}/11`))
+      assert.strictEqual(explain(failure).sentence, `The API at ${url} cannot be reached.`)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("fails with a transport error for a redirect that leads nowhere, and sends no request after it", () =>
+    Effect.gen(function* () {
+      let location: string | undefined
+      let received = 0
+      const { url } = yield* serving((_, response) => {
+        received += 1
+        response.writeHead(302, location === undefined ? {} : { location }).end()
+      })
+      const host = new URL(url).host
+      const wrong = [undefined, "", "http://", "http://a b/", "ftp://example.com/", "file:///etc/passwd", "data:,text"]
+      for (const next of [...wrong, `http://ada:secret@${host}/`, `http://ada@${host}/`, `http://%zz@${host}/`]) {
+        location = next
+        const failure = yield* Effect.flip(HttpClient.get(url))
+        assert.strictEqual(failure.reason._tag, "TransportError", String(next))
+      }
+      assert.strictEqual(received, 10)
+    }).pipe(Effect.scoped, live)
+  )
+
+  it.live("asks for a body without an encoding", () =>
+    Effect.gen(function* () {
+      const { url } = yield* serving((request, response) => response.end(request.headers["accept-encoding"]))
+      assert.strictEqual(yield* Effect.flatMap(HttpClient.get(url), ({ text }) => text), "identity")
     }).pipe(Effect.scoped, live)
   )
 })

@@ -119,9 +119,46 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "redirect-not-followed",
-        find: "Effect.map(HttpClient.HttpClient, HttpClient.followRedirects(mostRedirects))",
-        put: "Effect.map(HttpClient.HttpClient, HttpClient.followRedirects(mostRedirects * 0))",
+        find: "HttpClient.followRedirects(mostRedirects),",
+        put: "HttpClient.followRedirects(mostRedirects * 0),",
         why: "The command line follows redirects."
+      },
+      {
+        id: "redirect-limit-is-an-answer",
+        find: "HttpClient.transformResponse(Effect.flatMap(notRedirected))",
+        put: "HttpClient.transformResponse((answer) => answer)",
+        why: "A redirect loop is a failure, not an empty answer."
+      },
+      {
+        id: "redirect-to-any-protocol",
+        find: 'if (url.protocol !== "http:" && url.protocol !== "https:")',
+        put: 'if (url.protocol === "")',
+        why: "A redirect leads to http and https alone."
+      },
+      {
+        id: "response-head-without-bound",
+        find: "duration: Duration.millis(head),",
+        put: "duration: Duration.infinity,",
+        why: "A server that accepts and never answers does not hold the command line."
+      }
+    ]
+  },
+  {
+    area: "command-line",
+    file: "packages/cli/src/connection/boundedAgents.ts",
+    tests: ["packages/cli/test/nodeHttp.test.ts"],
+    faults: [
+      {
+        id: "connection-bound-never-ends",
+        find: "socket.once(over, () => clearTimeout(timer))",
+        put: "socket.once(over, () => timer)",
+        why: "A stream lives longer than the bound of its connection."
+      },
+      {
+        id: "connection-without-bound",
+        find: "const timer = setTimeout(() => socket.destroy(",
+        put: "const timer = setTimeout(() => void (",
+        why: "A TLS handshake that never ends is a failure."
       }
     ]
   },

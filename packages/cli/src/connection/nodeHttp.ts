@@ -2,26 +2,80 @@
  * The HTTP client of the process, on `node:http`: that of `fetch` takes longer to load than the rest of the command
  * line.
  *
- * It follows redirects as `fetch` does: without the credential where the origin changes.
+ * It follows redirects as `fetch` does: without the credential where the origin changes. The connection and the head of
+ * the response have bounds (docs/design/cli.md C41); a body has none, because streams are silent for long.
  */
 import * as NodeHttpClient from "@effect/platform-node/NodeHttpClient"
-import { Effect, Layer } from "effect"
-import { HttpClient } from "effect/http"
+import { Duration, Effect, Layer } from "effect"
+import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
+import { boundedAgents } from "./boundedAgents.ts"
 
-/** The agents of Node itself, which keep connections open. Each is loaded by the first request that needs it. */
-const agents = Layer.succeed(NodeHttpClient.HttpAgent, {
-  get http() {
-    return process.getBuiltinModule("node:http").globalAgent
-  },
-  get https() {
-    return process.getBuiltinModule("node:https").globalAgent
-  }
-})
+/** All times are milliseconds. */
+interface Bounds {
+  /** From the request to the head of the response. Each redirect begins again. */
+  readonly head: number
+  /** The connection, with its TLS handshake. */
+  readonly connection: number
+}
 
-/** As many as `fetch` follows. */
-const mostRedirects = 20
+const mostRedirects = 10
 
-export const layerNodeHttp: Layer.Layer<HttpClient.HttpClient> = Layer.effect(
-  HttpClient.HttpClient,
-  Effect.map(HttpClient.HttpClient, HttpClient.followRedirects(mostRedirects))
-).pipe(Layer.provide(Layer.provide(NodeHttpClient.layerNodeHttpNoAgent, agents)))
+export const makeLayerNodeHttp = ({ connection, head }: Bounds): Layer.Layer<HttpClient.HttpClient> => {
+  const agents = Layer.sync(NodeHttpClient.HttpAgent, () => boundedAgents(connection))
+  const bounded = (client: HttpClient.HttpClient) =>
+    client.pipe(
+      // Pitfall: accepting an encoding. This client decodes none.
+      HttpClient.mapRequest(HttpClientRequest.setHeader("accept-encoding", "identity")),
+      HttpClient.transform((answer, request) =>
+        answer.pipe(
+          Effect.timeoutOrElse({
+            duration: Duration.millis(head),
+            orElse: () => unreachable(request, `no response head within ${head} ms`)
+          }),
+          Effect.flatMap(followable)
+        )
+      ),
+      HttpClient.followRedirects(mostRedirects),
+      HttpClient.transformResponse(Effect.flatMap(notRedirected))
+    )
+  return Layer.effect(HttpClient.HttpClient, Effect.map(HttpClient.HttpClient, bounded)).pipe(
+    Layer.provide(Layer.provide(NodeHttpClient.layerNodeHttpNoAgent, agents))
+  )
+}
+
+export const layerNodeHttp = makeLayerNodeHttp({ head: 60_000, connection: 15_000 })
+
+const unreachable = (request: HttpClientRequest.HttpClientRequest, description: string) =>
+  Effect.fail(
+    new HttpClientError.HttpClientError({ reason: new HttpClientError.TransportError({ request, description }) })
+  )
+
+const redirects: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
+
+/**
+ * Fails for a redirect that leads nowhere.
+ *
+ * Pitfall: leaving these to `followRedirects`. It returns an unreadable one as the answer, and `node:http` throws for
+ * other protocols and for user information that it cannot decode.
+ */
+const followable = (response: HttpClientResponse.HttpClientResponse) => {
+  const { headers, request, status } = response
+  const location = headers["location"] ?? ""
+  if (!redirects.has(status) && !isRedirect(response)) return Effect.succeed(response)
+  const url = location === "" ? null : URL.parse(location, request.url)
+  if (url === null) return unreachable(request, "a redirect without a readable Location")
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    return unreachable(request, `a redirect to the protocol ${url.protocol}`)
+  if (url.username !== "" || url.password !== "") return unreachable(request, "a redirect with user information")
+  return Effect.succeed(response)
+}
+
+/** What `followRedirects` returns at its limit. */
+const notRedirected = (response: HttpClientResponse.HttpClientResponse) =>
+  isRedirect(response)
+    ? unreachable(response.request, `more than ${mostRedirects} redirects`)
+    : Effect.succeed(response)
+
+/** As `followRedirects` decides it. */
+const isRedirect = ({ headers, status }: HttpClientResponse.HttpClientResponse): boolean =>
+  status >= 300 && status < 400 && (headers["location"] ?? "") !== ""
