@@ -64,7 +64,7 @@ const checked = async (name: string, args: ReadonlyArray<string>) => {
   for (const [ratio, value] of best) {
     const known = stored[ratio]
     const before = known === undefined ? "not stored" : `stored ${known.toFixed(2)}`
-    console.log(`${isBad([ratio, value]) ? "✗" : "✓"} ${ratio}: ${value.toFixed(2)} (${before})`)
+    console.log(`${!values.store && isBad([ratio, value]) ? "✗" : "✓"} ${ratio}: ${value.toFixed(2)} (${before})`)
   }
   return best
 }
