@@ -144,6 +144,19 @@ describe("the HTTP client of the process", () => {
     }).pipe(Effect.scoped, live)
   )
 
+  it.effect("adds the wait of a long poll to the bound of the response head", () =>
+    Effect.gen(function* () {
+      const arrived = yield* Deferred.make<void>()
+      const { url } = yield* serving(() => Deferred.doneUnsafe(arrived, Effect.void))
+      const asking = yield* Effect.forkChild(Effect.flip(HttpClient.get(`${url}/operation?wait=60s`)))
+      yield* Deferred.await(arrived)
+      yield* TestClock.adjust("119 seconds")
+      assert.isUndefined(asking.pollUnsafe())
+      yield* TestClock.adjust("1 second")
+      assert.strictEqual((yield* Fiber.join(asking)).reason._tag, "TransportError")
+    }).pipe(Effect.scoped, live)
+  )
+
   it.effect("reads a body that is silent for an hour after the head", () =>
     Effect.gen(function* () {
       let end = () => {}

@@ -136,8 +136,14 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
         why: "A redirect leads to http and https alone."
       },
       {
+        id: "long-poll-without-its-wait",
+        find: "const within = head + longPoll(request)",
+        put: "const within = head + longPoll(request) * 0",
+        why: "A long poll of 60 s gets its answer."
+      },
+      {
         id: "response-head-without-bound",
-        find: "duration: Duration.millis(head),",
+        find: "duration: Duration.millis(within),",
         put: "duration: Duration.infinity,",
         why: "A server that accepts and never answers does not hold the command line."
       }

@@ -12,7 +12,7 @@ import { boundedAgents } from "./boundedAgents.ts"
 
 /** All times are milliseconds. */
 interface Bounds {
-  /** From the request to the head of the response. Each redirect begins again. */
+  /** From the request, or the redirect, to the head of the response. The `wait` of a long poll is added. */
   readonly head: number
   /** The connection, with its TLS handshake. */
   readonly connection: number
@@ -26,15 +26,16 @@ export const makeLayerNodeHttp = ({ connection, head }: Bounds): Layer.Layer<Htt
     client.pipe(
       // Pitfall: accepting an encoding. This client decodes none.
       HttpClient.mapRequest(HttpClientRequest.setHeader("accept-encoding", "identity")),
-      HttpClient.transform((answer, request) =>
-        answer.pipe(
+      HttpClient.transform((answer, request) => {
+        const within = head + longPoll(request)
+        return answer.pipe(
           Effect.timeoutOrElse({
-            duration: Duration.millis(head),
-            orElse: () => unreachable(request, `no response head within ${head} ms`)
+            duration: Duration.millis(within),
+            orElse: () => unreachable(request, `no response head within ${within} ms`)
           }),
           Effect.flatMap(followable)
         )
-      ),
+      }),
       HttpClient.followRedirects(mostRedirects),
       HttpClient.transformResponse(Effect.flatMap(notRedirected))
     )
@@ -44,6 +45,13 @@ export const makeLayerNodeHttp = ({ connection, head }: Bounds): Layer.Layer<Htt
 }
 
 export const layerNodeHttp = makeLayerNodeHttp({ head: 60_000, connection: 15_000 })
+
+/**
+ * Milliseconds that the server may hold the response back: the `wait` of a long poll, which is up to 60 s
+ * (docs/design/client.md L14 adds it in the same way).
+ */
+const longPoll = ({ url }: HttpClientRequest.HttpClientRequest): number =>
+  1000 * Number(/^(\d{1,2})s$/.exec(URL.parse(url)?.searchParams.get("wait") ?? "")?.[1] ?? 0)
 
 const unreachable = (request: HttpClientRequest.HttpClientRequest, description: string) =>
   Effect.fail(
