@@ -224,6 +224,20 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
     await page.getByRole("heading", { name: "checkout", level: 1 }).waitFor()
   })
 
+  it("what a person types before the palette has opened stays", async () => {
+    await page.goto(`${platform.ready.console}${home}/api-keys`)
+    // As text: the event of opening comes after the first letters of a person who types at once.
+    const typed = await page.evaluate(`(async () => {
+      const palette = document.getElementById("palette")
+      const opened = new Promise((resolve) => palette.addEventListener("toggle", resolve, { once: true }))
+      palette.showModal()
+      palette.querySelector("input").value = "operations"
+      await opened
+      return palette.querySelector("input").value
+    })()`)
+    assert.strictEqual(typed, "operations")
+  })
+
   it("on a phone the sidebar is a drawer, also without script", async () => {
     const phone = await browser.newContext({
       viewport: { width: 390, height: 844 },

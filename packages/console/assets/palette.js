@@ -7,6 +7,10 @@ class GoTo extends HTMLElement {
 
   connectedCallback() {
     const input = this.querySelector("input")
+    // Emptied when it closes. The event of opening comes after the first letters of a person who types at once.
+    this.parentElement.addEventListener("close", () => {
+      input.value = ""
+    })
     this.parentElement.addEventListener("toggle", ({ newState }) => newState === "open" && this.#opened(input))
     input.addEventListener("input", () => this.#list(input.value))
     input.addEventListener("keydown", (event) => {
@@ -20,8 +24,8 @@ class GoTo extends HTMLElement {
   }
 
   async #opened(input) {
-    input.value = ""
     input.focus()
+    this.#list(input.value)
     const said = this.querySelector("p")
     try {
       if (this.#places === undefined) said.textContent = "Loading…"

@@ -4,7 +4,6 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 const shell = ["packages/console/test/shell.test.ts"]
 const components = ["packages/console/test/components.test.tsx"]
 const views = ["packages/console/test/views.test.tsx"]
-const keyboard = ["test/console/keyboard.test.ts"]
 
 export const consoleShell: ReadonlyArray<FaultsOfFile> = [
   {
@@ -56,44 +55,6 @@ export const consoleShell: ReadonlyArray<FaultsOfFile> = [
         find: "const project = listed ??",
         put: "const project = (yield* calling((api) => api.projects.get({ params }))).project ?? listed ??",
         why: "A page of a project does not read a project that it has (docs/design/console.md W49)."
-      }
-    ]
-  },
-  {
-    area: "console",
-    file: "packages/console/assets/live.js",
-    tests: keyboard,
-    faults: [
-      {
-        id: "console-keyboard-region-loses-focus",
-        find: "restoreFocus(next)",
-        put: "restoreFocus(old)",
-        why: "A control in a region that reloads keeps the focus (docs/design/console.md W24)."
-      },
-      {
-        id: "console-keyboard-region-focuses-another",
-        find: "same ?? heading ?? next",
-        put: "same ?? controlsIn(next)[0] ?? next",
-        why: "The focus of a control that is gone goes to no other control (docs/design/console.md W24)."
-      }
-    ]
-  },
-  {
-    area: "console",
-    file: "packages/console/assets/focus.js",
-    tests: keyboard,
-    faults: [
-      {
-        id: "console-keyboard-popover-covers",
-        find: "open.hidePopover()",
-        put: "open.dataset.left = true",
-        why: "A popover closes when the focus leaves it (docs/design/console.md W48)."
-      },
-      {
-        id: "console-keyboard-dialog-of-a-menu",
-        find: "place = popover === null ? null : openerOf(popover)",
-        put: "place = null",
-        why: "A dialog that an entry of a menu opened returns the focus to the menu's button (docs/design/console.md W48)."
       }
     ]
   },

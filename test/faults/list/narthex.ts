@@ -9,9 +9,15 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "transaction-elsewhere",
-        find: "work(callsOf(makeRun(context, closed)))",
-        put: "work(callsOf(run))",
+        find: "during(makeRun(context, closed))",
+        put: "during(run)",
         why: "Calls of the callback run inside the host's transaction."
+      },
+      {
+        id: "transaction-floating",
+        find: "onSuccess: (value) => Effect.as(refuseLate, value)",
+        put: "onSuccess: (value) => Effect.succeed(value)",
+        why: "A call that the callback did not await is not told to be done."
       }
     ]
   }
