@@ -53,7 +53,8 @@ create table if not exists operation_turn (key text primary key, served integer 
 create table if not exists counter (name text primary key, value integer not null) strict;
 create table if not exists quota_override (org_id text, quota text, allowed integer not null, primary key (org_id, quota)) strict;
 create table if not exists organization_founder (org_id text primary key, user_id text not null) strict;
-create table if not exists branch_disk (branch_id text primary key, org_id text not null, bytes integer not null) strict;
+create table if not exists branch_disk (
+  branch_id text primary key, org_id text not null, bytes integer not null, measured_at text) strict;
 
 create table if not exists event (
   pos integer primary key, id text not null unique, org_id text not null, project_id text, internal integer not null,

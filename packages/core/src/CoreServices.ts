@@ -29,6 +29,7 @@ import { Endpoints } from "./provisioning/Endpoints.ts"
 import { Projects } from "./provisioning/Projects.ts"
 import { Sandboxes } from "./provisioning/Sandboxes.ts"
 import { ProxyRequests } from "./proxying/ProxyRequests.ts"
+import { BranchSizes } from "./quotas/BranchSizes.ts"
 import { Quotas } from "./quotas/Quotas.ts"
 import { Regions } from "./regions/Regions.ts"
 import { layerPurging } from "./retention.ts"
@@ -76,7 +77,7 @@ const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)
 
 /** Every service but the streams: operation waits, the runner and the proxies' hints read the feed alone. */
 export const layerWithoutStreams = Layer.mergeAll(Accounts, Work, Access, HostEvents.layer).pipe(
-  Layer.provideMerge(Quotas.layer),
+  Layer.provideMerge(Layer.merge(Quotas.layer, BranchSizes.layer)),
   Layer.provideMerge(Keys),
   Layer.provideMerge(EventFollowing.layer),
   Layer.provideMerge(Layer.merge(EventFeed.layer, EventHistory.layer))

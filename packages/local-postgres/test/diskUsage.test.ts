@@ -2,9 +2,19 @@
 import { utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
-import { BranchId, ComputeDriver, EndpointId } from "@narthex/core"
+import {
+  BranchId,
+  BranchSizes,
+  BranchStore,
+  ComputeDriver,
+  DiskMeasurement,
+  EndpointId,
+  layerMemoryPorts,
+  ProjectStore
+} from "@narthex/core"
+import { aBranch, aProject } from "@narthex/core/testing"
 import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Effect, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { clusterAt } from "../src/cluster/Cluster.ts"
 import { makeDiskUsage } from "../src/computes/diskUsage.ts"
 import { dataDirectory, kinds, minted, session } from "./support.ts"
@@ -57,6 +67,46 @@ describe("the disk of branches", { tags: [tag] }, () => {
         yield* driver.resetBranch(main, copy).pipe(Effect.ignore)
         assert.strictEqual(yield* bytesOf(main), stopped)
       }).pipe(Effect.provide(LocalComputeDriver.layer({ dataDir, binaries: choice })))
+    })
+  )
+
+  it.live("the size of a branch grows with what is written to it, and measuring wakes no suspended compute", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      const measuring = Layer.merge(BranchSizes.layer, DiskMeasurement.layer).pipe(
+        Layer.provideMerge(Layer.merge(layerMemoryPorts, LocalComputeDriver.layer({ dataDir, binaries: choice })))
+      )
+      yield* Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        const project = aProject()
+        const branch = aBranch(project.id)
+        yield* (yield* ProjectStore).insert(project)
+        yield* (yield* BranchStore).put(branch)
+        const { of } = yield* BranchSizes
+        const { record } = yield* DiskMeasurement
+        const measured = Effect.gen(function* () {
+          assert.strictEqual(yield* record, 1)
+          return (yield* of([branch])).get(branch.id)?.size_bytes ?? assert.fail("The branch has no size.")
+        })
+        yield* driver.createBranch(branch.id, Option.none())
+        assert.strictEqual((yield* of([branch])).size, 0)
+        const empty = yield* measured
+        assert.isAbove(empty, 5 * mebibyte)
+
+        const endpoint_id = EndpointId.make("ep-main")
+        const start = { branch_id: branch.id, endpoint_id, generation: 1, roles: [minted("owner", "read_write")] }
+        const { address } = yield* driver.start(start)
+        yield* Effect.scoped(
+          Effect.flatMap(session(address, "owner"), (sql) =>
+            sql.unsafe("create table t as select repeat(md5(n::text), 30) as it from generate_series(1, 20000) n")
+          )
+        )
+        const full = yield* measured
+        assert.isAbove(full - empty, 15 * mebibyte)
+        yield* driver.stop(endpoint_id)
+        assert.isAbove((yield* measured) - empty, 15 * mebibyte)
+        assert.deepStrictEqual(yield* driver.running, [])
+      }).pipe(Effect.provide(measuring))
     })
   )
 

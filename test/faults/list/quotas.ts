@@ -75,6 +75,68 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
         find: "where not d.branch_id in (select",
         put: "where true or not d.branch_id in (select",
         why: "The disk of a branch counts until its data is gone."
+      },
+      {
+        id: "size-of-half-made-data",
+        find: "case when making then null else $2::timestamptz end",
+        put: "$2::timestamptz",
+        why: "A branch whose data is being made or replaced has no size."
+      },
+      {
+        id: "size-expected-shown",
+        find: "= any($1::text[]) and measured_at is not null",
+        put: "= any($1::text[])",
+        why: "What is expected of a copy is no size that was measured."
+      }
+    ]
+  },
+  {
+    area: "quotas",
+    file: "packages/core/src/runner/DiskMeasurement.ts",
+    tests: ["packages/core/test/runner/DiskMeasurement.test.ts"],
+    faults: [
+      {
+        id: "measurement-hangs-the-loop",
+        find: "abandonable(turn.withPermitsIfAvailable(1)(record), Effect.sleep(deadline), grace)",
+        put: "Effect.map(turn.withPermitsIfAvailable(1)(record), Result.succeed)",
+        why: "A machine that does not answer stops no later measurement."
+      },
+      {
+        id: "measurements-pile-up",
+        find: "abandonable(turn.withPermitsIfAvailable(1)(record),",
+        put: "abandonable(Effect.asSome(record),",
+        why: "While a measurement that was given up has not ended, no other begins."
+      },
+      {
+        id: "measurement-without-nudge",
+        find: 'data["status"] === "finished" &&',
+        put: 'data["status"] === "never" &&',
+        why: "A branch that was made or reset is measured at once."
+      },
+      {
+        id: "measurement-without-pause",
+        find: "yield* Effect.sleep(rest)",
+        put: "yield* Effect.yieldNow",
+        why: "Many changes lead to one measurement."
+      },
+      {
+        id: "measurement-rest-constant",
+        find: "Duration.max(pause, Duration.times(took, restFactor))",
+        put: "pause",
+        why: "Measuring takes a small part of the time."
+      }
+    ]
+  },
+  {
+    area: "quotas",
+    file: "packages/core/src/projects/Branch.ts",
+    tests: ["packages/core/test/quotas/BranchSizes.test.ts"],
+    faults: [
+      {
+        id: "size-of-former-data",
+        find: "(changing ? undefined : sizes.get(branch.id))",
+        put: "sizes.get(branch.id)",
+        why: "The size of former data is not shown for data that replaces it."
       }
     ]
   }

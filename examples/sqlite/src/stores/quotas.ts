@@ -1,5 +1,5 @@
 /** What organizations hold of their quotas, counted from the rows of the other stores. */
-import { type Amounts, type QuotaName, QuotaStore } from "@narthex/core"
+import { type Amounts, BranchId, type QuotaName, QuotaStore } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Sqlite } from "../Sqlite.ts"
 import { open } from "./operations.ts"
@@ -74,21 +74,37 @@ const quotas = Effect.gen(function* () {
         Number(row?.["bytes"] ?? 0)
       ),
     expectBytes: (org, branch, bytes) =>
-      Effect.asVoid(run("insert or replace into branch_disk values (?1, ?2, ?3)", branch, org, bytes)),
-    recordBytes: (measured) =>
+      Effect.asVoid(run("insert or replace into branch_disk values (?1, ?2, ?3, null)", branch, org, bytes)),
+    sizesOf: (branches) =>
+      Effect.map(
+        query(
+          `select branch_id, bytes, measured_at from branch_disk
+           where branch_id in (select value from json_each(?1)) and measured_at is not null`,
+          JSON.stringify(branches)
+        ),
+        (rows) =>
+          rows.map((row) => ({
+            branch_id: BranchId.make(String(row["branch_id"])),
+            size_bytes: Number(row["bytes"]),
+            size_measured_at: DateTime.makeUnsafe(String(row["measured_at"]))
+          }))
+      ),
+    recordBytes: (measured, now) =>
       transaction(
         Effect.gen(function* () {
           const measurement = JSON.stringify(measured)
           yield* run(
-            `insert into branch_disk (branch_id, org_id, bytes)
-             select b.id, p.doc ->> '$.project.org_id', m.value ->> 'bytes'
+            `insert into branch_disk (branch_id, org_id, bytes, measured_at)
+             select b.id, p.doc ->> '$.project.org_id', m.value ->> 'bytes',
+               iif(b.doc ->> '$.branch.current_state' in ('init', 'resetting'), null, ?2)
              from json_each(?1) m join branch b on b.id = m.value ->> 'branch_id'
                join project p on p.id = b.doc ->> '$.branch.project_id'
-             where true on conflict do update set bytes = iif(
+             where true on conflict do update set measured_at = excluded.measured_at, bytes = iif(
                excluded.branch_id in (
                  select id from branch where doc ->> '$.branch.current_state' in ('init', 'resetting')),
                max(bytes, excluded.bytes), excluded.bytes)`,
-            measurement
+            measurement,
+            DateTime.formatIso(now)
           )
           yield* run(
             `delete from branch_disk where branch_id not in (select value ->> 'branch_id' from json_each(?1))

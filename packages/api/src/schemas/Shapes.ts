@@ -5,8 +5,8 @@
 import {
   AccountState,
   ApiKey,
-  Branch,
   BranchState,
+  BranchView,
   Capability,
   EndpointState,
   EndpointType,
@@ -22,6 +22,7 @@ import {
 } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
+import { nullBefore } from "./members.ts"
 
 /** An answer with status 201. */
 export const created = <S extends Schema.Top>(answer: S) => answer.pipe(HttpApiSchema.status(201))
@@ -35,11 +36,12 @@ const open = <S extends Schema.Top & { readonly Type: string; readonly Encoded: 
 
 export const ProjectRecord = Schema.Struct(ProjectView.fields).annotate({ identifier: "Project" })
 
-const { made_by_agent: _madeByAgent, ...branchFields } = Branch.fields
 export const BranchRecord = Schema.Struct({
-  ...branchFields,
+  ...BranchView.fields,
   current_state: open(BranchState),
-  pending_state: Schema.NullOr(open(BranchState))
+  pending_state: Schema.NullOr(open(BranchState)),
+  size_bytes: nullBefore(Schema.Int),
+  size_measured_at: nullBefore(Schema.DateTimeUtcFromString)
 }).annotate({ identifier: "Branch" })
 
 export const EndpointRecord = Schema.Struct({

@@ -39,4 +39,26 @@ describe("answers of older servers", () => {
     const session = await auth.exchange({ id_token: "t" })
     assert.deepStrictEqual([session.invited_by, session.access_token, session.expires_at], [null, "jwt", at])
   })
+
+  it("a branch of a server that does not tell sizes has none", async () => {
+    const { branches } = answering({
+      branch: {
+        id: "br-1",
+        project_id: "prj-1",
+        region_id: "local",
+        parent_id: null,
+        name: "main",
+        current_state: "ready",
+        pending_state: null,
+        default: true,
+        protected: false,
+        expires_at: null,
+        created_at: at,
+        updated_at: at,
+        created_by: null
+      }
+    })
+    const { branch } = await branches.get({ project_id: "prj-1", branch_id: "br-1" })
+    assert.deepStrictEqual([branch.name, branch.size_bytes, branch.size_measured_at], ["main", null, null])
+  })
 })

@@ -7,6 +7,9 @@ import type { BranchId, EndpointId } from "../Ids.ts"
 import { type Compute, ComputeDriver, ComputeFailed, type ComputeRole } from "./ComputeDriver.ts"
 import { ComputeFence } from "./ComputeFence.ts"
 
+/** About what a cluster without tables takes: every branch here, because nothing is written. */
+const emptyBytes = 32 * 1024 ** 2
+
 export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(ComputeDriver, () => {
   const branches = new Set<BranchId>()
   const computes = new Map<EndpointId, Compute>()
@@ -83,6 +86,6 @@ export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(Comput
     },
     rolesOf: (branch) => Effect.sync(() => (runs(branch) ? Option.fromNullishOr(applied.get(branch)) : Option.none())),
     running: Effect.sync(() => [...computes.values()]),
-    diskUsage: Effect.sync(() => [...branches].map((branch_id) => ({ branch_id, bytes: 0 })))
+    diskUsage: Effect.sync(() => [...branches].map((branch_id) => ({ branch_id, bytes: emptyBytes })))
   })
 })

@@ -1,12 +1,12 @@
 /** A branch: a copy of a project's data. *main*: the default branch or a protected one (docs/design/authorization.md). */
-import { Schema } from "effect"
+import { type DateTime, Schema } from "effect"
 import { UserRef } from "../accounts/UserRef.ts"
 import { BranchId, ProjectId, RegionId } from "../Ids.ts"
 
 export const BranchState = Schema.Literals(["init", "ready", "resetting", "archived"])
 export type BranchState = typeof BranchState.Type
 
-export class Branch extends Schema.Class<Branch>("Branch")({
+const fields = {
   id: BranchId,
   project_id: ProjectId,
   region_id: RegionId,
@@ -16,14 +16,43 @@ export class Branch extends Schema.Class<Branch>("Branch")({
   pending_state: Schema.NullOr(BranchState),
   default: Schema.Boolean,
   protected: Schema.Boolean,
-  /** Was it created by an agent key? Agent keys may reset, change and delete only such branches. */
-  made_by_agent: Schema.Boolean,
   expires_at: Schema.NullOr(Schema.DateTimeUtcFromString),
   created_at: Schema.DateTimeUtcFromString,
   updated_at: Schema.DateTimeUtcFromString,
   created_by: Schema.NullOr(UserRef)
+}
+
+/** A branch as it is stored. */
+export class Branch extends Schema.Class<Branch>("Branch")({
+  ...fields,
+  /** Was it created by an agent key? Agent keys may reset, change and delete only such branches. */
+  made_by_agent: Schema.Boolean
 }) {
   get main(): boolean {
     return this.default || this.protected
   }
+}
+
+/** How much disk a branch takes, as its machine measured last. It is no part of the branch (docs/design/api.md A22). */
+export interface BranchSize {
+  readonly branch_id: BranchId
+  readonly size_bytes: number
+  readonly size_measured_at: DateTime.Utc
+}
+
+/** A branch as the API shows it. `null`: its data has not been measured, or is being made or replaced. */
+export class BranchView extends Schema.Class<BranchView>("BranchView")({
+  ...fields,
+  size_bytes: Schema.NullOr(Schema.Int),
+  size_measured_at: Schema.NullOr(Schema.DateTimeUtcFromString)
+}) {}
+
+export type BranchSizesById = ReadonlyMap<BranchId, BranchSize>
+
+/** The size of former data says nothing about the data that replaces it. */
+export const viewBranch = (branch: Branch, sizes: BranchSizesById = new Map()): BranchView => {
+  const { made_by_agent: _, ...shown } = branch
+  const changing = branch.current_state === "init" || branch.current_state === "resetting"
+  const { size_bytes = null, size_measured_at = null } = (changing ? undefined : sizes.get(branch.id)) ?? {}
+  return new BranchView({ ...shown, size_bytes, size_measured_at })
 }

@@ -13,7 +13,7 @@ import type { BranchDiskUsage } from "../computes/ComputeDriver.ts"
 import type { BranchId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { isFinal, type StoredOperation } from "../operations/Operation.ts"
-import type { Branch } from "../projects/Branch.ts"
+import type { Branch, BranchSize } from "../projects/Branch.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { Project } from "../projects/Project.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -50,9 +50,12 @@ export class QuotaStore extends Context.Service<
     readonly bytesOf: (branch: BranchId) => Effect.Effect<number, StorageError>
     /** Records the bytes that a branch will have, until it is measured. */
     readonly expectBytes: (org: OrgId, branch: BranchId, bytes: number) => Effect.Effect<void, StorageError>
+    /** The sizes of these branches, in any order. Those are left out whose present data has not been measured. */
+    readonly sizesOf: (branches: ReadonlyArray<BranchId>) => Effect.Effect<ReadonlyArray<BranchSize>, StorageError>
     /**
-     * Records a measurement of one machine. A branch whose data is being made keeps what is expected of it, if that is
-     * more. A deleted branch counts until a measurement does not contain it. Branches without a row are left out.
+     * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps what is
+     * expected of it, if that is more, and has no size yet. A deleted branch counts until a measurement does not contain
+     * it. Branches without a row are left out.
      */
     readonly recordBytes: (
       measured: ReadonlyArray<BranchDiskUsage>,
@@ -78,7 +81,14 @@ export class QuotaStore extends Context.Service<
         "quota_override"
       )
       const founders = table<{ readonly org: OrgId; readonly user: UserId }>("organization_founder")
-      const disk = table<{ readonly org: OrgId; readonly branch: BranchId; readonly bytes: number }>("branch_disk")
+      interface Disk {
+        readonly org: OrgId
+        readonly branch: BranchId
+        readonly bytes: number
+        /** `null`: expected, not measured yet. */
+        readonly measured_at: DateTime.Utc | null
+      }
+      const disk = table<Disk>("branch_disk")
 
       const count = ({ now, org_id, project_id }: Holder): Record<QuotaName, Effect.Effect<number>> => {
         const ofOrg = Effect.map(
@@ -161,8 +171,16 @@ export class QuotaStore extends Context.Service<
         addFounder: (org, user) => founders.put(org, { org, user }),
         bytesOf: (branch) =>
           Effect.map(disk.get(branch), (row) => Option.match(row, { onNone: () => 0, onSome: ({ bytes }) => bytes })),
-        expectBytes: (org, branch, bytes) => disk.put(branch, { org, branch, bytes }),
-        recordBytes: (measured) =>
+        expectBytes: (org, branch, bytes) => disk.put(branch, { org, branch, bytes, measured_at: null }),
+        sizesOf: (wanted) =>
+          Effect.map(disk.all, (rows) =>
+            rows.flatMap(({ branch, bytes, measured_at }) =>
+              measured_at === null || !wanted.includes(branch)
+                ? []
+                : [{ branch_id: branch, size_bytes: bytes, size_measured_at: measured_at }]
+            )
+          ),
+        recordBytes: (measured, now) =>
           Effect.gen(function* () {
             const owners = new Map((yield* projects.all).map(({ project }) => [project.id, project.org_id]))
             const rows = yield* branches.all
@@ -174,7 +192,7 @@ export class QuotaStore extends Context.Service<
               const before = Option.getOrUndefined(yield* disk.get(branch.id))?.bytes ?? 0
               const making = branch.current_state === "init" || branch.current_state === "resetting"
               const bytes = making ? Math.max(before, found.bytes) : found.bytes
-              yield* disk.put(branch.id, { org, branch: branch.id, bytes })
+              yield* disk.put(branch.id, { org, branch: branch.id, bytes, measured_at: making ? null : now })
             }
           })
       })

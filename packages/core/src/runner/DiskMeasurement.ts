@@ -1,19 +1,47 @@
 /**
- * Records how much disk the branches on these machines take, for the quota `disk_bytes` (docs/design/api.md, Quotas).
+ * Records how much disk the branches on these machines take: for the quota `disk_bytes` and for the size of each branch
+ * (docs/design/api.md A20, A21).
  *
  * It runs on each instance with computes. Every run replaces what the previous one recorded, so it may run twice, late,
  * or not at all: then the last numbers apply.
  */
-import { Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Option, Queue, Result, Semaphore, Stream } from "effect"
 import { becauseOf } from "../becauseOf.ts"
 import { ComputeDriver, type ComputeFailed } from "../computes/ComputeDriver.ts"
+import type { LoggedEvent } from "../events/Envelope.ts"
+import { EventFeed } from "../events/EventFeed.ts"
 import { QuotaStore } from "../quotas/QuotaStore.ts"
 import type { StorageError } from "../StorageError.ts"
+import { abandonable } from "./abandonable.ts"
 
-/** The time between two measurements, and the longest that one may take. */
+/**
+ * `interval`: the time between two measurements. `pause`: the least time between them, however much changes. `deadline`:
+ * the longest that one may take.
+ */
 export const DiskMeasurementPolicy = Context.Reference("@narthex/core/runner/DiskMeasurementPolicy", {
-  defaultValue: () => ({ interval: Duration.minutes(1), deadline: Duration.minutes(5) })
+  defaultValue: () => ({
+    interval: Duration.minutes(1),
+    pause: Duration.seconds(5),
+    deadline: Duration.minutes(5)
+  })
 })
+
+/** How long a driver that was interrupted may take to end, before the loop goes on without it. */
+const grace = Duration.seconds(5)
+
+/** A measurement is followed by a pause of so many times its length, so that measuring takes a small part of the time. */
+const restFactor = 9
+
+/** Operations after which a branch has other data, or none. */
+const changesData: ReadonlySet<unknown> = new Set([
+  "create_timeline",
+  "create_branch",
+  "reset_branch",
+  "delete_timeline"
+])
+
+const changedData = ({ data, type }: LoggedEvent) =>
+  type === "operation.updated.v1" && data["status"] === "finished" && changesData.has(data["action"])
 
 export class DiskMeasurement extends Context.Service<
   DiskMeasurement,
@@ -28,27 +56,53 @@ export class DiskMeasurement extends Context.Service<
       const driver = yield* ComputeDriver
       const store = yield* QuotaStore
       const record = Effect.fn("DiskMeasurement.record")(function* () {
+        const began = yield* DateTime.now
         const usage = yield* driver.diskUsage
-        yield* store.recordBytes(usage, yield* DateTime.now)
+        yield* store.recordBytes(usage, began)
         return usage.length
       })
       return DiskMeasurement.of({ record: record() })
     })
   )
 
-  /** Records as long as its scope lives. A measurement that fails or takes too long is logged, and the next one follows. */
-  static readonly layerLoop: Layer.Layer<never, never, DiskMeasurement> = Layer.effectDiscard(
+  /**
+   * Records as long as its scope lives: at the start, once each interval, and soon after an operation that changed much.
+   * A measurement that fails or takes too long is logged, and the next one follows. There is one at a time: while one
+   * that was given up has not ended, for example because a disk does not answer, no other begins.
+   */
+  static readonly layerLoop: Layer.Layer<never, never, DiskMeasurement | EventFeed> = Layer.effectDiscard(
     Effect.gen(function* () {
       const { record } = yield* DiskMeasurement
-      const { deadline, interval } = yield* DiskMeasurementPolicy
-      yield* record.pipe(
-        Effect.timeout(deadline),
+      const { events } = yield* EventFeed
+      const { deadline, interval, pause } = yield* DiskMeasurementPolicy
+      const turn = yield* Semaphore.make(1)
+      const changes = yield* Queue.sliding<void>(1)
+
+      const bounded = Effect.gen(function* () {
+        const ended = yield* abandonable(turn.withPermitsIfAvailable(1)(record), Effect.sleep(deadline), grace)
+        if (Result.isFailure(ended))
+          yield* Effect.logWarning("Measuring the disk of the branches takes too long, and was given up.")
+        else if (Option.isNone(ended.success))
+          yield* Effect.logWarning("The disk of the branches is not measured: an earlier measurement has not ended.")
+      }).pipe(
         Effect.catchCause((cause) =>
           Effect.logWarning("The disk of the branches was not measured.").pipe(becauseOf(cause))
-        ),
-        Effect.repeat(Schedule.spaced(interval)),
-        Effect.forkScoped
+        )
       )
+
+      const round = Effect.gen(function* () {
+        const began = yield* Clock.currentTimeMillis
+        yield* bounded
+        const took = Duration.millis((yield* Clock.currentTimeMillis) - began)
+        const rest = Duration.min(interval, Duration.max(pause, Duration.times(took, restFactor)))
+        yield* Effect.sleep(rest)
+        yield* Effect.timeoutOption(Queue.take(changes), Duration.subtract(interval, rest))
+      })
+
+      yield* Effect.forkScoped(
+        Stream.runForEach(Stream.filter(events, changedData), () => Queue.offer(changes, undefined))
+      )
+      yield* Effect.forkScoped(Effect.forever(round))
     })
   )
 }

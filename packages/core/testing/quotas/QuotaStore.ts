@@ -205,6 +205,55 @@ export const quotaStoreContract = contract<Ports | Transaction>("QuotaStore", (i
       assert.strictEqual(yield* bytes(aBranchId()), 0)
     }))
 
+  it("a branch has a size once its present data is measured, with the time at which the measurement began", () =>
+    Effect.gen(function* () {
+      const [org, store, branches] = [yield* aTeam, yield* QuotaStore, yield* BranchStore]
+      const project = yield* aProjectOf(org)
+      const [ready, making] = [yield* aBranchOf(project), yield* aBranchOf(project, { current_state: "init" })]
+      const sizes = Effect.map(store.sizesOf([making.id, aBranchId(), ready.id]), (found) =>
+        Object.fromEntries(found.map((it) => [it.branch_id, [it.size_bytes, it.size_measured_at]]))
+      )
+      const measure = (seconds: number, ...bytes: readonly [number, number]) =>
+        store.recordBytes(
+          [ready, making].map(({ id }, n) => ({ branch_id: id, bytes: bytes[n] ?? 0 })),
+          at(seconds)
+        )
+
+      assert.deepStrictEqual(yield* store.sizesOf([]), [])
+      yield* store.expectBytes(org, making.id, 100)
+      assert.deepStrictEqual(yield* sizes, {})
+      yield* measure(1, 2 ** 40, 30)
+      assert.deepStrictEqual(yield* sizes, { [ready.id]: [2 ** 40, at(1)] })
+      yield* branches.put(new Branch({ ...making, current_state: "ready" }))
+      assert.deepStrictEqual(yield* sizes, { [ready.id]: [2 ** 40, at(1)] })
+      yield* measure(2, 0, 90)
+      assert.deepStrictEqual(yield* sizes, { [ready.id]: [0, at(2)], [making.id]: [90, at(2)] })
+      assert.deepStrictEqual(
+        (yield* store.sizesOf([ready.id])).map(({ branch_id }) => branch_id),
+        [ready.id]
+      )
+
+      yield* branches.put(new Branch({ ...ready, current_state: "resetting" }))
+      yield* measure(3, 40, 91)
+      assert.deepStrictEqual(yield* sizes, { [making.id]: [91, at(3)] })
+      yield* branches.put(ready)
+      yield* measure(4, 41, 92)
+      yield* store.expectBytes(org, making.id, 500)
+      assert.deepStrictEqual(yield* sizes, { [ready.id]: [41, at(4)] })
+    }))
+
+  it("a measurement that contains a branch deleted since neither brings it back nor keeps its size", () =>
+    Effect.gen(function* () {
+      const [org, store, branches] = [yield* aTeam, yield* QuotaStore, yield* BranchStore]
+      const branch = yield* aBranchOf(yield* aProjectOf(org))
+      yield* branches.markDeleted(branch.id, at(1))
+      yield* store.recordBytes([{ branch_id: branch.id, bytes: 70 }], at(0))
+      assert.isTrue(Option.isNone(yield* branches.findAnywhere(branch.id)))
+      yield* store.recordBytes([], at(2))
+      assert.deepStrictEqual(yield* store.sizesOf([branch.id]), [])
+      assert.strictEqual(yield* held(org, "disk_bytes"), 0)
+    }))
+
   it("a deleted branch takes disk until a measurement does not contain it", () =>
     Effect.gen(function* () {
       const [org, store] = [yield* aTeam, yield* QuotaStore]

@@ -1,6 +1,15 @@
 /** Serves `BranchesApi` and `SandboxesApi` from the core. */
 import { Api } from "@narthex/api"
-import { AppliedPolicy, Branches, Credentials, Principal, Sandboxes, Target } from "@narthex/core"
+import {
+  AppliedPolicy,
+  Branches,
+  BranchSizes,
+  Credentials,
+  Principal,
+  Sandboxes,
+  Target,
+  viewBranch
+} from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -12,11 +21,13 @@ export const BranchesHandlers = HttpApiBuilder.group(
   Effect.fn(function* (handlers) {
     const branches = yield* Branches
     const credentials = yield* Credentials
+    const sizes = yield* BranchSizes
     return handlers.handleAll({
       list: Effect.fnUntraced(function* ({ query }) {
         const page = yield* pageOf(query)
         const { items, next_cursor } = yield* problems(branches.list(yield* Principal, yield* Target.project, page))
-        return { branches: items, pagination: { next_cursor } }
+        const measured = yield* problems(sizes.of(items))
+        return { branches: items.map((branch) => viewBranch(branch, measured)), pagination: { next_cursor } }
       }),
       create: Effect.fnUntraced(function* ({ payload }) {
         const caller = yield* Principal
@@ -30,13 +41,19 @@ export const BranchesHandlers = HttpApiBuilder.group(
           })
         )
         const endpoint = made.endpoint === null ? null : yield* endpointRecord(made.endpoint)
-        return { branch: made.branch, endpoint, operations: operationRecords(made.operations) }
+        return { branch: viewBranch(made.branch), endpoint, operations: operationRecords(made.operations) }
       }),
-      get: () => Effect.map(Target.branch, (branch) => ({ branch })),
+      get: Effect.fnUntraced(function* () {
+        const branch = yield* Target.branch
+        return { branch: viewBranch(branch, yield* problems(sizes.of([branch]))) }
+      }),
       change: Effect.fnUntraced(function* ({ payload }) {
         const caller = yield* Principal
         const policy = yield* AppliedPolicy
-        return { branch: yield* problems(branches.change(caller, policy, yield* Target.branch, payload)) }
+        const branch = yield* Target.branch
+        // Read before the change: after it, a failure would hide that it was made.
+        const measured = yield* problems(sizes.of([branch]))
+        return { branch: viewBranch(yield* problems(branches.change(caller, policy, branch, payload)), measured) }
       }),
       delete: Effect.fnUntraced(function* () {
         const policy = yield* AppliedPolicy
@@ -47,11 +64,13 @@ export const BranchesHandlers = HttpApiBuilder.group(
       reset: Effect.fnUntraced(function* () {
         const policy = yield* AppliedPolicy
         const { branch, operations } = yield* problems(branches.reset(yield* Principal, policy, yield* Target.branch))
-        return { branch, operations: operationRecords(operations) }
+        return { branch: viewBranch(branch), operations: operationRecords(operations) }
       }),
       setDefault: Effect.fnUntraced(function* () {
-        const made = yield* problems(branches.setDefault(yield* Principal, yield* Target.branch))
-        return { branch: made.branch, operations: operationRecords(made.operations) }
+        const branch = yield* Target.branch
+        const measured = yield* problems(sizes.of([branch]))
+        const made = yield* problems(branches.setDefault(yield* Principal, branch))
+        return { branch: viewBranch(made.branch, measured), operations: operationRecords(made.operations) }
       }),
       mint: Effect.fnUntraced(function* ({ payload: { access, ttl_seconds = null } }) {
         const caller = yield* Principal
@@ -87,6 +106,7 @@ export const SandboxesHandlers = HttpApiBuilder.group(
         const made = yield* problems(sandboxes.create(yield* Principal, yield* Target.project, wanted))
         return {
           ...made,
+          branch: viewBranch(made.branch),
           endpoint: yield* endpointRecord(made.endpoint),
           operations: operationRecords(made.operations)
         }

@@ -1,6 +1,6 @@
 /** Serves `ProjectsApi` from the core. */
 import { Api, RegionImmutableProblem, wantsAnotherRegion } from "@narthex/api"
-import { Principal, Projects, ProjectView, Target } from "@narthex/core"
+import { Principal, Projects, ProjectView, Target, viewBranch } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
@@ -21,7 +21,7 @@ export const ProjectsHandlers = HttpApiBuilder.group(
         const made = yield* problems(projects.create(yield* Principal, { name, region }))
         return {
           project: ProjectView.of(made.project),
-          branch: made.branch,
+          branch: viewBranch(made.branch),
           endpoint: yield* endpointRecord(made.endpoint),
           operations: operationRecords(made.operations)
         }

@@ -1,6 +1,7 @@
 /** Branches, their credentials, and sandboxes. */
 import { assert, layer } from "@effect/vitest"
-import { Clock, Effect } from "effect"
+import { BranchId, QuotaStore } from "@narthex/core"
+import { Clock, DateTime, Effect } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { Ahead, memoryApi } from "../support/apiOver.ts"
 import { branch, finish, founder, key, project, refused, settled } from "../support/story.ts"
@@ -106,6 +107,43 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
       assert.isFalse((yield* who.call("GET", `${place.path}/branches/${place.main}`)).body.branch.default)
       assert.deepStrictEqual((yield* who.call("POST", at)).body.operations, [])
     })
+  )
+
+  it.effect(
+    "every answer with a branch has the size that was measured last; null: not measured, or being replaced",
+    () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const place = yield* project(who)
+        const branches = `${place.path}/branches`
+        const { body: made } = yield* settled(who, yield* who.call("POST", branches, { body: { name: "sized" } }))
+        const sizeOf = (shown: Record<string, unknown>) => [shown["size_bytes"], shown["size_measured_at"]]
+        assert.deepStrictEqual(sizeOf(made.branch), [null, null])
+        const at = `${branches}/${made.branch.id}`
+        const before = (yield* who.call("GET", at)).body.branch
+        assert.deepStrictEqual(sizeOf(before), [null, null])
+
+        const measured_at = "2026-11-23T12:00:00.000Z"
+        const sizes = [
+          { branch_id: BranchId.make(made.branch.id), bytes: 33_200_000 },
+          { branch_id: BranchId.make(place.main), bytes: 0 }
+        ]
+        yield* (yield* QuotaStore).recordBytes(sizes, DateTime.makeUnsafe(measured_at))
+        const wanted = [33_200_000, measured_at]
+        const after = (yield* who.call("GET", at)).body.branch
+        assert.deepStrictEqual(sizeOf(after), wanted)
+        assert.strictEqual(after.updated_at, before.updated_at)
+        const listed = (yield* who.call("GET", branches)).body.branches
+        assert.deepStrictEqual(listed.map(sizeOf), [wanted, [0, measured_at]])
+        assert.deepStrictEqual(sizeOf((yield* who.call("PATCH", at, { body: { name: "again" } })).body.branch), wanted)
+        const sandbox = yield* settled(who, yield* who.call("POST", `${place.path}/sandboxes`))
+        assert.deepStrictEqual(sizeOf(sandbox.body.branch), [null, null])
+        const reset = yield* settled(who, yield* who.call("POST", `${at}/reset`))
+        assert.deepStrictEqual(sizeOf(reset.body.branch), [null, null])
+        assert.deepStrictEqual(sizeOf((yield* who.call("POST", `${at}/set-default`)).body.branch), wanted)
+        const another = yield* who.call("POST", "/v1/projects", { body: { name: "other" } })
+        assert.deepStrictEqual(sizeOf(another.body.branch), [null, null])
+      })
   )
 
   it.effect("POST branch credentials, 201: bound to the branch, secrets shown once; 409: no endpoint", () =>

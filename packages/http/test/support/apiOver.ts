@@ -138,7 +138,11 @@ const references = ({ access, key_limit = 1000, limits = null, quotas = defaultQ
     Layer.succeed(KeyLimit, key_limit),
     Layer.succeed(QuotaPolicy, quotas),
     // Once, at the start: the memory driver's numbers would replace those that a test records.
-    Layer.succeed(DiskMeasurementPolicy, { interval: Duration.days(1), deadline: Duration.minutes(1) }),
+    Layer.succeed(DiskMeasurementPolicy, {
+      interval: Duration.days(1),
+      pause: Duration.days(1),
+      deadline: Duration.minutes(1)
+    }),
     Layer.succeed(RateLimits, limits),
     Layer.succeed(RunnerPolicy, { ...defaultRunnerSettings, poll: Duration.millis(5) }),
     Layer.succeed(ServerIdentity, {

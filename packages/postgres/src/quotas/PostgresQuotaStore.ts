@@ -1,5 +1,5 @@
 /** `QuotaStore` on Postgres: each quota is a count of the rows themselves. */
-import { type Amounts, type Holder, type QuotaName, QuotaStore } from "@narthex/core"
+import { type Amounts, type BranchId, type Holder, type QuotaName, QuotaStore } from "@narthex/core"
 import { DateTime, Effect, Layer, Option } from "effect"
 import { Database } from "../database/Database.ts"
 import { json } from "../database/tableOf.ts"
@@ -41,7 +41,7 @@ with it as (
   order by m.branch_id
 )
 insert into branch_disk as d (branch_id, org_id, bytes, measured_at)
-select branch_id, org_id, bytes, $2 from it
+select branch_id, org_id, bytes, case when making then null else $2::timestamptz end from it
 on conflict (branch_id) do update
 set measured_at = excluded.measured_at, bytes = case
   when (select making from it where it.branch_id = excluded.branch_id) then greatest(d.bytes, excluded.bytes)
@@ -121,6 +121,20 @@ const make = Effect.gen(function* () {
            on conflict (branch_id) do update set bytes = excluded.bytes, measured_at = null`,
           [branch, org, bytes]
         )
+      ),
+    sizesOf: (branches) =>
+      Effect.map(
+        query<{ readonly branch_id: BranchId; readonly bytes: number; readonly measured_at: Date }>(
+          "QuotaStore.sizesOf",
+          "select branch_id, bytes, measured_at from branch_disk where branch_id = any($1::text[]) and measured_at is not null",
+          [branches]
+        ),
+        (rows) =>
+          rows.map(({ branch_id, bytes, measured_at }) => ({
+            branch_id,
+            size_bytes: bytes,
+            size_measured_at: DateTime.fromDateUnsafe(measured_at)
+          }))
       ),
     recordBytes: (usage, now) =>
       transaction(

@@ -33,6 +33,11 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
   pending_state: ["The state that an operation is bringing it to; `null`: no operation is.", null],
   default: ["Whether it is the default one.", true],
   protected: ["Whether the branch is protected from deletion and reset.", false],
+  size_bytes: [
+    "How much disk the data of the branch takes, in bytes, as it was measured last; `null`: it has not been measured, or is being made or replaced.",
+    33_554_432
+  ],
+  size_measured_at: ["When it was measured; `null`: not yet.", at.updated],
   "Branch.expires_at": ["When the branch and everything in it is deleted; `null`: never.", null],
   created_by: ["Who created it, also through an API key; `null`: the platform."],
   "branches.create.name": [`${branchName} Left out: a name is made.`, "preview"],
