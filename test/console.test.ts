@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, Page } from "playwright-core"
 import { useClusterTemplates } from "../packages/local-postgres/testing/clusterTemplates.ts"
-import { sharedBrowser } from "./harness/browser.ts"
+import { newContext, sharedBrowser } from "./harness/browser.ts"
 import { assertAccessible } from "./support/accessibility.ts"
 import { beginCli, cli, operator } from "./support/commands.ts"
 import { complaintsOf } from "./support/complaints.ts"
@@ -56,7 +56,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
     work: (page: Page) => Promise<void>,
     { at = platform, expected = () => false }: { at?: Platform; expected?: (complaint: string) => boolean } = {}
   ): Promise<void> => {
-    const context = await browser.newContext()
+    const context = await newContext(browser)
     try {
       const page = await context.newPage()
       const complaints = complaintsOf(page)

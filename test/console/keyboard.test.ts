@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, BrowserContext } from "playwright-core"
 import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
-import { sharedBrowser } from "../harness/browser.ts"
+import { newContext, sharedBrowser } from "../harness/browser.ts"
 import { until } from "../harness/eventually.ts"
 import { complaintsOf } from "../support/complaints.ts"
 import { Keyboard, start } from "../support/Keyboard.ts"
@@ -39,7 +39,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await useClusterTemplates(join(directory.path, "data"), "default")
     platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "local" })
     browser = await sharedBrowser()
-    context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+    context = await newContext(browser, { viewport: { width: 1440, height: 900 } })
     const page = await context.newPage()
     page.setDefaultTimeout(limit)
     complaints = complaintsOf(page)

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
-import { sharedBrowser } from "../harness/browser.ts"
+import { newContext, sharedBrowser } from "../harness/browser.ts"
 import { Platform } from "../support/Platform.ts"
 import { assertPresentable } from "../support/pageChecks.ts"
 import { signInAt } from "../support/signInAt.ts"
@@ -40,7 +40,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
     await useClusterTemplates(join(directory.path, "data"), "default")
     platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "memory" })
     browser = await sharedBrowser()
-    context = await browser.newContext()
+    context = await newContext(browser)
     page = await opened(context)
     await page.goto(`${platform.ready.console}/sign-in`)
     await page.getByRole("link", { name: "Development One" }).click()
@@ -91,7 +91,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   }
 
   it("pages without an organization are presentable", async () => {
-    const stranger = await browser.newContext()
+    const stranger = await newContext(browser)
     try {
       await check({ landing: "/", "sign-in": "/sign-in" }, await opened(stranger))
     } finally {
@@ -100,7 +100,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("the first page with everything that it loads is at most 60 kB compressed, the script 12 kB", async () => {
-    const fresh = await browser.newContext()
+    const fresh = await newContext(browser)
     try {
       const loading: Array<Promise<readonly [path: string, bytes: number]>> = []
       const first = await opened(fresh)
@@ -239,7 +239,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("on a phone the sidebar is a drawer, also without script", async () => {
-    const phone = await browser.newContext({
+    const phone = await newContext(browser, {
       viewport: { width: 390, height: 844 },
       javaScriptEnabled: false,
       storageState: await context.storageState()

@@ -3,7 +3,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
-import { sharedBrowser } from "../harness/browser.ts"
+import { newContext, sharedBrowser } from "../harness/browser.ts"
 import { assertAccessible } from "../support/accessibility.ts"
 import { complaintsOf } from "../support/complaints.ts"
 import { Platform } from "../support/Platform.ts"
@@ -59,7 +59,7 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
     work: (page: Page) => Promise<A>,
     options: BrowserContextOptions = {}
   ): Promise<A> => {
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options })
+    const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, ...options })
     try {
       const page = await context.newPage()
       const complaints = complaintsOf(page)

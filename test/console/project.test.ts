@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import type { Browser, BrowserContextOptions, Page } from "playwright-core"
 import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
-import { sharedBrowser } from "../harness/browser.ts"
+import { newContext, sharedBrowser } from "../harness/browser.ts"
 import { until } from "../harness/eventually.ts"
 import { assertAccessible } from "../support/accessibility.ts"
 import { complaintsOf } from "../support/complaints.ts"
@@ -65,7 +65,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
   })
 
   const browsing = async (options: BrowserContextOptions, work: (page: Page) => Promise<void>) => {
-    const context = await browser.newContext(options)
+    const context = await newContext(browser, options)
     try {
       const page = await context.newPage()
       const complaints = complaintsOf(page)

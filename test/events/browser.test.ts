@@ -10,7 +10,7 @@ import { places } from "../../packages/http/test/events/support/places.ts"
 import { RawStream, requestText } from "../../packages/http/test/events/support/RawStream.ts"
 import { counting, signedIn, state, streamApi } from "../../packages/http/test/events/support/streamApi.ts"
 import { TestApi } from "../../packages/http/test/support/wire.ts"
-import { sharedBrowser } from "../harness/browser.ts"
+import { newContext, sharedBrowser } from "../harness/browser.ts"
 import { within } from "../harness/eventually.ts"
 import { times } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
@@ -89,7 +89,7 @@ const scene = <R>(emit: (org: OrgId) => Effect.Effect<void, unknown, R>, count: 
       Effect.promise(() => it.close())
     )
     const context = yield* Effect.acquireRelease(
-      Effect.promise(() => browser.newContext()),
+      Effect.promise(() => newContext(browser)),
       (it) => Effect.promise(() => it.close())
     )
     yield* Effect.promise(() =>

@@ -1,4 +1,4 @@
-/** The options with which tests start Debian's Chromium: headless, without animations and without background requests. */
+/** The options with which tests start Debian's Chromium: headless and without background requests. */
 import type { LaunchOptions } from "playwright-core"
 import { chromiumPath } from "./requirements.ts"
 
@@ -8,7 +8,6 @@ export const chromiumLaunch = (): LaunchOptions => ({
     "--no-sandbox",
     "--disable-gpu",
     "--disable-quic",
-    "--force-prefers-reduced-motion",
     "--no-first-run",
     "--disable-background-networking",
     "--disable-component-update",
