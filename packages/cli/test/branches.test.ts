@@ -1,6 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { Yaml } from "effect/encoding"
+import { eventually } from "../../../test/harness/eventually.ts"
 import { onControlPlane } from "./support/onControlPlane.ts"
 
 const onShop = Effect.gen(function* () {
@@ -41,13 +42,36 @@ describe("branch", () => {
       const { json, shop } = yield* onShop
       yield* json(["branch", "create", "preview", "--wait"])
       const table = (yield* shop(["branch", "list"])).stdout
-      assert.match(table, /^NAME +STATE +DEFAULT +PROTECTED +PARENT +EXPIRES +CREATED +ID\n/)
-      assert.match(table, /^preview +ready +no +no +main +never +\S+ +br-\w+$/m)
+      assert.match(table, /^NAME +STATE +DEFAULT +PROTECTED +PARENT +SIZE +EXPIRES +CREATED +ID\n/)
+      assert.match(table, /^preview +ready +no +no +main +(?:-|33554432) +never +\S+ +br-\w+$/m)
       const listed = yield* json(["branch", "list"])
       assert.deepStrictEqual(Yaml.parse((yield* shop(["branch", "list", "-o", "yaml"])).stdout), listed)
       assert.match((yield* shop(["branch", "get", "preview"])).stdout, /^branch +br-\w+\nname +preview\n/)
       assert.strictEqual((yield* json(["branch", "get"])).branch.name, "main")
     }).pipe(Effect.scoped)
+  )
+
+  it.live(
+    "branch list and get show sizes: with a unit on a terminal, in bytes elsewhere, a dash before they are known",
+    () =>
+      Effect.gen(function* () {
+        const { json, run, shop } = yield* onShop
+        const sizeOf = Effect.map(json(["branch", "get"]), ({ branch }) => branch.size_bytes)
+        yield* eventually(
+          "main to be measured",
+          Effect.map(sizeOf, (size) => size !== null),
+          { every: 500 }
+        )
+        const main = yield* json(["branch", "get"])
+        assert.deepStrictEqual([main.branch.size_bytes, typeof main.branch.size_measured_at], [33_554_432, "string"])
+        assert.match((yield* shop(["branch", "list"])).stdout, /^main +ready +yes +no +- +33554432 +never/m)
+        assert.match((yield* shop(["branch", "get"])).stdout, /^size +33554432\nmeasured +20\S+Z\n/m)
+        const terminal = (...args: ReadonlyArray<string>) => run([...args, "--project", "shop"], { terminal: true })
+        assert.match((yield* terminal("branch", "list")).stdout, /^main +.* 33\.6 MB +never/m)
+        assert.match((yield* terminal("branch", "get")).stdout, /^size +33\.6 MB \(33554432 B\)$/m)
+        const made = yield* shop(["branch", "create", "preview"])
+        assert.match(made.stdout, /^size +-\nmeasured +-\n/m)
+      }).pipe(Effect.scoped)
   )
 
   it.live("branch rename, protect, unprotect, expire and set-default change the branch", () =>

@@ -1,6 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
 import { renderTable } from "../src/output/renderTable.ts"
-import { facts, Instant, printable, rows, sentence } from "../src/output/table.ts"
+import { Bytes, facts, Instant, printable, rows, sentence } from "../src/output/table.ts"
 import { textWidth } from "../src/output/textWidth.ts"
 
 describe("tables", () => {
@@ -60,6 +60,25 @@ describe("tables", () => {
       renderTable(facts(["created", ago(6e5)]), { now }),
       "created  2026-11-20T09:50:00.000Z (10 min ago)"
     )
+  })
+
+  it("sizes have a unit on a terminal, both forms in facts, and are bytes in a pipe", () => {
+    const table = rows(["size"], ...[0, 999, 1000, 33_200_000, 999_960, 2 ** 40, 2 ** 53].map((it) => [new Bytes(it)]))
+    assert.deepStrictEqual(renderTable(table, { now: 0 })?.split("\n"), [
+      "SIZE",
+      "0 B",
+      "999 B",
+      "1.0 kB",
+      "33.2 MB",
+      "1.0 MB",
+      "1.1 TB",
+      "9.0 PB"
+    ])
+    assert.strictEqual(renderTable(table)?.split("\n")[4], "33200000")
+    const fact = (bytes: number) => facts(["size", new Bytes(bytes)])
+    assert.strictEqual(renderTable(fact(33_200_000), { now: 0 }), "size  33.2 MB (33200000 B)")
+    assert.strictEqual(renderTable(fact(12), { now: 0 }), "size  12 B")
+    assert.strictEqual(renderTable(fact(33_200_000)), "size  33200000")
   })
 
   it("state words have a colour, padding included, and only in columns and facts of states", () => {

@@ -139,5 +139,31 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
         why: "The size of former data is not shown for data that replaces it."
       }
     ]
+  },
+  {
+    area: "quotas",
+    file: "packages/cli/src/output/renderTable.ts",
+    tests: ["packages/cli/test/table.test.ts"],
+    faults: [
+      {
+        id: "size-in-words-for-programs",
+        find: "if (now !== undefined && cell instanceof Bytes) return",
+        put: "if (cell instanceof Bytes) return",
+        why: "A pipe gets sizes in bytes."
+      }
+    ]
+  },
+  {
+    area: "quotas",
+    file: "packages/console/src/components/Size.tsx",
+    tests: ["packages/console/test/components.test.tsx"],
+    faults: [
+      {
+        id: "size-unit-before-rounding",
+        find: "Number((bytes / 1000 ** n).toFixed(1)) < 1000",
+        put: "bytes / 1000 ** n < 1000",
+        why: "A size of 999,960 bytes is shown as 1.0 MB."
+      }
+    ]
   }
 ]

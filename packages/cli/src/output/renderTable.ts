@@ -1,17 +1,18 @@
 /**
- * Tables as text (docs/design/cli.md C10, C32). On a terminal instants are relative, state words have a colour, and
- * cells are cut until a line fits: ids first, then the widest columns. Elsewhere every value is whole.
+ * Tables as text (docs/design/cli.md C10, C32). On a terminal instants are relative, sizes have a unit, state words
+ * have a colour, and cells are cut until a line fits: ids first, then the widest columns. Elsewhere every value is whole.
  */
 
 import { relativeTime } from "./relativeTime.ts"
-import { type Cell, Instant, printable, type Table } from "./table.ts"
+import { sizeText } from "./sizeText.ts"
+import { Bytes, type Cell, Instant, printable, type Table } from "./table.ts"
 import { cut, cutMiddle, padded, textWidth } from "./textWidth.ts"
 import { isState, painted } from "./tones.ts"
 
 export interface TableView {
   /** The columns of the terminal; lines are not cut without it. */
   readonly width?: number | undefined
-  /** The present in milliseconds; instants are not relative without it. */
+  /** The present in milliseconds, on a terminal. Without it instants are not relative, and sizes are in bytes. */
   readonly now?: number | undefined
   readonly colour?: boolean
 }
@@ -66,14 +67,17 @@ const factLines = (
 
 const cellText = (cell: Cell, { now }: TableView): string => {
   if (cell === null || cell === undefined || cell === "") return "-"
-  return cell instanceof Instant && now !== undefined ? relativeTime(cell.millis, now) : printable(String(cell))
+  if (now !== undefined && cell instanceof Instant) return relativeTime(cell.millis, now)
+  if (now !== undefined && cell instanceof Bytes) return sizeText(cell.bytes)
+  return printable(String(cell))
 }
 
 /** A line of its own has room for both forms. */
-const factText = (cell: Cell, view: TableView): string =>
-  cell instanceof Instant && view.now !== undefined
-    ? `${cell.iso} (${relativeTime(cell.millis, view.now)})`
-    : cellText(cell, view)
+const factText = (cell: Cell, view: TableView): string => {
+  const short = cellText(cell, view)
+  if (view.now !== undefined && cell instanceof Instant) return `${cell.iso} (${short})`
+  return view.now !== undefined && cell instanceof Bytes && cell.bytes >= 1000 ? `${short} (${cell.bytes} B)` : short
+}
 
 /** Ids with a prefix, and UUIDs. */
 const id = /^(?:[a-z]{2,4}-[0-9a-z]{20,}|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12})$/

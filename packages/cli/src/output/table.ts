@@ -21,7 +21,20 @@ export class Instant {
   }
 }
 
-export type Cell = string | number | boolean | Instant | null | undefined
+/** A number of bytes in a cell. A terminal shows it in a unit for people. */
+export class Bytes {
+  readonly bytes: number
+
+  constructor(bytes: number) {
+    this.bytes = bytes
+  }
+
+  toString() {
+    return String(this.bytes)
+  }
+}
+
+export type Cell = string | number | boolean | Instant | Bytes | null | undefined
 
 export type Table =
   | { readonly _tag: "Rows"; readonly heads: ReadonlyArray<string>; readonly rows: ReadonlyArray<ReadonlyArray<Cell>> }
@@ -44,6 +57,9 @@ export const sentence = (text: string): Table => ({ _tag: "Sentence", sentence: 
 
 export const instant = (at: DateTime.Utc | null): Instant | null =>
   at === null ? null : new Instant(DateTime.formatIso(at))
+
+/** How large something is; `null`: it is not known. */
+export const size = (bytes: number | null): Bytes | null => (bytes === null ? null : new Bytes(bytes))
 
 /** A person in a cell: the name and the address, as far as they are known. */
 export const personText = ({ email, id, name }: Whoami["user"]): string =>

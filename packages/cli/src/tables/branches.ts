@@ -1,6 +1,6 @@
 /** Tables of branches. */
 import type { BranchRecord } from "@narthex/api"
-import { type Cell, facts, instant, rows } from "../output/table.ts"
+import { type Cell, facts, instant, rows, size } from "../output/table.ts"
 import { stateText, yesNo } from "./states.ts"
 
 export type Branch = typeof BranchRecord.Type
@@ -9,13 +9,14 @@ export type Branch = typeof BranchRecord.Type
 export const branchRows = (branches: ReadonlyArray<Branch>) => {
   const names = new Map(branches.map(({ id, name }) => [id, name]))
   return rows(
-    ["name", "state", "default", "protected", "parent", "expires", "created", "id"],
+    ["name", "state", "default", "protected", "parent", "size", "expires", "created", "id"],
     ...branches.map((branch) => [
       branch.name,
       stateText(branch),
       yesNo(branch.default),
       yesNo(branch.protected),
       branch.parent_id === null ? null : (names.get(branch.parent_id) ?? branch.parent_id),
+      size(branch.size_bytes),
       instant(branch.expires_at) ?? "never",
       instant(branch.created_at),
       branch.id
@@ -31,6 +32,8 @@ export const branchPairs = (branch: Branch): ReadonlyArray<readonly [string, Cel
   ["default", yesNo(branch.default)],
   ["protected", yesNo(branch.protected)],
   ["parent", branch.parent_id],
+  ["size", size(branch.size_bytes)],
+  ["measured", instant(branch.size_measured_at)],
   ["expires", instant(branch.expires_at) ?? "never"],
   ["created", instant(branch.created_at)],
   ["by", branch.created_by === null ? null : (branch.created_by.email ?? branch.created_by.id)]

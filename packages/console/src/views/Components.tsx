@@ -14,6 +14,7 @@ import { Icon, iconNames } from "../components/Icon.tsx"
 import { Menu } from "../components/Menu.tsx"
 import { Notice } from "../components/Notice.tsx"
 import { Pager } from "../components/Pager.tsx"
+import { Size } from "../components/Size.tsx"
 import { State } from "../components/State.tsx"
 import { Table } from "../components/Table.tsx"
 import { Tabs } from "../components/Tabs.tsx"
@@ -111,7 +112,7 @@ const Tables = () => (
         { head: "State", phone: "aside" },
         { head: "Created" },
         { head: "Expires" },
-        { head: "Size", align: "end", phone: "hidden" },
+        { head: "Size" },
         { head: "Actions", quiet: true, align: "end", phone: "aside" }
       ]}
       rows={["main", "preview/pr-412", "a-branch-with-a-name-that-is-much-longer-than-its-column-could-ever-be"].map(
@@ -126,7 +127,7 @@ const Tables = () => (
             </State>,
             <Ago key="c" at={DateTime.makeUnsafe("2026-01-02T03:04:05Z")} />,
             <Until key="e" at={null} none="never" />,
-            "1.2 GB",
+            <Size key="z" bytes={index === 1 ? null : 1_234_567_890} none="unknown" />,
             <Menu
               key="m"
               id={`example-${index}`}

@@ -71,6 +71,23 @@ layer(layerTestConsole(), { excludeTestServices: true })("branches", (it) => {
     })
   )
 
+  it.effect("the tree, the overview and the page of a branch show its size, or that it is not known", () =>
+    Effect.gen(function* () {
+      const { branch, open, project } = yield* withBranch("sizes@example.com")
+      const size = /title="33,200,000 bytes"[^>]*>33\.2 MB</
+      for (const page of ["/branches", ""]) {
+        const { text } = yield* open(page)
+        assert.match(text, size)
+        assert.match(text, /data-label="Size"><span class="faint">unknown</)
+      }
+      const main = yield* open(`/branches/${project.branch_id}`)
+      assert.match(main.text, size)
+      assert.match(main.text, />33\.2 MB<\/data>, measured <local-time/)
+      const preview = yield* open(`/branches/${branch.id}`)
+      assert.match(preview.text, /<dt>Size<\/dt><dd><span class="faint">not measured yet<\/span><\/dd>/)
+    })
+  )
+
   it.effect("only what the person changed is sent", () =>
     Effect.gen(function* () {
       const { branch, page, post, sent } = yield* withBranch("changes@example.com")

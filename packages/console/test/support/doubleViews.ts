@@ -86,7 +86,9 @@ export const branchView = ({ branch_id, id, region_id }: StoredProject) =>
     expires_at: null,
     created_at: at,
     updated_at: at,
-    created_by: null
+    created_by: null,
+    size_bytes: 33_200_000,
+    size_measured_at: at
   })
 
 export const endpointView = ({ branch_id, endpoint_id, endpoint_state, id, region_id }: StoredProject) =>
@@ -118,6 +120,8 @@ export const furtherBranch = (project: StoredProject, { expires_at, id, name, ..
   parent_id: more.parent_id,
   protected: more.protected,
   expires_at,
+  size_bytes: null,
+  size_measured_at: null,
   created_by: { id: "u", email: "ada@example.com" }
 })
 

@@ -8,6 +8,7 @@ import { summaryOf } from "../../components/ErrorSummary.tsx"
 import { Facts } from "../../components/Facts.tsx"
 import { Field } from "../../components/Field.tsx"
 import { LiveRegion } from "../../components/LiveRegion.tsx"
+import { Size } from "../../components/Size.tsx"
 import { State } from "../../components/State.tsx"
 import { Tag } from "../../components/Tag.tsx"
 import { Ago, Until } from "../../components/Times.tsx"
@@ -85,6 +86,17 @@ export const BranchPage = (props: BranchPageProps) => {
             ["Created", <Ago at={branch.created_at} />],
             ["Created by", branch.created_by?.email ?? branch.created_by?.id ?? "the platform"],
             ["Expires", <Until at={branch.expires_at} none="never" />],
+            [
+              "Size",
+              <>
+                <Size bytes={branch.size_bytes} none="not measured yet" />
+                {branch.size_measured_at === null ? null : (
+                  <>
+                    , measured <Ago at={branch.size_measured_at} />
+                  </>
+                )}
+              </>
+            ],
             ["Region", branch.region_id]
           ]}
         />

@@ -1,6 +1,7 @@
 /** Branches as a tree, with the state of what one connects to. */
 import { DateTime } from "effect"
 import { Menu } from "../../components/Menu.tsx"
+import { Size } from "../../components/Size.tsx"
 import { State } from "../../components/State.tsx"
 import { Table } from "../../components/Table.tsx"
 import { Tag } from "../../components/Tag.tsx"
@@ -41,6 +42,7 @@ export const BranchTable = (props: BranchTableProps) => {
         { head: "State", phone: "aside" },
         { head: "Created" },
         { head: "Expires" },
+        { head: "Size" },
         ...(actions ? [{ head: "Actions", quiet: true, align: "end", phone: "aside" } as const] : [])
       ]}
       rows={branchTree(branches)
@@ -63,6 +65,7 @@ export const BranchTable = (props: BranchTableProps) => {
                 ) : null}
               </>,
               <Until at={branch.expires_at} none="never" />,
+              <Size bytes={branch.size_bytes} none="unknown" />,
               actions ? <BranchMenu branch={branch} endpoints={endpoints} here={here} mayChange={mayChange} /> : null
             ]
           }
