@@ -3,6 +3,7 @@ import { allowlistRules } from "./list/allowlistRules.ts"
 import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
 import { client } from "./list/client.ts"
+import { clientRefusals } from "./list/clientRefusals.ts"
 import { commandLine } from "./list/commandLine.ts"
 import { commandNames } from "./list/commandNames.ts"
 import { consent } from "./list/consent.ts"
@@ -52,6 +53,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...allowlistStore,
   ...authentication,
   ...client,
+  ...clientRefusals,
   ...commandLine,
   ...commandNames,
   ...consent,

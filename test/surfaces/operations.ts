@@ -95,6 +95,7 @@ export const operations: Readonly<Record<string, Surface>> = {
   "ipAllow.list": { command: "ip-allow list", page: `GET ${project}/ip-allow` },
   "ipAllow.add": { command: "ip-allow add", page: `POST ${project}/ip-allow` },
   "ipAllow.check": { command: "ip-allow check", page: `GET ${project}/ip-allow` },
+  "ipAllow.refusals": { command: "ip-allow refusals", page: `GET ${project}/ip-allow` },
   "ipAllow.remove": { command: "ip-allow remove", page: `POST ${project}/ip-allow/remove` },
   "ipAllow.removeSplit": { command: spelling, page: spelling },
   "ipAllow.reset": { command: "ip-allow reset", page: `POST ${project}/ip-allow/reset` },
@@ -134,6 +135,7 @@ export const operations: Readonly<Record<string, Surface>> = {
   "proxy.changes": { command: ofProxies, page: ofProxies },
   "proxy.wake": { command: ofProxies, page: ofProxies },
   "proxy.activity": { command: ofProxies, page: ofProxies },
+  "proxy.refusals": { command: ofProxies, page: ofProxies },
   "service.livez": { command: ofSupervisors, page: ofSupervisors },
   "service.readyz": { command: ofSupervisors, page: ofSupervisors }
 }

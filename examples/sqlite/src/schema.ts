@@ -10,7 +10,7 @@
  */
 const tables = [
   ...["user", "organization", "membership", "invitation", "region", "api_key", "session", "signing_key", "cli_grant"],
-  ...["project", "branch", "endpoint", "branch_role", "operation", "idempotency_record"]
+  ...["project", "branch", "endpoint", "branch_role", "operation", "idempotency_record", "client_refusal"]
 ]
 
 const indexes: ReadonlyArray<readonly [table: string, unique: "" | "unique", on: string, where?: string]> = [
@@ -33,7 +33,9 @@ const indexes: ReadonlyArray<readonly [table: string, unique: "" | "unique", on:
   ["operation", "", "doc ->> 'project_id', id"],
   ["operation", "", "doc ->> 'branch_id'"],
   ["operation", "", "doc ->> 'endpoint_id'"],
-  ["operation", "", "doc ->> 'status'"]
+  ["operation", "", "doc ->> 'status'"],
+  ["client_refusal", "unique", "doc ->> 'project_id', doc ->> 'position'"],
+  ["client_refusal", "", "doc ->> '$.refusal.last_at'"]
 ]
 
 const relations = `
@@ -48,6 +50,7 @@ create table if not exists compute_doubt (endpoint_id text primary key, generati
 create table if not exists endpoint_use (
   endpoint_id text, proxy_id text, generation integer not null, sequence integer not null, connections integer not null,
   busy integer not null, reported_at integer not null, primary key (endpoint_id, proxy_id)) strict;
+create table if not exists refusal_report (proxy_id text primary key, sequence integer not null, reported_at integer not null) strict;
 create table if not exists report_reception (one integer primary key, seen_at integer not null, since integer not null) strict;
 create table if not exists operation_turn (key text primary key, served integer not null) strict;
 create table if not exists counter (name text primary key, value integer not null) strict;

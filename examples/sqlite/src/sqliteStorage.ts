@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { Sqlite } from "./Sqlite.ts"
 import { layerAccounts } from "./stores/accounts.ts"
+import { layerClientRefusals } from "./stores/clientRefusals.ts"
 import { layerCredentials } from "./stores/credentials.ts"
 import { layerEndedRecords } from "./stores/endedRecords.ts"
 import { layerEndpoints } from "./stores/endpoints.ts"
@@ -16,10 +17,9 @@ export const sqliteStorage = (path: string) =>
   Layer.mergeAll(
     layerCredentials.pipe(Layer.provideMerge(layerAccounts)),
     layerEndedRecords,
-    layerEndpoints,
+    layerClientRefusals.pipe(Layer.provideMerge(Layer.merge(layerEndpoints, layerProjects))),
     layerEvents,
     layerOperations,
-    layerProjects,
     layerQuotas,
     layerRequests
   ).pipe(Layer.provide(Sqlite.layer(path)))

@@ -125,7 +125,14 @@ const matrix: Record<string, ReadonlyArray<string>> = {
   ],
   "an .... .iiiicc": ["orgs.removeMember", "orgs.holdings"],
   "an .rrr .iiiicc": ["orgs.delete"],
-  "an .... ..iii..": ["projects.get", "ipAllow.list", "ipAllow.check", "events.projectStream", "events.projectHistory"],
+  "an .... ..iii..": [
+    "projects.get",
+    "ipAllow.list",
+    "ipAllow.check",
+    "ipAllow.refusals",
+    "events.projectStream",
+    "events.projectHistory"
+  ],
   "an ...r ..iiicc": [
     "projects.rename",
     "ipAllow.add",

@@ -3,6 +3,7 @@
  * and a pepper, and nothing else.
  */
 import { Layer } from "effect"
+import { ClientRefusals } from "./allowlist/ClientRefusals.ts"
 import { IpAllowlist } from "./allowlist/IpAllowlist.ts"
 import { CliLogin } from "./cli-login/CliLogin.ts"
 import { EventFeed } from "./events/EventFeed.ts"
@@ -67,6 +68,7 @@ const Work = Layer.mergeAll(
   Reconciler.layer,
   RoleReconciler.layer,
   DiskMeasurement.layer,
+  ClientRefusals.layer,
   IpAllowlist.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Branches.layer, Credentials.layer, Endpoints.layer, OperationCancels.layer)),

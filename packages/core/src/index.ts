@@ -10,6 +10,16 @@ export * from "./accounts/User.ts"
 export * from "./accounts/UserRef.ts"
 export * from "./allowlist/AllowlistChange.ts"
 export * from "./allowlist/Cidr.ts"
+export {
+  ClientRefusal,
+  type RefusalNoted,
+  type RefusalObserved,
+  RefusalReason,
+  type RefusalReport,
+  refusalLimits
+} from "./allowlist/ClientRefusal.ts"
+export * from "./allowlist/ClientRefusalStore.ts"
+export * from "./allowlist/ClientRefusals.ts"
 export * from "./allowlist/IpAllowlist.ts"
 export * from "./allowlist/IpAllowlistStore.ts"
 export * from "./allowlist/IpRule.ts"

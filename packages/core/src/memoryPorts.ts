@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { AccountStore } from "./accounts/AccountStore.ts"
 import { InvitationStore } from "./accounts/InvitationStore.ts"
+import { ClientRefusalStore } from "./allowlist/ClientRefusalStore.ts"
 import { IpAllowlistStore } from "./allowlist/IpAllowlistStore.ts"
 import { CliGrantStore } from "./cli-login/CliGrantStore.ts"
 import { EndedRecordStore } from "./ended-records/EndedRecordStore.ts"
@@ -29,6 +30,7 @@ const Stores = Layer.mergeAll(
   BranchRoleStore.layerMemory,
   BranchStore.layerMemory,
   CliGrantStore.layerMemory,
+  ClientRefusalStore.layerMemory,
   ComputeDoubtStore.layerMemory,
   EndedRecordStore.layerMemory,
   EndpointStore.layerMemory,

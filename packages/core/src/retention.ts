@@ -1,10 +1,12 @@
 /**
  * Purges expired rows: sessions past their window, spent id tokens, login codes, idempotency records, counters of rate
- * limits, and what has ended. `EventFeed` purges events.
+ * limits, refused clients, and what has ended. `EventFeed` purges events.
  *
  * It may run on every instance concurrently: each step deletes by an instant.
  */
 import { Context, DateTime, Duration, Effect, Layer, Schedule } from "effect"
+import { refusalLimits } from "./allowlist/ClientRefusal.ts"
+import { ClientRefusalStore } from "./allowlist/ClientRefusalStore.ts"
 import { becauseOf } from "./becauseOf.ts"
 import { CliGrantStore } from "./cli-login/CliGrantStore.ts"
 import { EndedRecordStore } from "./ended-records/EndedRecordStore.ts"
@@ -44,6 +46,7 @@ export const purgeExpired = Effect.gen(function* () {
   yield* (yield* CliGrantStore).purge(before(grantsKept))
   yield* (yield* IdempotencyStore).purge(now)
   yield* (yield* RateLimiter).purge(now)
+  yield* (yield* ClientRefusalStore).purge(before(refusalLimits.retention))
   const { operations, records } = yield* RetentionPolicy
   const ended = yield* EndedRecordStore
   for (let round = 0; round < rounds; round++)
@@ -54,7 +57,7 @@ export const purgeExpired = Effect.gen(function* () {
 export const layerPurging: Layer.Layer<
   never,
   never,
-  CliGrantStore | EndedRecordStore | IdempotencyStore | RateLimiter | SessionStore
+  ClientRefusalStore | CliGrantStore | EndedRecordStore | IdempotencyStore | RateLimiter | SessionStore
 > = Layer.effectDiscard(
   purgeExpired.pipe(
     Effect.catchCause((cause) => Effect.logWarning("Expired records could not be purged.").pipe(becauseOf(cause))),

@@ -1,10 +1,14 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { ClientRefusalStore } from "../src/allowlist/ClientRefusalStore.ts"
+import { ClientRefusals } from "../src/allowlist/ClientRefusals.ts"
 import { IdempotencyStore } from "../src/idempotency/IdempotencyStore.ts"
 import { layerMemoryPorts } from "../src/memoryPorts.ts"
+import { EndpointStore } from "../src/projects/EndpointStore.ts"
 import { purgeExpired } from "../src/retention.ts"
 import { SessionStore } from "../src/sessions/SessionStore.ts"
+import { aBranchId, anEndpoint, aProjectId, firstPage } from "../testing/records.ts"
 
 const call = { owner: "ada", key: "once", fingerprint: "POST /v1/projects" }
 
@@ -25,6 +29,30 @@ describe("purgeExpired", () => {
       yield* purgeExpired
       assert.strictEqual((yield* begin)._tag, "fresh")
     }).pipe(Effect.provide(layerMemoryPorts))
+  )
+
+  it.effect("a refused client is listed for seven days after its last refusal", () =>
+    Effect.gen(function* () {
+      const endpoint = anEndpoint(aProjectId(), aBranchId())
+      yield* (yield* EndpointStore).put(endpoint)
+      const refused = { endpoint_id: endpoint.id, address: "192.0.2.7", role: null, count: 1, first_ms: 0, last_ms: 0 }
+      const report = (sequence: number) =>
+        Effect.flatMap(ClientRefusals, ({ note }) =>
+          note({ proxy_id: "p-1", sequence, refusals: [{ ...refused, reason: "address_not_listed" }] })
+        )
+      const listed = Effect.flatMap(ClientRefusalStore, (store) =>
+        Effect.map(store.list(endpoint.project_id, null, firstPage), ({ items }) => items.map(({ count }) => count))
+      )
+      yield* report(1)
+      yield* TestClock.adjust("6 days")
+      yield* report(2)
+      yield* TestClock.adjust("7 days")
+      yield* purgeExpired
+      assert.deepStrictEqual(yield* listed, [2])
+      yield* TestClock.adjust("1 second")
+      yield* purgeExpired
+      assert.deepStrictEqual(yield* listed, [])
+    }).pipe(Effect.provide(Layer.provideMerge(ClientRefusals.layer, layerMemoryPorts)))
   )
 
   it.effect("a spent id token is retained until it expires", () =>

@@ -2,6 +2,7 @@
 
 export * from "./accounts/AccountStore.ts"
 export * from "./accounts/InvitationStore.ts"
+export * from "./allowlist/ClientRefusalStore.ts"
 export * from "./allowlist/IpAllowlistStore.ts"
 export * from "./cli-login/CliGrantStore.ts"
 export * from "./computes/ComputeDriver.ts"

@@ -2,6 +2,7 @@
 import type { Layer } from "effect"
 import { accountStoreContract } from "./accounts/AccountStore.ts"
 import { invitationStoreContract } from "./accounts/InvitationStore.ts"
+import { clientRefusalStoreContract } from "./allowlist/ClientRefusalStore.ts"
 import { ipAllowlistStoreContract } from "./allowlist/IpAllowlistStore.ts"
 import { cliGrantStoreContract } from "./cli-login/CliGrantStore.ts"
 import { type Contract, runContract, type TestRunner } from "./contract.ts"
@@ -29,6 +30,7 @@ const all = [
   apiKeyStoreContract,
   branchRoleStoreContract,
   branchStoreContract,
+  clientRefusalStoreContract,
   cliGrantStoreContract,
   computeDoubtStoreContract,
   credentialStoreContract,

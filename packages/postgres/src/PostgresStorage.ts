@@ -2,6 +2,7 @@
 import { Layer } from "effect"
 import { PostgresAccountStore } from "./accounts/PostgresAccountStore.ts"
 import { PostgresInvitationStore } from "./accounts/PostgresInvitationStore.ts"
+import { PostgresClientRefusalStore } from "./allowlist/PostgresClientRefusalStore.ts"
 import { PostgresIpAllowlistStore } from "./allowlist/PostgresIpAllowlistStore.ts"
 import { PostgresCliGrantStore } from "./cli-login/PostgresCliGrantStore.ts"
 import { PostgresEndedRecordStore } from "./ended-records/PostgresEndedRecordStore.ts"
@@ -27,6 +28,7 @@ const stores = Layer.mergeAll(
   PostgresApiKeyStore.layer,
   PostgresBranchRoleStore.layer,
   PostgresBranchStore.layer,
+  PostgresClientRefusalStore.layer,
   PostgresCliGrantStore.layer,
   PostgresComputeDoubtStore.layer,
   PostgresCredentialStore.layer,

@@ -30,6 +30,7 @@ import { staticComputes } from "./migrations/0012b_static_computes.ts"
 import { computeHome } from "./migrations/0012c_compute_home.ts"
 import { consent } from "./migrations/0013_consent.ts"
 import { joinedEvents } from "./migrations/0015_joined_events.ts"
+import { clientRefusals } from "./migrations/0016_client_refusals.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -49,7 +50,8 @@ const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0012b_static_computes", staticComputes],
   ["0012c_compute_home", computeHome],
   ["0013_consent", consent],
-  ["0015_joined_events", joinedEvents]
+  ["0015_joined_events", joinedEvents],
+  ["0016_client_refusals", clientRefusals]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

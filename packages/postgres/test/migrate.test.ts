@@ -32,7 +32,8 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
         { name: "0012b_static_computes" },
         { name: "0012c_compute_home" },
         { name: "0013_consent" },
-        { name: "0015_joined_events" }
+        { name: "0015_joined_events" },
+        { name: "0016_client_refusals" }
       ])
       assert.deepStrictEqual(yield* admin("select pos::int, timeline from event_head", url), [
         { pos: 0, timeline: null }

@@ -14,7 +14,8 @@ import { Authentication } from "../rules/Authentication.ts"
 import { endpointRules } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { Label, optionalNullable, TtlSeconds } from "../schemas/members.ts"
-import { created } from "../schemas/Shapes.ts"
+import { Pagination, pageQuery } from "../schemas/Paging.ts"
+import { ClientRefusalRecord, created } from "../schemas/Shapes.ts"
 
 export const AddIpRule = Schema.Struct({
   cidr: Schema.String,
@@ -55,6 +56,11 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
       query: { address: Schema.String },
       success: AddressChecked
     }).annotateMerge(endpointRules(reads("project", "project"), "Check whether an address may connect")),
+    HttpApiEndpoint.get("refusals", `${listPath}/refusals`, {
+      params,
+      query: pageQuery,
+      success: Schema.Struct({ refusals: Schema.Array(ClientRefusalRecord), pagination: Pagination })
+    }).annotateMerge(endpointRules(reads("project", "project"), "List the last clients that were refused")),
     HttpApiEndpoint.delete("remove", `${listPath}/:cidr`, {
       params: { ...params, cidr: Schema.NonEmptyString },
       success: HttpApiSchema.NoContent,

@@ -55,6 +55,7 @@ export type AllowlistSnapshot = typeof AllowlistSnapshot.Type
 export const RunningCompute = Schema.Struct({ address: Schema.String, generation: Schema.Int })
 export type RunningCompute = typeof RunningCompute.Type
 
+const ProxyId = Schema.String.check(Schema.isPattern(/^[0-9a-z-]{1,64}$/))
 const Count = Schema.Int.check(Schema.isGreaterThanOrEqualTo(0))
 
 /**
@@ -86,11 +87,36 @@ export const maxActivities = 200
  * nothing. Proxies of an older version send neither, nor `busy` and `idle_ms`.
  */
 export const ActivityPayload = Schema.Struct({
-  proxy_id: Schema.optionalKey(Schema.String.check(Schema.isPattern(/^[0-9a-z-]{1,64}$/))),
+  proxy_id: Schema.optionalKey(ProxyId),
   sequence: Schema.optionalKey(Count),
   endpoints: Schema.Array(EndpointActivity)
 })
 export type ActivityPayload = typeof ActivityPayload.Type
+
+/** The maximum number of refusals per call of a proxy. */
+export const maxRefusals = 200
+
+/**
+ * The clients that the allowlist refused since the last report, one entry for each address and endpoint. `first_ms` and
+ * `last_ms` are the ages of the first and the last refusal by the proxy's monotonic clock. Entries with a reason that
+ * this version does not know are not recorded.
+ */
+export const RefusalsPayload = Schema.Struct({
+  proxy_id: ProxyId,
+  sequence: Count,
+  refusals: Schema.Array(
+    Schema.Struct({
+      endpoint_id: AnyEndpointId,
+      address: Schema.String,
+      role: Schema.optionalKey(Schema.String),
+      reason: Schema.String,
+      count: Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: 1_000_000_000 })),
+      first_ms: Count,
+      last_ms: Count
+    })
+  ).check(Schema.isMaxLength(maxRefusals))
+})
+export type RefusalsPayload = typeof RefusalsPayload.Type
 
 /** The maximum number of projects per call. */
 export const maxAllowlists = 1000
@@ -124,7 +150,11 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
     HttpApiEndpoint.post("activity", "/v1/proxy/activity", {
       payload: ActivityPayload,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(proxyOnly, "Report the use of computes, so that idle computes are suspended"))
+    }).annotateMerge(endpointRules(proxyOnly, "Report the use of computes, so that idle computes are suspended")),
+    HttpApiEndpoint.post("refusals", "/v1/proxy/refusals", {
+      payload: RefusalsPayload,
+      success: HttpApiSchema.NoContent
+    }).annotateMerge(endpointRules(proxyOnly, "Report the clients that the allowlist refused"))
   )
   .middleware(ProxyAuthentication)
   .annotateMerge(OpenApi.annotations({ title: "Proxy", description: "For proxies only." })) {}

@@ -170,6 +170,10 @@ export const operationCatalog: Readonly<Record<string, OperationEntry>> = {
     text: "What a proxy would decide by the rules that are in force now.",
     answer: "Whether the address may connect, and by which rule."
   },
+  "ipAllow.refusals": {
+    text: "One entry for each address and endpoint, newest first: at most 100 of a project, for 7 days after the last refusal. They are the reports of proxies, some seconds late; a refusal that repeats moves to the front.",
+    answer: "A page of refused clients."
+  },
   "ipAllow.remove": {
     text: "Connections that the remaining rules do not admit are ended. Without the last rule, every address may connect.",
     answer: "The network is removed."
@@ -238,6 +242,10 @@ export const operationCatalog: Readonly<Record<string, OperationEntry>> = {
     answer: "Where the compute runs."
   },
   "proxy.activity": { text: "By these reports idle computes are suspended.", answer: "The report is taken." },
+  "proxy.refusals": {
+    text: "One entry for each address and endpoint: at most 200. A report that is repeated with its number counts once.",
+    answer: "The report is taken."
+  },
   "service.livez": { text: "For supervisors: answers as long as the process can.", answer: "The process is alive." },
   "service.readyz": {
     text: "For load balancers: storage can be reached, migrations are done, and the server is not stopping.",

@@ -3,6 +3,7 @@ export const schemaCatalog: Readonly<Record<string, string>> = {
   ActiveOrganization: "The organization that a credential acts in.",
   ApiKey: "An API key, without its secret. It acts as the person who created it.",
   Branch: "A copy of a project's data, with a Postgres of its own.",
+  ClientRefusal: "A client that the allowlist of a project refused, at one endpoint.",
   Credential: "A Postgres role of a branch, without its password.",
   Endpoint: "What Postgres clients connect to: a host name, and a compute that is suspended while it is idle.",
   Envelope: "An event. Clients ignore members and types that they do not know.",

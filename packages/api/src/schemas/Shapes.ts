@@ -8,6 +8,7 @@ import {
   BranchState,
   BranchView,
   Capability,
+  ClientRefusal,
   EndpointState,
   EndpointType,
   EndpointView,
@@ -18,7 +19,8 @@ import {
   OperationAction,
   OperationStatus,
   ProjectView,
-  QuotaName
+  QuotaName,
+  RefusalReason
 } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -67,6 +69,10 @@ export const ApiKeyRecord = Schema.Struct({ ...ApiKey.fields, capability: open(C
 
 export const InvitationRecord = Schema.Struct({ ...Invitation.fields, status: open(InvitationStatus) }).annotate({
   identifier: "Invitation"
+})
+
+export const ClientRefusalRecord = Schema.Struct({ ...ClientRefusal.fields, reason: open(RefusalReason) }).annotate({
+  identifier: "ClientRefusal"
 })
 
 /** A quota of an organization: how much it holds, and how much it may have. */

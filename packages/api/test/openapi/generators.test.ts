@@ -92,7 +92,8 @@ describe("what generators read in the OpenAPI document", () => {
       "proxy.allowlists",
       "proxy.changes",
       "proxy.wake",
-      "proxy.activity"
+      "proxy.activity",
+      "proxy.refusals"
     ])
   })
 })

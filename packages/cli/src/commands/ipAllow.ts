@@ -1,5 +1,5 @@
 /**
- * `narthex ip-allow list|add|remove|reset|check`.
+ * `narthex ip-allow list|add|remove|reset|check|refusals`.
  *
  * Pitfall: reading the list, changing it and writing it back. That loses concurrent changes; each change is one call.
  * Pitfall: removing the last rule without a warning. An empty list allows every address.
@@ -17,6 +17,7 @@ import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, rows } from "../output/table.ts"
 import { check } from "./ipAllowCheck.ts"
+import { refusals } from "./ipAllowRefusals.ts"
 
 const opens = "The project will accept connections from every address."
 const isOpen = "There is no rule: the project accepts connections from every address."
@@ -212,5 +213,5 @@ const reset = Command.make("reset", { project: projectFlag, yes: yesFlag }, ({ p
 
 export const ipAllow = Command.make("ip-allow").pipe(
   Command.withDescription("Networks that may connect to a project"),
-  Command.withSubcommands([list, add, remove, reset, check])
+  Command.withSubcommands([list, add, remove, reset, check, refusals])
 )

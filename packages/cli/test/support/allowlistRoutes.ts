@@ -14,6 +14,8 @@ interface Rule {
 
 export class AllowlistRoutes {
   readonly rules: Array<Rule> = []
+  /** Refused clients as the API lists them. */
+  readonly refusals: Array<Readonly<Record<string, unknown>>> = []
   readonly #by: Rule["created_by"]
   readonly #at: string
 
@@ -37,6 +39,7 @@ export class AllowlistRoutes {
     if (path !== base && !path.startsWith(`${base}/`)) return undefined
     const rest = decodeURIComponent(path.slice(base.length + 1))
     if (method === "GET" && rest === "check") return { status: 200, body: this.#check(query.get("address") ?? "") }
+    if (method === "GET" && rest === "refusals") return { status: 200, body: this.#refused(query) }
     if (method === "GET") return { status: 200, body: this.#shown() }
     if (method === "POST") {
       const cidr = parseCidr(String(body["cidr"]))
@@ -54,6 +57,13 @@ export class AllowlistRoutes {
     if (index === -1) return problem("not_found")
     this.rules.splice(index, 1)
     return { status: 204 }
+  }
+
+  /** A page; its cursor is the number of entries before it. */
+  #refused(query: URLSearchParams) {
+    const [from, limit] = [Number(query.get("cursor") ?? 0), Number(query.get("limit") ?? 200)]
+    const next_cursor = from + limit < this.refusals.length ? String(from + limit) : null
+    return { refusals: this.refusals.slice(from, from + limit), pagination: { next_cursor } }
   }
 
   #check(address: string) {

@@ -1,15 +1,17 @@
 /** Serves `IpAllowlistApi` from the core. */
 import { Api, ReplacedIpRule } from "@narthex/api"
-import { InvalidMember, IpAllowlist, IpRuleNotFound, isAddress, Principal, Target } from "@narthex/core"
+import { ClientRefusals, InvalidMember, IpAllowlist, IpRuleNotFound, isAddress, Principal, Target } from "@narthex/core"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { problems } from "../toProblem.ts"
+import { pageOf } from "./records.ts"
 
 export const IpAllowlistHandlers = HttpApiBuilder.group(
   Api,
   "ipAllow",
   Effect.fn(function* (handlers) {
     const allowlist = yield* IpAllowlist
+    const clients = yield* ClientRefusals
     const remove = (cidr: string) =>
       Effect.flatMap(Target.project, (project) => problems(allowlist.remove(project, cidr)))
     return handlers.handleAll({
@@ -27,6 +29,12 @@ export const IpAllowlistHandlers = HttpApiBuilder.group(
           )
         const { id } = yield* Target.project
         return yield* problems(allowlist.check(id, query.address))
+      }),
+      refusals: Effect.fnUntraced(function* ({ query }) {
+        const page = yield* pageOf(query)
+        const { id } = yield* Target.project
+        const { items, next_cursor } = yield* problems(clients.list(yield* Principal, id, page))
+        return { refusals: items, pagination: { next_cursor } }
       }),
       remove: ({ params }) => remove(params.cidr),
       // An empty segment is a superfluous slash and names no network, so nothing is removed.

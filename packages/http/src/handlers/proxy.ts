@@ -1,6 +1,7 @@
 /** Serves `ProxyApi` from the core: the calls of proxies. */
-import { type ActivityPayload, Api, canonicalAddress } from "@narthex/api"
+import { type ActivityPayload, Api, canonicalAddress, type RefusalsPayload } from "@narthex/api"
 import {
+  ClientRefusals,
   EndpointId,
   EventFeed,
   InvalidMember,
@@ -8,9 +9,11 @@ import {
   ProjectId,
   type ProxyReport,
   ProxyRequests,
+  RefusalReason,
+  type RefusalReport,
   requestedId
 } from "@narthex/core"
-import { DateTime, Effect } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { streamChanges } from "../events/proxyChanges.ts"
 import { ServerIdentity } from "../ServerIdentity.ts"
@@ -22,6 +25,7 @@ export const ProxyHandlers = HttpApiBuilder.group(
   "proxy",
   Effect.fn(function* (handlers) {
     const feed = yield* EventFeed
+    const refusals = yield* ClientRefusals
     const requests = yield* ProxyRequests
     const transport = yield* Transport
     return handlers.handleAll({
@@ -51,7 +55,8 @@ export const ProxyHandlers = HttpApiBuilder.group(
           return yield* problems(new InvalidMember({ path: ["client_address"], reason: "Expected an IP address." }))
         return yield* problems(requests.wake(requestedId(EndpointId, params.endpoint_id), address, payload.unreachable))
       }),
-      activity: ({ payload }) => problems(requests.noteActivity(reportOf(payload)))
+      activity: ({ payload }) => problems(requests.noteActivity(reportOf(payload))),
+      refusals: ({ payload }) => problems(refusals.note(refusalsOf(payload)))
     })
   })
 )
@@ -72,4 +77,18 @@ const reportOf = ({ endpoints, proxy_id, sequence }: ActivityPayload): ProxyRepo
       busy: proxy_id === undefined ? connections : (busy ?? connections),
       idle_ms: proxy_id === undefined ? 0 : (idle_ms ?? 0)
     }))
+})
+
+const isReason = Schema.is(RefusalReason)
+
+/** What a proxy reports of refused clients. Entries that this version cannot read are left out, and the others count. */
+const refusalsOf = ({ proxy_id, refusals, sequence }: RefusalsPayload): RefusalReport => ({
+  proxy_id,
+  sequence,
+  refusals: refusals.flatMap(({ address: text, endpoint_id, reason, role = null, ...counted }) => {
+    const address = canonicalAddress(text)
+    return address === null || !isStorable(endpoint_id) || !isReason(reason)
+      ? []
+      : [{ ...counted, address, endpoint_id, reason, role }]
+  })
 })

@@ -131,6 +131,18 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
   "IpRule.expires_at": ["When the rule expires; `null`: never.", null],
   "ReplacedIpRule.expires_at": ["When the rule expires; `null`: never.", null],
   "ipAllow.check.answer.allowed": ["Whether a client with this address may connect.", true],
+  "ClientRefusal.address": ["The address of the client.", "203.0.113.9"],
+  "ClientRefusal.role": [
+    "The credential that the client named last, without a check of its password; `null`: none that the caller may see.",
+    "role_8f3k2m9x1c4v7b0n"
+  ],
+  "ClientRefusal.reason": [
+    "Why the last refusal was: `address_not_listed`, or `rules_unknown` when the proxy could not check the rules.",
+    "address_not_listed"
+  ],
+  "ClientRefusal.count": ["How many connections were refused.", 12],
+  "ClientRefusal.first_at": ["When the first of them was refused.", at.created],
+  "ClientRefusal.last_at": ["When the last of them was refused.", at.updated],
   matched: ["The rule that admits it; `null`: none does, or the project has no rules.", "203.0.113.0/24"],
 
   // Regions

@@ -30,6 +30,13 @@ curl "$NARTHEX_URL/v1/projects/$PROJECT_ID/ip-allow/check?address=203.0.113.9" \
   -H "Authorization: Bearer $NARTHEX_API_KEY"
 \`\`\`
 
+See which clients were refused, and how often. Each address has one entry for an endpoint, some seconds after the attempt:
+
+\`\`\`sh
+curl "$NARTHEX_URL/v1/projects/$PROJECT_ID/ip-allow/refusals?limit=20" \\
+  -H "Authorization: Bearer $NARTHEX_API_KEY"
+\`\`\`
+
 Remove a network, with its slash as \`%2F\`:
 
 \`\`\`sh

@@ -4,12 +4,13 @@ import { name, network, on, type Row } from "./cells.ts"
 export const projects: ReadonlyArray<Row> = [
   {
     row: "17",
-    says: "read a project, its allowlist (check too), events, history",
+    says: "read a project, its allowlist (check, refusals too), events, history",
     cells: "401 401 a n 2 2 2 2 2 2/i i 2 2",
     calls: [
       { call: "projects.get", kind: "project" },
       { call: "ipAllow.list", kind: "project" },
       { call: "ipAllow.check", kind: "project", query: "?address=192.0.2.1" },
+      { call: "ipAllow.refusals", kind: "project" },
       { call: "events.projectStream", kind: "project" },
       { call: "events.projectHistory", kind: "project" }
     ]

@@ -1,0 +1,5 @@
+import { clientRefusalStoreContract, runContract } from "@narthex/core/testing"
+import * as vitest from "vitest"
+import { onPostgres } from "./onPostgres.ts"
+
+runContract(vitest, clientRefusalStoreContract, "Postgres", onPostgres)
