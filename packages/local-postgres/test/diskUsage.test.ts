@@ -1,5 +1,5 @@
 /** The disk of branches, measured on real clusters. */
-import { utimes, writeFile } from "node:fs/promises"
+import { symlink, utimes, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import {
@@ -107,6 +107,28 @@ describe("the disk of branches", { tags: [tag] }, () => {
         assert.isAbove((yield* measured) - empty, 15 * mebibyte)
         assert.deepStrictEqual(yield* driver.running, [])
       }).pipe(Effect.provide(measuring))
+    })
+  )
+
+  it.live("a branch that cannot be read is left out, and the others are measured; all together are a failure", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      yield* Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        yield* driver.createBranch(main, Option.none())
+        const branches = join(dataDir, "computes", "branches")
+        const [whole, broken] = [join(branches, main), join(branches, "br-broken")]
+        // A link to itself: what is below it cannot be opened, whoever asks.
+        yield* Effect.promise(() => symlink(broken, broken))
+        const clusters = [broken, whole].map((directory) => clusterAt(directory, "compute"))
+        const measure = makeDiskUsage()
+        assert.deepStrictEqual(
+          (yield* measure(clusters)).map(({ branch_id }) => branch_id),
+          [main]
+        )
+        const failure = yield* Effect.flip(measure([clusterAt(broken, "compute")]))
+        assert.include(failure.message, "ELOOP")
+      }).pipe(Effect.provide(LocalComputeDriver.layer({ dataDir, binaries: choice })))
     })
   )
 

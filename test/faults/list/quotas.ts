@@ -165,5 +165,18 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
         why: "A size of 999,960 bytes is shown as 1.0 MB."
       }
     ]
+  },
+  {
+    area: "quotas",
+    file: "packages/local-postgres/src/computes/diskUsage.ts",
+    tests: ["packages/local-postgres/test/diskUsage.test.ts"],
+    faults: [
+      {
+        id: "one-branch-hides-all-sizes",
+        find: "if (measured.length === 0) return",
+        put: "if (failures.length > 0) return",
+        why: "A branch that cannot be read does not keep the others from being measured."
+      }
+    ]
   }
 ]

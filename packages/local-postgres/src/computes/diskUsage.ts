@@ -3,11 +3,13 @@
  *
  * One directory is read at a time, and a branch is read again only if its server runs or has run since: Postgres writes
  * `pg_control` at each shutdown, and new data have a new file.
+ *
+ * A branch that cannot be read, for example on a damaged part of the disk, is left out, and its last size applies.
  */
 import { lstat, readdir } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { type BranchDiskUsage, BranchId } from "@narthex/core"
-import { Effect, Option } from "effect"
+import { Effect, Option, Result } from "effect"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { findPostmaster } from "../cluster/PostgresProcess.ts"
 import { attempt, attemptToRead, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
@@ -64,8 +66,17 @@ export const makeDiskUsage = () => {
     Effect.gen(function* () {
       const present = new Set(clusters.map(({ directory }) => directory))
       for (const directory of known.keys()) if (!present.has(directory)) known.delete(directory)
-      return yield* Effect.forEach(clusters, (cluster) =>
-        Effect.map(measure(cluster), (bytes) => ({ branch_id: BranchId.make(basename(cluster.directory)), bytes }))
-      )
+      const failures: Array<LocalPostgresFailure> = []
+      const measured: Array<BranchDiskUsage> = []
+      for (const cluster of clusters) {
+        const bytes = yield* Effect.result(measure(cluster))
+        if (Result.isFailure(bytes)) failures.push(bytes.failure)
+        else measured.push({ branch_id: BranchId.make(basename(cluster.directory)), bytes: bytes.success })
+      }
+      const [first] = failures
+      if (first === undefined) return measured
+      if (measured.length === 0) return yield* Effect.fail(first)
+      yield* Effect.logWarning(`${failures.length} branches could not be measured. ${first.message}`)
+      return measured
     })
 }
