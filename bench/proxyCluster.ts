@@ -68,5 +68,6 @@ export const controlPlane = (address: string) =>
       }),
     changes: Effect.succeed(Stream.never),
     wake: () => Effect.succeed({ address, generation: 1 }),
-    activity: () => Effect.void
+    activity: () => Effect.void,
+    refusals: () => Effect.void
   })

@@ -91,6 +91,28 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
+  it.effect("a client that narthex-proxy has refused is listed with its address, its endpoint and the reason", () =>
+    Effect.gen(function* () {
+      const { call, endpoint, project } = yield* Platform
+      const listed = Effect.map(call("GET", `/v1/projects/${project}/ip-allow/refusals`), ({ body }) => body.refusals)
+      yield* eventually(
+        "the report of the proxy",
+        Effect.map(listed, (refusals) => Array.isArray(refusals) && refusals.length > 0),
+        { every: 100 }
+      )
+      const [refusal, ...more] = yield* listed
+      assert.deepStrictEqual(more, [])
+      const { endpoint_id, reason, role } = refusal
+      assert.deepStrictEqual(
+        { endpoint_id, reason, role },
+        { endpoint_id: endpoint, reason: "address_not_listed", role: null }
+      )
+      assert.match(String(refusal.address), /^(127\.0\.0\.1|::1)$/)
+      assert.isAtLeast(refusal.count, 1)
+      assert.isBelow(Math.abs(Date.parse(refusal.last_at) - Date.now()), 300_000)
+    })
+  )
+
   it.effect("narthex-proxy wakes the endpoint for an address in the allowlist, and relays the answer of Postgres", () =>
     Effect.gen(function* () {
       const { call, project } = yield* Platform

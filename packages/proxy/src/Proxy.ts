@@ -24,6 +24,7 @@ import { makeActivityReports } from "./control-plane/ActivityReports.ts"
 import { makeAllowlistCache } from "./control-plane/AllowlistCache.ts"
 import type { ControlPlane } from "./control-plane/ControlPlane.ts"
 import { makeEndpointCache } from "./control-plane/EndpointCache.ts"
+import { makeRefusalReports } from "./control-plane/RefusalReports.ts"
 import { type Address, parseNetwork } from "./networks/Address.ts"
 import { NetworkTrie } from "./networks/NetworkTrie.ts"
 import { AuditTrail } from "./outcomes/AuditTrail.ts"
@@ -119,6 +120,7 @@ export const runProxy = (
     const defaults = defaultProxySettings
     const refresh = Duration.fromInputUnsafe(config.allowlist?.refresh ?? defaults.allowlist.refresh)
     const max_stale = Duration.fromInputUnsafe(config.allowlist?.max_stale ?? defaults.allowlist.max_stale)
+    const proxy_id = randomUUID()
     const allowlists = yield* makeAllowlistCache({ refresh, max_stale })
     const shared: SharedState = {
       domain: config.domain,
@@ -130,9 +132,10 @@ export const runProxy = (
       allowlists,
       endpoints: yield* makeEndpointCache(refresh),
       computes: yield* makeComputes(allowlists),
-      activity: yield* makeActivityReports(randomUUID(), monotonic),
+      activity: yield* makeActivityReports(proxy_id, monotonic),
       cancelKeys: new CancelKeys(),
       audit: new AuditTrail(),
+      refusals: yield* makeRefusalReports(proxy_id, monotonic),
       relays: new Set(),
       now: monotonic,
       draining: yield* Deferred.make<void>()
@@ -154,6 +157,7 @@ export const runProxy = (
         orElse: () => Effect.andThen(cutAll, Effect.timeoutOption(empty, "3 seconds"))
       })
       yield* shared.activity.report
+      yield* Effect.timeoutOption(shared.refusals.report, "3 seconds")
     })
     yield* Effect.addFinalizer(() => drain)
     // `address()` is an `AddressInfo` for a TCP server that listens; it is a string only for pipes.

@@ -11,7 +11,6 @@
 import type { Socket } from "node:net"
 import type { EndpointId } from "@narthex/core"
 import { Clock, Deferred, Effect, Metric, Result } from "effect"
-import type { Admitted, Candidate } from "../allowlist/checkAllowlist.ts"
 import type { Reported } from "../control-plane/ActivityReports.ts"
 import { type Address, neighbourhood, parsePeer } from "../networks/Address.ts"
 import { count, relayed } from "../outcomes/AuditTrail.ts"
@@ -21,11 +20,9 @@ import {
   disabledEndpoint,
   Hangup,
   noEndpoint,
-  notListed,
   type Refusal,
   reservedRole,
   restarting,
-  rulesUnknown,
   tooMany,
   tooManyComputes,
   unavailable,
@@ -35,6 +32,7 @@ import {
 import { encodeFatal } from "../wire/ErrorResponse.ts"
 import { takeProxyHeader } from "../wire/ProxyHeader.ts"
 import { encodeStartup, parameter, type Startup } from "../wire/startup.ts"
+import { allow, refuseUnchecked, refuseUnlisted } from "./allow.ts"
 import { type CancelTarget, forwardCancel } from "./CancelKeys.ts"
 import type { Waker } from "./Computes.ts"
 import type { Release } from "./ConnectionLimiter.ts"
@@ -125,9 +123,9 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
   const routed = route(opened, servernameOf(client.socket), shared.domain)
   if (Result.isFailure(routed)) return yield* unroutable(routed.failure)
   const { endpoint_id, startup } = routed.success
-  const first = yield* locate(shared, endpoint_id, peer)
-  const sent = first.endpoint.type === "read_only" ? asTwin(startup) : startup
   const user = parameter(startup, "user") ?? ""
+  const first = yield* locate(shared, endpoint_id, peer, user)
+  const sent = first.endpoint.type === "read_only" ? asTwin(startup) : startup
   if (sent === undefined) return yield* reservedRole(user)
 
   const clock = yield* Clock.Clock
@@ -135,7 +133,7 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
   const place = yield* shared.gate
     .enter({ endpoint_id, address: neighbour(peer), user })
     .pipe(Effect.catchTag("NoPlace", () => tooMany("unauthenticated")))
-  const { admitted, endpoint } = place.waited ? yield* locate(shared, endpoint_id, peer) : first
+  const { admitted, endpoint } = place.waited ? yield* locate(shared, endpoint_id, peer, user) : first
   yield* limited(endpoint.org_id === undefined ? none : shared.limits.organization(endpoint.org_id), "organization")
   yield* limited(shared.limits.endpoint(endpoint_id), "connections")
 
@@ -154,10 +152,10 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
   const reached = yield* shared.computes.reach(admitted, lastKnown, encodeStartup(sent), waker).pipe(
     Effect.catchTags({
       TooManyWakes: () => tooMany("wakes"),
-      AddressNotListed: () => refuse(shared, admitted),
-      NotListed: () => refuse(shared, admitted),
-      RulesTooOld: () => rulesUnknown(),
-      RulesUnknown: () => rulesUnknown(),
+      AddressNotListed: () => refuseUnlisted(shared, admitted, user),
+      NotListed: () => refuseUnlisted(shared, admitted, user),
+      RulesTooOld: () => refuseUnchecked(shared, admitted, user),
+      RulesUnknown: () => refuseUnchecked(shared, admitted, user),
       EndpointUnknown: () => unknownEndpoint(endpoint_id),
       EndpointDisabled: () => disabledEndpoint(endpoint_id),
       TooManyComputes: () => tooManyComputes(),
@@ -174,14 +172,14 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
 })
 
 /** Where the endpoint is, if it may be used: the part of ROUTE that asks the control plane, and ALLOW. */
-const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: EndpointId, peer: Address) {
+const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: EndpointId, peer: Address, user: string) {
   const endpoint = yield* shared.endpoints.resolve(endpoint_id).pipe(
     Effect.catchTags({
       EndpointUnknown: () => unknownEndpoint(endpoint_id),
       ControlPlaneUnreachable: () => unavailable()
     })
   )
-  const admitted = yield* allow(shared, { endpoint_id, project_id: endpoint.project_id, peer })
+  const admitted = yield* allow(shared, { endpoint_id, project_id: endpoint.project_id, peer }, user)
   if (endpoint.disabled) return yield* disabledEndpoint(endpoint_id)
   return { admitted, endpoint }
 })
@@ -200,19 +198,6 @@ const unroutable = ({ named, reason }: NoRoute): Refusal => {
   if (reason === "malformed") return unknownEndpoint(name)
   return reason === "reserved" ? reservedRole(name) : contradictoryEndpoints(named)
 }
-
-/** ALLOW. */
-const allow = (shared: SharedState, candidate: Candidate): Effect.Effect<Admitted, Refusal> =>
-  shared.allowlists.check(candidate).pipe(
-    Effect.catchTags({
-      NotListed: () => refuse(shared, candidate),
-      RulesTooOld: () => rulesUnknown(),
-      RulesUnknown: () => rulesUnknown()
-    })
-  )
-
-const refuse = (shared: SharedState, { endpoint_id, peer, project_id }: Candidate) =>
-  Effect.andThen(shared.audit.refused({ endpoint_id, project_id, client_address: peer.text }), notListed(peer.text))
 
 /** RELAY, until either side ends or the connection is cut. */
 const relay = Effect.fnUntraced(function* (
@@ -277,7 +262,7 @@ const cancel = Effect.fnUntraced(function* (
   if (target === undefined) yield* count("cancel_unknown")
   else {
     const { endpoint_id, project_id } = target
-    const admitted = yield* Effect.result(allow(shared, { endpoint_id, project_id, peer }))
+    const admitted = yield* Effect.result(allow(shared, { endpoint_id, project_id, peer }, undefined))
     if (Result.isSuccess(admitted)) yield* forwardCancel(admitted.success, target, packet)
     yield* count(Result.isSuccess(admitted) ? "cancel_forwarded" : "cancel_refused")
   }

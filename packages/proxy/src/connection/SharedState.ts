@@ -3,6 +3,7 @@ import type { Deferred } from "effect"
 import type { ActivityReports } from "../control-plane/ActivityReports.ts"
 import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
 import type { EndpointCache } from "../control-plane/EndpointCache.ts"
+import type { RefusalReports } from "../control-plane/RefusalReports.ts"
 import type { Address } from "../networks/Address.ts"
 import type { AuditTrail } from "../outcomes/AuditTrail.ts"
 import type { AuthenticationGate } from "./AuthenticationGate.ts"
@@ -31,6 +32,7 @@ export interface SharedState {
   readonly activity: ActivityReports
   readonly cancelKeys: CancelKeys
   readonly audit: AuditTrail
+  readonly refusals: RefusalReports
   readonly relays: Set<Relay>
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number

@@ -9,6 +9,7 @@ import type {
   ActivityPayload,
   AllowlistChange,
   AllowlistSnapshot,
+  RefusalsPayload,
   ResolvedEndpoint,
   RunningCompute
 } from "@narthex/api"
@@ -33,6 +34,13 @@ export class AddressNotListed extends Data.TaggedError("AddressNotListed")<{
 
 /** The compute did not start in time. A retry may succeed. */
 export class WakeTimedOut extends Data.TaggedError("WakeTimedOut")<{ readonly endpoint_id: EndpointId }> {}
+
+/** The control plane does not take this report: it is of an older version, or finds the report malformed. */
+export class ReportRejected extends Data.TaggedError("ReportRejected")<{ readonly status: number }> {
+  override get message() {
+    return `The control plane does not take the report (status ${this.status}).`
+  }
+}
 
 /** There was no answer, or not an expected one. `reason` is for operators. */
 export class ControlPlaneUnreachable extends Data.TaggedError("ControlPlaneUnreachable")<{
@@ -84,5 +92,11 @@ export class ControlPlane extends Context.Service<
      * Reports the use of at most `maxActivities` computes, by which the control plane suspends idle ones. Idempotent.
      */
     readonly activity: (report: ActivityPayload) => Effect.Effect<void, ControlPlaneUnreachable>
+
+    /**
+     * Reports at most `maxRefusals` clients that the allowlist refused. A report that is repeated with its number counts
+     * once. `ReportRejected`: repeating it is of no use.
+     */
+    readonly refusals: (report: RefusalsPayload) => Effect.Effect<void, ReportRejected | ControlPlaneUnreachable>
   }
 >()("@narthex/proxy/ControlPlane") {}

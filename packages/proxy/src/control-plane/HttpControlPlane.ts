@@ -1,5 +1,5 @@
 /**
- * The control plane over HTTP: the five calls of `ProxyApi` through the typed client, with the proxy's token.
+ * The control plane over HTTP: the calls of `ProxyApi` through the typed client, with the proxy's token.
  *
  * The status of a refusal decides its meaning, because a gateway between the two may send a body of its own. Every
  * other failure is `ControlPlaneUnreachable`, which admits no client and wakes no compute. There are no retries here.
@@ -18,6 +18,7 @@ import {
   ControlPlaneUnreachable,
   EndpointDisabled,
   EndpointUnknown,
+  ReportRejected,
   TooManyComputes,
   WakeTimedOut
 } from "./ControlPlane.ts"
@@ -64,6 +65,9 @@ const wakeRefusal = (status: number, { client_address, endpoint_id }: Admitted) 
   return status === 503 ? new WakeTimedOut({ endpoint_id }) : undefined
 }
 
+/** What an older control plane, or one that cannot read the report, answers to every repetition of it too. */
+const rejections: ReadonlySet<number> = new Set([400, 404, 405, 413, 415, 422, 501])
+
 const make = Effect.gen(function* () {
   const { proxy } = (yield* NarthexClient).api
 
@@ -107,12 +111,18 @@ const make = Effect.gen(function* () {
 
   const activity: Calls["activity"] = (payload) => call("activity", "5 seconds", proxy.activity({ payload }))
 
+  const refusals: Calls["refusals"] = (payload) =>
+    call("refusals", "5 seconds", proxy.refusals({ payload }), (status) =>
+      rejections.has(status) ? new ReportRejected({ status }) : undefined
+    )
+
   return ControlPlane.of({
     resolve: Effect.fn("ControlPlane.resolve")(resolve),
     allowlists: Effect.fn("ControlPlane.allowlists")(allowlists),
     changes,
     wake: Effect.fn("ControlPlane.wake")(wake),
-    activity: Effect.fn("ControlPlane.activity")(activity)
+    activity: Effect.fn("ControlPlane.activity")(activity),
+    refusals: Effect.fn("ControlPlane.refusals")(refusals)
   })
 })
 

@@ -18,6 +18,7 @@ const reporting = Effect.gen(function* () {
     allowlists: () => never,
     changes: never,
     wake: () => never,
+    refusals: () => never,
     activity: (report) =>
       Effect.suspend(() => {
         if (state.down) return Effect.fail(new ControlPlaneUnreachable({ operation: "activity", reason: "it is down" }))

@@ -145,6 +145,39 @@ describe("HttpControlPlane", () => {
     })
   )
 
+  it.live("a report of refused clients is sent as the contract says", () =>
+    Effect.gen(function* () {
+      const { asked, control } = yield* answering((response) => void response.writeHead(204).end())
+      const refused = { endpoint_id, address: "198.51.100.7", reason: "address_not_listed", count: 2 }
+      const report = { proxy_id: "p-1", sequence: 4, refusals: [{ ...refused, first_ms: 9, last_ms: 1 }] }
+      yield* control.refusals(report)
+      assert.deepStrictEqual(asked, [
+        { method: "POST", url: "/v1/proxy/refusals", authorization: "Bearer t", accept: "*/*", body: report }
+      ])
+    })
+  )
+
+  it.live("a report is rejected by a control plane without the call, and not by one that is down", () =>
+    Effect.gen(function* () {
+      const report = { proxy_id: "p-1", sequence: 4, refusals: [] }
+      for (const [status, tag] of [
+        [404, "ReportRejected"],
+        [405, "ReportRejected"],
+        [422, "ReportRejected"],
+        [413, "ReportRejected"],
+        [401, "ControlPlaneUnreachable"],
+        [429, "ControlPlaneUnreachable"],
+        [500, "ControlPlaneUnreachable"],
+        [503, "ControlPlaneUnreachable"]
+      ] as const)
+        for (const answer of [problem(status, "not_found"), page(status)]) {
+          const { asked, control } = yield* answering(answer)
+          assert.strictEqual(yield* tagOf(control.refusals(report)), tag, `${status}`)
+          assert.lengthOf(asked, 1)
+        }
+    })
+  )
+
   it.live("changes are streamed until the connection ends, without heartbeats and unknown events", () =>
     Effect.gen(function* () {
       const { promise: stream, resolve } = Promise.withResolvers<ServerResponse>()

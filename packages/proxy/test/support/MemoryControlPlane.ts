@@ -3,7 +3,7 @@
  * the contract (rules are checked again in the wake, versions rise, changes are streamed from the subscription on) and
  * records the calls.
  */
-import type { ActivityPayload, AllowlistChange } from "@narthex/api"
+import type { ActivityPayload, AllowlistChange, RefusalsPayload } from "@narthex/api"
 import { BranchId, EndpointId, IpRule, ProjectId, parseCidr, permits, RegionId, UserId, UserRef } from "@narthex/core"
 import { DateTime, Effect, Layer, Option, PubSub, Result, Stream } from "effect"
 import {
@@ -41,6 +41,10 @@ export class MemoryControlPlane {
   down = false
   /** Fails every wake with a time-out. */
   stuck = false
+  /** Fails every request for allowlists. */
+  listless = false
+  /** Leaves reports of refused clients without an answer. */
+  answersReports = true
   /** Does the organization run as many computes as it may? */
   full = false
   /** The clock of the control plane; `undefined`: the clock of the test. */
@@ -49,6 +53,7 @@ export class MemoryControlPlane {
   readonly wakes: Array<string> = []
   readonly resolves: Array<EndpointId> = []
   readonly reports: Array<ActivityPayload> = []
+  readonly refusals: Array<RefusalsPayload> = []
   loads = 0
   readonly #compute: Startable
   readonly #changes: PubSub.PubSub<AllowlistChange>
@@ -107,6 +112,8 @@ export class MemoryControlPlane {
           const server_now = DateTime.formatIso(yield* this.#now)
           this.loads++
           yield* up("allowlists")
+          if (this.listless)
+            return yield* new ControlPlaneUnreachable({ operation: "allowlists", reason: "it has no lists" })
           const { rules, version } = this
           return ids.includes(project_id) && !this.gone ? [{ project_id, version, rules, server_now }] : []
         }),
@@ -134,6 +141,14 @@ export class MemoryControlPlane {
           up("activity"),
           Effect.sync(() => {
             this.reports.push(report)
+          })
+        ),
+      refusals: (report) =>
+        Effect.andThen(
+          up("refusals"),
+          Effect.suspend(() => {
+            this.refusals.push(report)
+            return Effect.repeat(Effect.sleep("5 millis"), { until: () => this.answersReports })
           })
         )
     }
