@@ -42,7 +42,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
         [`${here}${branch}`]: [...inside, `${own}/branches`, `${own}/branches`, `${own}${branch}`, `${own}/endpoints`],
         [`${here}/endpoints`]: [...inside, `${own}/branches`, `${own}/endpoints`],
         [`${here}/operations`]: [...inside, `${own}/branches`, `${own}/operations`, people(org)],
-        [`${here}/ip-allow`]: [...inside, `${own}/ip-allow`, "/v1/client-address"],
+        [`${here}/ip-allow`]: [...inside, `${own}/ip-allow`, `${own}/ip-allow/refusals`, "/v1/client-address"],
         [`${here}/settings`]: inside
       }
       yield* go(() => browser.open(`${home}/projects`))

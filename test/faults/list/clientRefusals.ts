@@ -35,6 +35,57 @@ export const clientRefusals: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
+    area: "proxy",
+    file: "packages/proxy/src/outcomes/PendingRefusals.ts",
+    tests: ["packages/proxy/test/outcomes/PendingRefusals.test.ts"],
+    faults: [
+      {
+        id: "refusals-pending-bounded",
+        find: "if (entries.size > mostOfProject) this.#dropOldest(entries)",
+        put: "if (entries.size > 10 * mostOfProject) this.#dropOldest(entries)",
+        why: "A flood at one project does not fill the report."
+      },
+      {
+        id: "refusals-pending-fair",
+        find: "b.size > a.size ? b : a",
+        put: "b.size < a.size ? b : a",
+        why: "A flood at some projects does not hide a refusal at another."
+      }
+    ]
+  },
+  {
+    area: "proxy",
+    file: "packages/proxy/src/control-plane/RefusalReports.ts",
+    tests: ["packages/proxy/test/control-plane/RefusalReports.test.ts"],
+    faults: [
+      {
+        id: "refusals-same-number",
+        find: "if (unanswered !== undefined && now() - unanswered.made < keptFor) return unanswered",
+        put: "",
+        why: "A report without an answer is sent again as it was."
+      },
+      {
+        id: "refusals-older-server",
+        find: 'return sent.failure._tag === "ReportRejected" ? afterRejection : interval',
+        put: "return interval",
+        why: "A control plane without the call is not asked every ten seconds."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/routes/allowlistRoutes.tsx",
+    tests: ["packages/console/test/project/allowlist.test.ts"],
+    faults: [
+      {
+        id: "refusals-console-prefilled",
+        find: "return Result.isSuccess(parseCidrOrAddress(address)) ? {",
+        put: 'return address !== "" ? {',
+        why: "A link cannot put any text into the form."
+      }
+    ]
+  },
+  {
     area: "allowlist",
     file: "packages/core/src/retention.ts",
     tests: ["packages/core/test/retention.test.ts"],

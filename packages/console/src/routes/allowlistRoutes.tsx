@@ -22,6 +22,9 @@ import type { RuleShown } from "../views/records.ts"
 import { page } from "../web/answer.tsx"
 import { Form } from "../web/Form.ts"
 
+/** How many refused clients the page shows at a time. */
+const refusedShown = 20
+
 type State = Refused & Partial<Pick<AllowlistPageProps, "draft" | "edited" | "errors" | "locksOut">>
 
 const emptyDraft: AllowlistDraft = { cidr: "", label: "", hours: "" }
@@ -51,27 +54,52 @@ const check = (visit: ProjectVisit, address: string) =>
     )
   )
 
+/** The refused clients from the place that the address names. A text that is no place is the beginning. */
+const refusedClients = (visit: ProjectVisit) => {
+  const read = (query: { readonly limit: number; readonly cursor?: string }) =>
+    calling((api) => api.ipAllow.refusals({ params: visit.params, query }))
+  const cursor = visit.query.get("refused") ?? ""
+  const first = read({ limit: refusedShown })
+  return Effect.map(
+    cursor === ""
+      ? first
+      : Effect.catchIf(read({ limit: refusedShown, cursor }), refusedWith("malformed_request"), () => first),
+    ({ pagination, refusals }) => ({ items: refusals, next_cursor: pagination.next_cursor })
+  )
+}
+
+/** The address of a refused client that is to be allowed. Any other text is ignored. */
+const toAllow = (visit: ProjectVisit): AllowlistDraft | undefined => {
+  const address = visit.query.get("allow") ?? ""
+  return Result.isSuccess(parseCidrOrAddress(address)) ? { ...emptyDraft, cidr: address } : undefined
+}
+
 const allowlistPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: State = shown) {
   const address = visit.query.get("address")?.trim() ?? ""
-  const [allowlist, own, checked, now] = yield* Effect.all(
+  const [allowlist, own, checked, refusals, now] = yield* Effect.all(
     [
       calling((api) => api.ipAllow.list({ params: visit.params })),
       // Without it the page does not warn.
       Effect.orElseSucceed(readOwnAddress, () => null),
       address === "" ? Effect.succeed(null) : check(visit, address),
+      // An API of an older version does not list them.
+      Effect.catchIf(refusedClients(visit), refusedWith("not_found"), () => Effect.succeed(null)),
       Clock.currentTimeMillis
     ],
     { concurrency: "unbounded" }
   )
   const wanted = visit.query.get("edit")
   const rule = state.draft === undefined ? allowlist.rules.find(({ cidr }) => cidr === wanted) : undefined
+  const prefilled = state.draft === undefined && rule === undefined ? toAllow(visit) : undefined
   return page(
     <AllowlistPage
       {...propsOf(visit, state)}
       allowlist={allowlist}
+      refusals={refusals}
+      prefilled={prefilled !== undefined}
       own={own}
       checked={checked}
-      draft={state.draft ?? (rule === undefined ? emptyDraft : draftOf(rule, now))}
+      draft={state.draft ?? (rule === undefined ? (prefilled ?? emptyDraft) : draftOf(rule, now))}
       edited={state.edited ?? rule?.cidr ?? null}
       errors={state.errors ?? {}}
       locksOut={state.locksOut ?? false}

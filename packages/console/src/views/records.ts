@@ -2,6 +2,7 @@
 import type {
   ApiKeyRecord,
   BranchRecord,
+  ClientRefusalRecord,
   CredentialRecord,
   EndpointRecord,
   IpRule,
@@ -23,6 +24,7 @@ export type ApiKeyShown = typeof ApiKeyRecord.Type
 export type RegionShown = Pick<Region, "region_id" | "name" | "default" | "location">
 export type RuleShown = IpRule
 export type AllowlistShown = RulesInForce
+export type RefusalShown = typeof ClientRefusalRecord.Type
 
 export type InvitationShown = typeof OwnInvitationRecord.Type
 export type PersonShown = Whoami["user"]

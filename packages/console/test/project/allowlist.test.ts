@@ -117,6 +117,70 @@ layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) =
     })
   )
 
+  it.effect("the last refused clients are listed with endpoint, times and credential, and a way to allow each", () =>
+    Effect.gen(function* () {
+      const { here, open, post, project } = yield* withProject("refusals@example.com")
+      assert.match((yield* open("/ip-allow")).text, /No client was refused/)
+      yield* post("/ip-allow", rule("203.0.113.0/24"))
+      project.refusals.push(
+        { address: "198.51.100.7", count: 12, role: "role_8f3k2m9x1c4v7b0n" },
+        { address: "2001:db8::7", count: 1 },
+        { address: "203.0.113.9", count: 2 },
+        { address: "198.51.100.8", count: 3, reason: "rules_unknown" }
+      )
+      const { text } = yield* open("/ip-allow")
+      const table = /id="refusals"[\s\S]*?<\/section>/.exec(text)?.[0] ?? ""
+      const rows = [...table.matchAll(/<tr role="row"><th role="rowheader"[\s\S]*?<\/tr>/g)].map(([row]) => row)
+      assert.lengthOf(rows, 4)
+      const [first = "", six = "", allowed = "", unchecked = ""] = rows
+      assert.match(first, /<code>198\.51\.100\.7<\/code>[\s\S]*>12<[\s\S]*<time/)
+      assert.include(first, `href="${here}/endpoints/${project.endpoint_id}"`)
+      assert.match(first, /as <code>role_8f3k2m9x1c4v7b0n<\/code>/)
+      assert.include(first, `href="${here}/ip-allow?allow=198.51.100.7#rule"`)
+      assert.include(six, `href="${here}/ip-allow?allow=2001%3Adb8%3A%3A7#rule"`)
+      assert.match(allowed, /may connect now/)
+      assert.match(unchecked, /the rules could not be checked/)
+      for (const row of [allowed, unchecked]) assert.notInclude(row, "?allow=")
+    })
+  )
+
+  it.effect("allowing a refused client begins with its address in the form, and any other text is ignored", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("prefilled@example.com")
+      for (const address of ["198.51.100.7", "2001:db8::7"]) {
+        const form = yield* open(`/ip-allow?allow=${encodeURIComponent(address)}`)
+        assert.strictEqual(fieldIn(form, "cidr"), address)
+        assert.match(form.text, /<input[^>]*id="cidr"[^>]* autofocus/)
+      }
+      for (const text of ["", "Call 555 0100", "10.0.0.1/8", "%00"])
+        assert.match(
+          (yield* open(`/ip-allow?allow=${encodeURIComponent(text)}`)).text,
+          /id="cidr"[^>]* value placeholder/
+        )
+      assert.notMatch((yield* open("/ip-allow")).text, /id="cidr"[^>]* autofocus/)
+      yield* post("/ip-allow", rule("198.51.100.7"))
+      assert.deepStrictEqual(
+        project.rules.map(({ cidr }) => cidr),
+        ["198.51.100.7/32"]
+      )
+    })
+  )
+
+  it.effect("more than twenty refused clients are pages, and a place that does not exist is the first", () =>
+    Effect.gen(function* () {
+      const { open, project } = yield* withProject("many-refusals@example.com")
+      for (let n = 0; n < 25; n++) project.refusals.push({ address: `198.51.100.${n}`, count: 1 })
+      const first = (yield* open("/ip-allow")).text
+      assert.include(first, "<code>198.51.100.19</code>")
+      assert.notInclude(first, "<code>198.51.100.20</code>")
+      const next = /href="([^"]*\?refused=[^"]*)#refusals"/.exec(first)?.[1] ?? ""
+      const second = (yield* open(`/ip-allow${next.slice(next.indexOf("?"))}`)).text
+      assert.include(second, "<code>198.51.100.24</code>")
+      assert.notInclude(second, "<code>198.51.100.19</code>")
+      assert.include((yield* open("/ip-allow?refused=nonsense")).text, "<code>198.51.100.0</code>")
+    })
+  )
+
   it.effect("removing a rule asks before the last one, and before the one that admits the person", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("remove@example.com")
@@ -165,10 +229,13 @@ layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) =
 
   it.effect("a person who only reads can check an address and change nothing", () =>
     Effect.gen(function* () {
-      const { demote, open, post } = yield* withProject("readers@example.com")
+      const { demote, open, post, project } = yield* withProject("readers@example.com")
       yield* post("/ip-allow", rule("10.0.0.0/8"))
+      project.refusals.push({ address: "198.51.100.7", count: 1 })
       yield* demote
       const { text } = yield* open("/ip-allow")
+      assert.include(text, "<code>198.51.100.7</code>")
+      assert.notInclude(text, "?allow=")
       assert.match(text, /Why was I refused/)
       assert.notMatch(text, /method="post" action="[^"]*ip-allow/)
     })

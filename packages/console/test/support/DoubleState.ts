@@ -34,12 +34,21 @@ export interface StoredProject {
   readonly endpoint_id: string
   endpoint_state: "idle" | "active"
   readonly rules: Array<StoredRule>
+  /** Refused clients, as the API lists them. */
+  readonly refusals: Array<StoredRefusal>
   readonly credentials: Array<StoredCredential>
   readonly operations: Array<StoredOperation>
   /** Without the first, main. */
   readonly branches: Array<StoredBranch>
   /** Without the first, that of main. */
   readonly endpoints: Array<StoredEndpoint>
+}
+
+export interface StoredRefusal {
+  readonly address: string
+  readonly count: number
+  readonly role?: string
+  readonly reason?: string
 }
 
 export interface StoredOperation {
@@ -160,6 +169,7 @@ export class DoubleState {
       endpoint_id: `ep-${ulid()}`,
       endpoint_state: "idle",
       rules: [],
+      refusals: [],
       credentials: [],
       operations: [{ id: randomUUID(), action: "create_timeline" }],
       branches: [],

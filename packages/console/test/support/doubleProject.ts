@@ -3,7 +3,7 @@ import { contains, type ProblemCode, parseCidr } from "@narthex/api"
 import { Result } from "effect"
 import type { Answered } from "./ApiDouble.ts"
 import { type StoredBranch, type StoredEndpoint, type StoredProject, ulid } from "./DoubleState.ts"
-import { branchView, endpointView, furtherBranch, furtherEndpoint, operationView } from "./doubleViews.ts"
+import { branchView, endpointView, furtherBranch, furtherEndpoint, operationView, refusalView } from "./doubleViews.ts"
 
 interface Refused {
   readonly refused: ProblemCode
@@ -174,6 +174,13 @@ export const projectCalls = (project: StoredProject, call: ProjectCall): Answere
     case "GET /endpoints": {
       const further = project.endpoints.map((it) => furtherEndpoint(project, it))
       return ok({ endpoints: [...further.toReversed(), endpointView(project)], pagination })
+    }
+    case "GET /ip-allow/refusals": {
+      const [from, limit] = [Number(query.get("cursor") ?? 0), Number(query.get("limit") ?? 200)]
+      if (Number.isNaN(from)) return { refused: "malformed_request", detail: "The cursor is not one of this API." }
+      const next_cursor = from + limit < project.refusals.length ? String(from + limit) : null
+      const shown = project.refusals.slice(from, from + limit).map((it) => refusalView(project, it))
+      return ok({ refusals: shown, pagination: { next_cursor } })
     }
     case "GET /ip-allow/check":
       return checkOf(project, query.get("address") ?? "")

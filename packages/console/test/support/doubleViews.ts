@@ -4,6 +4,7 @@
 import {
   ApiKeyRecord,
   BranchRecord,
+  ClientRefusalRecord,
   CredentialRecord,
   EndpointRecord,
   OperationRecord,
@@ -22,6 +23,7 @@ import type {
   StoredKey,
   StoredOperation,
   StoredProject,
+  StoredRefusal,
   StoredRule
 } from "./DoubleState.ts"
 import { inviterView } from "./doubleInvitations.ts"
@@ -198,6 +200,17 @@ export const allowlistView = ({ rules }: StoredProject, person: Person) => {
     opens_at: opens ? ends.toSorted().at(-1) : null
   })
 }
+
+export const refusalView = ({ branch_id, endpoint_id }: StoredProject, refusal: StoredRefusal) =>
+  checked(ClientRefusalRecord)({
+    role: null,
+    reason: "address_not_listed",
+    ...refusal,
+    endpoint_id,
+    branch_id,
+    first_at: at,
+    last_at: at
+  })
 
 export const keyView = ({ capability, id, name, person, scope }: StoredKey) =>
   checked(ApiKeyRecord)({

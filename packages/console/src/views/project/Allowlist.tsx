@@ -16,6 +16,7 @@ import { HiddenFields } from "../../components/HiddenFields.tsx"
 import { Notice } from "../../components/Notice.tsx"
 import { Time } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
+import { Refusals } from "./AllowlistRefusals.tsx"
 import { type AllowlistPageProps, admitting, type Checked, opens, type Part, Rules } from "./AllowlistRules.tsx"
 import { inSection, mayChange, pathOf } from "./ProjectFrame.ts"
 
@@ -70,6 +71,7 @@ export const AllowlistPage = (props: AllowlistPageProps) => {
       </Card>
       {change && !locksOut ? <Editor {...props} here={here} /> : null}
       <Check {...props} here={here} />
+      <Refusals {...props} here={here} />
     </Page>
   )
 }
@@ -120,7 +122,7 @@ const LocksOut = ({ draft, here, own }: Part) => (
   </Notice>
 )
 
-const Editor = ({ draft, edited, errors = {}, here, own }: Part) => (
+const Editor = ({ draft, edited, errors = {}, here, own, prefilled = false }: Part) => (
   <Card id="rule" title={edited === null ? "Add a network" : `Edit ${edited}`}>
     <form method="post" action={here} class="form inline" aria-label={edited === null ? "Add a rule" : "Edit a rule"}>
       {edited === null ? (
@@ -131,6 +133,7 @@ const Editor = ({ draft, edited, errors = {}, here, own }: Part) => (
           placeholder="203.0.113.0/24"
           hint="A CIDR network or one address."
           error={errors.cidr}
+          autofocus={prefilled}
         />
       ) : (
         <HiddenFields fields={{ cidr: edited, edited }} />

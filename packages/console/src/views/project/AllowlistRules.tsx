@@ -5,7 +5,7 @@ import { Dialog } from "../../components/Dialog.tsx"
 import { Menu } from "../../components/Menu.tsx"
 import { Table } from "../../components/Table.tsx"
 import { Ago } from "../../components/Times.tsx"
-import type { AllowlistShown, RuleShown } from "../records.ts"
+import type { AllowlistShown, RefusalShown, RuleShown } from "../records.ts"
 import { mayChange, type ProjectPageProps } from "./ProjectFrame.ts"
 
 export interface AllowlistDraft {
@@ -27,6 +27,8 @@ export interface Checked {
 export interface AllowlistPageProps extends ProjectPageProps {
   readonly allowlist: AllowlistShown
   readonly draft: AllowlistDraft
+  /** The draft is the address of a refused client, for the person to complete. */
+  readonly prefilled?: boolean
   /** The network that is edited; `null`: a rule is added. */
   readonly edited: string | null
   readonly errors?: {
@@ -37,6 +39,8 @@ export interface AllowlistPageProps extends ProjectPageProps {
   /** The visitor's address; `null`: it is not known. */
   readonly own: string | null
   readonly checked: Checked | null
+  /** A page of the refused clients; `null`: they are not known. */
+  readonly refusals: { readonly items: ReadonlyArray<RefusalShown>; readonly next_cursor: string | null } | null
   /** The rule waits for an answer: it would refuse the person who adds it. */
   readonly locksOut?: boolean
 }
