@@ -1,12 +1,14 @@
 /** A control plane as its host holds it, and how it is made (docs/design/library.md). */
 import { type Client, type ClientOptions, createClient, type SessionJson } from "@narthex/api"
 import { FetchServer, handlers, type NodeHandler, readBasePath } from "@narthex/http/web"
-import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime, References } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime, Predicate, References } from "effect"
 import { layerControlPlane, layerCore, layerWork, type Services } from "./composition/layerControlPlane.ts"
 import { layerLog } from "./composition/logging.ts"
-import { invalidOptions, toFailure } from "./failures/failures.ts"
+import type { Form } from "./failures/Form.ts"
+import { closedFailure, invalidOptions, toFailure } from "./failures/failures.ts"
 import { type Authenticate, makeAuthenticate } from "./host/Caller.ts"
 import { type Events, makeEvents } from "./host/follow.ts"
+import { requireForm } from "./host/inputs.ts"
 import { makePeople, makeSessions, type People, type Sessions } from "./host/people.ts"
 import { type IpAllowlist, makeIpAllowlist, makeOperations, type Operations } from "./host/projects.ts"
 import { makePublishing, type Publishing } from "./host/publish.ts"
@@ -19,7 +21,7 @@ import { checkOptions } from "./options/checkOptions.ts"
 export interface ControlPlane extends AsyncDisposable {
   /**
    * The whole HTTP API, event streams included, as a function of the Fetch standard. Aborting the request's signal ends
-   * the call and the body of its answer. Never rejects.
+   * the call and the body of its answer. A request never rejects; what is none rejects with `invalid_input`.
    */
   readonly fetch: (request: Request) => Promise<Response>
   /** The same as a handler for `node:http`, Express and Fastify. With `next`, paths that are not the API's are passed on. */
@@ -58,6 +60,24 @@ export const ControlPlane = {
 /** A host without Effect has no tracer, so nothing would read the spans. */
 const untraced = Layer.succeed(References.TracerEnabled, false)
 
+/** By its members: a framework's request may be of a class of its own. */
+const aRequest: Form = {
+  name: "a Request of the Fetch standard, such as `c.req.raw` of Hono",
+  has: (it) =>
+    Predicate.hasProperty(it, "url") &&
+    Predicate.isString(it.url) &&
+    Predicate.hasProperty(it, "headers") &&
+    Predicate.hasProperty(it.headers, "get")
+}
+
+const aCredential: Form = {
+  name: "an API key, a session token, or a session",
+  has: (it) =>
+    it === undefined ||
+    Predicate.isString(it) ||
+    (Predicate.hasProperty(it, "access_token") && Predicate.isString(it.access_token))
+}
+
 /** Any origin: the client's requests never leave the process. */
 const origin = "http://narthex.invalid"
 
@@ -89,7 +109,7 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
   const context = built.value
   const closed = new AbortController()
   const run = makeRun(context, closed.signal)
-  const { fetch, node } = handlers(Context.get(context, FetchServer).answer, {
+  const { fetch: answered, node } = handlers(Context.get(context, FetchServer).answer, {
     basePath,
     clientAddress: options.clientAddress
   })
@@ -101,16 +121,25 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
     return closing
   }
 
+  const fetch = async (request: Request) => {
+    requireForm("request", request, aRequest)
+    return answered(request)
+  }
+  /** For clients of this process: after the end they would repeat calls that nothing will answer. */
+  const inProcess = (request: Request) => (closed.signal.aborted ? Promise.reject(closedFailure()) : answered(request))
+
   return {
     fetch,
     node,
-    client: (credential, more = {}) =>
-      createClient({
+    client: (credential, more = {}) => {
+      requireForm("credential", credential, aCredential)
+      return createClient({
         ...more,
         baseUrl: `${origin}${basePath}`,
-        fetch,
+        fetch: inProcess,
         ...(credential === undefined ? {} : { credential })
-      }),
+      })
+    },
     people: makePeople(run),
     sessions: makeSessions(run),
     authenticate: makeAuthenticate(run),

@@ -3,7 +3,7 @@ import { spawn } from "node:child_process"
 import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { within } from "../../../test/harness/eventually.ts"
-import { createControlPlane } from "../src/index.ts"
+import { createControlPlane, isNarthexError } from "../src/index.ts"
 
 const script = `
   import { createControlPlane } from "narthex"
@@ -49,5 +49,28 @@ describe("the life of a control plane", () => {
       assert.strictEqual((await cp.fetch(new Request("http://localhost/readyz"))).status, 200)
     }
     assert.strictEqual((await kept.fetch(new Request("http://localhost/readyz"))).status, 503)
+  })
+
+  it("clients of a closed control plane fail at once, and their subscriptions end", async () => {
+    const cp = await createControlPlane({ log: "off" })
+    const person = await cp.people.ensure({ subject: "user_42" })
+    const client = cp.client(await cp.sessions.start(person))
+    const following = client.events.subscribe()[Symbol.asyncIterator]()
+    assert.strictEqual((await within("the connection", following.next())).value.kind, "connected")
+    const rest = (async () => {
+      for (;;) if ((await following.next()).done === true) return "the end"
+    })()
+    await cp.close()
+    const codeOf = (call: Promise<unknown>) =>
+      within(
+        "the refusal",
+        call.then(
+          () => "nothing",
+          (error: unknown) => (isNarthexError(error) ? error.code : String(error))
+        )
+      )
+    assert.strictEqual(await codeOf(rest), "closed")
+    assert.strictEqual(await codeOf(client.regions.list()), "closed")
+    assert.strictEqual(await codeOf(client.operations.waitFor({ id: "op", project_id: "prj" })), "closed")
   })
 })

@@ -1,5 +1,13 @@
 import { assert, describe, it } from "@effect/vitest"
-import { type ControlPlaneOptions, createControlPlane, isNarthexError, memory, postgres } from "../src/index.ts"
+import { Duration, Effect, Layer } from "effect"
+import {
+  ControlPlane,
+  type ControlPlaneOptions,
+  createControlPlane,
+  isNarthexError,
+  memory,
+  postgres
+} from "../src/index.ts"
 
 const refusal = async (options: ControlPlaneOptions) => {
   const made: unknown = await createControlPlane({ log: "off", ...options }).catch((error: unknown) => error)
@@ -48,6 +56,84 @@ describe("the options of a control plane", () => {
     assert.match(await refusal({ limits: { quotas: { projects: Number.NaN } } }), /^limits\.quotas\.projects: /)
     assert.match(await refusal({ limits: { keys: -1 } }), /^limits\.keys: /)
     assert.match(await refusal({ grace: Number.NaN }), /^grace: /)
+  })
+
+  it("every option and each of its members is refused by its name, unless it has the form that its type says", async () => {
+    const wrongs: ReadonlyArray<readonly [wrong: unknown, says: string]> = [
+      [null, "options: expected an object"],
+      [{ storage: "postgresql://localhost/shop" }, "storage: expected memory(), postgres(url)"],
+      [{ storage: { durable: true } }, "storage: expected memory(), postgres(url)"],
+      [{ storage: Promise.resolve(memory()) }, "storage: expected memory(), postgres(url)"],
+      [{ secret: 42 }, "secret: expected text or a function"],
+      [{ secret: async () => undefined }, "secret: expected 32 bytes"],
+      [{ secret: () => Promise.reject(new Error("no vault")) }, "secret: the function that reads it failed"],
+      [{ identity: { id: "google" } }, "identity: expected an array or a Layer"],
+      [{ computes: {} }, "computes: expected a Layer"],
+      [{ regions: "eu-1" }, "regions: expected an array of text"],
+      [{ signup: { open_signup: "false" } }, "signup.open_signup: expected true or false, not a string"],
+      [{ signup: { sign_in_allowlist: "@example.com" } }, "signup.sign_in_allowlist: expected an array of addresses"],
+      [{ signup: { sign_in_allowlist: ["example.com"] } }, "signup.sign_in_allowlist: expected an array of addresses"],
+      [{ signup: { allowlist: [] } }, "signup.allowlist: there is no such member"],
+      [{ sessions: { lifetime: 60 } }, "sessions.lifetime: there is no such member"],
+      [{ sessions: { window: 3_600_000 } }, "sessions.window: expected a Duration"],
+      [{ sessions: { window: Duration.zero } }, "sessions.window: expected a Duration"],
+      [{ sessions: { window: Duration.infinity } }, "sessions.window: expected a Duration"],
+      [{ sessions: { reuse: "none" } }, 'sessions.reuse: expected "observe" or "grace60" or "revoke"'],
+      [{ events: { ring: 64 } }, "events.ring: there is no such member"],
+      [{ events: { ring_events: 0 } }, "events.ring_events: expected a whole number from 1"],
+      [{ events: { heartbeat: Duration.zero } }, "events.heartbeat: expected a Duration"],
+      [{ events: { max_lag_events: "all" } }, 'events.max_lag_events: expected a number from 0 or "ring"'],
+      [{ events: { limits: null } }, "events.limits: there is no such member"],
+      [{ limits: { rate: {} } }, "limits.rate: there is no such member"],
+      [{ limits: false }, "limits: expected an object or null"],
+      [{ limits: { rates: { exchange: 1 } } }, "limits.rates.exchange: there is no such member"],
+      [{ limits: { rates: { exchange_per_minute: "10" } } }, "limits.rates.exchange_per_minute: expected a number"],
+      [{ limits: { streams: { opens: -1 } } }, "limits.streams.opens: expected a number from 0"],
+      [{ limits: { waits: { waits: null } } }, "limits.waits.waits: expected a number from 0"],
+      [{ limits: { quotas: { project: 1 } } }, "limits.quotas.project: there is no such member"],
+      [{ eventTypes: ["invoice.paid.v1"] }, "eventTypes: expected an object"],
+      [{ eventTypes: { "invoice.paid.v1": undefined } }, 'eventTypes: The event type "invoice.paid.v1" has no schema'],
+      [{ eventTypes: { "invoice.paid.v1": {} } }, 'eventTypes: The event type "invoice.paid.v1" has no schema'],
+      [{ roles: {} }, "roles.permissions: expected an object"],
+      [{ roles: { permissions: { "a.read": "reads" } } }, "roles.permissions.a.read: expected"],
+      [{ roles: { permissions: {}, roles: { chief: { like: "owner", permissions: [] } } } }, "roles.roles.chief.like:"],
+      [{ roles: { permissions: {}, grants: { member: "a.read" } } }, "roles.grants.member: expected an array of text"],
+      [{ issuer: "" }, "issuer: expected text that is not empty"],
+      [{ runner: "false" }, "runner: expected true or false"],
+      [{ proxyToken: "" }, "proxyToken: expected text that is not empty"],
+      [{ basePath: 42 }, "basePath: expected text"],
+      [{ log: "on" }, 'log: expected a function of an entry, or "off"'],
+      [{ grace: Number.POSITIVE_INFINITY }, "grace: expected a number of milliseconds"]
+    ]
+    const said: Array<string> = []
+    for (const [wrong, says] of wrongs) {
+      // What a program without types passes.
+      const options = wrong as ControlPlaneOptions
+      const plane = createControlPlane(options === null ? options : { log: "off", ...options })
+      const failure: unknown = await plane.then(
+        (cp) => cp.close(),
+        (error: unknown) => error
+      )
+      if (!isNarthexError(failure)) said.push(`${says}: ${String(failure)}`)
+      else if (failure.code !== "invalid_options" || !failure.message.startsWith(says))
+        said.push(`${says}: ${failure.code} ${failure.message}`)
+    }
+    assert.deepStrictEqual(said, [])
+  })
+
+  it("the layer for Effect refuses the same options, before anything is started", async () => {
+    const misspelt: object = { sessions: { lifetime: 60 } }
+    const failure = await Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(ControlPlane.layer(misspelt)))))
+    assert.deepInclude(failure, { code: "invalid_options" })
+    assert.match(String(failure), /sessions\.lifetime: there is no such member/)
+  })
+
+  it("a member that is undefined has its default", async () => {
+    const undecided: object = { sessions: { window: undefined }, signup: { open_signup: undefined } }
+    await using cp = await createControlPlane({ log: "off", ...undecided })
+    const person = await cp.people.ensure({ subject: "user_42" })
+    assert.strictEqual(person.account_state, "active")
+    assert.strictEqual((await cp.client(await cp.sessions.start(person)).auth.whoami()).user.id, person.id)
   })
 
   it("regions are refused unless each is an id, and there once", async () => {

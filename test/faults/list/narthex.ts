@@ -20,5 +20,56 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
         why: "A call that the callback did not await is not told to be done."
       }
     ]
+  },
+  {
+    area: "host",
+    file: "packages/narthex/src/failures/Form.ts",
+    tests: ["packages/narthex/test/arguments.test.ts", "packages/narthex/test/options.test.ts"],
+    faults: [
+      {
+        id: "form-misspelt-member",
+        find: "Object.keys(given).find((name) => !Object.hasOwn(members, name))",
+        put: "Object.keys(given).find((name) => name in members && !Object.hasOwn(members, name))",
+        why: "A member that does not exist is refused."
+      },
+      {
+        id: "form-forgotten-id",
+        find: "if (form.absent === true && !(name in given)) continue",
+        put: "if (form.absent === true && given[name] === undefined) continue",
+        why: "A project's id that is undefined does not subscribe to the whole organization."
+      },
+      {
+        id: "form-empty-instance",
+        find: "return literal || Object.keys(it).length > 0",
+        put: "return literal || it instanceof Object",
+        why: "A target without members of its own does not ask for the whole organization."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/narthex/src/host/follow.ts",
+    tests: ["packages/narthex/test/arguments.test.ts"],
+    faults: [
+      {
+        id: "follow-unknown-project",
+        find: "if (project_id !== null) yield*",
+        put: "if (project_id === undefined) yield*",
+        why: "A subscription to a project that does not exist fails instead of waiting."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/narthex/src/ControlPlane.ts",
+    tests: ["packages/narthex/test/life.test.ts"],
+    faults: [
+      {
+        id: "closed-client-waits",
+        find: "closed.signal.aborted ? Promise.reject(closedFailure()) : answered(request)",
+        put: "answered(request)",
+        why: "A client of a closed control plane fails at once."
+      }
+    ]
   }
 ]

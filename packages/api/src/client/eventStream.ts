@@ -15,6 +15,7 @@ import { Clock, Duration, Effect, Option, Random, type Redacted, Schema, type Sc
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { readProblem } from "../problems/OtherProblem.ts"
 import type { SessionKeeper } from "./ClientSession.ts"
+import { refusedByFetch } from "./retries.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
 import { type SseItem, SseParser } from "./SseParser.ts"
 import {
@@ -161,9 +162,12 @@ const requestOf = (options: SubscriptionOptions, lastEventId: string | undefined
     }
   })
 
-/** An invalid URL is final; every other transport error may pass. */
+/** An invalid URL is final, and so is a refusal of the program's own `fetch`; every other transport error may pass. */
 const failureOf = (error: unknown): Lost | StreamRefused => {
   if (!HttpClientError.isHttpClientError(error)) return new Lost({ why: String(error) })
+  const refusal = refusedByFetch(error)
+  if (refusal !== undefined)
+    return new StreamRefused({ status: refusal.status, code: refusal.code, detail: refusal.detail })
   return error.reason._tag === "InvalidUrlError"
     ? new StreamRefused({ status: 0, code: "invalid_url", detail: error.message })
     : new Lost({ why: error.message })

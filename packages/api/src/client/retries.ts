@@ -14,6 +14,7 @@ import { Entropy } from "@narthex/core"
 import { Clock, Context, Duration, Effect, Exit, Random } from "effect"
 import { HttpClientError, HttpClientRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
+import { NarthexError } from "../problems/NarthexError.ts"
 import { NotReplayed } from "../rules/endpointRules.ts"
 import { PolicyCheck } from "../rules/PolicyCheck.ts"
 import { ClientHeaders } from "./ClientCredential.ts"
@@ -82,6 +83,7 @@ const failedAttempt = (error: unknown, { response }: Attempt, now: number): Fail
   if (typeof error !== "object" || error === null) return undefined
   if (HttpClientError.isHttpClientError(error)) {
     const { reason } = error
+    if (refusedByFetch(error) !== undefined) return undefined
     if (reason._tag === "TransportError") return { status: undefined, code: undefined, retryAfter: undefined }
     if (reason._tag === "DecodeError" || reason._tag === "EmptyBodyError")
       return reason.response.status < 400 ? { status: undefined, code: undefined, retryAfter: undefined } : undefined
@@ -114,6 +116,10 @@ const noAnswer = (attempt: Attempt, limit: number) => {
     })
   })
 }
+
+/** The error with which the program's own `fetch` refused to send the request (docs/design/client.md L30). */
+export const refusedByFetch = ({ reason }: HttpClientError.HttpClientError): NarthexError | undefined =>
+  reason._tag === "TransportError" && reason.cause instanceof NarthexError ? reason.cause : undefined
 
 /** Whether an attempt exceeded its bound, in contrast to a connection that failed. */
 export const exceededBound = ({ reason }: HttpClientError.HttpClientError): boolean =>

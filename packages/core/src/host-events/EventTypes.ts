@@ -28,7 +28,7 @@ interface StandardIssue {
   readonly path?: ReadonlyArray<PropertyKey | { readonly key: PropertyKey }> | undefined
 }
 
-/** A declared name is not one that a host may publish under. The program does not start. */
+/** A declared name is not one that a host may publish under, or it has no schema. The program does not start. */
 export class MalformedEventType extends Data.TaggedError("MalformedEventType")<{ readonly message: string }> {}
 
 /** The first words of the control plane's own types, those of today and those that later versions may add. */
@@ -83,6 +83,13 @@ const byEffect = (schema: Schema.Codec<unknown, unknown>) => {
 
 const isData = Schema.is(EventData)
 
+/** What a program without types may have declared instead. */
+const isSchema = (declared: unknown): declared is EventSchema =>
+  Schema.isSchema(declared) ||
+  (Predicate.hasProperty(declared, "~standard") &&
+    Predicate.hasProperty(declared["~standard"], "validate") &&
+    Predicate.isFunction(declared["~standard"].validate))
+
 const validation = (schema: EventSchema): Validation => {
   const check = Schema.isSchema(schema) ? byEffect(schema) : byStandard(schema as StandardSchema)
   return (data) =>
@@ -100,7 +107,11 @@ export const layerEventTypes = (
   Layer.effect(
     EventTypes,
     Effect.forEach(Object.entries(declared), ([type, schema]) => {
-      const message = problemOfType(type)
+      const message =
+        problemOfType(type) ??
+        (isSchema(schema)
+          ? undefined
+          : `The event type "${type}" has no schema. Declare it with one of Effect or of a library with Standard Schema, such as Zod.`)
       return message === undefined
         ? Effect.succeed([type, validation(schema)] as const)
         : Effect.fail(new MalformedEventType({ message }))

@@ -175,3 +175,14 @@ it.effect("a schema that never answers is given up after five seconds", () =>
     assert.strictEqual(yield* Fiber.join(fiber), "event_data_invalid")
   }).pipe(Effect.provide(layer, { local: true }))
 )
+
+it.effect("a type that is declared without a schema keeps the program from starting", () =>
+  Effect.gen(function* () {
+    for (const schema of [undefined, null, {}, "text", { "~standard": { version: 1 } }]) {
+      // What a program without types declares.
+      const declared = { "invoice.paid.v1": schema } as unknown as Record<string, StandardSchema>
+      const failure = yield* Effect.flip(Layer.build(layerEventTypes(declared)))
+      assert.match(failure.message, /"invoice\.paid\.v1" has no schema\. Declare it with one/)
+    }
+  })
+)

@@ -5,8 +5,10 @@
  */
 import { EventFeed, layerMemoryComputes, layerRunner, layerServices, RegionCatalog, RegionId } from "@narthex/core"
 import { Draining } from "@narthex/http/web"
-import { Layer } from "effect"
+import { Effect, Layer } from "effect"
+import { invalidOptions } from "../failures/failures.ts"
 import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
+import { problemOfOptions } from "../options/checkOptions.ts"
 import { memory } from "../options/Storage.ts"
 import { layerIdentity } from "./identity.ts"
 import { layerReferences } from "./references.ts"
@@ -18,7 +20,7 @@ const seeded = (regions: ReadonlyArray<string>) =>
 /** A call of the first moment would find a feed that has not reached the log, and be refused. */
 const fed = Layer.effectDiscard(EventFeed.use(({ ready }) => ready))
 
-/** Every service, without the background work. */
+/** Every service, without the background work. The options are valid. */
 export const layerCore = (options: CoreOptions) =>
   Layer.merge(seeded(options.regions ?? ["local"]), fed).pipe(
     Layer.provideMerge(layerServices),
@@ -36,5 +38,10 @@ export type Services = Layer.Success<ReturnType<typeof layerCore>>
 export const layerWork = ({ runner = true }: CoreOptions): typeof layerRunner | Layer.Layer<never> =>
   runner ? layerRunner : Layer.empty
 
-/** Every service, and the background work. */
-export const layerControlPlane = (options: CoreOptions) => Layer.provideMerge(layerWork(options), layerCore(options))
+const layerChecked = (options: CoreOptions) => Layer.provideMerge(layerWork(options), layerCore(options))
+
+/** Every service, and the background work. It fails with `invalid_options` before anything is started. */
+export const layerControlPlane = (options: CoreOptions): ReturnType<typeof layerChecked> => {
+  const problem = problemOfOptions(options)
+  return problem === undefined ? layerChecked(options) : Layer.unwrap(Effect.fail(invalidOptions(problem)))
+}

@@ -17,9 +17,16 @@ import { defaultRateLimits, RateLimits, ServerIdentity } from "@narthex/http/web
 import { Effect, Layer, Redacted } from "effect"
 import type { CoreOptions } from "../options/ControlPlaneOptions.ts"
 
-/** The defaults with what was chosen; `null`: none. */
+/** The defaults with what was chosen. A member that is `undefined` is left out. */
+const withChosen = <A extends object>(defaults: A, chosen: Partial<A> = {}): A => ({
+  ...defaults,
+  // The members that were given, with their values.
+  ...(Object.fromEntries(Object.entries(chosen).filter(([, value]) => value !== undefined)) as Partial<A>)
+})
+
+/** The same; `null`: none. */
 const over = <A extends object>(defaults: A, chosen: Partial<A> | null | undefined): A | null =>
-  chosen === null ? null : { ...defaults, ...chosen }
+  chosen === null ? null : withChosen(defaults, chosen)
 
 const none = { rates: null, streams: null, waits: null, keys: Number.POSITIVE_INFINITY }
 
@@ -33,21 +40,21 @@ export const layerReferences = ({
   limits = {}
 }: CoreOptions) => {
   const { keys, quotas, rates, streams, waits } = { quotas: undefined, ...(limits ?? none) }
-  const settings = { ...defaultEventSettings, ...events }
+  const settings = withChosen(defaultEventSettings, events)
   return Layer.mergeAll(
     layerEventTypes(eventTypes ?? {}),
     roles === undefined ? Layer.empty : layerRoles(roles),
     Layer.effect(
       AccessPolicy,
-      Effect.map(AccessPolicy, (defaults) => ({ ...defaults, ...signup }))
+      Effect.map(AccessPolicy, (defaults) => withChosen(defaults, signup))
     ),
     Layer.effect(
       SessionPolicy,
-      Effect.map(SessionPolicy, (defaults) => ({ ...defaults, ...sessions }))
+      Effect.map(SessionPolicy, (defaults) => withChosen(defaults, sessions))
     ),
     keys === undefined ? Layer.empty : Layer.succeed(KeyLimit, keys),
     Layer.succeed(WaitLimit, over(defaultWaitLimit, waits)),
-    Layer.succeed(QuotaPolicy, { ...defaultQuotas, ...quotas }),
+    Layer.succeed(QuotaPolicy, withChosen(defaultQuotas, quotas)),
     Layer.succeed(RateLimits, over(defaultRateLimits, rates)),
     Layer.succeed(EventSettings, { ...settings, limits: over(defaultEventLimits, streams) }),
     Layer.effect(

@@ -8,6 +8,13 @@ import { layerDigester } from "./layerDigester.ts"
 
 const howToMake = "Make one with `openssl rand -base64 32 | tr '+/' '-_' | tr -d '='` and keep it as long as the data."
 
+/** What the host's function reads. Its failure is the host's to correct, and its text may have the secret. */
+const given = (read: () => Promise<unknown>) =>
+  Effect.tryPromise({
+    try: async () => read(),
+    catch: (error) => invalidOptions("secret: the function that reads it failed. The cause says why.", error)
+  })
+
 const layerMaster = ({ secret, storage }: CoreOptions): Layer.Layer<MasterSecret, NarthexError> => {
   if (secret === undefined)
     return storage?.durable === true
@@ -19,8 +26,8 @@ const layerMaster = ({ secret, storage }: CoreOptions): Layer.Layer<MasterSecret
       : MasterSecret.layerRandom
   return Layer.unwrap(
     Effect.gen(function* () {
-      const text = typeof secret === "string" ? secret : yield* Effect.promise(secret)
-      const read = readMasterSecret(text)
+      const text = yield* typeof secret === "string" ? Effect.succeed(secret) : given(secret)
+      const read = typeof text === "string" ? readMasterSecret(text) : undefined
       if (read === undefined)
         return yield* Effect.fail(
           invalidOptions(`secret: expected 32 bytes as base64url (43 characters). ${howToMake}`)

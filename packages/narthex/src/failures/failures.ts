@@ -35,6 +35,8 @@ export const hostFailure = (code: HostFailureCode, detail: string, cause?: unkno
 
 export const invalidOptions = (detail: string, cause?: unknown) => hostFailure("invalid_options", detail, cause)
 
+export const closedFailure = () => hostFailure("closed", "The control plane is closed. Make another one.")
+
 /** What only a host meets. */
 const ofHost = (error: unknown) => {
   if (Predicate.isTagged(error, "AccountDisabled"))

@@ -3,7 +3,7 @@
  *
  * Everything is read from storage for each call: a revocation or a demotion acts on the next one.
  */
-import type { Whoami } from "@narthex/api"
+import { NarthexError, problemCatalog, type Whoami } from "@narthex/api"
 import {
   type AnyCaller,
   Authentication,
@@ -12,12 +12,14 @@ import {
   InvalidCredential,
   NotFound,
   type PathIds,
-  type Permission,
+  Permission,
   requirement,
   requireOwn
 } from "@narthex/core"
-import { DateTime, Effect, Redacted } from "effect"
+import { DateTime, Effect, Predicate, Redacted, Schema } from "effect"
+import { type Members, nameOf, optional, orNull, record, text } from "../failures/Form.ts"
 import { hostFailure } from "../failures/failures.ts"
+import { invalidInput, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 /** The object that a permission is asked for. Branches, endpoints and operations are named with their project. */
@@ -31,11 +33,12 @@ export interface Caller extends Readonly<typeof Whoami.Encoded> {
   /** The organization that the credential acts in. */
   readonly org_id: string
   /**
-   * Resolves if the caller has this permission on this object, which is in the caller's organization; without an object,
-   * in the whole organization. Rejects as the API would: `scope_insufficient`, `capability_insufficient`,
-   * `role_insufficient`, `not_found`; and with `target_invalid` for a target with another member, or one that is
-   * `undefined`. Of agent keys only `read` passes. For one of the host's own permissions (`roles`),
-   * nothing is looked up: the target says what the host's object belongs to.
+   * Resolves if the caller has this permission on this object, which is in the caller's organization; without an
+   * object, in the whole organization. Rejects as the API would: `scope_insufficient`, `capability_insufficient`,
+   * `role_insufficient`, `not_found`; with `target_invalid` for a target with another member, or one that is
+   * `undefined`; and with `invalid_input` for a permission that does not exist. Of agent keys only `read` passes. For
+   * one of the host's own permissions (`roles`), nothing is looked up: the target says what the host's object belongs
+   * to.
    */
   readonly require: (permission: Permission | OwnPermission, target?: RequiredOf) => Promise<void>
 }
@@ -44,6 +47,16 @@ export interface Caller extends Readonly<typeof Whoami.Encoded> {
 export type OwnPermission = `${string}.${string}`
 
 const isOwn = (permission: Permission | OwnPermission): permission is OwnPermission => permission.includes(".")
+const isBuiltIn = Schema.is(Permission)
+
+const requirePermission = (permission: Permission | OwnPermission) => {
+  if (Predicate.isString(permission) && (isOwn(permission) || isBuiltIn(permission))) return
+  throw invalidInput(
+    `permission: expected ${Permission.literals.join(", ")}, or one of your own such as "invoices.read", not ${
+      Predicate.isString(permission) ? "another text" : nameOf(permission)
+    }.`
+  )
+}
 
 const targets: Record<keyof RequiredOf, true> = {
   org_id: true,
@@ -55,24 +68,36 @@ const targets: Record<keyof RequiredOf, true> = {
 }
 
 /**
- * The member that does not name an object.
+ * What does not name an object, as a sentence.
  *
  * Pitfall: leaving it out. `{ projectId }`, or an id that is `undefined`, would ask for the whole organization, which
  * sessions and keys of the organization pass for every object.
  */
-const misnamed = (target: object): string | undefined =>
-  Object.entries(target).find(([name, id]) => !Object.hasOwn(targets, name) || typeof id !== "string")?.[0]
+const misnamed = (target: object): string | undefined => {
+  const names = Object.keys(targets).join(", ")
+  if (!record.has(target)) return `target: expected an object with ${names}, not ${nameOf(target)}.`
+  const wrong = Object.entries(target).find(([name, id]) => !Object.hasOwn(targets, name) || typeof id !== "string")
+  return wrong === undefined ? undefined : `${wrong[0]}: expected the id of an object as ${names}.`
+}
 
 export interface AuthenticateOptions {
   /** The client's address, for the record of a key's last use. */
   readonly address?: string | null
 }
 
+const optionMembers: Members<AuthenticateOptions> = { address: optional(orNull(text)) }
+
 /**
- * The caller of a credential: an API key or a session token, alone or as the header `Bearer …`. Rejects with
+ * The caller of a credential: an API key or a session token, alone or as the header `Bearer …`, as the request has it:
+ * `cp.authenticate(request.headers.authorization)`. Rejects with `unauthenticated` for `undefined` and `null`, and with
  * `invalid_token`, `token_expired`, `sign_in_required`.
  */
-export type Authenticate = (credential: string, options?: AuthenticateOptions) => Promise<Caller>
+export type Authenticate = (credential: string | null | undefined, options?: AuthenticateOptions) => Promise<Caller>
+
+const unauthenticated = () => {
+  const { next, status, title } = problemCatalog.unauthenticated
+  return new NarthexError({ code: "unauthenticated", status, title, detail: `${title} ${next}` })
+}
 
 const isoOf = (instant: DateTime.Utc | null) => (instant === null ? null : DateTime.formatIso(instant))
 
@@ -99,12 +124,10 @@ const callerOf = (caller: AnyCaller, run: Run): Caller => {
       key === undefined ? null : { id: key.api_key_id, name: key.api_key_name, expires_at: isoOf(key.expires_at) },
     expires_at: isoOf(caller.expires_at),
     permissions: effectivePermissions(caller),
-    require: (permission, target = {}) => {
+    require: async (permission, target = {}) => {
+      requirePermission(permission)
       const wrong = misnamed(target)
-      if (wrong !== undefined)
-        return Promise.reject(
-          hostFailure("target_invalid", `${wrong}: expected the id of an object as ${Object.keys(targets).join(", ")}.`)
-        )
+      if (wrong !== undefined) throw hostFailure("target_invalid", wrong)
       if (isOwn(permission)) {
         const foreign = target.org_id !== undefined && target.org_id !== org_id
         return run(foreign ? Effect.fail(new NotFound({})) : requireOwn(permission, caller, target))
@@ -121,7 +144,11 @@ const callerOf = (caller: AnyCaller, run: Run): Caller => {
 
 export const makeAuthenticate =
   (run: Run): Authenticate =>
-  async (credential, { address = null } = {}) => {
+  async (credential, options = {}) => {
+    if (credential === undefined || credential === null) throw unauthenticated()
+    requireForm("credential", credential, text)
+    requireMembers("options", options, optionMembers)
+    const { address = null } = options
     const token = /^(?:bearer +)?(\S+) *$/i.exec(credential)?.[1]
     const caller = await run(
       token === undefined

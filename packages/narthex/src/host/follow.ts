@@ -1,9 +1,21 @@
 /** The events of an organization as an async iterable (docs/design/library.md N29–N32). */
 import type { ClientEvent } from "@narthex/api"
-import { Envelope, EventFollowing, type Followed, OrgId, ProjectId, requestedId } from "@narthex/core"
+import {
+  AccountStore,
+  Envelope,
+  EventFollowing,
+  type Followed,
+  OrgId,
+  orNotFound,
+  ProjectId,
+  ProjectStore,
+  requestedId
+} from "@narthex/core"
 import { type Context, Deferred, Effect, Exit, Schema, Scope, Stream } from "effect"
 import type { Services } from "../composition/layerControlPlane.ts"
+import { leftOut, type Members, optional, signal as signalForm, text, texts } from "../failures/Form.ts"
 import { toFailure } from "../failures/failures.ts"
+import { requireMembers } from "./inputs.ts"
 
 export interface Subscription {
   readonly org_id: string
@@ -25,8 +37,9 @@ export type HostItem =
 
 export interface Events {
   /**
-   * Follows events from the moment of this call. The loop reads at its own pace: nothing is lost that the log retains, and
-   * what it does not is a `gap`. It ends with `signal`, with `break`, and when the control plane closes.
+   * Follows events from the moment of this call. The loop reads at its own pace: nothing is lost that the log retains,
+   * and what it does not is a `gap`. It ends with `signal`, with `break`, and when the control plane closes. The loop
+   * throws `not_found` for an organization or a project that does not exist, and `invalid_input` for a wrong argument.
    */
   readonly subscribe: (subscription: Subscription) => AsyncIterable<HostItem>
 }
@@ -38,8 +51,35 @@ const itemOf = (followed: Followed): HostItem =>
     ? { kind: "gap", reason: followed.reason }
     : { kind: "event", event: encode(followed.envelope) }
 
+const members: Members<Subscription> = {
+  org_id: text,
+  // `undefined` is more likely a forgotten id, and would deliver what happens in every project.
+  project_id: leftOut(text),
+  types: optional(texts),
+  after: optional(text),
+  signal: optional(signalForm)
+}
+
+/** A loop whose first step rejects. */
+const failing = (error: unknown): AsyncIterable<HostItem> => ({
+  [Symbol.asyncIterator]: () => ({ next: () => Promise.reject(error) })
+})
+
+/** Fails with `NotFound` unless the organization, and the project in it, exist: nothing would ever be delivered. */
+const found = (org_id: OrgId, project_id: ProjectId | null) =>
+  Effect.gen(function* () {
+    yield* orNotFound((yield* AccountStore).findOrganization(org_id))
+    if (project_id !== null) yield* orNotFound((yield* ProjectStore).find(org_id, project_id))
+  })
+
 export const makeEvents = (context: Context.Context<Services>, closed: AbortSignal): Events => ({
-  subscribe: ({ after = null, org_id, project_id, signal, types = [] }) => {
+  subscribe: (subscription) => {
+    try {
+      requireMembers("subscription", subscription, members)
+    } catch (error) {
+      return failing(error)
+    }
+    const { after = null, org_id, project_id, signal, types = [] } = subscription
     const scope = Scope.makeUnsafe()
     const request = {
       org_id: requestedId(OrgId, org_id),
@@ -61,8 +101,9 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
     if (ends.aborted) end()
     else ends.addEventListener("abort", end, { once: true })
 
-    const items = followed
+    const items = Stream.fromEffectDrain(found(request.org_id, request.project_id))
       .pipe(
+        Stream.concat(followed),
         Stream.map(itemOf),
         Stream.mapError(toFailure),
         Stream.interruptWhen(Deferred.await(ended)),

@@ -13,6 +13,8 @@ import {
   UserId
 } from "@narthex/core"
 import { Effect, Redacted, Schema } from "effect"
+import { flag, type Members, optional, orNull, text } from "../failures/Form.ts"
+import { idIn, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 /** A person whom the host has authenticated. */
@@ -41,10 +43,19 @@ export interface From {
   readonly address?: string | null
 }
 
+/** An id token, as the body of the API's exchange has it. */
+export interface IdToken {
+  readonly id_token: string
+  /** The id of the provider in `identity`; left out: the one whose issuer and client id the token names. */
+  readonly provider?: string | null
+  /** What the sign-in sent as `nonce`; left out: not compared. */
+  readonly nonce?: string | null
+}
+
 export interface People {
   /**
-   * The person's account; the first call makes it, with a personal organization. Address and name are brought up to date.
-   * Rejects with `email_not_allowed`, `account_disabled`, `invalid_request`.
+   * The person's account; the first call makes it, with a personal organization. Address and name are brought up to
+   * date. Rejects with `email_not_allowed`, `account_disabled`, `invalid_request`.
    */
   readonly ensure: (identity: Identity) => Promise<Person>
 }
@@ -56,13 +67,24 @@ export interface Sessions {
    */
   readonly start: (person: string | Pick<Person, "id">, from?: From) => Promise<SessionJson>
   /** Signs in with an id token of a provider of `identity`. Rejects with `invalid_token`, `email_not_allowed`. */
-  readonly exchange: (
-    token: { readonly id_token: string; readonly provider?: string; readonly nonce?: string },
-    from?: From
-  ) => Promise<SessionJson>
+  readonly exchange: (token: IdToken, from?: From) => Promise<SessionJson>
 }
 
-const deviceOf = ({ address = null, user_agent = null }: From = {}): Device => ({ address, user_agent })
+const textOrNone = optional(orNull(text))
+const identityMembers: Members<Identity> = {
+  subject: text,
+  email: textOrNone,
+  email_verified: optional(flag),
+  name: textOrNone
+}
+const fromMembers: Members<From> = { user_agent: textOrNone, address: textOrNone }
+const tokenMembers: Members<IdToken> = { id_token: text, provider: textOrNone, nonce: textOrNone }
+
+const deviceOf = (from: From = {}): Device => {
+  requireMembers("from", from, fromMembers)
+  const { address = null, user_agent = null } = from
+  return { address, user_agent }
+}
 
 const encodeSession = Schema.encodeEffect(SessionAnswer)
 const answer = (session: IssuedSession) => encodeSession({ ...session, token_type: "Bearer" })
@@ -80,30 +102,38 @@ const personOf = (user: User) =>
   )
 
 export const makePeople = (run: Run): People => ({
-  ensure: ({ email = null, email_verified = false, name = null, subject }) =>
-    run(
+  ensure: async (identity) => {
+    requireMembers("identity", identity, identityMembers)
+    const { email = null, email_verified = false, name = null, subject } = identity
+    return run(
       Effect.flatMap(
         PeopleService.use((people) => people.ensure({ subject, email, email_verified, name })),
         personOf
       )
     )
+  }
 })
 
 export const makeSessions = (run: Run): Sessions => ({
-  start: (person, from) => {
-    const id = requestedId(UserId, typeof person === "string" ? person : person.id)
+  start: async (person, from) => {
+    const [id, device] = [requestedId(UserId, idIn("person", person)), deviceOf(from)]
     return run(
       Effect.flatMap(
-        SessionsService.use((sessions) => sessions.start(id, deviceOf(from))),
+        SessionsService.use((sessions) => sessions.start(id, device)),
         answer
       )
     )
   },
-  exchange: ({ id_token, nonce = null, provider = null }, from) => {
-    const token = { id_token: Redacted.make(id_token, { label: "id token" }), nonce, provider }
+  exchange: async (given, from) => {
+    requireMembers("token", given, tokenMembers)
+    const { id_token, nonce = null, provider = null } = given
+    const [token, device] = [
+      { id_token: Redacted.make(id_token, { label: "id token" }), nonce, provider },
+      deviceOf(from)
+    ]
     return run(
       Effect.flatMap(
-        SessionsService.use((sessions) => sessions.exchange(token, deviceOf(from))),
+        SessionsService.use((sessions) => sessions.exchange(token, device)),
         answer
       )
     )

@@ -13,6 +13,8 @@ import {
   requestedId
 } from "@narthex/core"
 import { Duration, Effect, Option, Schema } from "effect"
+import { type Members, milliseconds, optional, signal as signalForm, text } from "../failures/Form.ts"
+import { idIn, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 export interface IpAllowlist {
@@ -25,30 +27,43 @@ export interface IpAllowlist {
 
 export interface Operations {
   /**
-   * Resolves once the operation has reached a final status: `finished`, `failed`, `error`, `cancelled` or `skipped`. Rejects
-   * with `timed_out` after `timeout` milliseconds (default: 5 minutes), and with `not_found`.
+   * Resolves once the operation has reached a final status: `finished`, `failed`, `error`, `cancelled` or `skipped`.
+   * Rejects with `timed_out` after `timeout` milliseconds (default: 5 minutes), and with `not_found`.
    */
   readonly waitFor: (
     operation: string | { readonly id: string },
-    options?: { readonly timeout?: number; readonly signal?: AbortSignal }
+    options?: WaitOptions
   ) => Promise<typeof OperationRecord.Encoded>
 }
+
+export interface WaitOptions {
+  /** Milliseconds. */
+  readonly timeout?: number
+  readonly signal?: AbortSignal
+}
+
+const waitMembers: Members<WaitOptions> = { timeout: optional(milliseconds), signal: optional(signalForm) }
 
 const encodeOperation = Schema.encodeEffect(OperationRecord)
 
 export const makeIpAllowlist = (run: Run): IpAllowlist => ({
-  permits: (project_id, address) =>
-    run(
+  permits: async (project_id, address) => {
+    requireForm("project_id", project_id, text)
+    requireForm("address", address, text)
+    return run(
       Effect.gen(function* () {
         const { id } = yield* orNotFound((yield* ProjectStore).findAnywhere(requestedId(ProjectId, project_id)))
         return isAddress(address) && (yield* (yield* Allowlist).check(id, address)).allowed
       })
     )
+  }
 })
 
 export const makeOperations = (run: Run): Operations => ({
-  waitFor: (operation, { signal, timeout = 300_000 } = {}) => {
-    const id = requestedId(OperationId, typeof operation === "string" ? operation : operation.id)
+  waitFor: async (operation, options = {}) => {
+    const id = requestedId(OperationId, idIn("operation", operation))
+    requireMembers("options", options, waitMembers)
+    const { signal, timeout = 300_000 } = options
     const waited = Effect.gen(function* () {
       const found = yield* (yield* OperationWaits).settled(id, Duration.millis(timeout))
       if (Option.isNone(found)) return yield* new NotFound({})

@@ -1,5 +1,7 @@
 /** Events that the host publishes itself (docs/design/events.md E47 to E51). */
 import { HostEvents } from "@narthex/core"
+import { anything, type Members, optional, orNull, text } from "../failures/Form.ts"
+import { requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 export interface Publication {
@@ -21,6 +23,16 @@ export interface Publishing {
   readonly publish: (event: Publication) => Promise<void>
 }
 
+const eventMembers: Members<Publication> = {
+  org_id: text,
+  project_id: optional(orNull(text)),
+  type: text,
+  data: anything
+}
+
 export const makePublishing = (run: Run): Publishing => ({
-  publish: (event) => run(HostEvents.use(({ publish }) => publish(event)))
+  publish: async (event) => {
+    requireMembers("event", event, eventMembers)
+    return run(HostEvents.use(({ publish }) => publish(event)))
+  }
 })

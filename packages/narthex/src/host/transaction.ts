@@ -2,8 +2,10 @@
 import { Transaction } from "@narthex/core"
 import { Effect } from "effect"
 import type { Services } from "../composition/layerControlPlane.ts"
+import { aFunction, type Form } from "../failures/Form.ts"
 import { hostFailure } from "../failures/failures.ts"
 import { type Authenticate, makeAuthenticate } from "./Caller.ts"
+import { requireForm } from "./inputs.ts"
 import { makePeople, makeSessions, type People, type Sessions } from "./people.ts"
 import { type IpAllowlist, makeIpAllowlist } from "./projects.ts"
 import { makePublishing, type Publishing } from "./publish.ts"
@@ -19,13 +21,13 @@ export interface Inside {
 }
 
 /**
- * Runs calls inside the host's transaction: what they change and publish commits or rolls back with the host's rows. `tx`
- * is a client of node-postgres, a transaction of postgres.js, or one of Drizzle over either, on the database of the control
- * plane. When `work` rejects, its calls are undone, the host's transaction goes on, and the error is passed on unchanged.
- * Rejects with `transaction_refused` where `tx` cannot be used.
+ * Runs calls inside the host's transaction: what they change and publish commits or rolls back with the host's rows.
+ * `tx` is a client of node-postgres, a transaction of postgres.js, or one of Drizzle over either, on the database of
+ * the control plane. When `work` rejects, its calls are undone, the host's transaction goes on, and the error is passed
+ * on unchanged. Rejects with `transaction_refused` where `tx` cannot be used.
  *
- * Pitfall: not awaiting it. What follows the host's COMMIT would not be part of the transaction. A call that `work` does
- * not await rejects with `transaction_refused`.
+ * Pitfall: not awaiting it. What follows the host's COMMIT would not be part of the transaction. A call that `work`
+ * does not await rejects with `transaction_refused`.
  *
  * @example
  * await db.transaction(async (tx) => {
@@ -82,9 +84,17 @@ const callsOf = (run: Run): Inside => ({
   events: makePublishing(run)
 })
 
+/** What drivers call a client or a transaction: an object, or a function with members. */
+const handle: Form = {
+  name: "a client or transaction of node-postgres, postgres.js or Drizzle",
+  has: (it) => (typeof it === "object" && it !== null) || typeof it === "function"
+}
+
 export const makeTransaction =
   (run: Run, closed: AbortSignal): InTransaction =>
   async (tx, work) => {
+    requireForm("tx", tx, handle)
+    requireForm("work", work, aFunction)
     const inside = Effect.flatMap(Effect.context<Services>(), (context) =>
       Effect.tryPromise({
         try: async () => {

@@ -54,8 +54,8 @@ export interface CoreOptions {
   /** Retention and sizes of event streams. */
   readonly events?: Partial<Omit<EventSettings, "limits">>
   /**
-   * The types of events that the host publishes with `events.publish`, each with the schema of its data: one of Effect, Zod,
-   * Valibot, or any other that follows Standard Schema.
+   * The types of events that the host publishes with `events.publish`, each with the schema of its data: one of Effect,
+   * Zod, Valibot, or any other that follows Standard Schema.
    */
   readonly eventTypes?: Readonly<Record<string, EventSchema>>
   /** Permissions and roles of the host's own, in addition to the built-in ones. */

@@ -5,7 +5,7 @@ import { clientFailure, NarthexError } from "../../problems/NarthexError.ts"
 import { readProblem } from "../../problems/OtherProblem.ts"
 import { problems } from "../../problems/Problems.ts"
 import type { Attempt } from "../LastAttempt.ts"
-import { exceededBound } from "../retries.ts"
+import { exceededBound, refusedByFetch } from "../retries.ts"
 import { retryAfterMillis } from "../retryAfter.ts"
 
 const encodeProblem = Schema.encodeUnknownOption(Schema.Union(Object.values(problems)))
@@ -51,6 +51,8 @@ const ofTransport = (
   now: number
 ): Effect.Effect<NarthexError> => {
   const { response } = error
+  const refusal = refusedByFetch(error)
+  if (refusal !== undefined) return Effect.succeed(refusal)
   if (response === undefined) {
     return Effect.succeed(clientFailure(exceededBound(error) ? "timed_out" : "unreachable", { cause: error }))
   }

@@ -1,0 +1,30 @@
+/**
+ * The arguments of the host's calls, compared with their types (docs/design/library.md N38). A wrong one rejects the
+ * call with `invalid_input`, as in the client of the API; nothing has run.
+ *
+ * Pitfall: calling these outside of an `async` function. The call would throw instead of rejecting.
+ */
+import { clientFailure } from "@narthex/api"
+import { type Form, type Members, nameOf, problemOf, problemOfMembers } from "../failures/Form.ts"
+
+export const invalidInput = (about: string) => clientFailure("invalid_input", { about })
+
+const refuse = (problem: string | undefined) => {
+  if (problem !== undefined) throw invalidInput(problem)
+}
+
+/** Throws unless the value has the form. `path`: the name of the parameter. */
+export const requireForm = (path: string, value: unknown, form: Form): void => refuse(problemOf(path, value, form))
+
+/** Throws unless the value is an object with these members and no others. */
+export const requireMembers = <A>(path: string, value: A, members: Members<A>): void =>
+  refuse(problemOfMembers(path, value, members))
+
+/** The id, of an object that has one or alone. Throws for what is neither. */
+export const idIn = (path: string, value: string | { readonly id: string }): string => {
+  // What a program without types passes.
+  const given: unknown = value
+  const id = typeof given === "object" && given !== null && "id" in given ? given.id : given
+  if (typeof id === "string") return id
+  throw invalidInput(`${path}: expected an id, or an object with an id, not ${nameOf(given)}.`)
+}

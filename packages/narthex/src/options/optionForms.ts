@@ -1,0 +1,159 @@
+/**
+ * The form of each option (docs/design/library.md N3). The types find most mistakes; this finds those of JavaScript: a
+ * misspelt member, which would be ignored, and a value of another type, such as "false", which is true.
+ */
+import {
+  type AccessSettings,
+  type CallEffect,
+  type EventLimits,
+  type EventSettings,
+  normalizeEmail,
+  type OwnRole,
+  type QuotaSettings,
+  quotaNames,
+  type RoleAdditions,
+  type SessionSettings,
+  type WaitLimit
+} from "@narthex/core"
+import { defaultRateLimits, type RateLimitSettings } from "@narthex/http/web"
+import { Duration, Layer, Predicate } from "effect"
+import {
+  aFunction,
+  anything,
+  count,
+  either,
+  type Form,
+  flag,
+  type Members,
+  milliseconds,
+  objectOf,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  recordOf,
+  someText,
+  text,
+  texts
+} from "../failures/Form.ts"
+import type { ControlPlaneOptions, Limits } from "./ControlPlaneOptions.ts"
+import type { PostgresOptions, Storage } from "./Storage.ts"
+
+const positive: Form = {
+  name: "a whole number from 1",
+  has: (it) => Predicate.isNumber(it) && it >= 1 && (Number.isInteger(it) || it === Number.POSITIVE_INFINITY)
+}
+const aLayer: Form = { name: "a Layer of Effect", has: Layer.isLayer }
+const anArray: Form = { name: "an array", has: Array.isArray }
+/** Longer than nothing: the period of a loop, or a lifetime. */
+const period: Form = {
+  name: "a Duration of Effect such as Duration.minutes(15)",
+  has: (it) => Duration.isDuration(it) && Duration.isFinite(it) && Duration.toMillis(it) > 0
+}
+const wait: Form = { ...period, has: (it) => Duration.isDuration(it) && Duration.isFinite(it) }
+
+const isEntry = (entry: unknown) =>
+  Predicate.isString(entry) && normalizeEmail(entry.startsWith("@") ? `x${entry}` : entry) !== undefined
+const addresses: Form = {
+  name: "an array of addresses (user@example.com) and domains (@example.com)",
+  has: (it) => Array.isArray(it) && it.every(isEntry)
+}
+
+/** Every member may be left out. */
+const allOptional = <Name extends string>(names: ReadonlyArray<Name>, form: Form) =>
+  // The names are those of the list, each with the one form.
+  Object.fromEntries(names.map((name) => [name, optional(form)])) as Readonly<Record<Name, Form>>
+
+const signup: Members<AccessSettings> = {
+  open_signup: optional(flag),
+  sign_in_allowlist: optional(addresses),
+  invitations_bypass_gate: optional(flag)
+}
+
+const sessions: Members<SessionSettings> = {
+  jwt_lifetime: optional(period),
+  window: optional(period),
+  reuse: optional(oneOf("observe", "grace60", "revoke")),
+  id_token_replay: optional(oneOf("allow", "reject"))
+}
+
+const lag = optional(either(count, oneOf("ring")))
+const events: Members<Omit<EventSettings, "limits">> = {
+  ...allOptional(["ring_events", "ring_bytes", "rings_bytes", "event_bytes", "slice_bytes"], positive),
+  ...allOptional(["yield_writes", "replays", "replay_bytes", "tail_batch", "waiter_backlog"], positive),
+  ...allOptional(["heartbeat", "max_age", "stall_timeout", "revalidate", "poll", "retention"], period),
+  ...allOptional(["yield_after", "expiry_margin", "linger", "freshness", "replay_patience"], wait),
+  max_lag_events: lag,
+  max_lag_bytes: lag
+}
+
+const rates: Members<RateLimitSettings> = allOptional(
+  // The names of a record that the compiler knows.
+  Object.keys(defaultRateLimits) as Array<keyof RateLimitSettings>,
+  count
+)
+const streams: Members<EventLimits> = allOptional(["streams", "org_streams", "instance_streams", "opens"], count)
+const waits: Members<WaitLimit> = allOptional(["waits", "org_waits", "instance_waits"], count)
+const quotas: Members<QuotaSettings> = allOptional([...quotaNames, "personal_percent"], count)
+const limits: Members<Limits> = {
+  rates: optional(orNull(objectOf(rates))),
+  streams: optional(orNull(objectOf(streams))),
+  waits: optional(orNull(objectOf(waits))),
+  keys: optional(count),
+  quotas: optional(objectOf(quotas))
+}
+
+const effects: Record<CallEffect, true> = {
+  self: true,
+  read: true,
+  write: true,
+  sandbox: true,
+  destroy: true,
+  mint: true,
+  admin: true
+}
+const ownRole: Members<OwnRole> = { like: optional(oneOf("viewer", "member", "admin")), permissions: texts }
+const roles: Members<RoleAdditions> = {
+  permissions: recordOf(oneOf(...Object.keys(effects))),
+  grants: optional(recordOf(optional(texts))),
+  roles: optional(recordOf(objectOf(ownRole)))
+}
+
+const storageMembers: Members<Storage> = { durable: flag, layer: aLayer }
+const storage: Form = {
+  name: "memory(), postgres(url), or { durable, layer }",
+  has: (it) => record.has(it),
+  inside: (path, it) => {
+    const wrong = Object.entries<Form>(storageMembers).some(([name, form]) => !form.has(Reflect.get(Object(it), name)))
+    return wrong ? `${path}: expected memory(), postgres(url), or { durable, layer }, not another object.` : undefined
+  }
+}
+
+/** Every option. What an option says beyond its form is checked where it is used. */
+export const optionForms: Members<ControlPlaneOptions> = {
+  storage: optional(storage),
+  secret: optional(either(text, aFunction)),
+  identity: optional(either(anArray, aLayer)),
+  computes: optional(aLayer),
+  regions: optional(texts),
+  signup: optional(objectOf(signup)),
+  sessions: optional(objectOf(sessions)),
+  events: optional(objectOf(events)),
+  eventTypes: optional(recordOf(anything)),
+  roles: optional(objectOf(roles)),
+  limits: optional(orNull(objectOf(limits))),
+  issuer: optional(someText),
+  runner: optional(flag),
+  proxyToken: optional(someText),
+  basePath: optional(text),
+  clientAddress: optional({ ...aFunction, name: "a function of the request and the socket's address" }),
+  log: optional({ name: 'a function of an entry, or "off"', has: either(aFunction, oneOf("off")).has }),
+  grace: optional(milliseconds)
+}
+
+/** The options of `postgres(url, …)`. */
+export const postgresForms: Members<PostgresOptions> = {
+  maxConnections: optional(positive),
+  listenUrl: optional(text),
+  applicationName: optional(someText)
+}
