@@ -34,6 +34,10 @@ export type RegionId = typeof RegionId.Type
 /** Whether storage can hold the text and find it again: it has neither NUL nor a lone surrogate. */
 export const isStorable = (text: string): boolean => !text.includes("\u0000") && text.isWellFormed()
 
+/** Descriptive text as it is stored: at most so many characters, with U+FFFD for what storage cannot hold. */
+export const described = (text: string, longest = 256): string =>
+  text.slice(0, longest).replaceAll("\u0000", "\ufffd").toWellFormed()
+
 /**
  * The id that a request names. Text that cannot be an id, because it is missing, empty or not storable, becomes an id
  * that no object has: it is answered like an unknown one.

@@ -9,7 +9,7 @@
  * commit, such as the wait for a runner, belongs in `afterCommit`.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
-import type { EmittedEvent, NewEvent } from "./events/Envelope.ts"
+import { type EmittedEvent, loggedData, type NewEvent } from "./events/Envelope.ts"
 import { EventLog } from "./events/EventLog.ts"
 import { EmittingRegion } from "./events/EventSettings.ts"
 import { MemoryStorage } from "./memory/MemoryStorage.ts"
@@ -72,7 +72,7 @@ export class Transaction extends Context.Service<
       handle: object,
       work: Effect.Effect<A, E, R>
     ) => Effect.Effect<A, E | StorageError | TransactionRefused, R>
-    /** Adds an event to the running transaction. Outside of a transaction it is a defect. */
+    /** Adds an event to the running transaction, its data as `loggedData` returns it. Outside of one it is a defect. */
     readonly emit: (event: NewEvent) => Effect.Effect<void>
     /**
      * Runs `work` once everything before it is committed: now, or inside a transaction after the commit of the outermost
@@ -108,7 +108,8 @@ export class Transaction extends Context.Service<
         const collected = yield* Collected
         if (collected === undefined)
           return yield* Effect.die(new Error(`${event.type} was emitted outside of a transaction.`))
-        collected.events.push({ ...event, region_id: yield* EmittingRegion, at: yield* DateTime.now })
+        const data = loggedData(event.data)
+        collected.events.push({ ...event, data, region_id: yield* EmittingRegion, at: yield* DateTime.now })
       }),
     afterCommit: (work) =>
       Effect.flatMap(Collected, (collected) =>

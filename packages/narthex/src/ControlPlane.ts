@@ -5,7 +5,7 @@ import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime, Predicat
 import { layerControlPlane, layerCore, layerWork, type Services } from "./composition/layerControlPlane.ts"
 import { layerLog } from "./composition/logging.ts"
 import type { Form } from "./failures/Form.ts"
-import { closedFailure, invalidOptions, toFailure } from "./failures/failures.ts"
+import { closedFailure, invalidOptions, toStartFailure } from "./failures/failures.ts"
 import { type Authenticate, makeAuthenticate } from "./host/Caller.ts"
 import { type Events, makeEvents } from "./host/follow.ts"
 import { requireForm } from "./host/inputs.ts"
@@ -104,7 +104,7 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
   const built = await runtime.runPromiseExit(Effect.context<Services | FetchServer>())
   if (Exit.isFailure(built)) {
     await runtime.dispose()
-    throw toFailure(Cause.squash(built.cause))
+    throw toStartFailure(Cause.squash(built.cause))
   }
   const context = built.value
   const closed = new AbortController()

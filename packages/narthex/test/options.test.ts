@@ -148,7 +148,7 @@ describe("the options of a control plane", () => {
           storage: postgres("postgresql://127.0.0.1:1/none", { maxConnections }),
           secret: "A".repeat(43)
         }),
-        /^storage: maxConnections/
+        /^storage\.maxConnections: expected a whole number from 1/
       )
   })
 

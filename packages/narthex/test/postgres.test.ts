@@ -1,5 +1,7 @@
 /** The control plane on Postgres: migrations and state that outlives the process. */
-import { assert, layer } from "@effect/vitest"
+import { createServer } from "node:net"
+import { inspect } from "node:util"
+import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { PostgresServer } from "../../postgres/test/support/PostgresServer.ts"
 import { createControlPlane, isNarthexError, postgres } from "../src/index.ts"
@@ -13,6 +15,17 @@ const controlPlane = (url: string) =>
     Effect.promise(() => createControlPlane({ storage: postgres(url), secret, log: "off", grace: 1_000 })),
     (cp) => Effect.promise(() => cp.close())
   )
+
+/** The failure of a start, which shows the password nowhere. */
+const failureOf = async (url: string) => {
+  const failure: unknown = await createControlPlane({ storage: postgres(url), secret, log: "off" }).then(
+    (cp) => cp.close(),
+    (error: unknown) => error
+  )
+  if (!isNarthexError(failure)) return assert.fail(`It has no code: ${String(failure)}`)
+  assert.notInclude(inspect(failure, { depth: 20, showHidden: true }), "s3cret")
+  return `${failure.code}: ${failure.message}`
+}
 
 const codeOf = (call: Promise<unknown>) =>
   call.then(
@@ -46,5 +59,153 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "120 seconds" 
         })
       })
     )
+
+    it.effect(
+      "a database that does not exist, and a role that may not sign in or create tables, are options to correct",
+      () =>
+        Effect.gen(function* () {
+          const server = yield* PostgresServer
+          const url = yield* server.database
+          const role = `stranger_${Math.random().toString(36).slice(2, 10)}`
+          yield* Effect.acquireRelease(server.admin(`create role ${role} login password 's3cret'`), () =>
+            server.admin(`drop role ${role}`)
+          )
+          // The server's URL may be that of a socket, whose parts are parameters.
+          const asUser = (user: string, database?: string) => {
+            const it = new URL(Redacted.value(url))
+            it.searchParams.set("user", user)
+            it.searchParams.set("password", "s3cret")
+            if (database !== undefined) it.pathname = `/${database}`
+            return it.toString()
+          }
+          yield* Effect.promise(async () => {
+            assert.match(
+              await failureOf(asUser(role, "no_such_database")),
+              /^invalid_options: storage: the database "no_such_database" does not exist on .*\. Create it, or correct the URL\.$/
+            )
+            assert.match(
+              await failureOf(asUser("no_such_role")),
+              /^invalid_options: storage: Postgres .* refused the user "no_such_role"/
+            )
+            await Effect.runPromise(server.admin("revoke create on schema public from public", url))
+            assert.match(
+              await failureOf(asUser(role)),
+              /^invalid_options: storage: the user "stranger_\w+" may not create tables/
+            )
+          })
+        })
+    )
   }
 )
+
+/** Answers a start-up with this message of the protocol: its type and its text in fields. */
+const answering = async (answers: ReadonlyArray<Uint8Array>, work: (port: number) => Promise<void>) => {
+  const server = createServer((socket) => {
+    let turn = 0
+    socket.on("error", () => {})
+    socket.on("data", () => {
+      const answer = answers[turn++]
+      if (answer !== undefined) socket.write(answer)
+    })
+  })
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
+  const address = server.address()
+  try {
+    await work(typeof address === "object" ? (address?.port ?? 0) : 0)
+  } finally {
+    server.close()
+  }
+}
+
+const message = (type: string, body: Buffer) => {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(body.length + 4)
+  return Buffer.concat([Buffer.from(type), length, body])
+}
+const refusal = (code: string, text: string) => message("E", Buffer.from(`SFATAL\0VFATAL\0C${code}\0M${text}\0\0`))
+const cleartext = message("R", Buffer.from([0, 0, 0, 3]))
+
+describe("a server that refuses", () => {
+  const refused: ReadonlyArray<readonly [name: string, answers: ReadonlyArray<Uint8Array>, says: RegExp]> = [
+    [
+      "a wrong password",
+      [cleartext, refusal("28P01", 'password authentication failed for user "ada"')],
+      /^invalid_options: storage: Postgres on 127\.0\.0\.1:\d+ refused the password of the user "ada"/
+    ],
+    [
+      "a start that is not over",
+      [refusal("57P03", "the database system is starting up")],
+      /^unavailable: storage: Postgres on 127\.0\.0\.1:\d+ is starting or stopping\. Try again/
+    ],
+    [
+      "too many connections",
+      [refusal("53300", "sorry, too many clients already")],
+      /^unavailable: storage: Postgres on 127\.0\.0\.1:\d+ has no connection left/
+    ],
+    [
+      "a reason of its own",
+      [refusal("XX000", "the disk is on fire")],
+      /^unavailable: storage: Postgres on 127\.0\.0\.1:\d+ failed: .*the disk is on fire/
+    ],
+    [
+      "a reason that has the password",
+      [refusal("XX000", "no such s3cret")],
+      /^unavailable: storage: Postgres on 127\.0\.0\.1:\d+ failed: XX000\./
+    ]
+  ]
+  for (const [name, answers, says] of refused)
+    it(`${name} is named in words when the control plane is made`, () =>
+      answering(answers, async (port) => {
+        assert.match(await failureOf(`postgresql://ada:s3cret@127.0.0.1:${port}/shop`), says)
+      }))
+
+  it("a server that cannot be reached is named with what to check", async () => {
+    assert.match(
+      await failureOf("postgresql://ada:s3cret@nowhere.invalid/shop"),
+      /^unavailable: storage: the host "nowhere\.invalid" cannot be resolved\. /
+    )
+    assert.match(
+      await failureOf("postgresql://ada:s3cret@127.0.0.1:1/shop"),
+      /^unavailable: storage: nothing listens on 127\.0\.0\.1:1\. Start Postgres, or correct the URL\./
+    )
+    assert.match(
+      await failureOf("postgresql:///shop?host=/no/such/folder&user=ada&password=s3cret"),
+      /^unavailable: storage: nothing listens on \/no\/such\/folder\. /
+    )
+  })
+
+  it("a server that accepts and never answers is given up", { timeout: 60_000 }, () =>
+    answering([], async (port) => {
+      assert.match(
+        await failureOf(`postgresql://ada:s3cret@127.0.0.1:${port}/shop?connect_timeout=1`),
+        /^unavailable: storage: Postgres on 127\.0\.0\.1:\d+ did not answer in time\. /
+      )
+    })
+  )
+
+  it("a URL that is none is refused with the form of one, and options of Postgres by their names", async () => {
+    for (const url of [
+      "",
+      "shop",
+      "localhost:5432/shop",
+      "https://ada:s3cret@localhost/shop",
+      "postgresql://ada:s3cret#1@localhost/shop",
+      "postgresql://ada:%s3cret@localhost/shop",
+      "postgresql://ada:s3cret@localhost:0/shop",
+      "postgresql://localhost/shop?sslmode=sometimes"
+    ])
+      assert.match(await failureOf(url), /^invalid_options: storage: .*postgresql:\/\/user:password@host:5432/, url)
+    const untyped = postgres as (...given: ReadonlyArray<unknown>) => ReturnType<typeof postgres>
+    const said = async (...given: ReadonlyArray<unknown>) => {
+      const failure: unknown = await createControlPlane({ storage: untyped(...given), secret, log: "off" }).catch(
+        (error: unknown) => error
+      )
+      return String(failure)
+    }
+    assert.match(await said(), /storage: expected the URL of a Postgres database, not undefined/)
+    assert.match(await said(42), /storage: expected the URL of a Postgres database, not a number/)
+    assert.match(await said("postgresql://h/d", 5), /storage: expected an object with maxConnections/)
+    assert.match(await said("postgresql://h/d", { max: 5 }), /storage\.max: there is no such member/)
+    assert.match(await said("postgresql://h/d", { listenUrl: "h" }), /storage: .*postgresql:\/\/user:password@host/)
+  })
+})

@@ -71,5 +71,50 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
         why: "A client of a closed control plane fails at once."
       }
     ]
+  },
+  {
+    area: "host",
+    file: "packages/narthex/src/options/postgresFailure.ts",
+    tests: ["packages/narthex/test/postgres.test.ts"],
+    faults: [
+      {
+        id: "start-shows-password",
+        find: 'const said = secret || text === "" ?',
+        put: 'const said = text === "" ?',
+        why: "What the server says is not passed on where it has the password."
+      },
+      {
+        id: "start-any-url",
+        find: 'error.operation === "Database.layer" ||',
+        put: "",
+        why: "A URL that is malformed is an option to correct."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/core/src/Transaction.ts",
+    tests: ["packages/core/test/events/EventLog.test.ts"],
+    faults: [
+      {
+        id: "event-unstorable",
+        find: "const data = loggedData(event.data)",
+        put: "const data = event.data",
+        why: "An event has only text that every storage can hold."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/core/src/keys/KeyUses.ts",
+    tests: ["packages/narthex/test/storable.test.ts"],
+    faults: [
+      {
+        id: "key-address-unstorable",
+        find: "from: from === null ? null : described(from)",
+        put: "from",
+        why: "An address that storage cannot hold does not lose the last use of a key."
+      }
+    ]
   }
 ]

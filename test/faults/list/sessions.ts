@@ -115,7 +115,7 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "session-agent-length",
-        find: "device.user_agent.slice(0, 256)",
+        find: "device.user_agent === null ? null : described(device.user_agent)",
         put: "device.user_agent",
         why: "A long user agent is cut."
       }

@@ -16,7 +16,7 @@ export const normalizeEmail = (address: string): string | undefined => {
   const at = address.lastIndexOf("@")
   const local = address.slice(0, at)
   const domain = asciiDomain(address.slice(at + 1))
-  return at > 0 && domain !== undefined && !/[\s\p{Cc}]/u.test(local) && address.length <= 320
+  return at > 0 && domain !== undefined && !/[\s\p{Cc}]/u.test(local) && local.isWellFormed() && address.length <= 320
     ? `${asciiLower(local)}@${domain}`
     : undefined
 }

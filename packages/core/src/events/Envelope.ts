@@ -5,10 +5,24 @@
  * before events committed after it; clients never see them.
  */
 import { type DateTime, Schema } from "effect"
-import { OrgId, ProjectId, RegionId } from "../Ids.ts"
+import { described, isStorable, OrgId, ProjectId, RegionId } from "../Ids.ts"
 
 export const EventData = Schema.Record(Schema.String, Schema.Json)
 export type EventData = typeof EventData.Type
+
+/**
+ * The data as it is logged: U+FFFD for NUL and for half of a surrogate pair. JSON can hold both, but databases cannot,
+ * and a refusal would undo the change that the event reports.
+ */
+export const loggedData = (data: EventData): EventData => {
+  // The same JSON with other text.
+  const logged = (value: Schema.Json): Schema.Json => {
+    if (typeof value === "string") return isStorable(value) ? value : described(value, value.length)
+    if (typeof value !== "object" || value === null) return value
+    return Array.isArray(value) ? value.map(logged) : loggedData(value as EventData)
+  }
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [described(name, name.length), logged(value)]))
+}
 
 export class Envelope extends Schema.Class<Envelope>("Envelope")({
   /** ULID, 26 characters; rises strictly along a stream. */

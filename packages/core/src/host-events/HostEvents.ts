@@ -8,7 +8,7 @@ import { Context, Effect, Layer, Schema } from "effect"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import type { EventData } from "../events/Envelope.ts"
 import { EventSettings } from "../events/EventSettings.ts"
-import { OrgId, ProjectId, requestedId } from "../Ids.ts"
+import { isStorable, OrgId, ProjectId, requestedId } from "../Ids.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import { type NotFound, orNotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -67,6 +67,11 @@ export class HostEvents extends Context.Service<
           validate(data),
           (reason) => new EventRefused({ code: "event_data_invalid", reason })
         )
+        const unstorable = pathOfUnstorable(checked)
+        if (unstorable !== undefined) {
+          const reason = `The data of the event has text that cannot be stored at ${unstorable}: a NUL character, or half of a surrogate pair. Encode it, for example as base64.`
+          return yield* new EventRefused({ code: "event_data_invalid", reason })
+        }
         const most = (yield* EventSettings).event_bytes - envelopeBytes
         if (bytesOf(checked) > most) {
           const reason = `The data of the event is larger than ${most} bytes of JSON. Publish a reference to it instead.`
@@ -105,5 +110,17 @@ const deeperThan = (value: unknown, levels: number): boolean =>
   typeof value === "object" &&
   value !== null &&
   (levels === 0 || Object.values(value).some((part) => deeperThan(part, levels - 1)))
+
+/** Where the first text is, a name or a value, that storage cannot hold. */
+const pathOfUnstorable = (value: unknown, path = "data"): string | undefined => {
+  if (typeof value === "string") return isStorable(value) ? undefined : path
+  if (typeof value !== "object" || value === null) return undefined
+  for (const [name, part] of Object.entries(value)) {
+    if (!isStorable(name)) return `a name in ${path}`
+    const found = pathOfUnstorable(part, `${path}.${name}`)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
 
 const bytesOf = (data: EventData): number => new TextEncoder().encode(JSON.stringify(data)).length

@@ -8,13 +8,14 @@
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import { becauseOf } from "../becauseOf.ts"
-import type { ApiKeyId } from "../Ids.ts"
+import { type ApiKeyId, described } from "../Ids.ts"
 import type { ApiKey } from "./ApiKey.ts"
 import { ApiKeyStore, type KeyUse } from "./ApiKeyStore.ts"
 
 export class KeyUses extends Context.Service<
   KeyUses,
   {
+    /** `from`: the client's address, which is stored as `described` returns it. */
     readonly note: (key: ApiKey, from: string | null) => Effect.Effect<void>
     /** The uses that this process has not written yet. */
     readonly held: (key: ApiKeyId) => KeyUse | undefined
@@ -55,7 +56,11 @@ export class KeyUses extends Context.Service<
       return KeyUses.of({
         note: (key, from) =>
           Effect.clockWith((clock) => {
-            const use = { id: key.id, at: DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()), from }
+            const use = {
+              id: key.id,
+              at: DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()),
+              from: from === null ? null : described(from)
+            }
             const first = key.last_used_at === null && !uses.has(key.id)
             uses.set(key.id, use)
             return first ? write([use]) : Effect.void

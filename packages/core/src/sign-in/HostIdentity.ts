@@ -35,9 +35,9 @@ const invalid = (member: keyof HostIdentity, reason: string) =>
 /** What is wrong with an identity, if anything is. */
 export const invalidIdentity = ({ email, name, subject }: HostIdentity): Option.Option<InvalidMember> => {
   if (subject.trim() === "" || subject.length > 255 || !isStorable(subject))
-    return invalid("subject", "Expected 1 to 255 characters.")
+    return invalid("subject", "Expected 1 to 255 characters, without NUL and without half of a surrogate pair.")
   if (email !== null && normalizeEmail(email) === undefined) return invalid("email", "Expected an email address.")
   if (name !== null && (name.length > 200 || !isStorable(name)))
-    return invalid("name", "Expected at most 200 characters.")
+    return invalid("name", "Expected at most 200 characters, without NUL and without half of a surrogate pair.")
   return Option.none()
 }

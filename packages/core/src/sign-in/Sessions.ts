@@ -18,7 +18,7 @@ import { personalOrgId } from "../accounts/Organization.ts"
 import type { User } from "../accounts/User.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
 import { sessionRevoked } from "../events/InternalEvents.ts"
-import { makeSessionId, OrgId, requestedId, SessionId, UserId } from "../Ids.ts"
+import { described, makeSessionId, OrgId, requestedId, SessionId, UserId } from "../Ids.ts"
 import { maxPageSize } from "../Page.ts"
 import { InvalidCredential, NotFound, orNotFound, SignInRequired } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
@@ -39,7 +39,7 @@ export class NotAMember extends Schema.TaggedError<NotAMember>()("NotAMember", {
   }
 }
 
-/** Where a sign-in came from, for the user's own list of sessions. */
+/** Where a sign-in came from, for the user's own list of sessions. Each is stored as `described` returns it. */
 export interface Device {
   readonly user_agent: string | null
   readonly address: string | null
@@ -116,8 +116,8 @@ export class Sessions extends Context.Service<
           revoked_at: null,
           revoked_reason: null,
           provider,
-          user_agent: device.user_agent === null ? null : device.user_agent.slice(0, 256),
-          address: device.address,
+          user_agent: device.user_agent === null ? null : described(device.user_agent),
+          address: device.address === null ? null : described(device.address),
           // Without an id token nothing can begin a session again; the digest is the session's own.
           id_token_digest: digest ?? `${hostProvider} ${id}`
         })

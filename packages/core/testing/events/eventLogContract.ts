@@ -44,6 +44,18 @@ export const eventLogContract = contract<EventLog | Transaction>("EventLog", (it
       assert.isNull(second?.project_id)
     }))
 
+  it("text that databases cannot hold is replaced, and the change that the event reports commits", () =>
+    Effect.gen(function* () {
+      const { org } = yield* fresh
+      const data = { "na\u0000me": "\u0000", list: ["\ud83d", { deep: "a\udc00b" }], kept: "\\u0000 😀" }
+      const [logs] = yield* logged([event(org, null, 0, { data })])
+      assert.deepStrictEqual(logs?.data, {
+        "na\ufffdme": "\ufffd",
+        list: ["\ufffd", { deep: "a\ufffdb" }],
+        kept: "\\u0000 😀"
+      })
+    }))
+
   it("positions are dense and ids rise over all organizations", () =>
     Effect.gen(function* () {
       const [a, b] = [yield* fresh, yield* fresh]

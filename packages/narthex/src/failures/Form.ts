@@ -25,6 +25,10 @@ export const texts: Form = {
 }
 /** A number that counts; `Infinity` is no limit. */
 export const count: Form = { name: "a number from 0", has: (it) => Predicate.isNumber(it) && it >= 0 }
+export const wholeFrom1: Form = {
+  name: "a whole number from 1",
+  has: (it) => Predicate.isNumber(it) && it >= 1 && (Number.isInteger(it) || it === Number.POSITIVE_INFINITY)
+}
 export const milliseconds: Form = {
   name: "a number of milliseconds from 0",
   has: (it) => Predicate.isNumber(it) && it >= 0 && Number.isFinite(it)

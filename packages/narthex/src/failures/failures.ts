@@ -5,7 +5,7 @@
  * `hostFailures`.
  */
 import { clientFailure, NarthexError } from "@narthex/api"
-import { EventRefused, MalformedEventType, MalformedRoles, TransactionRefused } from "@narthex/core"
+import { EventRefused, MalformedEventType, MalformedRoles, StorageError, TransactionRefused } from "@narthex/core"
 import { detailOf, problemOf, SigningKeysUnreadable } from "@narthex/http/web"
 import { Cause, Predicate } from "effect"
 
@@ -68,6 +68,14 @@ export const toFailure = (error: unknown): NarthexError => {
     })
   }
   return ofHost(error) ?? hostFailure("internal", "The call failed. The cause says why; report it if it stays.", error)
+}
+
+/** The same where the control plane is made: its reader operates the storage, so it says what the storage said. */
+export const toStartFailure = (error: unknown): NarthexError => {
+  const { code, detail, status, title } = toFailure(error)
+  return error instanceof StorageError
+    ? new NarthexError({ code, status, title, detail: `${detail} ${error.line}`, cause: error })
+    : toFailure(error)
 }
 
 /** The same for the end of an effect that did not succeed. `signal`: of the call. */

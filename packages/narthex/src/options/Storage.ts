@@ -3,9 +3,21 @@
  *
  * Pitfall: importing the Postgres adapter here. A program in memory, on a worker for example, would load a driver.
  */
+import type { NarthexError } from "@narthex/api"
 import { layerMemoryPorts, type StorageError } from "@narthex/core"
 import { Effect, Layer, Redacted } from "effect"
+import {
+  type Form,
+  type Members,
+  optional,
+  problemOf,
+  problemOfMembers,
+  someText,
+  text,
+  wholeFrom1
+} from "../failures/Form.ts"
 import { invalidOptions } from "../failures/failures.ts"
+import { postgresFailure } from "./postgresFailure.ts"
 
 /** The ports that a storage provides. Their suites are in `@narthex/core/testing`. */
 export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
@@ -13,7 +25,7 @@ export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
 export interface Storage {
   /** Does the state outlive the process? Then the control plane needs a `secret` that does, too. */
   readonly durable: boolean
-  readonly layer: Layer.Layer<StoragePorts, StorageError>
+  readonly layer: Layer.Layer<StoragePorts, StorageError | NarthexError>
 }
 
 /** State that ends with the control plane. The default. */
@@ -28,8 +40,17 @@ export interface PostgresOptions {
   readonly applicationName?: string
 }
 
+const aUrl: Form = { ...text, name: "the URL of a Postgres database" }
+const optionForms: Members<PostgresOptions> = {
+  maxConnections: optional(wholeFrom1),
+  listenUrl: optional(text),
+  applicationName: optional(someText)
+}
+
 /**
- * State in Postgres 15 or newer, under any number of processes. The schema is brought up to date at each start.
+ * State in Postgres 15 or newer, under any number of processes. The schema is brought up to date at each start. What is
+ * wrong with the URL, the database or the user is `invalid_options` when the control plane is made; a server that cannot
+ * be reached or used now is `unavailable`. Both say what to do.
  *
  * @example
  * await createControlPlane({ storage: postgres("postgresql://localhost/shop"), secret: process.env.NARTHEX_SECRET })
@@ -37,22 +58,18 @@ export interface PostgresOptions {
 export const postgres = (url: string, options: PostgresOptions = {}): Storage => ({
   durable: true,
   layer: Layer.unwrap(
-    Effect.map(
-      Effect.promise(() => {
-        if (!((options.maxConnections ?? 1) >= 1)) throw invalidOptions("storage: maxConnections is at least 1.")
-        return import("@narthex/postgres")
-      }),
-      ({ Database, migrate, PostgresStorage }) => {
-        const { applicationName = "narthex", listenUrl, maxConnections = 20 } = options
-        const listening =
-          listenUrl === undefined
-            ? {}
-            : { listenUrl: listenUrl === "off" ? ("off" as const) : Redacted.make(listenUrl) }
-        return PostgresStorage.layer.pipe(
-          Layer.provide(Layer.effectDiscard(migrate)),
-          Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections, applicationName, ...listening }))
-        )
-      }
-    )
+    Effect.gen(function* () {
+      const problem = problemOf("storage", url, aUrl) ?? problemOfMembers("storage", options, optionForms)
+      if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
+      const { Database, migrate, PostgresStorage } = yield* Effect.promise(() => import("@narthex/postgres"))
+      const { applicationName = "narthex", listenUrl, maxConnections = 20 } = options
+      const listening =
+        listenUrl === undefined ? {} : { listenUrl: listenUrl === "off" ? ("off" as const) : Redacted.make(listenUrl) }
+      return PostgresStorage.layer.pipe(
+        Layer.provide(Layer.effectDiscard(migrate)),
+        Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections, applicationName, ...listening })),
+        Layer.catchTag("StorageError", (error) => Layer.effectContext(Effect.fail(postgresFailure(url)(error))))
+      )
+    })
   )
 })

@@ -34,15 +34,12 @@ import {
   recordOf,
   someText,
   text,
-  texts
+  texts,
+  wholeFrom1
 } from "../failures/Form.ts"
 import type { ControlPlaneOptions, Limits } from "./ControlPlaneOptions.ts"
-import type { PostgresOptions, Storage } from "./Storage.ts"
+import type { Storage } from "./Storage.ts"
 
-const positive: Form = {
-  name: "a whole number from 1",
-  has: (it) => Predicate.isNumber(it) && it >= 1 && (Number.isInteger(it) || it === Number.POSITIVE_INFINITY)
-}
 const aLayer: Form = { name: "a Layer of Effect", has: Layer.isLayer }
 const anArray: Form = { name: "an array", has: Array.isArray }
 /** Longer than nothing: the period of a loop, or a lifetime. */
@@ -79,8 +76,8 @@ const sessions: Members<SessionSettings> = {
 
 const lag = optional(either(count, oneOf("ring")))
 const events: Members<Omit<EventSettings, "limits">> = {
-  ...allOptional(["ring_events", "ring_bytes", "rings_bytes", "event_bytes", "slice_bytes"], positive),
-  ...allOptional(["yield_writes", "replays", "replay_bytes", "tail_batch", "waiter_backlog"], positive),
+  ...allOptional(["ring_events", "ring_bytes", "rings_bytes", "event_bytes", "slice_bytes"], wholeFrom1),
+  ...allOptional(["yield_writes", "replays", "replay_bytes", "tail_batch", "waiter_backlog"], wholeFrom1),
   ...allOptional(["heartbeat", "max_age", "stall_timeout", "revalidate", "poll", "retention"], period),
   ...allOptional(["yield_after", "expiry_margin", "linger", "freshness", "replay_patience"], wait),
   max_lag_events: lag,
@@ -149,11 +146,4 @@ export const optionForms: Members<ControlPlaneOptions> = {
   clientAddress: optional({ ...aFunction, name: "a function of the request and the socket's address" }),
   log: optional({ name: 'a function of an entry, or "off"', has: either(aFunction, oneOf("off")).has }),
   grace: optional(milliseconds)
-}
-
-/** The options of `postgres(url, …)`. */
-export const postgresForms: Members<PostgresOptions> = {
-  maxConnections: optional(positive),
-  listenUrl: optional(text),
-  applicationName: optional(someText)
 }

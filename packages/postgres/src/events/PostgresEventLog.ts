@@ -46,10 +46,6 @@ interface FloorRow {
   readonly floor: string | null
 }
 
-/** Replaces NUL by U+FFFD: jsonb refuses it, and the refusal would undo the change that the event reports. */
-const storable = (events: ReadonlyArray<object>) =>
-  json(events).replaceAll(/\\(u0000|.)/g, (escape, code) => (code === "u0000" ? "\ufffd" : escape))
-
 const eventOf = (row: typeof EventRow.Type): LoggedEvent => ({ ...row, id: eventIdFromUuid(row.id) })
 
 const idOf = (uuid: string | null | undefined) => Option.map(Option.fromNullishOr(uuid), eventIdFromUuid)
@@ -108,7 +104,7 @@ const make = Effect.gen(function* () {
                internal boolean, data jsonb))
              with ordinality as it(org_id, project_id, type, source, region_id, at, internal, data, n)
            order by it.n`,
-          [storable(emitted.map((event) => ({ ...event, at: DateTime.formatIso(event.at) }))), joined]
+          [json(emitted.map((event) => ({ ...event, at: DateTime.formatIso(event.at) }))), joined]
         )
       ),
     sequence: Effect.gen(function* () {

@@ -19,6 +19,7 @@ import { NarthexClient } from "../NarthexClient.ts"
 import type { RetrySettings } from "../retries.ts"
 import { type ClientEndpoint, clientEndpoints } from "./endpoints.ts"
 import { type Following, iterated, type OperationClient, subscriptionOf } from "./following.ts"
+import { invalidInput } from "./invalidInput.ts"
 import type { CallOptions, Client } from "./PromiseClient.ts"
 import { toNarthexError } from "./toNarthexError.ts"
 
@@ -78,6 +79,21 @@ const fetching = (options: ClientOptions): Context.Context<never> => {
     : Context.make(FetchHttpClient.Fetch, (input, init) => fetch(new Request(input, init)))
 }
 
+/** What is sent as a header, by the name that its caller knows. */
+const headersOf = ({ credential, headers }: ClientOptions, own: CallOptions) => ({
+  credential: own.credential ?? (typeof credential === "object" ? credential.access_token : credential),
+  idempotencyKey: own.idempotencyKey,
+  ...headers,
+  ...own.headers
+})
+
+/**
+ * The header whose text no request can carry (RFC 9110 §5.5; `fetch` takes no characters beyond U+00FF). `fetch` would
+ * refuse to send, which looks like a server that cannot be reached.
+ */
+const unsendable = (headers: Readonly<Record<string, string | undefined>>): string | undefined =>
+  Object.entries(headers).find(([, text]) => text !== undefined && !/^[\t\x20-\x7e\x80-\xff]*$/.test(text))?.[0]
+
 const secretMembers = ["secret", "password", "connection_uri"]
 
 const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
@@ -122,6 +138,9 @@ export const createClient = (options: ClientOptions): Client => {
     const call = (input: Readonly<Record<string, unknown>> = {}, own: CallOptions = {}): Promise<unknown> => {
       const attempt = noAttempt()
       const answered = Effect.gen(function* () {
+        const wrong = unsendable(headersOf(options, own))
+        if (wrong !== undefined)
+          return yield* Effect.fail(invalidInput(`${wrong}: expected text that a header can have, such as ASCII.`))
         const parts = yield* endpoint.request(input)
         // Calls are looked up by the names of the contract, so their types are not known one by one.
         const calls = narthex().api as unknown as Readonly<Record<string, Readonly<Record<string, AnyCall>>>>
