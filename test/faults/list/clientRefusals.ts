@@ -41,14 +41,14 @@ export const clientRefusals: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "refusals-pending-bounded",
-        find: "if (entries.size > mostOfProject) this.#dropOldest(entries)",
-        put: "if (entries.size > 10 * mostOfProject) this.#dropOldest(entries)",
+        find: "if (entries.size > mostOfProject) this.#dropOldest(project_id)",
+        put: "if (entries.size > 10 * mostOfProject) this.#dropOldest(project_id)",
         why: "A flood at one project does not fill the report."
       },
       {
         id: "refusals-pending-fair",
-        find: "b.size > a.size ? b : a",
-        put: "b.size < a.size ? b : a",
+        find: "b[1].size > a[1].size ? b : a",
+        put: "b[1].size < a[1].size ? b : a",
         why: "A flood at some projects does not hide a refusal at another."
       }
     ]

@@ -37,6 +37,11 @@ export class PendingRefusals {
     return this.#size
   }
 
+  /** How many projects have an entry. */
+  get projects(): number {
+    return this.#projects.size
+  }
+
   /** `now` in milliseconds of a monotonic clock. */
   add({ project_id, ...refused }: RefusedConnection, now: number): void {
     const entries = this.#projects.get(project_id) ?? new Map<string, PendingRefusal>()
@@ -48,7 +53,7 @@ export class PendingRefusals {
     entries.set(key, { ...refused, count: (former?.count ?? 0) + 1, first: former?.first ?? now, last: now })
     if (former !== undefined) return
     this.#size++
-    if (entries.size > mostOfProject) this.#dropOldest(entries)
+    if (entries.size > mostOfProject) this.#dropOldest(project_id)
     else if (this.#size > maxRefusals) this.#dropOldest(this.#largest())
   }
 
@@ -60,12 +65,17 @@ export class PendingRefusals {
     return taken
   }
 
-  #largest(): Map<string, PendingRefusal> {
-    return [...this.#projects.values()].reduce((a, b) => (b.size > a.size ? b : a))
+  /** The project with the most entries; of several the one that was refused first. */
+  #largest(): ProjectId {
+    return [...this.#projects].reduce((a, b) => (b[1].size > a[1].size ? b : a))[0]
   }
 
-  #dropOldest(entries: Map<string, PendingRefusal>): void {
-    const [oldest] = entries.keys()
-    if (oldest !== undefined && entries.delete(oldest)) this.#size--
+  #dropOldest(project: ProjectId): void {
+    const entries = this.#projects.get(project)
+    const [oldest] = entries?.keys() ?? []
+    if (entries === undefined || oldest === undefined) return
+    entries.delete(oldest)
+    this.#size--
+    if (entries.size === 0) this.#projects.delete(project)
   }
 }

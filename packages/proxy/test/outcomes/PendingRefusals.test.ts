@@ -42,6 +42,22 @@ describe("PendingRefusals", () => {
     assert.strictEqual(kept.at(-1)?.address, "10.0.39.15")
   })
 
+  it("10,000 refusals at as many projects leave the last ones, and nothing of the others", () => {
+    const pending = new PendingRefusals()
+    for (let n = 0; n < 10_000; n++) {
+      pending.add(
+        refused("192.0.2.1", { project_id: ProjectId.make(`prj-${n}`), endpoint_id: EndpointId.make(`ep-${n}`) }),
+        n
+      )
+      assert.isAtMost(pending.projects, maxRefusals)
+    }
+    const kept = pending.take().map(({ endpoint_id }) => endpoint_id)
+    assert.deepStrictEqual(
+      kept,
+      Array.from({ length: maxRefusals }, (_, n) => EndpointId.make(`ep-${10_000 - maxRefusals + n}`))
+    )
+  })
+
   it("a flood at some projects does not hide a single refusal at another, and all entries fit into one report", () => {
     const pending = new PendingRefusals()
     pending.add(refused("192.0.2.1", { project_id: ProjectId.make("prj-quiet") }), 0)
