@@ -6,6 +6,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, beforeAll, describe, it } from "@effect/vitest"
 import postgres from "postgres"
+import { until } from "./harness/eventually.ts"
 import { long } from "./harness/long.ts"
 import { resource } from "./harness/resource.ts"
 import { cli } from "./support/commands.ts"
@@ -130,6 +131,12 @@ const journey = async (account: Account, binaries: "system" | "npm") => {
     assert.strictEqual(refused instanceof postgres.PostgresError ? refused.code : String(refused), "28000")
     assert.strictEqual(await endpointState(), "idle")
     assert.strictEqual(await operations(), before)
+    await until("the refused client to be listed", async () => {
+      const { status, stderr, stdout } = await narthex("ip-allow", "refusals", "--project", project, "-o", "json")
+      assert.strictEqual(status, 0, stderr)
+      const [refusal] = JSON.parse(stdout).refusals
+      return refusal?.address === "127.0.0.1" && refusal.endpoint_id === endpoint
+    })
 
     // The own address: the connection wakes the endpoint.
     const added = await narthex("ip-allow", "add", "127.0.0.1", "--project", project)

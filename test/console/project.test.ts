@@ -166,7 +166,22 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
       await page.getByLabel("Address", { exact: true }).fill("127.0.0.1")
       await page.getByRole("button", { name: "Check", exact: true }).click()
       await page.getByText("is refused: no network on the list holds it").waitFor()
-      await page.getByRole("button", { name: "Add my address" }).first().click()
+      const allow = page.getByRole("link", { name: "Allow 127.0.0.1" })
+      await until(
+        "the refused client to be listed",
+        async () => {
+          await place(page, "Allowlist").click()
+          await page.getByRole("heading", { name: "Last refused clients" }).waitFor()
+          return (await allow.count()) === 1
+        },
+        { every: 200 }
+      )
+      await assertFits(page)
+      await assertAccessible(page)
+      await allow.click()
+      await page.waitForURL((url) => url.searchParams.get("allow") === "127.0.0.1")
+      assert.strictEqual(await page.getByRole("textbox", { name: "Network" }).inputValue(), "127.0.0.1")
+      await page.getByRole("button", { name: "Add rule" }).click()
       await page.getByRole("rowheader", { name: "127.0.0.1/32" }).waitFor()
       await until(
         "the proxy to admit the address",

@@ -85,7 +85,7 @@ describe("RefusalReports", () => {
     })
   )
 
-  it.effect("10,000 refusals from as many addresses in a minute cost seven calls of at most 200 entries", () =>
+  it.effect("10,000 refusals from as many addresses in a minute cost at most nine calls of 200 entries", () =>
     Effect.gen(function* () {
       const { add, received, state, wait } = yield* reporting
       for (let n = 0; n < 10_000; n++) {
