@@ -21,7 +21,8 @@ const benchmarks: Readonly<Record<string, ReadonlyArray<string>>> = {
   authentication: ["0.5", "3", "1000", "1000"],
   proxy: ["1", "3"],
   cliStart: ["7"],
-  library: ["5"]
+  library: ["5"],
+  consolePages: ["50", "3"]
 }
 
 /** How much worse than stored a ratio may be, and how often a benchmark is tried. */

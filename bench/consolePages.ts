@@ -1,0 +1,148 @@
+/**
+ * CPU time of the platform's process per page of the console, beside a request of the API and a bare server of the same
+ * bytes in the same run.
+ *
+ * `node --conditions=source bench/consolePages.ts [requests] [rounds]`, by default `200 5`. The
+ * platform is the built program with its embedded Postgres: it serves the console, the API that the pages call, and the
+ * development provider at which the benchmark signs in. Postgres is not counted. Pages take turns; medians of rounds.
+ */
+import { type ChildProcess, execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
+import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { signInAt } from "../test/support/signInAt.ts"
+import { Visitor } from "./consoleVisitor.ts"
+import { ratio } from "./ratios.ts"
+
+const [requests, rounds] = [Number(process.argv[2] ?? 200), Number(process.argv[3] ?? 5)]
+
+/** Connections with one request at a time each. */
+const connections = 4
+
+/** Sends every path the same page, and prints its port. */
+const bareServer = `
+  const page = Buffer.alloc(Number(process.env.BYTES), "a")
+  const server = require("node:http").createServer((request, response) => {
+    response.writeHead(200, { "content-type": "text/html", "content-length": page.length }).end(page)
+  })
+  server.listen(0, "127.0.0.1", () => console.log(JSON.stringify({ port: server.address().port })))
+`
+
+const program = join(import.meta.dirname, "../packages/server/dist/narthex-platform.js")
+
+interface Ready {
+  readonly api: string
+  readonly console: string
+  readonly providers: ReadonlyArray<{ readonly id: string; readonly issuer: string }>
+}
+
+/** One request of the API with a session of its own. */
+const apiRequest = async ({ api, console: web, providers: [provider] }: Ready): Promise<() => Promise<string>> => {
+  if (provider === undefined) throw new Error("The platform has no development provider.")
+  const id_token = await signInAt(provider.issuer, `${web}/sign-in/callback`, "ada@example.com")
+  const body = JSON.stringify({ provider: provider.id, id_token })
+  const headers = { "content-type": "application/json" }
+  const session = await fetch(`${api}/v1/auth/exchange`, { method: "POST", body, headers })
+  const { access_token } = (await session.json()) as { readonly access_token: string } // the contract of the API
+  const authorization = `Bearer ${access_token}`
+  return () => fetch(`${api}/v1/auth/whoami`, { headers: { authorization } }).then((response) => response.text())
+}
+
+const firstLine = async (child: ChildProcess): Promise<string> => {
+  if (child.stdout === null) throw new Error("The output is not piped.")
+  const ended = once(child, "close").then(() => Promise.reject(new Error("The program ended at its start.")))
+  ended.catch(() => undefined) // It ends at the end of the benchmark, too.
+  const [line] = await Promise.race([once(createInterface({ input: child.stdout }), "line"), ended])
+  return String(line)
+}
+
+/** Milliseconds of CPU that a process has used. The kernel counts in steps of 10. */
+const cpuOf = (child: ChildProcess): number => {
+  const fields = readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
+  return (Number(fields[11]) + Number(fields[12])) * 10
+}
+
+/** Milliseconds of CPU per request. */
+const measure = async (child: ChildProcess, ask: () => Promise<unknown>, count = requests): Promise<number> => {
+  const before = cpuOf(child)
+  let left = count
+  const connection = async () => {
+    while (left-- > 0) await ask()
+  }
+  await Promise.all(Array.from({ length: connections }, connection))
+  return (cpuOf(child) - before) / count
+}
+
+const median = (values: ReadonlyArray<number>): number => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
+
+const root = join(import.meta.dirname, "..")
+execFileSync(process.execPath, ["scripts/build.ts", "--programs"], { cwd: root, stdio: "ignore" })
+const directory = mkdtempSync(join(tmpdir(), "narthex-bench-"))
+const anyPort = ["API", "CONSOLE", "PROXY", "ADMIN"].map((name) => [`NARTHEX_${name}_PORT`, "0"] as const)
+const platform = spawn(process.execPath, [program], {
+  cwd: directory,
+  stdio: ["ignore", "pipe", "ignore"],
+  env: {
+    ...process.env,
+    ...Object.fromEntries(anyPort),
+    NARTHEX_DEV_PROVIDER_PORTS: "0,0",
+    NARTHEX_DATA_DIR: join(directory, "data"),
+    NARTHEX_COMPUTE: "memory",
+    NARTHEX_RATE_LIMITS: "off"
+  }
+})
+let bare: ChildProcess | undefined
+try {
+  const ready = JSON.parse(await firstLine(platform)) as Ready // the line that the platform prints
+  const visitor = new Visitor(ready.console)
+  const home = await visitor.signIn("ada@example.com")
+  const projects: Array<string> = []
+  for (const name of ["shop", "blog", "wiki", "mail", "maps"]) projects.push(await visitor.newProject(home, name))
+  const here = projects[0] ?? ""
+  const pages: Readonly<Record<string, string>> = {
+    "sign-in": "/sign-in",
+    projects: `${home}/projects`,
+    overview: here,
+    branches: `${here}/branches`,
+    endpoints: `${here}/endpoints`,
+    operations: `${here}/operations`,
+    allowlist: `${here}/ip-allow`,
+    settings: `${here}/settings`,
+    activity: `${home}/activity`,
+    members: `${home}/members`,
+    "api-keys": `${home}/api-keys`,
+    regions: `${home}/regions`
+  }
+  const bytes = (await visitor.page(here)).length
+  bare = spawn(process.execPath, ["-e", bareServer], {
+    stdio: ["ignore", "pipe", "inherit"],
+    env: { ...process.env, BYTES: String(bytes) }
+  })
+  const { port } = JSON.parse(await firstLine(bare)) as { readonly port: number } // its only line
+  const limit = { child: bare, ask: () => new Visitor(`http://127.0.0.1:${port}`).page("/") }
+  const costs = new Map<string, Array<number>>()
+  const add = (name: string, cost: number) => costs.set(name, [...(costs.get(name) ?? []), cost])
+  const whoami = await apiRequest(ready)
+  for (const path of Object.values(pages)) await measure(platform, () => visitor.page(path))
+  await measure(platform, whoami)
+  await measure(limit.child, limit.ask)
+  for (let round = 0; round < rounds; round++) {
+    add("bare", await measure(limit.child, limit.ask, 10 * requests))
+    add("whoami", await measure(platform, whoami, 5 * requests))
+    for (const [name, path] of Object.entries(pages)) add(name, await measure(platform, () => visitor.page(path)))
+  }
+  const least = costs.get("bare") ?? []
+  for (const [name, rows] of costs) {
+    console.log(
+      `${name.padEnd(12)} ${median(rows).toFixed(2).padStart(7)} ms  ${Math.min(...rows).toFixed(2)} at the least`
+    )
+    if (name !== "bare") ratio(`${name}-of-bare`, ...rows.map((cost, round) => cost / (least[round] ?? Number.NaN)))
+  }
+} finally {
+  bare?.kill()
+  platform.kill("SIGINT")
+  await once(platform, "close")
+  rmSync(directory, { recursive: true, force: true })
+}
