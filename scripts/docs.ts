@@ -63,6 +63,82 @@ const problemsPage = () =>
     ""
   ].join("\n")
 
+/** What an input of a call is in the document: a member of the path, of the query, or of the body. */
+const inputsOf = ({ parameters = [], requestBody }: DocumentedCall, schemas: DocumentedSchemas) => {
+  const { schema } = requestBody?.content["application/json"] ?? {}
+  const named = schema?.$ref?.split("/").at(-1)
+  const bodies = [named === undefined ? schema : schemas[named]].flatMap((it) => it?.anyOf ?? it?.oneOf ?? it ?? [])
+  const members = bodies.flatMap(({ properties = {}, required = [] }) =>
+    Object.keys(properties).map((name) => (required.includes(name) ? name : `${name}?`))
+  )
+  const others = parameters
+    .filter((it) => it.in !== "header")
+    .map(({ name, required }) => (required === true ? name : `${name}?`))
+  return [...new Set([...others, ...members])]
+}
+
+interface DocumentedSchema {
+  readonly $ref?: string
+  readonly anyOf?: ReadonlyArray<DocumentedSchema>
+  readonly oneOf?: ReadonlyArray<DocumentedSchema>
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly required?: ReadonlyArray<string>
+}
+type DocumentedSchemas = Readonly<Record<string, DocumentedSchema>>
+
+/** What is read of an operation of the document. */
+interface DocumentedCall {
+  readonly operationId: string
+  readonly summary: string
+  readonly tags: ReadonlyArray<string>
+  readonly parameters?: ReadonlyArray<{ readonly name: string; readonly in: string; readonly required?: boolean }>
+  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: DocumentedSchema }>> }
+}
+
+/** A link to a page of `docs`, whose pages are not beside this file. */
+const page = (path: string, text: string) => `[${text}](${path}.md)`
+
+/** Every call of the typed client, from the document. */
+const callsPage = () => {
+  // The document is JSON, of which these members are read.
+  const document = openApiDocument() as unknown as {
+    readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentedCall>>>>
+    readonly tags: ReadonlyArray<{ readonly name: string; readonly description?: string }>
+    readonly components: { readonly schemas: DocumentedSchemas }
+  }
+  const calls = Object.entries(document.paths).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, call]) => ({ ...call, route: `${method.toUpperCase()} ${path}` }))
+  )
+  return [
+    generated("the contract, packages/api/src/groups/,"),
+    "# Calls of the client",
+    "",
+    "Every call of the typed client, in the process (`cp.client(…)` of [narthex](../packages/narthex/README.md)) and over HTTP",
+    "(`createClient` of [@narthex/api](../packages/api/README.md)). A call takes one object; members with `?` may be left out.",
+    `[openapi.json](openapi.json) has the schemas and answers, ${page("design/authorization", "the matrix")} who may call, and`,
+    `${page("problems", "the problems")} the codes. \`client.events.subscribe\` and \`client.operations.waitFor\` follow streams and`,
+    `operations (${page("design/client", "the client's rules")}).`,
+    "",
+    ...document.tags.flatMap(({ description = "", name }) => [
+      `## ${name}`,
+      "",
+      description,
+      "",
+      markdownTable(
+        ["Call", "Does", "Over HTTP"],
+        calls
+          .filter(({ tags }) => tags.includes(name))
+          .map((call) => {
+            const inputs = inputsOf(call, document.components.schemas)
+            const input = inputs.length === 0 ? "" : `{ ${inputs.join(", ")} }`
+            return [`\`client.${call.operationId}(${input})\``, call.summary, `\`${call.route}\``]
+          })
+      ),
+      ""
+    ])
+  ].join("\n")
+}
+
 const markdownTable = (heads: ReadonlyArray<string>, cells: ReadonlyArray<ReadonlyArray<string | number>>) =>
   [heads, heads.map(() => "---"), ...cells].map((row) => `| ${row.join(" | ")} |`).join("\n")
 
@@ -108,6 +184,7 @@ const llmsText = () => {
 export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/settings.md": settingsPage,
   "docs/problems.md": problemsPage,
+  "docs/calls.md": callsPage,
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage,

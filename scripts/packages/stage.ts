@@ -1,7 +1,8 @@
 /** Lays out what a package publishes in a folder of its own, from its build. */
-import { cpSync, existsSync, globSync, mkdirSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
 import { dirname, join } from "node:path"
 import { isProgram, type Package, root } from "./Manifest.ts"
+import { packedReadme } from "./packedReadme.ts"
 import { publishedManifest } from "./publishedManifest.ts"
 
 /** What the compiler makes of a module. */
@@ -35,6 +36,10 @@ const publishedFiles = (pack: Package): ReadonlyArray<string> => [
     .filter((file) => statSync(join(pack.directory, file)).isFile())
 ]
 
+/** The README as it is published. */
+export const readmeOf = (pack: Package, text: string, repository?: string): string =>
+  packedReadme(text, `packages/${pack.folder}`, new Set(["README.md", "LICENSE", ...publishedFiles(pack)]), repository)
+
 /**
  * Lays out what the package publishes in `directory`, which is emptied first. Throws, with the path, if the build has
  * not made a file.
@@ -48,7 +53,8 @@ export const stage = (pack: Package, directory: string, repository?: string): vo
     mkdirSync(dirname(join(directory, file)), { recursive: true })
     cpSync(from, join(directory, file))
   }
-  cpSync(join(pack.directory, "README.md"), join(directory, "README.md"))
+  const readme = readFileSync(join(pack.directory, "README.md"), "utf8")
+  writeFileSync(join(directory, "README.md"), readmeOf(pack, readme, repository))
   cpSync(join(root, "LICENSE"), join(directory, "LICENSE"))
   const manifest = publishedManifest(pack.manifest, pack.folder, repository)
   writeFileSync(join(directory, "package.json"), `${JSON.stringify(manifest, undefined, 2)}\n`)

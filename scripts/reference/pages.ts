@@ -28,6 +28,9 @@ const modulesOfOnePage = 30
 const longest = 150
 const shown = 12
 
+/** The page of the client's calls, from the folder of these pages. */
+const calls = "../calls"
+
 const generated = "<!-- Generated from declarations by scripts/reference.ts: change the docstrings and types there. -->"
 
 const shortened = (text: string): string => {
@@ -98,7 +101,8 @@ const index = (entries: ReadonlyArray<Entry>) =>
     "",
     "Every public name of every library, with its type and what its docstring says. Names are imported from the root of the",
     "package, or from the entry that the heading names. `npm run reference` generates these pages, and CI compares them, so",
-    "that every change of a public type is part of a commit's diff.",
+    "that every change of a public type is part of a commit's diff. The calls of the client, group by group, are",
+    `[a page of their own](${calls}.md).`,
     "",
     ...entries.flatMap((entry) => [
       `## ${entry.name}`,

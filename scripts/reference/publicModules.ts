@@ -55,6 +55,9 @@ export const publicModules = (folder: string, entry: string): ReadonlyArray<Publ
     }
   }
   follow(join(folder, entry))
+  // An entry may declare what it makes public itself, instead of passing it on.
+  const own = readDeclarations(join(folder, entry), readFileSync(join(folder, entry), "utf8")).declarations
+  if (own.some(({ exported }) => exported)) found.set(join(folder, entry), "all")
   return [...found]
     .map(([file, names]) => {
       const { declarations, header } = readDeclarations(file, readFileSync(file, "utf8"))

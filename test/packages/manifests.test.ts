@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { isProgram, type Package, publicPackages, root } from "../../scripts/packages/Manifest.ts"
 import { publishedManifest } from "../../scripts/packages/publishedManifest.ts"
-import { builtFiles } from "../../scripts/packages/stage.ts"
+import { builtFiles, readmeOf } from "../../scripts/packages/stage.ts"
 import { note } from "../harness/note.ts"
 
 const json = (file: string) => JSON.parse(readFileSync(join(root, file), "utf8"))
@@ -181,6 +181,41 @@ describe("manifests", () => {
       ]
     })
     assert.deepStrictEqual(wrong, [])
+  })
+
+  it("the links of a published README lead to files of the tarball, or to the repository, where they exist", () => {
+    const repository = "git+https://git.example.com/narthex/narthex.git"
+    const shown = "https://git.example.com/narthex/narthex/blob/HEAD/"
+    const linksOf = (text: string) =>
+      [...text.replaceAll(/^```[\s\S]*?^```$/gm, "").matchAll(/\]\(([^)#\s]+)/g)].map(([, target = ""]) => target)
+    const relative = (target: string) => !/^[a-z]+:/.test(target)
+    const wrong = faultsOf((pack) => {
+      const text = readFileSync(join(pack.directory, "README.md"), "utf8")
+      const published = readmeOf(pack, text, repository)
+      const unknown = readmeOf(pack, text)
+      return [
+        ...[published, unknown].flatMap(linksOf).filter((target) => relative(target) && target.startsWith("..")),
+        ...linksOf(published)
+          .filter((target) => target.startsWith(shown))
+          .filter((target) => !existsSync(join(root, target.slice(shown.length)))),
+        ...(linksOf(published).length === linksOf(text).length ? [] : ["a link is lost"])
+      ]
+    })
+    assert.deepStrictEqual(wrong, [])
+    const [narthex] = publicPackages.filter(({ folder }) => folder === "narthex")
+    if (narthex === undefined) return assert.fail("There is no package narthex.")
+    const text =
+      "[rules](../../docs/design/library.md#options), [entry](src/index.ts), [here](#options), [npm](https://npmjs.com)"
+    assert.strictEqual(
+      readmeOf(narthex, text, repository),
+      `[rules](${shown}docs/design/library.md#options), [entry](src/index.ts), [here](#options), [npm](https://npmjs.com)`
+    )
+    assert.strictEqual(
+      readmeOf(narthex, text),
+      "rules, [entry](src/index.ts), [here](#options), [npm](https://npmjs.com)"
+    )
+    const code = "```md\n[rules](../../docs/design/library.md)\n```"
+    assert.strictEqual(readmeOf(narthex, code), code)
   })
 
   it("no package runs a script when it is installed, and none is published from its folder", () => {

@@ -1,9 +1,11 @@
 /** The reference of the libraries is what their declarations say, and is read as Markdown. */
-import { globSync, readFileSync } from "node:fs"
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { root } from "../../scripts/packages/Manifest.ts"
 import { readDeclarations } from "../../scripts/reference/declarations.ts"
+import { publicModules } from "../../scripts/reference/publicModules.ts"
 import { sortedUnions } from "../../scripts/reference/sortedUnions.ts"
 import { generate } from "../../scripts/reference.ts"
 import { long } from "../harness/long.ts"
@@ -53,6 +55,34 @@ describe("reference", () => {
       "/** The module. */\nexport declare const one = 1;"
     )
     assert.deepStrictEqual({ header, doc: declarations[0]?.doc }, { header: "The module.", doc: "" })
+  })
+
+  it("an entry that declares what it makes public is a module of its own page", () => {
+    const scratch = mkdtempSync(join(tmpdir(), "narthex-entry-"))
+    try {
+      writeFileSync(
+        join(scratch, "own.d.ts"),
+        'export { a } from "./other.ts";\n/** Simulates. */\nexport declare const simulate: () => void;'
+      )
+      writeFileSync(join(scratch, "other.d.ts"), "export declare const a = 1;\nexport declare const b = 2;")
+      const shown = publicModules(scratch, "own.d.ts").map(({ members, path }) => [
+        path,
+        members.map(({ name }) => name)
+      ])
+      assert.deepStrictEqual(shown, [
+        ["other", ["a"]],
+        ["own", ["simulate"]]
+      ])
+    } finally {
+      rmSync(scratch, { recursive: true })
+    }
+  })
+
+  it("every entry of a library has names on its page", () => {
+    const empty = globSync("**/*.md", { cwd: folder }).filter(
+      (file) => !/^### /m.test(readFileSync(join(folder, file), "utf8"))
+    )
+    assert.deepStrictEqual(empty, ["README.md"])
   })
 
   it("the members of unions are in one order, whichever the compiler has chosen", () => {

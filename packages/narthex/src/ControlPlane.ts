@@ -18,13 +18,21 @@ import { layerHttp } from "./layerHttp.ts"
 import type { ControlPlaneOptions, CoreOptions } from "./options/ControlPlaneOptions.ts"
 import { checkOptions } from "./options/checkOptions.ts"
 
+/**
+ * A control plane in this process: the API as functions (`fetch`, `node`, `client`), and the host's own calls, which skip
+ * authorization. `createControlPlane` makes one.
+ */
 export interface ControlPlane extends AsyncDisposable {
   /**
    * The whole HTTP API, event streams included, as a function of the Fetch standard. Aborting the request's signal ends
    * the call and the body of its answer. A request never rejects; what is none rejects with `invalid_input`.
    */
   readonly fetch: (request: Request) => Promise<Response>
-  /** The same as a handler for `node:http`, Express and Fastify. With `next`, paths that are not the API's are passed on. */
+  /**
+   * The same as a handler for `node:http`, Express and Fastify. With `next`, as Express passes it, paths that are not the
+   * API's are passed on: at the root, everything that is not below `/v1/` or `/.well-known/`, so that `/livez`, `/readyz`,
+   * `/docs` and `/openapi.json` are the host's. Below a mount point or `basePath` they are the API's.
+   */
   readonly node: NodeHandler
   /**
    * The typed client of the API in this process, under the same authorization as over HTTP: on behalf of a session or an
@@ -49,7 +57,7 @@ export interface ControlPlane extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-/** The same for programs with Effect. */
+/** `ControlPlane.layer` and `ControlPlane.layerHttp` are the same for programs with Effect. */
 export const ControlPlane = {
   /** Every service of the core, and the background work. */
   layer: (options: CoreOptions = {}) => layerControlPlane(options),

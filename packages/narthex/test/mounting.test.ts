@@ -69,12 +69,43 @@ describe("a framework around the handler", () => {
       const host: Listener = (incoming, outgoing) => node(incoming, outgoing, () => outgoing.end("the host"))
       await listening(host, async (port) => {
         const text = async (path: string) => (await fetch(`http://127.0.0.1:${port}${path}`)).text()
-        for (const path of ["/", "/about?v1", "/v2/projects", "/V1/projects"])
+        for (const path of ["/", "/about?v1", "/v2/projects", "/V1/projects", "/.well-known/security.txt"])
           assert.strictEqual(await text(path), "the host")
-        for (const path of ["/v1/nothing", "/readyz", "/openapi.json"])
+        for (const path of ["/v1/nothing", "/v1/regions", "/.well-known/jwks.json"])
           assert.notStrictEqual(await text(path), "the host")
       })
     }))
+
+  it("at the root the host answers for its process and its pages, and below a base path the API does", async () => {
+    const shared = ["/livez", "/readyz", "/docs", "/docs/problems", "/openapi.json"]
+    const hosted =
+      (cp: ControlPlane): Listener =>
+      (incoming, outgoing) =>
+        cp.node(incoming, outgoing, () => outgoing.end("the host"))
+    await withControlPlane({}, (cp) =>
+      listening(hosted(cp), async (port) => {
+        for (const path of shared)
+          assert.strictEqual(await (await fetch(`http://127.0.0.1:${port}${path}`)).text(), "the host", path)
+      })
+    )
+    await withControlPlane({ basePath: "/control" }, (cp) =>
+      listening(hosted(cp), async (port) => {
+        for (const path of shared) {
+          const answer = await fetch(`http://127.0.0.1:${port}/control${path}`)
+          assert.notStrictEqual(await answer.text(), "the host", path)
+        }
+      })
+    )
+    // Without `next` there is no host.
+    await withControlPlane({}, ({ node }) =>
+      listening(
+        (incoming, outgoing) => node(incoming, outgoing),
+        async (port) => {
+          assert.strictEqual((await fetch(`http://127.0.0.1:${port}/livez`)).status, 200)
+        }
+      )
+    )
+  })
 
   it("a body that the framework has read is read from what it left", () =>
     withControlPlane({}, async ({ node }) => {

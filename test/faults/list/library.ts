@@ -58,5 +58,31 @@ export const library: ReadonlyArray<FaultsOfFile> = [
         why: "A permission of the organization is not reached by a key of a project."
       }
     ]
+  },
+  {
+    area: "host",
+    file: "packages/http/src/server/routeTable.ts",
+    tests: ["packages/narthex/test/mounting.test.ts"],
+    faults: [
+      {
+        id: "mount-shadows-host",
+        find: '(!atRoot || path.startsWith("/.well-known/")) &&',
+        put: "",
+        why: "At the root, the host answers for its process and its pages."
+      }
+    ]
+  },
+  {
+    area: "packages",
+    file: "scripts/packages/packedReadme.ts",
+    tests: ["test/packages/manifests.test.ts"],
+    faults: [
+      {
+        id: "readme-dangling-link",
+        find: "if (repository === undefined) return name",
+        put: "if (repository === undefined) return written",
+        why: "A published README has no link that leads out of its package."
+      }
+    ]
   }
 ]

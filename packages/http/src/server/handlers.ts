@@ -41,7 +41,7 @@ export const handlers = (
     const { baseUrl = "", originalUrl, url = "/" } = incoming
     const [sent, prefix] = basePath === "" ? [url, baseUrl] : [originalUrl ?? url, basePath]
     const target = belowBasePath(basePath, targetOfUrl(sent)) ?? nowhere
-    if (next !== undefined && !isApiPath(target.split("?")[0] ?? "")) return next()
+    if (next !== undefined && !isApiPath(target.split("?")[0] ?? "", prefix === "")) return next()
 
     const gone = new AbortController()
     outgoing.on("error", () => {})

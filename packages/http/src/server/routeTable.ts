@@ -37,8 +37,12 @@ export const allowedMethods = (path: string): ReadonlyArray<string> => {
   return others.length === 0 ? first.methods : sorted([first, ...others].flatMap(({ methods }) => methods))
 }
 
-/** Whether a path is the API's: one of the contract, or below `/v1`, where everything else is answered with 404. */
-export const isApiPath = (path: string): boolean => path.startsWith("/v1/") || allowedMethods(path).length > 0
+/**
+ * Whether a path is the API's among those of a host: below `/v1`, where everything else is answered with 404, or one of
+ * the contract. `atRoot`: those that are about the process or its pages (`/livez`, `/docs`) are the host's own.
+ */
+export const isApiPath = (path: string, atRoot: boolean): boolean =>
+  path.startsWith("/v1/") || ((!atRoot || path.startsWith("/.well-known/")) && allowedMethods(path).length > 0)
 
 /** The endpoints without a policy. The server does not start while there is one. */
 export const withoutPolicy: ReadonlyArray<string> = endpoints

@@ -91,6 +91,8 @@ const optionMembers: Members<AuthenticateOptions> = { address: optional(orNull(t
  * The caller of a credential: an API key or a session token, alone or as the header `Bearer …`, as the request has it:
  * `cp.authenticate(request.headers.authorization)`. Rejects with `unauthenticated` for `undefined` and `null`, and with
  * `invalid_token`, `token_expired`, `sign_in_required`.
+ *
+ * Pitfall: taking a caller for a permission. A key of a former member authenticates, and has none: ask `require`.
  */
 export type Authenticate = (credential: string | null | undefined, options?: AuthenticateOptions) => Promise<Caller>
 

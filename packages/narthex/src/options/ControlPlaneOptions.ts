@@ -28,7 +28,11 @@ export interface Limits {
   readonly waits?: Partial<WaitLimit> | null
   /** How many API keys an organization may have. */
   readonly keys?: number
-  /** How much an organization may have. */
+  /**
+   * How much an organization may have: `projects` is 100 unless given, and so on (`defaultQuotas`). A personal
+   * organization has a share of each number, `personal_percent` (20), and at least 1: with the defaults 20 projects. `100`
+   * makes no difference between personal organizations and teams.
+   */
   readonly quotas?: Partial<QuotaSettings>
 }
 
@@ -80,7 +84,10 @@ export interface LogEntry {
 }
 
 export interface ControlPlaneOptions extends CoreOptions {
-  /** Where the API is mounted, for example `/control`. Default: at the root. */
+  /**
+   * Where the API is mounted, for example `/control`. Default: at the root, where `node` with `next` leaves `/livez`,
+   * `/readyz`, `/docs` and `/openapi.json` to the host.
+   */
   readonly basePath?: string
   /**
    * The address of a client, for limits, sessions and allowlists. Default: the socket's for `cp.node`, and none for
