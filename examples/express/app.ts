@@ -19,7 +19,7 @@ export const makeApp = (cp: ControlPlane): Express => {
   app.use(cp.node)
 
   app.get("/reports/:project_id", async (request, response) => {
-    const caller = await cp.authenticate(request.get("authorization") ?? "")
+    const caller = await cp.authenticate(request.get("authorization"))
     await caller.require("read", { project_id: request.params.project_id })
     if (!(await cp.ipAllowlist.permits(request.params.project_id, request.socket.remoteAddress ?? ""))) {
       response.status(403).send({ detail: "This network is not on the project's allowlist." })

@@ -4,8 +4,10 @@
  */
 import type { SessionJson } from "@narthex/api"
 import { type Faults, SimulatedTime, simulatedParts } from "@narthex/core/testing"
-import { Clock, type Duration, Effect, Exit, Layer, Scope } from "effect"
+import { Clock, Duration, Effect, Exit, Layer, Predicate, Scope } from "effect"
 import { type ControlPlane, createControlPlane } from "./ControlPlane.ts"
+import { type Form, type Members, objectOf, optional, problemOf, record } from "./failures/Form.ts"
+import { invalidOptions } from "./failures/failures.ts"
 import type { ControlPlaneOptions } from "./options/ControlPlaneOptions.ts"
 
 export interface SimulateOptions extends Omit<ControlPlaneOptions, "computes" | "identity" | "storage"> {
@@ -29,6 +31,33 @@ export interface SimulatedControlPlane extends ControlPlane {
   readonly client: ControlPlane["client"]
 }
 
+const part: Form = {
+  name: "a number from 0 to 1",
+  has: (it) => Predicate.isNumber(it) && it >= 0 && it <= 1
+}
+const faultForms: Members<Faults> = {
+  compute: optional(part),
+  compute_delay: optional({ name: "a Duration of Effect such as Duration.seconds(5)", has: Duration.isDuration }),
+  storage: optional(part)
+}
+const ownForms = {
+  seed: optional({ name: "a whole number", has: Number.isInteger }),
+  faults: optional(objectOf(faultForms))
+}
+
+/** The options, unless one is wrong that `createControlPlane` does not get. */
+const checked = (options: SimulateOptions): SimulateOptions => {
+  const replaced = ["storage", "computes", "identity"].find((name) => name in Object(options))
+  const problem =
+    replaced === undefined
+      ? (problemOf("options", options, record) ??
+        problemOf("seed", options.seed, ownForms.seed) ??
+        problemOf("faults", options.faults, ownForms.faults))
+      : `${replaced}: a simulation brings its own. Use createControlPlane to test with another one.`
+  if (problem !== undefined) throw invalidOptions(problem)
+  return options
+}
+
 /**
  * Makes a control plane for a test. No real time passes in it.
  *
@@ -37,11 +66,8 @@ export interface SimulatedControlPlane extends ControlPlane {
  * const client = world.client(await world.signIn("ada@example.com"))
  * await world.advance("14 minutes")
  */
-export const simulate = async ({
-  faults = {},
-  seed = 1,
-  ...options
-}: SimulateOptions = {}): Promise<SimulatedControlPlane> => {
+export const simulate = async (given: SimulateOptions = {}): Promise<SimulatedControlPlane> => {
+  const { faults = {}, seed = 1, ...options } = checked(given)
   const parts = simulatedParts(seed, faults)
   const scope = Scope.makeUnsafe()
   const world = await Effect.runPromise(Layer.buildWithScope(Layer.merge(SimulatedTime.layer, parts.references), scope))

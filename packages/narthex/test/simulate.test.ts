@@ -1,6 +1,7 @@
 /** A control plane for tests: time that a test moves, and faults that a seed repeats. */
 import { assert, describe, it } from "@effect/vitest"
 import { noFaults } from "@narthex/core/testing"
+import { isNarthexError } from "../src/index.ts"
 import { simulate } from "../src/testing.ts"
 
 describe("a simulated control plane", () => {
@@ -58,5 +59,24 @@ describe("a simulated control plane", () => {
     const first = await story(11)
     assert.sameMembers([...new Set(first)], [200, 503])
     assert.deepStrictEqual(await story(11), first)
+  })
+
+  it("an option of a simulation that does not fit is refused by its name", async () => {
+    const wrongs: ReadonlyArray<readonly [wrong: object | null, says: RegExp]> = [
+      [null, /^options: expected an object/],
+      [{ storage: {} }, /^storage: a simulation brings its own/],
+      [{ identity: [] }, /^identity: a simulation brings its own/],
+      [{ seed: "7" }, /^seed: expected a whole number/],
+      [{ faults: { storages: 1 } }, /^faults\.storages: there is no such member/],
+      [{ faults: { storage: 5 } }, /^faults\.storage: expected a number from 0 to 1/],
+      [{ seeds: 7 }, /^seeds: there is no such option/]
+    ]
+    for (const [wrong, says] of wrongs) {
+      // What a program without types passes.
+      const failure: unknown = await simulate(wrong as object).catch((error: unknown) => error)
+      if (!isNarthexError(failure)) return assert.fail(`It was accepted: ${JSON.stringify(wrong)}`)
+      assert.strictEqual(failure.code, "invalid_options")
+      assert.match(failure.message, says)
+    }
   })
 })
