@@ -8,7 +8,7 @@ import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
-import { aBranchId, aBranchRole, anEndpoint, aProjectId, aText, at, aUser, firstPage } from "../records.ts"
+import { aBranchId, aBranchRole, anEndpoint, aProjectId, aStoredKey, aText, at, aUser, firstPage } from "../records.ts"
 import { atOnce, undone } from "../together.ts"
 
 const anEndpointOf = Effect.fnUntraced(function* (project = aProjectId()) {
@@ -162,7 +162,8 @@ export const clientRefusalStoreContract = contract<Ports>("ClientRefusalStore", 
       const roles = yield* BranchRoleStore
       const endpoint = yield* anEndpointOf()
       const [ada, grace] = [aUser(), aUser()]
-      const role = aBranchRole(endpoint.branch_id, { minted_by: ada.ref })
+      const api_key_id = aStoredKey().key.id
+      const role = aBranchRole(endpoint.branch_id, { minted_by: ada.ref, api_key_id })
       const elsewhere = aBranchRole(aBranchId(), { minted_by: ada.ref })
       for (const it of [role, elsewhere]) yield* roles.insert(it)
       yield* note(
@@ -175,6 +176,8 @@ export const clientRefusalStoreContract = contract<Ports>("ClientRefusalStore", 
       assert.deepStrictEqual(yield* shown(null), [role.role, null, null])
       assert.deepStrictEqual(yield* shown({ user_id: ada.id }), [role.role, null, null])
       assert.deepStrictEqual(yield* shown({ user_id: grace.id }), [null, null, null])
+      assert.deepStrictEqual(yield* shown({ api_key_id }), [role.role, null, null])
+      assert.deepStrictEqual(yield* shown({ api_key_id: aStoredKey().key.id }), [null, null, null])
     }))
 
   it("purging removes the records whose last refusal is before the instant, and a later report begins again", () =>

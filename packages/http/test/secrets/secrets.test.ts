@@ -127,7 +127,7 @@ const day = Effect.gen(function* () {
     "/v1/projects",
     "/v1/orgs"
   ]
-  const inProject = ["", "/branches", "/endpoints", "/operations", "/ip-allow", "/events/history"]
+  const inProject = ["", "/branches", "/endpoints", "/operations", "/ip-allow", "/ip-allow/refusals", "/events/history"]
   for (const path of [...reads, ...inProject.map((it) => place.path + it), "/openapi.json"])
     yield* say(who, "GET", path)
   yield* say(undefined, "POST", "/v1/credentials/report", { body: { secret: mine.token } })

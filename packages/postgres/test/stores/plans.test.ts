@@ -12,6 +12,7 @@ import {
   ApiKeyStore,
   BranchId,
   BranchStore,
+  ClientRefusalStore,
   CredentialStore,
   EndpointId,
   EventLog,
@@ -85,6 +86,15 @@ const fill = [
    from generate_series(1, ${rows}) n`,
   `insert into event_log select n, event_id(n, 0, 0), event_id(n % 100, 0, 0), 'p' || n % 1000, 't', 's', 'r', now(),
      false, '{}' from generate_series(1, ${rows}) n`,
+  `insert into endpoint (id, project_id, branch_id, region_id, type, current_state, disabled, suspend_timeout_seconds,
+     created_at, updated_at, generation, connections)
+   select 'e' || n, 'p' || n, 'b' || n, 'r', 'read_write', 'idle', false, 300, now(), now(), 1, 0
+   from generate_series(1, ${rows}) n`,
+  `insert into branch_role (branch_id, role, project_id, access, verifier, minted_by_agent, created_at)
+   select 'b' || n, 'role_' || n, 'p' || n, 'read_only', 'v', false, now() from generate_series(1, ${rows}) n`,
+  `insert into client_refusal select 'e' || n, '192.0.2.1', 'p' || n % 200, 'b' || n, null, 'address_not_listed', 1, now(),
+     now(), n::text from generate_series(1, ${rows}) n`,
+  `insert into refusal_report select 'proxy-' || n, 1, now() from generate_series(1, ${rows}) n`,
   "analyze"
 ]
 
@@ -125,6 +135,18 @@ const asks = Effect.gen(function* () {
   yield* operations.list(project, { action: "start_compute", endpoint_id }, page)
   yield* operations.list(project, { status, action: "start_compute", branch_id: branch, endpoint_id }, page)
   yield* operations.unfinished(branch)
+  const refusals = yield* ClientRefusalStore
+  const refused = { role: null, reason: "address_not_listed" as const, count: 1, first_at: at(0), last_at: at(0) }
+  const noted = [7, 8, 9].map((n) => ({
+    ...refused,
+    endpoint_id: EndpointId.make(`e${n}`),
+    address: "192.0.2.7",
+    position: `1-${n}`
+  }))
+  yield* refusals.note({ proxy_id: "proxy-7", sequence: 2, refusals: noted }, at(0))
+  yield* refusals.list(project, null, page)
+  yield* refusals.list(project, { user_id: user }, page)
+  yield* refusals.purge(at(0))
   yield* log.tail(rows - 10, 100)
   yield* log.headOf(eventOrg)
   yield* log.window(eventOrg, 100)
