@@ -243,6 +243,30 @@ describe("events and operations", () => {
     assert.strictEqual(await reading(cp.events.subscribe({ org_id, signal: aborts.signal }))(), "the end")
   })
 
+  it("a subscription to a project or an organization that is deleted ends with not_found", () =>
+    withControlPlane(async (cp) => {
+      const { client } = await signedIn(cp)
+      const { organization } = await client.orgs.create({ name: "team" })
+      await client.auth.switchOrg({ org_id: organization.id })
+      const { operations, project } = await client.projects.create({ name: "shop" })
+      for (const operation of operations) await cp.operations.waitFor(operation)
+      const org_id = organization.id
+      const loops = [cp.events.subscribe({ org_id, project_id: project.id }), cp.events.subscribe({ org_id })]
+      const ends = loops.map(async (items) => {
+        for await (const _ of items) {
+        }
+      })
+      const codes = ends.map(codeOf)
+      for (const operation of (await client.projects.delete({ project_id: project.id })).operations)
+        await cp.operations.waitFor(operation)
+      assert.strictEqual(await within("the end of the project's", codes[0] ?? Promise.resolve("none")), "not_found")
+      await client.orgs.delete({ org_id })
+      assert.strictEqual(
+        await within("the end of the organization's", codes[1] ?? Promise.resolve("none")),
+        "not_found"
+      )
+    }))
+
   it("an operation is waited for until it is final, and a wait has a bound", () =>
     withControlPlane(async (cp) => {
       const { client } = await signedIn(cp)

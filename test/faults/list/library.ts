@@ -33,6 +33,18 @@ export const library: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/core/test/events/EventFollowing.test.ts"],
     faults: [
       {
+        id: "follow-outlives-organization",
+        find: "if (!this.#behind && this.#end !== undefined) return yield* new NotFound({})",
+        put: "",
+        why: "A subscription ends with its organization."
+      },
+      {
+        id: "follow-ends-for-a-member",
+        find: '!("user_id" in revoked) && ',
+        put: "",
+        why: "A member who leaves does not end the host's subscription."
+      },
+      {
         id: "follow-shows-internal",
         find: "      !internal &&\n",
         put: "",

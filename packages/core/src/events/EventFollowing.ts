@@ -1,21 +1,24 @@
 /**
  * Follows the events of an organization or a project inside the process, for hosts (docs/design/library.md N29–N32).
  *
- * A subscription is a cursor. What the feed delivers waits in a bounded buffer; when the buffer is full, the rest is read
- * from the log when it is asked for, so a slow reader costs bounded memory and loses nothing that the log retains. What the
- * log no longer has is a `Gap` in its place.
+ * A subscription is a cursor. What the feed delivers waits in a bounded buffer; when the buffer is full, the rest is
+ * read from the log when it is asked for, so a slow reader costs bounded memory and loses nothing that the log retains.
+ * What the log no longer has is a `Gap` in its place. With its organization or its project a subscription ends: the
+ * revocation takes its place in the log like every event.
  *
- * Pitfall: leaving the state of reading the log after a page without more. An event that was delivered while the page was
- * read is in neither, so the log is read again whenever something was delivered in between.
+ * Pitfall: leaving the state of reading the log after a page without more. An event that was delivered while the page
+ * was read is in neither, so the log is read again whenever something was delivered in between.
  */
-import { Context, Deferred, Effect, Exit, Layer, type Scope, Stream } from "effect"
+import { Context, Deferred, Effect, Exit, Layer, Option, type Scope, Stream } from "effect"
 import type { OrgId, ProjectId } from "../Ids.ts"
+import { NotFound } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type Envelope, type LoggedEvent, toEnvelope } from "./Envelope.ts"
 import { EventFeed } from "./EventFeed.ts"
 import { EventHistory } from "./EventHistory.ts"
 import { noEvent, parseLastEventId } from "./EventId.ts"
 import { EventLog } from "./EventLog.ts"
+import { revocationOf } from "./InternalEvents.ts"
 
 export interface FollowRequest {
   readonly org_id: OrgId
@@ -30,9 +33,9 @@ export interface FollowRequest {
 export type Followed =
   | { readonly _tag: "Event"; readonly envelope: Envelope }
   /**
-   * Events are missing here: read the state again. `too_old`: the log no longer has them. `malformed`: `after` is no id.
-   * `ahead`: `after` is newer than the log, which was restored from an earlier state. `log_reset`: this happened while
-   * following.
+   * Events are missing here: read the state again. `too_old`: the log no longer has them. `malformed`: `after` is no
+   * id. `ahead`: `after` is newer than the log, which was restored from an earlier state. `log_reset`: this happened
+   * while following.
    */
   | { readonly _tag: "Gap"; readonly reason: "too_old" | "malformed" | "ahead" | "log_reset" }
 
@@ -54,6 +57,8 @@ class Follower {
   /** Deliveries since the last read of the log began. */
   #delivered = 0
   #started = false
+  /** The event with which the organization or the project was deleted. Nothing follows it. */
+  #end: string | undefined
   #changed = Deferred.makeUnsafe<void>()
 
   constructor(request: FollowRequest, history: EventHistory["Service"], log: EventLog["Service"]) {
@@ -78,6 +83,7 @@ class Follower {
     }
     this.#buffer = [{ _tag: "Gap", reason: "log_reset" }]
     this.#position = undefined
+    this.#end = undefined
     this.#behind = false
     this.#wake()
   }
@@ -85,6 +91,11 @@ class Follower {
   deliver(batch: ReadonlyArray<LoggedEvent>) {
     let any = false
     for (const event of batch) {
+      if (this.#end !== undefined) break
+      if (this.#ends(event)) {
+        this.#end = event.id
+        any = true
+      }
       if (!this.#shows(event) || (this.#position !== undefined && event.id <= this.#position)) continue
       any = true
       if (this.#buffer.length >= buffered) this.#behind = true
@@ -97,12 +108,13 @@ class Follower {
     this.#wake()
   }
 
-  /** What is there, at least one item; waits for it. */
-  get next(): Effect.Effect<ReadonlyArray<Followed>, StorageError> {
+  /** What is there, at least one item; waits for it. `NotFound`: the organization or the project was deleted. */
+  get next(): Effect.Effect<ReadonlyArray<Followed>, NotFound | StorageError> {
     return Effect.gen({ self: this }, function* () {
       for (;;) {
         const changed = this.#changed
         if (this.#buffer.length > 0) return this.#buffer.splice(0)
+        if (!this.#behind && this.#end !== undefined) return yield* new NotFound({})
         if (!this.#behind) yield* Deferred.await(changed)
         else if (this.#located) yield* this.#read
         else yield* this.#locate
@@ -131,6 +143,10 @@ class Follower {
       if (this.#position !== from) return // the log started again in between
       if (!read.complete) this.#buffer.push({ _tag: "Gap", reason: "too_old" })
       for (const envelope of read.events) {
+        if (this.#end !== undefined && envelope.id > this.#end) {
+          this.#behind = false
+          return
+        }
         this.#position = envelope.id
         if (this.#wants(envelope.type)) this.#buffer.push({ _tag: "Event", envelope })
       }
@@ -146,6 +162,14 @@ class Follower {
       (wanted.project_id === null || project_id === wanted.project_id) &&
       this.#wants(type)
     )
+  }
+
+  #ends(event: LoggedEvent): boolean {
+    const { org_id, project_id } = this.#request
+    const revoked = Option.getOrUndefined(Option.flatten(revocationOf(event)))
+    if (revoked === undefined || event.org_id !== org_id) return false
+    if ("project_id" in revoked) return revoked.project_id === project_id
+    return "org_id" in revoked && !("user_id" in revoked) && revoked.org_id === org_id
   }
 
   #wants(type: string): boolean {
@@ -164,11 +188,11 @@ export class EventFollowing extends Context.Service<
   {
     /**
      * Subscribes at once, until the scope closes: no event that commits after this call is missed. The stream ends with
-     * its reader only; a failure of the log ends it.
+     * its reader, or with `NotFound` when the organization or the project is deleted; a failure of the log ends it.
      */
     readonly follow: (
       request: FollowRequest
-    ) => Effect.Effect<Stream.Stream<Followed, StorageError>, never, Scope.Scope>
+    ) => Effect.Effect<Stream.Stream<Followed, NotFound | StorageError>, never, Scope.Scope>
   }
 >()("@narthex/core/events/EventFollowing") {
   static readonly layer: Layer.Layer<EventFollowing, never, EventFeed | EventHistory | EventLog> = Layer.effect(

@@ -1,8 +1,15 @@
 /** Following events inside the process: from the call on, at the reader's pace, with gaps where the log has no more. */
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Duration, Effect, Fiber, Layer, Option, type Scope, Stream } from "effect"
+import { DateTime, Duration, Effect, Fiber, Layer, Option, Predicate, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import {
+  branchRevoked,
+  membershipRevoked,
+  organizationRevoked,
+  projectRevoked
+} from "../../src/events/InternalEvents.ts"
+import {
+  BranchId,
   defaultEventSettings,
   EventFeed,
   EventFollowing,
@@ -13,10 +20,12 @@ import {
   type FollowRequest,
   layerMemoryPorts,
   makeEventId,
+  type NewEvent,
   noEvent,
   OrgId,
   ProjectId,
-  Transaction
+  Transaction,
+  UserId
 } from "../../src/index.ts"
 import { logged, org as scripted } from "./fixtures.ts"
 import { Script } from "./scriptedLog.ts"
@@ -91,6 +100,43 @@ describe("following events", () => {
       assert.deepStrictEqual(yield* take(whole, 3), [4, 5, 8])
       assert.deepStrictEqual(yield* take(some, 1), [8])
       assert.deepStrictEqual(yield* take(ofProject, 1), [8])
+    })
+  )
+
+  test(
+    "a subscription ends with its organization or its project, after everything that came before",
+    Effect.gen(function* () {
+      const revoke = (revocation: NewEvent) =>
+        Effect.gen(function* () {
+          const { emit, run } = yield* Transaction
+          yield* run(emit(revocation))
+          yield* (yield* EventFeed).refresh
+        })
+      const ended = (events: Stream.Stream<Followed, unknown>) =>
+        Effect.gen(function* () {
+          const seen: Array<unknown> = []
+          const failure = yield* Effect.flip(
+            Stream.runForEach(events, (item) => Effect.sync(() => seen.push(shown(item))))
+          )
+          return [Predicate.isTagged(failure, "NotFound"), ...seen]
+        })
+      const [whole, ofProject, elsewhere] = [
+        yield* follow(),
+        yield* follow({ project_id: project }),
+        yield* follow({ project_id: ProjectId.make("prj_2") })
+      ]
+      yield* state(1, 2, { project_id: project })
+      // What ends for one member or one branch goes on for the organization and the project.
+      yield* revoke(membershipRevoked(org, UserId.make("user_1")))
+      yield* revoke(branchRevoked(org, project, BranchId.make("br_1")))
+      yield* revoke(projectRevoked(org, project))
+      yield* state(3, 400)
+      yield* revoke(organizationRevoked(OrgId.make("org_2")))
+      yield* revoke(organizationRevoked(org))
+      yield* state(403, 250)
+      assert.deepStrictEqual(yield* ended(ofProject), [true, 1, 2])
+      assert.deepStrictEqual(yield* ended(whole), [true, ...counting(1, 402)])
+      assert.deepStrictEqual(yield* ended(elsewhere), [true])
     })
   )
 

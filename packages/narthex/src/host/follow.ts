@@ -39,7 +39,8 @@ export interface Events {
   /**
    * Follows events from the moment of this call. The loop reads at its own pace: nothing is lost that the log retains,
    * and what it does not is a `gap`. It ends with `signal`, with `break`, and when the control plane closes. The loop
-   * throws `not_found` for an organization or a project that does not exist, and `invalid_input` for a wrong argument.
+   * throws `not_found` for an organization or a project that does not exist or was deleted, and `invalid_input` for a
+   * wrong argument.
    */
   readonly subscribe: (subscription: Subscription) => AsyncIterable<HostItem>
 }
