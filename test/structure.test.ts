@@ -5,39 +5,30 @@ import { assert, describe, it } from "@effect/vitest"
 
 const root = resolve(import.meta.dirname, "..")
 
+const effect = ["effect", "effect/"]
+const node = ["@effect/platform-node/", "node:"]
+
 /** package → what its `src` may import; a prefix ending in `/` allows the modules below it. */
 const allowed: Record<string, ReadonlyArray<string>> = {
   core: ["effect", "effect/encoding", "ulid", "ipaddr.js"],
-  api: ["effect", "effect/", "@narthex/core"],
-  postgres: ["effect", "effect/", "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/"],
-  "local-postgres": ["effect", "effect/", "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/", "node:"],
-  http: [
-    "effect",
-    "effect/",
-    "@narthex/core",
-    "@narthex/api",
-    "@effect/platform-node",
-    "@effect/platform-node/",
-    "jose",
-    "node:"
-  ],
-  proxy: ["effect", "effect/", "@narthex/core", "@narthex/api", "node:"],
-  cli: ["effect", "effect/", "@narthex/api", "@narthex/api/loading", "@effect/platform-node/", "string-width", "node:"],
+  api: [...effect, "@narthex/core"],
+  postgres: [...effect, "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/"],
+  "local-postgres": [...effect, "@narthex/core", "@effect/sql-pg", "@effect/sql-pg/", "node:"],
+  http: [...effect, "@narthex/core", "@narthex/api", "@effect/platform-node", "jose", ...node],
+  proxy: [...effect, "@narthex/core", "@narthex/api", "node:"],
+  cli: [...effect, "@narthex/api", "@narthex/api/loading", "jq-wasm/inline", "string-width", ...node],
   console: [
-    "effect",
-    "effect/",
+    ...effect,
     "@narthex/api",
-    "@effect/platform-node/",
     "jose",
     "openid-client",
     "preact",
     "preact/",
     "preact-render-to-string",
-    "node:"
+    ...node
   ],
   narthex: [
-    "effect",
-    "effect/",
+    ...effect,
     "@narthex/core",
     "@narthex/core/testing",
     "@narthex/api",
@@ -45,7 +36,7 @@ const allowed: Record<string, ReadonlyArray<string>> = {
     "@narthex/postgres"
   ],
   "dev-providers": ["effect", "@narthex/http", "oidc-provider", "node:"],
-  server: ["effect", "effect/", "@narthex/", "@effect/platform-node/", "node:"]
+  server: [...effect, "@narthex/", ...node]
 }
 
 /**

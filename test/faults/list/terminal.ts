@@ -9,7 +9,7 @@ export const terminal: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "wait-prints-before",
-        find: "yield* print(yield* Effect.onError(present, () => print(changed)))",
+        find: "yield* print(yield* Effect.onError(present, () => Effect.ignore(print(changed))))",
         put: "yield* print(changed)\n  yield* present",
         why: "`--wait` prints the state after the waiting."
       }

@@ -79,6 +79,8 @@ export const transcripts: Readonly<Record<string, ReadonlyArray<Transcript | Els
         "default    no",
         "protected  no",
         "parent     br-ID",
+        "size       SIZE",
+        "measured   SIZE",
         "expires    INSTANT (in 7 d)",
         "created    INSTANT (NOW)",
         "by         grace@example.com",

@@ -37,6 +37,14 @@ export class Declined extends Schema.TaggedError<Declined>()("Declined", { messa
 /** The command stopped early, for example because events were missed. */
 export class Stopped extends Schema.TaggedError<Stopped>()("Stopped", { message: Schema.String, hint }) {}
 
+/** The answer could not be filtered. The call is made by then. */
+export class NotFiltered extends Schema.TaggedError<NotFiltered>()("NotFiltered", { message: Schema.String }) {
+  /** `reason`: what jq says. */
+  static because(reason: string): NotFiltered {
+    return new NotFiltered({ message: `The answer does not fit the expression of --jq: ${reason}.` })
+  }
+}
+
 /** The failure is printed already; only the exit code remains. */
 export class Reported extends Schema.TaggedError<Reported>()("Reported", {
   exit: Schema.Literals(["failed", "usage", "declined", "signed_out"])
@@ -53,3 +61,4 @@ export type LocalFailure =
   | LoginEnded
   | Declined
   | Stopped
+  | NotFiltered

@@ -62,6 +62,8 @@ export const explain = (failure: CommandFailure): Explanation => {
       return local("login_ended", failure.message, failure.hint)
     case "Stopped":
       return local("stopped", failure.message, failure.hint)
+    case "NotFiltered":
+      return local("not_filtered", failure.message, "the call is made; -o json prints the whole answer of a call")
     case "StreamRefused":
       return refusal({ ...failure, message: failure.message }, { ...failure })
     default:
@@ -93,7 +95,8 @@ const exits = {
   credentials_file: "failed",
   no_such_context: "failed",
   login_ended: "failed",
-  stopped: "failed"
+  stopped: "failed",
+  not_filtered: "failed"
 } as const
 type LocalCode = keyof typeof exits
 

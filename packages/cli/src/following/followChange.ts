@@ -45,7 +45,7 @@ export const followChange = Effect.fn("followChange")(function* <A extends Chang
       Effect.catch(() => Effect.as(output.note(notReadAgain), changed))
     )
   })
-  yield* print(yield* Effect.onError(present, () => print(changed)))
+  yield* print(yield* Effect.onError(present, () => Effect.ignore(print(changed))))
 })
 
 /** Milliseconds. */

@@ -7,8 +7,10 @@
 import { Clock, Console, Context, Duration, Effect, Layer, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import type { Explanation } from "../failures/explain.ts"
+import type { NotFiltered } from "../failures/LocalFailure.ts"
 import { failureText } from "./failureText.ts"
 import { inOneRow, type Progress } from "./inOneRow.ts"
+import { type Filter, JqFilter } from "./JqFilter.ts"
 import { JsonFields, type NeedsFormat, OutputFormat } from "./OutputFormat.ts"
 import { renderTable } from "./renderTable.ts"
 import { NoteColumns, ScreenColumns } from "./ScreenColumns.ts"
@@ -27,9 +29,12 @@ export interface Answer {
 export class Output extends Context.Service<
   Output,
   {
-    readonly answer: (answer: Answer) => Effect.Effect<void, never, NeedsFormat>
+    readonly answer: (answer: Answer) => Effect.Effect<void, NotFiltered, NeedsFormat>
     /** One item of a stream: a line of JSON, a document of YAML, a line of text. */
-    readonly item: (item: { readonly body: unknown; readonly line: string }) => Effect.Effect<void, never, NeedsFormat>
+    readonly item: (item: {
+      readonly body: unknown
+      readonly line: string
+    }) => Effect.Effect<void, NotFiltered, NeedsFormat>
     /** Prints text unchanged: help topics and raw responses. */
     readonly text: (text: string) => Effect.Effect<void>
     readonly note: (sentence: string) => Effect.Effect<void>
@@ -62,11 +67,19 @@ export class Output extends Context.Service<
 
       const warn = (sentence: string) => Console.error(`${paint(33, "warning:")} ${printable(sentence)}`)
 
-      /** `--json` chooses members, and JSON unless the format is YAML. */
+      /** `--json` chooses members, and JSON unless the format is YAML. `--jq` is JSON in any format. */
       const chosen = Effect.gen(function* () {
         const fields = yield* JsonFields
+        const filter = yield* JqFilter
         const format = yield* OutputFormat
-        return { fields, format: fields.length > 0 && format === "table" ? "json" : format } as const
+        const asJson = filter !== undefined || (fields.length > 0 && format === "table")
+        return { fields, filter, format: asJson ? "json" : format } as const
+      })
+
+      /** An expression that makes nothing prints nothing, not an empty line. */
+      const filtered = Effect.fnUntraced(function* (filter: Filter, value: unknown) {
+        const text = yield* filter(JSON.stringify(value))
+        if (text !== "") yield* Console.log(text)
       })
 
       /** The members that were asked for. What no item has is `null`, with a warning. */
@@ -80,9 +93,10 @@ export class Output extends Context.Service<
 
       return Output.of({
         answer: Effect.fnUntraced(function* ({ body, empty, table }) {
-          const { fields, format } = yield* chosen
+          const { fields, filter, format } = yield* chosen
           if (format !== "table") {
             const value = yield* selected(body, fields)
+            if (filter !== undefined) return yield* filtered(filter, value)
             return yield* Console.log(format === "json" ? JSON.stringify(value, null, 2) : toYaml(value))
           }
           const now = (yield* stdio.stdoutIsTerminal) ? yield* Clock.currentTimeMillis : undefined
@@ -91,9 +105,10 @@ export class Output extends Context.Service<
           else if (empty !== undefined) yield* note(empty)
         }),
         item: Effect.fnUntraced(function* ({ body, line }) {
-          const { fields, format } = yield* chosen
+          const { fields, filter, format } = yield* chosen
           if (format === "table") return yield* Console.log(printable(line))
           const value = fields.length === 0 ? body : selectFields(body, fields).value
+          if (filter !== undefined) return yield* filtered(filter, value)
           yield* Console.log(format === "json" ? JSON.stringify(value) : `---\n${toYaml(value)}`)
         }),
         text: (text) => Console.log(text),

@@ -37,7 +37,7 @@ export const JsonFields = GlobalFlag.Setting("json")({
 })
 
 /** The requirement of an effect that prints an answer or a failure. */
-export type NeedsFormat = GlobalFlag.Setting.Identifier<"output"> | GlobalFlag.Setting.Identifier<"json">
+export type NeedsFormat = GlobalFlag.Setting.Identifier<"output" | "json" | "jq">
 
 /** The format of arguments that the parser refused, as far as it can be read from them. */
 export const formatOf = (args: ReadonlyArray<string>): Format => {
@@ -50,5 +50,5 @@ export const formatOf = (args: ReadonlyArray<string>): Format => {
   })
   const format = formats.find((known) => known === chosen.at(-1))
   if (format !== undefined && format !== "table") return format
-  return flags.some((arg) => /^--json(?:=|$)/.test(arg)) ? "json" : "table"
+  return flags.some((arg) => /^--(?:json|jq)(?:=|$)/.test(arg)) ? "json" : "table"
 }
