@@ -136,6 +136,17 @@ describe("connection-string", () => {
     }).pipe(Effect.scoped)
   )
 
+  it.live("connection-string takes the project by name or as a flag, and the name first, as psql does", () =>
+    Effect.gen(function* () {
+      const { run } = yield* onControlPlane
+      yield* run(["project", "create", "shop", "--wait"])
+      for (const args of [["shop"], ["--project", "shop"], ["shop", "--project", "nope"]]) {
+        const { code, stdout } = yield* run(["connection-string", ...args])
+        assert.deepStrictEqual([code, stdout.startsWith("postgresql://")], [0, true], args.join(" "))
+      }
+    }).pipe(Effect.scoped)
+  )
+
   it.live("connection-string of a branch without an endpoint is the API's conflict", () =>
     Effect.gen(function* () {
       const { run } = yield* withPsql("exit 0")

@@ -1,6 +1,6 @@
 /** `narthex connection-string`: mints a Postgres role on a branch, and prints the string that connects with it. */
-import { Effect, Redacted } from "effect"
-import { Command } from "effect/cli"
+import { Effect, Option, Redacted } from "effect"
+import { Argument, Command } from "effect/cli"
 import { branchPath, mint } from "../connecting/mint.ts"
 import { Connection } from "../connection/Connection.ts"
 import { accessFlag, branchFlag, given, projectFlag, ttlFlag } from "../input/flags.ts"
@@ -11,17 +11,20 @@ import { instant } from "../output/table.ts"
 export const connectionString = Command.make(
   "connection-string",
   {
+    named: Argument.optional(
+      Argument.String("project").pipe(Argument.withDescription("The name or id of the project, as with --project"))
+    ),
     project: projectFlag,
     branch: branchFlag,
     access: accessFlag,
     ttl: ttlFlag("Lifetime of the role: 90 (seconds), 30m, 8h, 7d. Default: until it is revoked")
   },
-  ({ access, ttl, ...wanted }) =>
+  ({ access, branch, named, project, ttl }) =>
     reporting(
       Effect.gen(function* () {
         const output = yield* Output
         const api = yield* (yield* Connection).authenticated
-        const params = yield* branchPath(api, wanted)
+        const params = yield* branchPath(api, { project: Option.orElse(named, () => project), branch })
         const minted = yield* mint(api, params, { access, ...given("ttl_seconds", ttl) })
         const { expires_at, role } = minted.credential
         yield* output.answer({
@@ -36,8 +39,8 @@ export const connectionString = Command.make(
 ).pipe(
   Command.withDescription("Create a Postgres role on a branch, and print its connection string"),
   Command.withExamples([
-    { command: "narthex connection-string --project shop" },
+    { command: "narthex connection-string shop" },
     { command: 'psql "$(narthex connection-string --branch preview --ttl 1h)"' },
-    { command: "narthex connection-string --access read_only -o json | jq -r .connection_uri" }
+    { command: "narthex connection-string --access read_only --jq .connection_uri" }
   ])
 )
