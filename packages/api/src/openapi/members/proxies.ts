@@ -24,7 +24,7 @@ export const proxiesMembers: Readonly<Record<string, MemberEntry>> = {
   proxy_id: ["Names the process of the proxy.", "proxy-1-4711"],
   sequence: ["Grows with every call of this process; a lower one than before changes nothing.", 42],
   "proxy.refusals.refusals": ["The refused clients: at most 200."],
-  "proxy.refusals.sequence": ["Grows with every report of this process. One that is repeated counts once.", 42],
+  "proxy.refusals.sequence": ["Grows with every report of this process; one that is repeated counts once.", 42],
   "refusals.address": ["The address of the client.", "198.51.100.17"],
   "refusals.role": ["The role that the client named; left out: none of the platform's form.", "role_8f3k2m9x1c4v7b0n"],
   "refusals.reason": ["`address_not_listed` or `rules_unknown`.", "address_not_listed"],
