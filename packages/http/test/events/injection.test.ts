@@ -11,12 +11,12 @@ const nasty = [
   "\rdata: evil\r\r",
   "\u2028event: evil.v1\u2029\u0085",
   "\ufeff: evil",
-  "\0\ud800 half a pair \udc00",
+  "\0\ud800 half a pair \udc00", // replaced when it is logged: Postgres stores neither NUL nor half a pair
   "0\r\n\r\n"
 ]
 
 layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
-  it.effect("event data stays on one line and arrives unchanged", () =>
+  it.effect("event data stays on one line and arrives as it was logged", () =>
     Effect.gen(function* () {
       const { org, token } = yield* signedIn("ada@example.com")
       const stream = yield* opened({ token })
@@ -24,7 +24,7 @@ layer(streamApi(), { excludeTestServices: true })("injection", (it) => {
       yield* stream.until("all", ({ events }) => events.length === nasty.length)
       assert.deepStrictEqual(
         stream.events.map((event) => JSON.parse(event.data ?? "null").data.text),
-        nasty
+        nasty.map((text) => text.toWellFormed().replaceAll("\0", "\ufffd"))
       )
       for (const { lines } of stream.events)
         assert.deepStrictEqual(
