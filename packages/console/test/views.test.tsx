@@ -110,6 +110,7 @@ describe("states", () => {
   const endpoint = (more: Partial<typeof EndpointRecord.Type>): typeof EndpointRecord.Type => ({
     ...Schema.decodeSync(EndpointRecord)({
       id: "ep-1",
+      connection_template: "postgresql://{role}:{password}@h:5442/postgres",
       project_id: "prj-1",
       branch_id: "br-1",
       region_id: "r",

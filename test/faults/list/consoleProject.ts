@@ -95,6 +95,12 @@ export const consoleProject: ReadonlyArray<FaultsOfFile> = [
         find: 'text.replaceAll("\'",',
         put: 'text.replaceAll("never",',
         why: "A shell reads nothing in the line for psql."
+      },
+      {
+        id: "console-masked-by-host",
+        find: "return read ?? {",
+        put: "return {",
+        why: "Before a password exists, the string is shown that will work."
       }
     ]
   }

@@ -51,7 +51,8 @@ export const EndpointRecord = Schema.Struct({
   type: open(EndpointType),
   current_state: open(EndpointState),
   pending_state: Schema.NullOr(open(EndpointState)),
-  suspend_timeout_seconds: Schema.Int
+  suspend_timeout_seconds: Schema.Int,
+  connection_template: nullBefore(Schema.String)
 }).annotate({ identifier: "Endpoint" })
 
 export const OperationRecord = Schema.Struct({

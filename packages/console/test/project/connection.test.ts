@@ -49,11 +49,21 @@ describe("a connection string", () => {
   })
 
   it("without a password shows dots and the host of the endpoint", () => {
-    const masked = maskedConnection({ host: "ep-1.eu.example.com", port: 5432 })
+    const masked = maskedConnection({ host: "ep-1.eu.example.com", port: 5432, connection_template: null })
     assert.strictEqual(
       tabNamed("psql").lines(masked),
       "psql 'postgresql://role:••••••••@ep-1.eu.example.com:5432/postgres'"
     )
+  })
+
+  it("without a password is the string that will work, where the API has its template", () => {
+    const connection_template = "postgresql://{role}:{password}@127.0.0.1:5442/postgres?options=endpoint%3Dep-1"
+    const masked = maskedConnection({ host: "ep-1.eu.localhost", port: 5442, connection_template })
+    assert.strictEqual(
+      tabNamed("psql").lines(masked),
+      "psql 'postgresql://role:••••••••@127.0.0.1:5442/postgres?options=endpoint%3Dep-1'"
+    )
+    assert.deepStrictEqual(masked.parameters, [["options", "endpoint=ep-1"]])
   })
 
   it("an unknown tab is the first", () => assert.strictEqual(tabNamed("cobol").id, "psql"))

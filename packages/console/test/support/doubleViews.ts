@@ -101,6 +101,7 @@ export const endpointView = ({ branch_id, endpoint_id, endpoint_state, id, regio
     region_id,
     host: `${endpoint_id}.${region_id}.localhost`,
     port: 5442,
+    connection_template: `postgresql://{role}:{password}@${endpoint_id}.${region_id}.localhost:5442/postgres`,
     type: "read_write",
     current_state: endpoint_state,
     pending_state: null,
@@ -138,7 +139,8 @@ export const furtherEndpoint = (
   type,
   disabled,
   suspend_timeout_seconds: timeout,
-  host: `${id}.${project.region_id}.localhost`
+  host: `${id}.${project.region_id}.localhost`,
+  connection_template: `postgresql://{role}:{password}@${id}.${project.region_id}.localhost:5442/postgres`
 })
 
 export const operationView = (

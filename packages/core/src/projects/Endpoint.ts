@@ -84,5 +84,7 @@ export const withoutCompute = { current_state: "idle", address: null, connection
 export class EndpointView extends Schema.Class<EndpointView>("EndpointView")({
   ...fields,
   host: Schema.String,
-  port: Schema.Int
+  port: Schema.Int,
+  /** A connection string with `{role}` and `{password}` in place of a credential (docs/design/api.md A24). */
+  connection_template: Schema.String
 }) {}

@@ -21,21 +21,11 @@ export const ProxyAddress = Context.Reference<ProxyLocation>("@narthex/core/proj
 
 const hostOf = (proxy: ProxyLocation, endpoint: Endpoint) => `${endpoint.id}.${endpoint.region_id}.${proxy.domain}`
 
-export const viewEndpoint = (proxy: ProxyLocation, endpoint: Endpoint): EndpointView => {
-  const { address: _address, connections: _connections, generation: _generation, ...shown } = endpoint
-  return new EndpointView({ ...shown, host: hostOf(proxy, endpoint), port: proxy.port })
-}
-
 /** The database that every branch has. */
 export const databaseName = "postgres"
 
-/** A connection string that works unchanged: by host name, or by address with the endpoint in `options`. */
-export const connectionUri = (
-  proxy: ProxyLocation,
-  endpoint: Endpoint,
-  role: string,
-  password: Redacted.Redacted
-): Redacted.Redacted => {
+/** By host name, or by address with the endpoint in `options`. `{role}` and `{password}` stand for a credential. */
+const templateOf = (proxy: ProxyLocation, endpoint: Endpoint): string => {
   const byName = proxy.domain !== "localhost"
   const host = byName ? hostOf(proxy, endpoint) : proxy.host.includes(":") ? `[${proxy.host}]` : proxy.host
   const parameters = [
@@ -43,6 +33,29 @@ export const connectionUri = (
     ...(proxy.tls ? ["sslmode=require"] : [])
   ]
   const query = parameters.length === 0 ? "" : `?${parameters.join("&")}`
-  const uri = `postgresql://${role}:${Redacted.value(password)}@${host}:${proxy.port}/${databaseName}${query}`
+  return `postgresql://{role}:{password}@${host}:${proxy.port}/${databaseName}${query}`
+}
+
+export const viewEndpoint = (proxy: ProxyLocation, endpoint: Endpoint): EndpointView => {
+  const { address: _address, connections: _connections, generation: _generation, ...shown } = endpoint
+  return new EndpointView({
+    ...shown,
+    host: hostOf(proxy, endpoint),
+    port: proxy.port,
+    connection_template: templateOf(proxy, endpoint)
+  })
+}
+
+/** A connection string that works unchanged. */
+export const connectionUri = (
+  proxy: ProxyLocation,
+  endpoint: Endpoint,
+  role: string,
+  password: Redacted.Redacted
+): Redacted.Redacted => {
+  // Functions: in text, `$` would have a meaning.
+  const uri = templateOf(proxy, endpoint)
+    .replace("{role}", () => role)
+    .replace("{password}", () => Redacted.value(password))
   return Redacted.make(uri, { label: "connection uri" })
 }

@@ -29,10 +29,21 @@ describe("connectionUri", () => {
   })
 })
 
+describe("the credential in a connection string", () => {
+  it("a password with dollar signs is unchanged", () => {
+    const uri = connectionUri(here, endpoint, "role_a", Redacted.make("a$&b$$c"))
+    assert.include(Redacted.value(uri), "://role_a:a$&b$$c@")
+  })
+})
+
 describe("viewEndpoint", () => {
   it("the view of an endpoint has its host name and not the address of its compute", () => {
     const view = viewEndpoint(here, endpoint)
     assert.strictEqual(view.host, "ep-1.eu-1.localhost")
+    assert.strictEqual(
+      view.connection_template,
+      "postgresql://{role}:{password}@127.0.0.1:5442/postgres?options=endpoint%3Dep-1"
+    )
     for (const hidden of ["address", "generation", "connections"]) assert.notProperty(view, hidden)
   })
 })

@@ -62,6 +62,10 @@ export const projectsMembers: Readonly<Record<string, MemberEntry>> = {
   ],
   host: ["The host name for Postgres clients.", `${ids.endpoint}.eu-central.narthex.example`],
   port: ["The port for Postgres clients.", 5432],
+  connection_template: [
+    "A connection string with `{role}` and `{password}` in place of a credential, with what this platform needs.",
+    `postgresql://{role}:{password}@${ids.endpoint}.eu-central.narthex.example:5432/postgres?sslmode=require`
+  ],
   disabled: ["Whether connections are refused.", false],
   suspend_timeout_seconds: [suspendTimeout, 300],
   last_active_at: ["When a client was active last; `null`: never.", at.updated],

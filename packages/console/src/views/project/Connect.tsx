@@ -8,7 +8,7 @@ import { Facts } from "../../components/Facts.tsx"
 import { Tabs } from "../../components/Tabs.tsx"
 import type { BranchShown, EndpointShown } from "../records.ts"
 import { mainEndpoint } from "./branchTree.ts"
-import { maskedConnection, type TabId, tabNamed, tabs } from "./connection.ts"
+import { type Connection, maskedConnection, type TabId, tabNamed, tabs } from "./connection.ts"
 import { lifetimes } from "./lifetimes.ts"
 
 /** What the pickers of the card say. */
@@ -99,14 +99,7 @@ export const Connect = (props: ConnectProps) => {
         </p>
       ) : (
         <>
-          <pre class="code">{tab.lines(maskedConnection(endpoint))}</pre>
-          <Facts
-            items={[
-              ["Host", <CopyField id="connect-host" label="Copy the host" text={endpoint.host} />],
-              ["Port", <code>{endpoint.port}</code>],
-              ["Database", <code>postgres</code>]
-            ]}
-          />
+          <Known connection={maskedConnection(endpoint)} lines={tab.lines} />
           <p class="note">
             <code>role</code> and its password are made when you press <i>Create password</i>, and shown once.{" "}
             {endpoint.current_state === "idle" ? "The endpoint is suspended: the first connection starts it. " : null}
@@ -115,6 +108,23 @@ export const Connect = (props: ConnectProps) => {
         </>
       )}
     </Card>
+  )
+}
+
+const Known = (props: { readonly connection: Connection; readonly lines: (connection: Connection) => string }) => {
+  const { database, host, parameters, port } = props.connection
+  return (
+    <>
+      <pre class="code">{props.lines(props.connection)}</pre>
+      <Facts
+        items={[
+          ["Host", <CopyField id="connect-host" label="Copy the host" text={host} />],
+          ["Port", <code>{port}</code>],
+          ["Database", <code>{database}</code>],
+          ...parameters.map(([name, value]) => [name, <code>{value}</code>] as const)
+        ]}
+      />
+    </>
   )
 }
 

@@ -2,6 +2,7 @@
  * How programs connect: a connection as its parts, and the lines that people paste for psql, `.env`, Node, Python and
  * JDBC. Pure.
  */
+import type { EndpointShown } from "../records.ts"
 
 export interface Connection {
   readonly user: string
@@ -17,16 +18,6 @@ export interface Connection {
 const database = "postgres"
 const dots = "••••••••"
 
-/** The connection of an endpoint as far as it is known before a password exists. */
-export const maskedConnection = ({ host, port }: { readonly host: string; readonly port: number }): Connection => ({
-  user: "role",
-  password: dots,
-  host,
-  port,
-  database,
-  parameters: []
-})
-
 /** The parts of a connection string of the API; `null` for text that is none. */
 export const readConnection = (uri: string): Connection | null => {
   const url = URL.canParse(uri) ? new URL(uri) : null
@@ -39,6 +30,18 @@ export const readConnection = (uri: string): Connection | null => {
     database: decodeURIComponent(url.pathname.slice(1)) || database,
     parameters: [...url.searchParams]
   }
+}
+
+/** The connection of an endpoint as far as it is known before a password exists. */
+export const maskedConnection = ({
+  connection_template,
+  host,
+  port
+}: Pick<EndpointShown, "connection_template" | "host" | "port">): Connection => {
+  const known = connection_template?.replace("{role}", "role").replace("{password}", encodeURIComponent(dots))
+  const read = known === undefined ? null : readConnection(known)
+  // An API of an older version has no template.
+  return read ?? { user: "role", password: dots, host, port, database, parameters: [] }
 }
 
 /** A password that is shown as dots stays readable; everything else is encoded. */
