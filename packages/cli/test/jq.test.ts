@@ -14,6 +14,8 @@ describe("--jq", () => {
       const { run } = yield* signedIn
       const lines = yield* run(["region", "list", "--jq", ".regions[0] | .region_id, {region_id}, 1"])
       assert.deepStrictEqual(lines, { code: 0, stdout: 'eu\n{"region_id":"eu"}\n1\n', stderr: "" })
+      const blank = yield* run(["region", "list", "--jq", '"", "  a ", "é\\t", "x\\ny", "", 12345678901234567890'])
+      assert.strictEqual(blank.stdout, "\n  a \n\u00e9\t\nx\ny\n\n12345678901234567890\n")
       const nothing = yield* run(["region", "list", "--jq", "empty"])
       assert.deepStrictEqual(nothing, { code: 0, stdout: "", stderr: "" })
     }).pipe(Effect.scoped)
@@ -28,6 +30,9 @@ describe("--jq", () => {
       assert.deepStrictEqual(yaml, { code: 0, stdout: "1\n", stderr: "" })
       const raw = yield* run(["api", "GET", "/v1/regions", "--jq", ".regions[].region_id"])
       assert.deepStrictEqual(raw, { code: 0, stdout: "eu\n", stderr: "" })
+      const page = yield* run(["api", "GET", "/v1/events", "--jq", "."])
+      assert.deepStrictEqual([page.code, page.stdout], [1, ""])
+      assert.match(page.stderr, /it is not JSON/)
       const version = yield* run(["version", "--jq", ".version | type"])
       assert.deepStrictEqual(version, { code: 0, stdout: "string\n", stderr: "" })
     }).pipe(Effect.scoped)
@@ -59,27 +64,33 @@ describe("--jq", () => {
     }).pipe(Effect.scoped)
   )
 
-  it("Ctrl-C ends an endless expression, although the program listens to it", { timeout: 60_000 }, async () => {
-    const program = `
+  it.each(["SIGINT", "SIGTERM", "SIGHUP"] as const)(
+    "%s ends an endless expression, although the program listens to it",
+    {
+      timeout: 60_000
+    },
+    async (signal) => {
+      const program = `
       import { Effect } from "effect"
       import { compile } from "./src/output/JqFilter.ts"
-      process.on("SIGINT", () => {})
+      process.on("${signal}", () => {})
       const filter = await Effect.runPromise(compile("last(repeat(.))"))
       console.log("ready")
       setImmediate(() => Effect.runSync(filter("1")))
     `
-    const args = ["--conditions=source", "--input-type=module", "-e", program]
-    const child = spawn(process.execPath, args, {
-      cwd: `${import.meta.dirname}/..`,
-      stdio: ["ignore", "pipe", "inherit"]
-    })
-    try {
-      await once(createInterface({ input: child.stdout }), "line")
-      // A signal before the expression runs reaches the listener; one of the next ends the program.
-      await until("the program to end", async () => child.signalCode !== null || !child.kill("SIGINT"))
-      assert.strictEqual(child.signalCode, "SIGINT")
-    } finally {
-      child.kill("SIGKILL")
+      const args = ["--conditions=source", "--input-type=module", "-e", program]
+      const child = spawn(process.execPath, args, {
+        cwd: `${import.meta.dirname}/..`,
+        stdio: ["ignore", "pipe", "inherit"]
+      })
+      try {
+        await once(createInterface({ input: child.stdout }), "line")
+        // A signal before the expression runs reaches the listener; one of the next ends the program.
+        await until("the program to end", async () => child.signalCode !== null || !child.kill(signal))
+        assert.strictEqual(child.signalCode, signal)
+      } finally {
+        child.kill("SIGKILL")
+      }
     }
-  })
+  )
 })

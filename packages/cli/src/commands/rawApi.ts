@@ -10,8 +10,9 @@ import { Argument, Command, Flag } from "effect/cli"
 import { HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { Connection } from "../connection/Connection.ts"
 import { everyPageOf } from "../connection/everyPageOf.ts"
-import { UsageMistake } from "../failures/LocalFailure.ts"
+import { NotFiltered, UsageMistake } from "../failures/LocalFailure.ts"
 import { nested, splitField, typedValue } from "../input/fields.ts"
+import { JqFilter } from "../output/JqFilter.ts"
 import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 
@@ -102,6 +103,7 @@ export const rawApi = Command.make(
           )
         const response = yield* once(request)
         if (!/json/.test(response.headers["content-type"] ?? "")) {
+          if ((yield* JqFilter) !== undefined) return yield* NotFiltered.because("it is not JSON")
           const lines = response.stream.pipe(Stream.decodeText(), Stream.splitLines)
           return yield* Stream.runForEach(lines, (line) => output.text(line))
         }

@@ -63,7 +63,7 @@ export const explain = (failure: CommandFailure): Explanation => {
     case "Stopped":
       return local("stopped", failure.message, failure.hint)
     case "NotFiltered":
-      return local("not_filtered", failure.message, "the call is made; -o json prints the whole answer of a call")
+      return local("not_filtered", failure.message, "the call is made; without --jq, -o json prints the whole answer")
     case "StreamRefused":
       return refusal({ ...failure, message: failure.message }, { ...failure })
     default:

@@ -7,41 +7,57 @@ import { CliError, Flag, GlobalFlag } from "effect/cli"
 import type { Jq } from "jq-wasm/inline"
 import { NotFiltered } from "../failures/LocalFailure.ts"
 
-/** JSON to the lines that the expression makes of it: strings without quotes, other values in one line each. */
-export type Filter = (json: string) => Effect.Effect<string, NotFiltered>
+/** JSON to what the expression makes of it: strings without quotes, other values as JSON in one line each. */
+export type Filter = (json: string) => Effect.Effect<ReadonlyArray<string>, NotFiltered>
 
 /** Its exit code for an expression that it cannot compile. */
 const notCompiled = 3
 
 const load = Effect.promise(async () => (await import("jq-wasm/inline")).loadJq())
 
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const
+
 /**
- * Runs jq without the listeners of Ctrl-C.
+ * Runs jq without the listeners of signals.
  *
- * Pitfall: to leave them. jq does not return to the event loop, so an endless expression could not be interrupted.
+ * Pitfall: to leave them. jq does not return to the event loop, so no signal could end an endless expression.
  */
 const interruptible = <A>(run: () => A): A => {
-  const listeners = process.listeners("SIGINT")
-  process.removeAllListeners("SIGINT")
+  const heard = signals.map((signal) => [signal, process.listeners(signal)] as const)
+  for (const signal of signals) process.removeAllListeners(signal)
   try {
     return run()
   } finally {
-    for (const listener of listeners) process.on("SIGINT", listener)
+    for (const [signal, listeners] of heard) for (const listener of listeners) process.on(signal, listener)
   }
 }
 
-const withoutPrefix = (stderr: string) => stderr.trim().replace(/^jq: error(?: \(at [^)]*\))?: /, "")
+/** Characters. jq quotes values in what it says, which may be the whole answer. */
+const longestReason = 300
+
+const reasonOf = (stderr: string) => {
+  const text = stderr.replace(/^jq: error(?: \([^)]*\))*:? */, "")
+  return text.length > longestReason ? `${text.slice(0, longestReason)}…` : text
+}
+
+/**
+ * A line of jq's output as it is printed.
+ *
+ * Pitfall: jq's own `-r`. The library removes white space at both ends of an output, where strings of it may be.
+ */
+const printed = (line: string): string => (line.startsWith('"') ? String(JSON.parse(line)) : line)
 
 const filterBy =
   (jq: Jq, expression: string): Filter =>
   (json) =>
     Effect.suspend(() => {
-      const { exitCode, stderr, stdout } = interruptible(() => jq.raw(json, expression, ["-r", "-c"]))
-      return exitCode === 0 ? Effect.succeed(stdout) : Effect.fail(NotFiltered.because(withoutPrefix(stderr)))
+      const { exitCode, stderr, stdout } = interruptible(() => jq.raw(json, expression, ["-c"]))
+      if (exitCode !== 0) return Effect.fail(NotFiltered.because(reasonOf(stderr)))
+      return Effect.succeed(stdout === "" ? [] : stdout.split("\n").map(printed))
     })
 
 /** The first line of what jq says about an expression, in one sentence. */
-const complaint = (stderr: string) => withoutPrefix(stderr).split("\n")[0]?.replace(/:$/, "") ?? ""
+const complaint = (stderr: string) => reasonOf(stderr).split("\n")[0]?.replace(/:$/, "") ?? ""
 
 /** Compiles the expression, without input, so that a wrong one fails before a call. */
 export const compile = (expression: string): Effect.Effect<Filter, CliError.CliError> =>

@@ -76,10 +76,10 @@ export class Output extends Context.Service<
         return { fields, filter, format: asJson ? "json" : format } as const
       })
 
-      /** An expression that makes nothing prints nothing, not an empty line. */
+      /** An expression that makes nothing prints nothing, and one that makes empty text an empty line. */
       const filtered = Effect.fnUntraced(function* (filter: Filter, value: unknown) {
-        const text = yield* filter(JSON.stringify(value))
-        if (text !== "") yield* Console.log(text)
+        const lines = yield* filter(JSON.stringify(value))
+        if (lines.length > 0) yield* Console.log(lines.join("\n"))
       })
 
       /** The members that were asked for. What no item has is `null`, with a warning. */
