@@ -136,6 +136,12 @@ describe("the options of a control plane", () => {
     assert.strictEqual((await cp.client(await cp.sessions.start(person)).auth.whoami()).user.id, person.id)
   })
 
+  it("two identity providers with the same id are refused", async () => {
+    const provider = (issuer: string) => ({ id: "work", name: "Work", issuer, client_ids: ["app"] })
+    const identity = [provider("https://one.example"), provider("https://two.example")]
+    assert.match(await refusal({ identity }), /^identity: two providers have the id "work"\./)
+  })
+
   it("regions are refused unless each is an id, and there once", async () => {
     for (const regions of [[], ["Not A Region"], ["eu-1", "eu-1"]])
       assert.match(await refusal({ regions }), /^regions: /)

@@ -159,6 +159,15 @@ describe("a server that refuses", () => {
         assert.match(await failureOf(`postgresql://ada:s3cret@127.0.0.1:${port}/shop`), says)
       }))
 
+  it.each(["s3@cret/x", "s3@cret#x", "ab@s3#cret"])(
+    "a password %s that is not encoded is in no message",
+    async (password) => {
+      const said = await failureOf(`postgresql://ada:${password}@127.0.0.1:1/shop`)
+      assert.match(said, /^invalid_options: storage: the URL has an @ or # that is not percent-encoded\. /)
+      assert.notMatch(said, /s3|cret/)
+    }
+  )
+
   it("a server that cannot be reached is named with what to check", async () => {
     assert.match(
       await failureOf("postgresql://ada:s3cret@nowhere.invalid/shop"),

@@ -15,7 +15,10 @@ export const problemOfOptions = (options: ControlPlaneOptions): string | undefin
     const problem = problemOf(name, Reflect.get(options, name), form)
     if (problem !== undefined) return problem
   }
-  const { regions = ["local"] } = options
+  const { identity, regions = ["local"] } = options
+  const ids = Array.isArray(identity) ? identity.flatMap((it) => (record.has(it) ? [it.id] : [])) : []
+  const twice = ids.find((id, at) => ids.indexOf(id) < at)
+  if (twice !== undefined) return `identity: two providers have the id ${JSON.stringify(twice)}. Give each its own.`
   const wrong = regions.find((id) => !isRegionId(id))
   if (wrong !== undefined)
     return `regions: ${JSON.stringify(wrong)} is no id of a region. Use up to 63 lower-case letters, digits and hyphens.`

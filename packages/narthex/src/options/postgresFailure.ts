@@ -72,6 +72,9 @@ export const postgresFailure =
       return invalidOptions(`storage: the URL is unusable${said}. ${formOfUrl}`, cause)
     const correct = toCorrect[code]
     if (correct !== undefined) return invalidOptions(`storage: ${correct(parts, said)}`, cause)
+    // Of such a URL, what is read as the host may be a part of the password.
+    if (/@[^?]*@|#/.test(url))
+      return invalidOptions(`storage: the URL has an @ or # that is not percent-encoded. ${formOfUrl}`)
     const wait = toWaitFor[code]
     if (wait !== undefined) return unavailable(`storage: ${wait(parts)}`, cause)
     if (/timed out/i.test(text))
