@@ -138,7 +138,8 @@ try {
     console.log(
       `${name.padEnd(12)} ${median(rows).toFixed(2).padStart(7)} ms  ${Math.min(...rows).toFixed(2)} at the least`
     )
-    if (name !== "bare") ratio(`${name}-of-bare`, ...rows.map((cost, round) => cost / (least[round] ?? Number.NaN)))
+    if (name !== "bare")
+      ratio(`consolePages/${name}-of-bare`, ...rows.map((cost, round) => cost / (least[round] ?? Number.NaN)))
   }
 } finally {
   bare?.kill()
