@@ -118,7 +118,7 @@ describe("the disk of branches", { tags: [tag] }, () => {
         yield* driver.createBranch(main, Option.none())
         const branches = join(dataDir, "computes", "branches")
         const [whole, broken] = [join(branches, main), join(branches, "br-broken")]
-        // A link to itself: what is below it cannot be opened, whoever asks.
+        // A link to itself: what is below it cannot be opened, even by root.
         yield* Effect.promise(() => symlink(broken, broken))
         const clusters = [broken, whole].map((directory) => clusterAt(directory, "compute"))
         const measure = makeDiskUsage()
