@@ -8,7 +8,6 @@ import { Menu } from "../src/components/Menu.tsx"
 import { Notice } from "../src/components/Notice.tsx"
 import { Pager } from "../src/components/Pager.tsx"
 import { relative } from "../src/components/relative.ts"
-import { sizeText } from "../src/components/Size.tsx"
 import { Table } from "../src/components/Table.tsx"
 import { Ago, Now, Until } from "../src/components/Times.tsx"
 import { Page } from "../src/shell/Page.tsx"
@@ -51,20 +50,6 @@ describe("relative times", () => {
     assert.include(page, 'datetime="2026-11-23T11:00:00.000Z" title="2026-11-23 11:00 UTC">1 hour ago')
     assert.include(render(<Ago at={at} />), ">2026-11-23 11:00 UTC<")
     assert.include(render(<Until at={null} none="never" />), "never")
-  })
-})
-
-describe("sizes", () => {
-  it("a size is in the largest unit that fits, with one decimal, and bytes have none", () => {
-    assert.deepStrictEqual([0, 999, 1000, 33_200_000, 999_960, 2 ** 40, 2 ** 53].map(sizeText), [
-      "0 B",
-      "999 B",
-      "1.0 kB",
-      "33.2 MB",
-      "1.0 MB",
-      "1.1 TB",
-      "9.0 PB"
-    ])
   })
 })
 

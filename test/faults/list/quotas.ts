@@ -155,8 +155,8 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "quotas",
-    file: "packages/console/src/components/Size.tsx",
-    tests: ["packages/console/test/components.test.tsx"],
+    file: "packages/api/src/schemas/sizeText.ts",
+    tests: ["packages/api/test/sizeText.test.ts"],
     faults: [
       {
         id: "size-unit-before-rounding",

@@ -2,9 +2,8 @@
  * Tables as text (docs/design/cli.md C10, C32). On a terminal instants are relative, sizes have a unit, state words
  * have a colour, and cells are cut until a line fits: ids first, then the widest columns. Elsewhere every value is whole.
  */
-
+import { sizeText } from "@narthex/api"
 import { relativeTime } from "./relativeTime.ts"
-import { sizeText } from "./sizeText.ts"
 import { Bytes, type Cell, Instant, printable, type Table } from "./table.ts"
 import { cut, cutMiddle, padded, textWidth } from "./textWidth.ts"
 import { isState, painted } from "./tones.ts"

@@ -1,16 +1,5 @@
 /** How large something is, in a unit for people. */
-
-const units = ["B", "kB", "MB", "GB", "TB", "PB"] as const
-
-/**
- * In the largest unit of the SI (1 kB = 1000 B) of which it is one or more, with one decimal.
- *
- * Pitfall: choosing the unit before rounding. 999,960 bytes would be 1000.0 kB.
- */
-export const sizeText = (bytes: number): string => {
-  const power = units.findIndex((_, n) => n === units.length - 1 || Number((bytes / 1000 ** n).toFixed(1)) < 1000)
-  return `${power === 0 ? bytes : (bytes / 1000 ** power).toFixed(1)} ${units[power]}`
-}
+import { sizeText } from "@narthex/api"
 
 /** `none` is shown for what has not been measured. */
 export const Size = ({ bytes, none }: { readonly bytes: number | null; readonly none: string }) =>

@@ -1,9 +1,9 @@
-/** A number of bytes in words, for people at a terminal. Programs get the number itself. */
+/** A number of bytes in words, the same on the command line and in the console. Programs get the number itself. */
 
 const units = ["B", "kB", "MB", "GB", "TB", "PB"] as const
 
 /**
- * In the largest unit of the SI (1 kB = 1000 B) of which it is one or more, with one decimal.
+ * In the largest unit of the SI (1 kB = 1000 B) of which it is one or more, with one decimal: `33.2 MB`.
  *
  * Pitfall: choosing the unit before rounding. 999,960 bytes would be 1000.0 kB.
  */
