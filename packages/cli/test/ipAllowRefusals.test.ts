@@ -22,6 +22,7 @@ describe("ip-allow refusals", () => {
   it.live("ip-allow refusals prints each refused client, and how to allow the last one", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
+      plane.allowlist.list("192.0.2.0/24")
       plane.allowlist.refusals.push(refused(7, { role: "role_8f3k2m9x1c4v7b0n" }), refused(12))
       const { code, stderr, stdout } = yield* run(command)
       assert.strictEqual(code, 0)
@@ -32,6 +33,29 @@ describe("ip-allow refusals", () => {
       )
       assert.match(stdout, /\n203\.0\.113\.12 +\S+ +12 .* -\n$/)
       assert.strictEqual(stderr, `To allow the last one: narthex ip-allow add 203.0.113.7 --project ${shop}\n`)
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ip-allow refusals says that the last address may connect now, and does not offer to allow it", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.refusals.push(refused(7), refused(12))
+      plane.allowlist.list("203.0.113.0/28")
+      assert.strictEqual((yield* run(command)).stderr, "The last one, 203.0.113.7, may connect now.\n")
+      plane.allowlist.rules.length = 0
+      assert.strictEqual((yield* run(command)).stderr, "The last one, 203.0.113.7, may connect now.\n")
+    }).pipe(Effect.scoped)
+  )
+
+  it.live("ip-allow refusals offers nothing when the check of the last address fails, and succeeds", () =>
+    Effect.gen(function* () {
+      const { plane, run } = yield* signedIn
+      plane.allowlist.refusals.push(refused(7))
+      plane.allowlist.list("192.0.2.0/24")
+      plane.instead = ({ path }) => (path.endsWith("/check") ? problem("scope_insufficient") : undefined)
+      const { code, stderr, stdout } = yield* run(command)
+      assert.deepStrictEqual([code, stderr], [0, ""])
+      assert.include(stdout, "203.0.113.7")
     }).pipe(Effect.scoped)
   )
 

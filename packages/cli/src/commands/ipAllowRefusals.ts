@@ -1,4 +1,10 @@
-/** `narthex ip-allow refusals`: the last clients that the allowlist of a project refused, as its proxies report them. */
+/**
+ * `narthex ip-allow refusals`: the last clients that the allowlist of a project refused, as its proxies report them.
+ *
+ * Pitfall: offering to allow an address that may connect by now. Where the list is empty, its rule would be the first
+ * one, and refuse all other addresses.
+ */
+import type { NarthexClient, ProjectId } from "@narthex/api"
 import { Effect } from "effect"
 import { Command } from "effect/cli"
 import { everyPage, withBody } from "../connection/answers.ts"
@@ -9,6 +15,17 @@ import { Output } from "../output/Output.ts"
 import { reporting } from "../output/reporting.ts"
 import { instant, rows } from "../output/table.ts"
 import { noteMore } from "../tables/noteMore.ts"
+
+/** What to do about a client that no rule covered. A failure of the check costs the advice, not the list. */
+const adviceOn = Effect.fnUntraced(
+  function* ({ api }: NarthexClient["Service"], project_id: ProjectId, address: string) {
+    const { allowed } = yield* api.ipAllow.check({ params: { project_id }, query: { address } })
+    return allowed
+      ? `The last one, ${address}, may connect now.`
+      : `To allow the last one: narthex ip-allow add ${address} --project ${project_id}`
+  },
+  (advice) => Effect.catch(advice, (failure) => Effect.as(Effect.logDebug(failure._tag), undefined))
+)
 
 export const refusals = Command.make(
   "refusals",
@@ -25,9 +42,11 @@ export const refusals = Command.make(
             (query) => api.client.api.ipAllow.refusals({ params: { project_id }, query, ...withBody }),
             { limit, ...given("cursor", cursor) }
           )
-          return { ...found, project_id }
+          const [last] = found.value
+          if (last?.reason !== "address_not_listed") return { ...found, advice: undefined }
+          return { ...found, advice: yield* adviceOn(api.client, project_id, last.address) }
         })
-        const { body, project_id, value } = yield* output.waiting("Listing refused clients", asked)
+        const { advice, body, value } = yield* output.waiting("Listing refused clients", asked)
         yield* output.answer({
           body,
           table: rows(
@@ -43,9 +62,7 @@ export const refusals = Command.make(
           ),
           empty: "No client was refused in the last 7 days."
         })
-        const [last] = value
-        if (last?.reason === "address_not_listed")
-          yield* output.note(`To allow the last one: narthex ip-allow add ${last.address} --project ${project_id}`)
+        if (advice !== undefined) yield* output.note(advice)
         yield* noteMore(body)
       })
     )
