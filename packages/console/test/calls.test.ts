@@ -41,7 +41,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
         // The branches to switch to, and all, among which its parent and its copies are.
         [`${here}${branch}`]: [...inside, `${own}/branches`, `${own}/branches`, `${own}${branch}`, `${own}/endpoints`],
         [`${here}/endpoints`]: [...inside, `${own}/branches`, `${own}/endpoints`],
-        [`${here}/operations`]: [...inside, `${own}/branches`, `${own}/operations`, people(org)],
+        [`${here}/operations`]: [...inside, `${own}/branches`, `${own}/endpoints`, `${own}/operations`, people(org)],
         [`${here}/ip-allow`]: [...inside, `${own}/ip-allow`, `${own}/ip-allow/refusals`, "/v1/client-address"],
         [`${here}/settings`]: inside
       }

@@ -73,10 +73,54 @@ export const clientRefusals: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
+    area: "command-line",
+    file: "packages/cli/src/commands/ipAllowRefusals.ts",
+    tests: ["packages/cli/test/ipAllowRefusals.test.ts"],
+    faults: [
+      {
+        id: "refusals-offered-though-allowed",
+        find: "    return allowed\n",
+        put: '    return address === ""\n',
+        why: "An address that may connect is not offered to be allowed."
+      }
+    ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/requests/recentRefusals.ts",
+    tests: ["packages/console/test/project/overview.test.ts"],
+    faults: [
+      {
+        id: "refusals-of-all-days-as-of-an-hour",
+        find: "DateTime.toEpochMillis(last_at) >= since",
+        put: "since > 0",
+        why: "The overview counts the refusals of the last hour."
+      },
+      {
+        id: "refusals-counted-by-endpoint",
+        find: "new Set(recent.map(({ address }) => address)).size",
+        put: "recent.length",
+        why: "An address that was refused at two endpoints is one client."
+      },
+      {
+        id: "refusals-overview-fails-with-them",
+        find: "(read) => Effect.orElseSucceed(read, () => undefined)",
+        put: "(read) => read",
+        why: "The overview is shown by an API that does not list refused clients."
+      }
+    ]
+  },
+  {
     area: "console",
     file: "packages/console/src/routes/allowlistRoutes.tsx",
     tests: ["packages/console/test/project/allowlist.test.ts"],
     faults: [
+      {
+        id: "refusals-at-deleted-endpoints-linked",
+        find: "listed.length < mostRead ? new",
+        put: "listed.length === 0 ? new",
+        why: "A refusal at a deleted endpoint has no link."
+      },
       {
         id: "refusals-console-prefilled",
         find: "return Result.isSuccess(parseCidrOrAddress(address)) ? {",

@@ -6,17 +6,17 @@ import type { ProjectVisit } from "./inProject.ts"
 import { peopleOf } from "./loadNames.ts"
 
 /** So many branches and endpoints are read for names and pickers: the newest. */
-const named = 1000
+export const mostRead = 1000
 
 export const readBranches = ({ params }: ProjectVisit) =>
   Effect.map(
-    calling((api) => api.branches.list({ params, query: { limit: named } })),
+    calling((api) => api.branches.list({ params, query: { limit: mostRead } })),
     ({ branches }) => branches
   )
 
 export const readEndpoints = ({ params }: ProjectVisit) =>
   Effect.map(
-    calling((api) => api.endpoints.list({ params, query: { limit: named } })),
+    calling((api) => api.endpoints.list({ params, query: { limit: mostRead } })),
     ({ endpoints }) => endpoints
   )
 

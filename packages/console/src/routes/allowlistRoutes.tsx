@@ -15,7 +15,7 @@ import {
   refusedOrGone,
   shown
 } from "../requests/inProject.ts"
-import { readOwnAddress } from "../requests/projectReads.ts"
+import { mostRead, readEndpoints, readOwnAddress } from "../requests/projectReads.ts"
 import { AllowlistPage } from "../views/project/Allowlist.tsx"
 import type { AllowlistDraft, AllowlistPageProps, Checked } from "../views/project/AllowlistRules.tsx"
 import type { RuleShown } from "../views/records.ts"
@@ -68,6 +68,13 @@ const refusedClients = (visit: ProjectVisit) => {
   )
 }
 
+/** Refused clients outlive their endpoint. An API of an older version does not list them: `null`. */
+const refusedAndEndpoints = Effect.fnUntraced(function* (visit: ProjectVisit) {
+  const refusals = yield* Effect.catchIf(refusedClients(visit), refusedWith("not_found"), () => Effect.succeed(null))
+  const listed = refusals === null || refusals.items.length === 0 ? [] : yield* readEndpoints(visit)
+  return { refusals, endpoints: listed.length < mostRead ? new Set<string>(listed.map(({ id }) => id)) : null }
+})
+
 /** The address of a refused client that is to be allowed. Any other text is ignored. */
 const toAllow = (visit: ProjectVisit): AllowlistDraft | undefined => {
   const address = visit.query.get("allow") ?? ""
@@ -76,14 +83,13 @@ const toAllow = (visit: ProjectVisit): AllowlistDraft | undefined => {
 
 const allowlistPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: State = shown) {
   const address = visit.query.get("address")?.trim() ?? ""
-  const [allowlist, own, checked, refusals, now] = yield* Effect.all(
+  const [allowlist, own, checked, { endpoints, refusals }, now] = yield* Effect.all(
     [
       calling((api) => api.ipAllow.list({ params: visit.params })),
       // Without it the page does not warn.
       Effect.orElseSucceed(readOwnAddress, () => null),
       address === "" ? Effect.succeed(null) : check(visit, address),
-      // An API of an older version does not list them.
-      Effect.catchIf(refusedClients(visit), refusedWith("not_found"), () => Effect.succeed(null)),
+      refusedAndEndpoints(visit),
       Clock.currentTimeMillis
     ],
     { concurrency: "unbounded" }
@@ -96,6 +102,7 @@ const allowlistPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: S
       {...propsOf(visit, state)}
       allowlist={allowlist}
       refusals={refusals}
+      endpoints={endpoints}
       prefilled={prefilled !== undefined}
       own={own}
       checked={checked}

@@ -1,10 +1,10 @@
 /** The operations of a project, and the form that cancels one. */
-import { OperationAction, OperationStatus, parseBranchId, parseOperationId } from "@narthex/api"
+import { OperationAction, OperationStatus, parseBranchId, parseEndpointId, parseOperationId } from "@narthex/api"
 import { Effect, Option, Schema } from "effect"
 import { calling, idOrNotFound } from "../api/ApiRefusal.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { done, inProject, type ProjectVisit, propsOf, type Refused, refusedNow, shown } from "../requests/inProject.ts"
-import { readBranches, readPeople } from "../requests/projectReads.ts"
+import { readBranches, readEndpoints, readPeople } from "../requests/projectReads.ts"
 import type { OperationFilterShown } from "../views/project/OperationFilterForm.tsx"
 import { OperationsPage } from "../views/project/Operations.tsx"
 import { queryOf } from "../views/queryOf.ts"
@@ -20,27 +20,35 @@ const actionOf = Schema.decodeUnknownOption(OperationAction)
 const filterIn = (query: URLSearchParams) => {
   const [status, action] = [statusOf(query.get("status")), actionOf(query.get("action"))]
   const branch_id = parseBranchId(query.get("branch") ?? "")
+  const endpoint_id = parseEndpointId(query.get("endpoint") ?? "")
   return {
     ...(Option.isSome(status) ? { status: status.value } : {}),
     ...(Option.isSome(action) ? { action: action.value } : {}),
-    ...(Option.isSome(branch_id) ? { branch_id: branch_id.value } : {})
+    ...(Option.isSome(branch_id) ? { branch_id: branch_id.value } : {}),
+    ...(Option.isSome(endpoint_id) ? { endpoint_id: endpoint_id.value } : {})
   }
 }
 
 /** The same for the form and the links of the page. */
-const shownOf = ({ action, branch_id, status }: ReturnType<typeof filterIn>) =>
-  ({ status: status ?? "", action: action ?? "", branch: branch_id ?? "" }) satisfies OperationFilterShown
+const shownOf = ({ action, branch_id, endpoint_id, status }: ReturnType<typeof filterIn>) =>
+  ({
+    status: status ?? "",
+    action: action ?? "",
+    branch: branch_id ?? "",
+    endpoint: endpoint_id ?? ""
+  }) satisfies OperationFilterShown
 
 const operationsPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: Refused = shown) {
   const cursor = visit.query.get("cursor")
   const filter = filterIn(visit.query)
   const { params } = visit
-  const [{ operations, pagination }, branches] = yield* Effect.all(
+  const [{ operations, pagination }, branches, endpoints] = yield* Effect.all(
     [
       calling((api) =>
         api.operations.list({ params, query: { ...filter, limit, ...(cursor === null ? {} : { cursor }) } })
       ),
-      readBranches(visit)
+      readBranches(visit),
+      readEndpoints(visit)
     ],
     { concurrency: "unbounded" }
   )
@@ -50,6 +58,7 @@ const operationsPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: 
       people={yield* readPeople(visit, operations)}
       operations={operations}
       branches={branches}
+      endpoints={endpoints}
       filter={shownOf(filter)}
       next_cursor={pagination.next_cursor}
       cursor={cursor}

@@ -7,6 +7,7 @@ import { payload, wholeNumber } from "../api/payload.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { inProject, type ProjectVisit, propsOf, type Refused, refusedNow, shown } from "../requests/inProject.ts"
 import { branchWanted, readBranches, readEndpoints, readOwnAddress, readPeople } from "../requests/projectReads.ts"
+import { readRecentRefusals } from "../requests/recentRefusals.ts"
 import { tabNamed } from "../views/project/connection.ts"
 import { OverviewPage } from "../views/project/Overview.tsx"
 import { PasswordPage } from "../views/project/Password.tsx"
@@ -16,18 +17,24 @@ import { Form } from "../web/Form.ts"
 /** So many operations are on the overview. */
 const newest = 6
 
+/** The allowlist, and how many clients it refused lately. An empty list refuses no client, and is not asked. */
+const readAllowlist = Effect.fnUntraced(function* (visit: ProjectVisit) {
+  const allowlist = yield* calling((api) => api.ipAllow.list({ params: visit.params }))
+  return [allowlist, allowlist.restricted ? yield* readRecentRefusals(visit) : undefined] as const
+})
+
 const overviewPage = Effect.fnUntraced(function* (
   visit: ProjectVisit,
   state: Refused = shown,
   asked: URLSearchParams = visit.query
 ) {
   const { params, project } = visit
-  const [branches, endpoints, { operations }, allowlist, own] = yield* Effect.all(
+  const [branches, endpoints, { operations }, [allowlist, refused], own] = yield* Effect.all(
     [
       readBranches(visit),
       readEndpoints(visit),
       calling((api) => api.operations.list({ params, query: { limit: newest } })),
-      calling((api) => api.ipAllow.list({ params })),
+      readAllowlist(visit),
       // Without it the page says less.
       Effect.orElseSucceed(readOwnAddress, () => null)
     ],
@@ -42,6 +49,7 @@ const overviewPage = Effect.fnUntraced(function* (
       operations={operations}
       people={yield* readPeople(visit, operations)}
       allowlist={allowlist}
+      refused={refused}
       picked={{
         tab: tabNamed(asked.get("tab")).id,
         branch_id: branchWanted(asked.get("branch"), project, branches),

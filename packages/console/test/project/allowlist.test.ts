@@ -144,6 +144,21 @@ layer(layerTestConsole(), { excludeTestServices: true })("the allowlist", (it) =
     })
   )
 
+  it.effect("a client that was refused at a deleted endpoint is listed without a link", () =>
+    Effect.gen(function* () {
+      const { here, open, project } = yield* withProject("refused-there@example.com")
+      const gone = `ep-${"0".repeat(26)}`
+      project.refusals.push(
+        { address: "198.51.100.7", count: 1 },
+        { address: "198.51.100.8", count: 1, endpoint_id: gone }
+      )
+      const { text } = yield* open("/ip-allow")
+      assert.include(text, `href="${here}/endpoints/${project.endpoint_id}"`)
+      assert.notInclude(text, `href="${here}/endpoints/${gone}"`)
+      assert.match(text, /<code title="ep-0+">ep-…000000<\/code> <span class="faint">deleted</)
+    })
+  )
+
   it.effect("allowing a refused client begins with its address in the form, and any other text is ignored", () =>
     Effect.gen(function* () {
       const { open, post, project } = yield* withProject("prefilled@example.com")

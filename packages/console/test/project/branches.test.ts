@@ -80,6 +80,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("branches", (it) => {
         assert.match(text, size)
         assert.match(text, /data-label="Size"><span class="faint">unknown</)
       }
+      assert.match((yield* open("/branches")).text, /class="p-line end" data-label="Size"/)
       const main = yield* open(`/branches/${project.branch_id}`)
       assert.match(main.text, size)
       assert.match(main.text, />33\.2 MB<\/data>, measured <local-time/)

@@ -125,7 +125,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
       const asked = () =>
         new URL(last("GET", `/v1/projects/${project.id}/operations`)?.url ?? "", "http://api").searchParams
       assert.isFalse(asked().has("status"))
-      const all = yield* open("/operations?status=&action=&branch=")
+      const all = yield* open("/operations?status=&action=&branch=&endpoint=")
       assert.deepStrictEqual([...asked().keys()], ["limit"])
       assert.match(said(all.text), /is deleting branch main/)
       assert.notInclude(all.text, "Show all")
@@ -139,6 +139,27 @@ layer(layerTestConsole(), { excludeTestServices: true })("operations", (it) => {
         assert.match(text, new RegExp(`<option value="${value}" selected>`))
       assert.include(text, `page="${here}/operations?${query.replaceAll("&", "&amp;")}"`)
       assert.include(text, `<a href="${here}/operations">Show all</a>`)
+    })
+  )
+
+  it.effect("are filtered by an endpoint, which is named by its branch and type", () =>
+    Effect.gen(function* () {
+      const { here, open, post, project } = yield* withProject("filters-endpoint@example.com")
+      yield* post("/endpoints", { branch: project.branch_id, type: "read_only", timeout: "300" })
+      const [reader] = project.endpoints
+      assert(reader !== undefined)
+      project.operations.unshift({ ...running, endpoint_id: reader.id }, promised)
+      const { text } = yield* open(`/operations?endpoint=${reader.id}`)
+      assert.match(text, new RegExp(`<option value="${reader.id}" selected>main, read only</option>`))
+      assert.match(text, new RegExp(`<option value="${project.endpoint_id}">main, read and write</option>`))
+      assert.match(said(text), /is creating/)
+      assert.notMatch(said(text), /is deleting/)
+      const action = `/operations/${running.id}/cancel?endpoint=${reader.id}`
+      assert.include(text, `action="${here}${action}"`)
+      const gone = `ep-${"0".repeat(26)}`
+      const deleted = yield* open(`/operations?endpoint=${gone}`)
+      assert.match(deleted.text, new RegExp(`<option value="${gone}" selected>ep-…000000`))
+      assert.match((yield* open("/operations?endpoint=..%2F..")).text, /is deleting/)
     })
   )
 

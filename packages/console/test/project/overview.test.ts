@@ -113,6 +113,41 @@ layer(layerTestConsole(), { excludeTestServices: true })("the overview of a proj
     })
   )
 
+  it.effect("says how many clients were refused in the last hour, with a link to them", () =>
+    Effect.gen(function* () {
+      const { here, open, post, project } = yield* withProject("refused-lately@example.com")
+      const { last } = yield* ApiDouble
+      const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000).toISOString()
+      project.refusals.push({ address: "198.51.100.7", count: 12, last_at: minutesAgo(5) })
+      assert.notInclude((yield* open()).text, "in the last hour")
+      assert.isUndefined(last("GET", `/v1/projects/${project.id}/ip-allow/refusals`), "any address may connect")
+      yield* post("/ip-allow", { cidr: "127.0.0.0/8", label: "", hours: "" })
+      const link = `<a href="${here}/ip-allow#refusals">`
+      assert.include((yield* open()).text, `${link}1 client was refused in the last hour</a>`)
+      const elsewhere = { address: "198.51.100.7", count: 1, endpoint_id: `ep-${"0".repeat(26)}` }
+      const six = { address: "2001:db8::7", count: 1, last_at: minutesAgo(50) }
+      project.refusals.push({ ...elsewhere, last_at: minutesAgo(6) }, six)
+      for (let n = 0; n < 97; n++)
+        project.refusals.push({ address: `203.0.113.${n}`, count: 1, last_at: minutesAgo(90) })
+      assert.include((yield* open()).text, `${link}2 clients were refused in the last hour</a>`)
+      project.refusals.splice(3)
+      for (let n = 0; n < 97; n++)
+        project.refusals.push({ address: `203.0.113.${n}`, count: 1, last_at: minutesAgo(1) })
+      assert.include((yield* open()).text, `${link}99 or more clients were refused in the last hour</a>`)
+      project.refusals.length = 0
+      assert.notInclude((yield* open()).text, "in the last hour")
+    })
+  )
+
+  it.effect("is shown without refused clients when the API does not list them", () =>
+    Effect.gen(function* () {
+      const { open, post, project } = yield* withProject("refused-unknown@example.com")
+      yield* post("/ip-allow", { cidr: "127.0.0.0/8", label: "", hours: "" })
+      project.lists_refusals = false
+      assert.match((yield* open()).text, /1 network, yours among them/)
+    })
+  )
+
   it.effect("a member is called by the name of the list of members, on the overview and among the operations", () =>
     Effect.gen(function* () {
       const { state } = yield* ApiDouble

@@ -36,6 +36,8 @@ export interface StoredProject {
   readonly rules: Array<StoredRule>
   /** Refused clients, as the API lists them. */
   readonly refusals: Array<StoredRefusal>
+  /** `false`: the API is of a version that does not list them. */
+  lists_refusals: boolean
   readonly credentials: Array<StoredCredential>
   readonly operations: Array<StoredOperation>
   /** Without the first, main. */
@@ -49,6 +51,10 @@ export interface StoredRefusal {
   readonly count: number
   readonly role?: string
   readonly reason?: string
+  /** Left out: that of the project's first endpoint. */
+  readonly endpoint_id?: string
+  /** Left out: days ago. */
+  readonly last_at?: string
 }
 
 export interface StoredOperation {
@@ -58,6 +64,7 @@ export interface StoredOperation {
   readonly status?: string
   readonly error?: string
   readonly branch_id?: string
+  readonly endpoint_id?: string
 }
 
 export interface StoredBranch {
@@ -170,6 +177,7 @@ export class DoubleState {
       endpoint_state: "idle",
       rules: [],
       refusals: [],
+      lists_refusals: true,
       credentials: [],
       operations: [{ id: randomUUID(), action: "create_timeline" }],
       branches: [],

@@ -100,7 +100,9 @@ export const listedOperations = (project: StoredProject, query: URLSearchParams)
   project.operations
     .map((it) => operationView(project, it))
     .filter((it) =>
-      (["status", "action", "branch_id"] as const).every((name) => (query.get(name) ?? it[name]) === it[name])
+      (["status", "action", "branch_id", "endpoint_id"] as const).every(
+        (name) => (query.get(name) ?? it[name]) === it[name]
+      )
     )
 
 const ofBranch = (project: StoredProject, { given, method, rest }: ProjectCall): Answered | Refused | undefined => {
@@ -176,6 +178,7 @@ export const projectCalls = (project: StoredProject, call: ProjectCall): Answere
       return ok({ endpoints: [...further.toReversed(), endpointView(project)], pagination })
     }
     case "GET /ip-allow/refusals": {
+      if (!project.lists_refusals) return { refused: "not_found" }
       const [from, limit] = [Number(query.get("cursor") ?? 0), Number(query.get("limit") ?? 200)]
       if (Number.isNaN(from)) return { refused: "malformed_request", detail: "The cursor is not one of this API." }
       const next_cursor = from + limit < project.refusals.length ? String(from + limit) : null

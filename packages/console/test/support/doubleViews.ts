@@ -148,16 +148,17 @@ export const operationView = (
   {
     action,
     branch_id,
+    endpoint_id = null,
     error = null,
     id,
     status = "finished"
-  }: Omit<StoredOperation, "error"> & { error?: string | null }
+  }: Omit<StoredOperation, "endpoint_id" | "error"> & { endpoint_id?: string | null; error?: string | null }
 ) =>
   checked(OperationRecord)({
     id,
     project_id: project.id,
     branch_id: branch_id ?? project.branch_id,
-    endpoint_id: null,
+    endpoint_id,
     action,
     status,
     error,
@@ -207,11 +208,11 @@ export const refusalView = ({ branch_id, endpoint_id }: StoredProject, refusal: 
   checked(ClientRefusalRecord)({
     role: null,
     reason: "address_not_listed",
-    ...refusal,
     endpoint_id,
     branch_id,
     first_at: at,
-    last_at: at
+    last_at: at,
+    ...refusal
   })
 
 export const keyView = ({ capability, id, name, person, scope }: StoredKey) =>

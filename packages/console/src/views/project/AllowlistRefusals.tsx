@@ -20,7 +20,7 @@ export const Refusals = (props: Part) => {
         columns={[
           { head: "Address" },
           { head: "Endpoint" },
-          { head: "Times" },
+          { head: "Times", align: "end" },
           { head: "Last refused" },
           { head: "Actions", quiet: true, align: "end", phone: "aside" }
         ]}
@@ -47,11 +47,18 @@ export const Refusals = (props: Part) => {
 
 type One = Part & { readonly refusal: RefusalShown }
 
-const Where = ({ refusal: { endpoint_id, role }, ...props }: One) => (
+/** The endpoint, with a link while it exists, and the credential that the client named. */
+const Where = ({ endpoints, refusal: { endpoint_id, role }, ...props }: One) => (
   <>
-    <a href={`${pathOf(props)}/endpoints/${endpoint_id}`} title={endpoint_id}>
-      <code>{shortId(endpoint_id)}</code>
-    </a>
+    {endpoints === null || endpoints.has(endpoint_id) ? (
+      <a href={`${pathOf(props)}/endpoints/${endpoint_id}`} title={endpoint_id}>
+        <code>{shortId(endpoint_id)}</code>
+      </a>
+    ) : (
+      <>
+        <code title={endpoint_id}>{shortId(endpoint_id)}</code> <span class="faint">deleted</span>
+      </>
+    )}
     {role === null ? null : (
       <span class="under">
         as <code>{role}</code>

@@ -41,6 +41,8 @@ export interface AllowlistPageProps extends ProjectPageProps {
   readonly checked: Checked | null
   /** A page of the refused clients; `null`: they are not known. */
   readonly refusals: { readonly items: ReadonlyArray<RefusalShown>; readonly next_cursor: string | null } | null
+  /** The endpoints that exist; `null`: not all of them are known. */
+  readonly endpoints: ReadonlySet<string> | null
   /** The rule waits for an answer: it would refuse the person who adds it. */
   readonly locksOut?: boolean
 }

@@ -42,7 +42,7 @@ export const BranchTable = (props: BranchTableProps) => {
         { head: "State", phone: "aside" },
         { head: "Created" },
         { head: "Expires" },
-        { head: "Size" },
+        { head: "Size", align: "end" },
         ...(actions ? [{ head: "Actions", quiet: true, align: "end", phone: "aside" } as const] : [])
       ]}
       rows={branchTree(branches)

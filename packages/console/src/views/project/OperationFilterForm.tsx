@@ -4,7 +4,8 @@
  */
 import { Field } from "../../components/Field.tsx"
 import { actionChoices, shortId, statusChoices } from "../eventWords.ts"
-import type { BranchShown } from "../records.ts"
+import type { BranchShown, EndpointShown } from "../records.ts"
+import { typeWords } from "./EndpointTable.tsx"
 
 /** `""`: not filtered by this. */
 export interface OperationFilterShown {
@@ -12,6 +13,8 @@ export interface OperationFilterShown {
   readonly action: string
   /** The id of a branch. */
   readonly branch: string
+  /** The id of an endpoint. */
+  readonly endpoint: string
 }
 
 export interface OperationFilterFormProps {
@@ -19,6 +22,7 @@ export interface OperationFilterFormProps {
   readonly here: string
   readonly filter: OperationFilterShown
   readonly branches: ReadonlyArray<BranchShown>
+  readonly endpoints: ReadonlyArray<EndpointShown>
 }
 
 const choicesOf = (all: string, words: Readonly<Record<string, string>>) => [
@@ -28,11 +32,25 @@ const choicesOf = (all: string, words: Readonly<Record<string, string>>) => [
 
 export const isFiltered = (filter: OperationFilterShown): boolean => Object.values(filter).some((it) => it !== "")
 
-export const OperationFilterForm = ({ branches, filter, here }: OperationFilterFormProps) => {
+/** The names by id, and the one that is chosen: it may be deleted, or older than those that are read. */
+const withChosen = (names: Readonly<Record<string, string>>, chosen: string): Readonly<Record<string, string>> =>
+  chosen === "" || Object.hasOwn(names, chosen) ? names : { ...names, [chosen]: shortId(chosen) }
+
+/** Branch and type of each endpoint, and the id where several have the same. */
+const endpointNames = (endpoints: ReadonlyArray<EndpointShown>, branches: Readonly<Record<string, string>>) => {
+  const nameOf = ({ branch_id, type }: EndpointShown) =>
+    `${branches[branch_id] ?? shortId(branch_id)}, ${typeWords(type)}`
+  const count = Map.groupBy(endpoints, nameOf)
+  return Object.fromEntries(
+    endpoints.map((endpoint) => {
+      const name = nameOf(endpoint)
+      return [endpoint.id, count.get(name)?.length === 1 ? name : `${name}, ${shortId(endpoint.id)}`]
+    })
+  )
+}
+
+export const OperationFilterForm = ({ branches, endpoints, filter, here }: OperationFilterFormProps) => {
   const names = Object.fromEntries(branches.map(({ id, name }) => [id, name]))
-  // A branch that is deleted, or older than those that are read, stays the choice.
-  const other =
-    filter.branch === "" || Object.hasOwn(names, filter.branch) ? {} : { [filter.branch]: shortId(filter.branch) }
   return (
     <form method="get" action={here} class="inline-form" aria-label="Filter operations">
       <Field name="status" label="State" choices={choicesOf("Any state", statusChoices)} value={filter.status} />
@@ -40,8 +58,14 @@ export const OperationFilterForm = ({ branches, filter, here }: OperationFilterF
       <Field
         name="branch"
         label="Branch"
-        choices={choicesOf("All branches", { ...names, ...other })}
+        choices={choicesOf("All branches", withChosen(names, filter.branch))}
         value={filter.branch}
+      />
+      <Field
+        name="endpoint"
+        label="Endpoint"
+        choices={choicesOf("All endpoints", withChosen(endpointNames(endpoints, names), filter.endpoint))}
+        value={filter.endpoint}
       />
       <button type="submit">Show</button>
       {isFiltered(filter) ? <a href={here}>Show all</a> : null}

@@ -8,7 +8,7 @@ import { Ago } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
 import { sentenceOf } from "../eventWords.ts"
 import { queryOf } from "../queryOf.ts"
-import { type BranchShown, type OperationShown, words } from "../records.ts"
+import { type BranchShown, type EndpointShown, type OperationShown, words } from "../records.ts"
 import { isFiltered, OperationFilterForm, type OperationFilterShown } from "./OperationFilterForm.tsx"
 import { inSection, mayChange, type ProjectPageProps, pathOf } from "./ProjectFrame.ts"
 import { duration, namesIn, Said } from "./Said.tsx"
@@ -18,6 +18,7 @@ export interface OperationsPageProps extends ProjectPageProps {
   /** The names of the people who began them, by their ids. */
   readonly people: ReadonlyMap<string, string>
   readonly branches: ReadonlyArray<BranchShown>
+  readonly endpoints: ReadonlyArray<EndpointShown>
   readonly filter: OperationFilterShown
   readonly next_cursor: string | null
   /** The cursor of the page itself; `null`: the newest. */
@@ -53,7 +54,7 @@ export const OperationsPage = (props: OperationsPageProps) => {
         </span>
       }
     >
-      <OperationFilterForm here={here} filter={filter} branches={branches} />
+      <OperationFilterForm here={here} filter={filter} branches={branches} endpoints={props.endpoints} />
       <div class="stack" id="operations">
         <Table
           label="Operations"

@@ -31,6 +31,8 @@ export interface OverviewPageProps extends ProjectPageProps {
   /** The names of the people who began them, by their ids. */
   readonly people: ReadonlyMap<string, string>
   readonly allowlist: AllowlistShown
+  /** Clients that the allowlist refused in the last hour: `more` when they may be more than `count`. */
+  readonly refused: { readonly count: number; readonly more: boolean } | undefined
   readonly picked: Picked
   /** The visitor's address, and whether the project accepts it; `null`: the address is not known. */
   readonly address: { readonly text: string; readonly allowed: boolean } | null
@@ -97,7 +99,7 @@ export const OverviewPage = (props: OverviewPageProps) => {
         </Card>
         <div class="stack">
           <Card id="who" title="Who may connect" more={<a href={`${here}/ip-allow`}>{change ? "Edit" : "Show"}</a>}>
-            <WhoMayConnect allowlist={allowlist} address={props.address} />
+            <WhoMayConnect allowlist={allowlist} address={props.address} here={here} refused={props.refused} />
           </Card>
           <Card
             id="activity-card"
@@ -138,7 +140,12 @@ const Switch = ({ endpoint, here }: { readonly endpoint: EndpointShown; readonly
 
 const networks = (count: number) => (count === 1 ? "1 network" : `${count} networks`)
 
-const WhoMayConnect = ({ address, allowlist }: Pick<OverviewPageProps, "address" | "allowlist">) => {
+const clients = (count: number, more: boolean) =>
+  count === 1 ? "1 client was" : `${count}${more ? " or more" : ""} clients were`
+
+type WhoProps = Pick<OverviewPageProps, "address" | "allowlist" | "refused"> & { readonly here: string }
+
+const WhoMayConnect = ({ address, allowlist, here, refused }: WhoProps) => {
   const { opens_at, restricted, rules } = allowlist
   if (!restricted)
     return (
@@ -161,6 +168,11 @@ const WhoMayConnect = ({ address, allowlist }: Pick<OverviewPageProps, "address"
           Every rule expires: from <Time at={opens_at.value} /> on, any address may connect.
         </p>
       ) : null}
+      {refused === undefined || refused.count === 0 ? null : (
+        <p class="note">
+          <a href={`${here}/ip-allow#refusals`}>{clients(refused.count, refused.more)} refused in the last hour</a>
+        </p>
+      )}
     </>
   )
 }
