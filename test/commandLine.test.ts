@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { createClient } from "@narthex/api"
 import { cli } from "./support/commands.ts"
-import { Platform } from "./support/Platform.ts"
+import { SharedPlatform } from "./support/SharedPlatform.ts"
 import { signInAt } from "./support/signInAt.ts"
 import { emptyDirectory, ownAccount } from "./support/surroundings.ts"
 
@@ -15,13 +15,17 @@ const hangGuard = 600_000
 
 describe("the command line alone", { tags: ["psql"], timeout: hangGuard }, () => {
   const directory = emptyDirectory(ownAccount)
-  let platform: Platform
+  let platform: SharedPlatform
   let narthex: (...args: ReadonlyArray<string>) => ReturnType<typeof cli>
 
   beforeAll(async () => {
-    platform = await Platform.start(directory.path, ownAccount, {})
+    platform = await SharedPlatform.get()
     const { api, console: web, providers } = platform.ready
-    const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, "ada@example.com")
+    const id_token = await signInAt(
+      providers[0]?.issuer ?? "",
+      `${web}/sign-in/callback`,
+      "ada@command-line.example.com"
+    )
     const session = await createClient({ baseUrl: api }).auth.exchange({ id_token })
     const { secret } = await createClient({ baseUrl: api, credential: session.access_token }).apiKeys.create({
       name: "cli"
@@ -29,10 +33,7 @@ describe("the command line alone", { tags: ["psql"], timeout: hangGuard }, () =>
     narthex = (...args) => cli(join(directory.path, "home"), api, secret ?? "", args)
   })
 
-  afterAll(async () => {
-    await platform.clear()
-    directory.remove()
-  })
+  afterAll(() => directory.remove())
 
   const printed = async (...args: ReadonlyArray<string>) => {
     const { status, stderr, stdout } = await narthex(...args)

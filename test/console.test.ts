@@ -1,12 +1,13 @@
 /** The console of a running platform, used in a real browser. */
 import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, Page } from "playwright-core"
+import { afterAll, assert, describe, it } from "@effect/vitest"
+import type { Page } from "playwright-core"
 import { useClusterTemplates } from "../packages/local-postgres/testing/clusterTemplates.ts"
-import { newContext, sharedBrowser } from "./harness/browser.ts"
+import { newContext } from "./harness/browser.ts"
 import { assertAccessible } from "./support/accessibility.ts"
 import { beginCli, cli, operator } from "./support/commands.ts"
 import { complaintsOf } from "./support/complaints.ts"
+import { consoleTests } from "./support/consoleTests.ts"
 import { Platform } from "./support/Platform.ts"
 import { signInAt } from "./support/signInAt.ts"
 import { emptyDirectory, ownAccount } from "./support/surroundings.ts"
@@ -31,32 +32,20 @@ const organizationMenu = (page: Page, name: string) =>
   page.getByRole("button", { name: new RegExp(`^Organization: .*${name}`) })
 
 describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
-  const directory = emptyDirectory(ownAccount)
-  let platform: Platform
-  let browser: Browser
-
-  beforeAll(async () => {
-    await useClusterTemplates(join(directory.path, "data"), "default")
-    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "local" })
-    browser = await sharedBrowser()
-  }, 180_000)
-
-  afterAll(async () => {
-    await browser?.close()
-    try {
-      if (platform !== undefined) assert.strictEqual(await platform.stop(), 0)
-    } finally {
-      await platform?.clear()
-      directory.remove()
-    }
-  })
+  const shared = consoleTests()
+  /** The homes of people who use the command line, too. */
+  const homes = emptyDirectory(ownAccount)
+  afterAll(() => homes.remove())
 
   /** Opens a page without cookies. Fails for every error in the browser's console that is not `expected`. */
   const browsing = async (
     work: (page: Page) => Promise<void>,
-    { at = platform, expected = () => false }: { at?: Platform; expected?: (complaint: string) => boolean } = {}
+    {
+      at = shared.platform,
+      expected = () => false
+    }: { at?: Pick<Platform, "explain">; expected?: (complaint: string) => boolean } = {}
   ): Promise<void> => {
-    const context = await newContext(browser)
+    const context = await newContext(shared.browser)
     try {
       const page = await context.newPage()
       const complaints = complaintsOf(page)
@@ -73,7 +62,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
 
   it("a person signs in, creates a project in the console, and sees its operations live", () =>
     browsing(async (page) => {
-      await signIn(page, platform.ready.console, "Development Two", "grace@example.com")
+      await signIn(page, shared.platform.ready.console, "Development Two", "grace@console.example.com")
       await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
       await assertAccessible(page)
 
@@ -100,7 +89,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       await page.getByText(/^postgresql:/).waitFor()
       await assertAccessible(page)
       await page.getByRole("link", { name: "Credentials of main" }).click()
-      await page.getByRole("table").getByText("grace@example.com").waitFor()
+      await page.getByRole("table").getByText("grace@console.example.com").waitFor()
       await assertAccessible(page)
       await page.getByRole("button", { name: /^Revoke role_/ }).click()
       await page.getByRole("button", { name: "Revoke the credential" }).click()
@@ -110,7 +99,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
 
   it("the console shows the secret of an API key once, and a revoked key is refused", () =>
     browsing(async (page) => {
-      await signIn(page, platform.ready.console, "Development One", "ada@example.com")
+      await signIn(page, shared.platform.ready.console, "Development One", "ada@console.example.com")
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "API keys" }).click()
       await page.getByRole("link", { name: "Create API key" }).click()
       await page.getByRole("heading", { name: "New API key", level: 1 }).waitFor()
@@ -123,7 +112,8 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
         .textContent()
       const [secret = ""] = /nsk_\w+/.exec(shown ?? "") ?? []
       await assertAccessible(page)
-      const whoami = () => cli(join(directory.path, "home-key"), platform.ready.api, secret, ["whoami", "-o", "json"])
+      const whoami = () =>
+        cli(join(homes.path, "home-key"), shared.platform.ready.api, secret, ["whoami", "-o", "json"])
       assert.strictEqual(JSON.parse((await whoami()).stdout).api_key.name, "from the console")
 
       await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "API keys" }).click()
@@ -140,13 +130,13 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
     const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) }
     const signal = AbortSignal.timeout(pageLimit)
     return (
-      await fetch(platform.ready.api + path, { method: "POST", headers, signal, body: JSON.stringify(body) })
+      await fetch(shared.platform.ready.api + path, { method: "POST", headers, signal, body: JSON.stringify(body) })
     ).json()
   }
 
   /** A session of the API. */
   const sessionOf = async (email: string) => {
-    const { console: web, providers } = platform.ready
+    const { console: web, providers } = shared.platform.ready
     const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, email)
     // The session answer.
     return (await post("/v1/auth/exchange", { id_token })) as {
@@ -157,13 +147,13 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
 
   it("an invited person sees by whom and leaves; a second invitation waits until it is accepted", () =>
     browsing(async (page) => {
-      const { access_token, organization } = await sessionOf("charles@example.com")
+      const { access_token, organization } = await sessionOf("charles@console.example.com")
       const invite = () =>
-        post(`/v1/orgs/${organization.id}/invitations`, { email: "lovelace@example.com" }, access_token)
+        post(`/v1/orgs/${organization.id}/invitations`, { email: "lovelace@console.example.com" }, access_token)
       await invite()
-      await signIn(page, platform.ready.console, "Development One", "lovelace@example.com")
+      await signIn(page, shared.platform.ready.console, "Development One", "lovelace@console.example.com")
       const notice = page.getByRole("region", { name: "Invitation" })
-      await notice.getByText(/charles@example\.com.* invited you to/).waitFor()
+      await notice.getByText(/charles@console\.example\.com.* invited you to/).waitFor()
       await assertAccessible(page)
       await notice.getByRole("button", { name: /^Leave/ }).click()
       await assertAccessible(page)
@@ -184,11 +174,11 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
   it("the menu of the console switches the organization", () =>
     browsing(
       async (page) => {
-        const { console: web } = platform.ready
-        const { access_token } = await sessionOf("ada@example.com")
+        const { console: web } = shared.platform.ready
+        const { access_token } = await sessionOf("ada@console.example.com")
         await post("/v1/orgs", { name: "The Team" }, access_token)
 
-        await signIn(page, web, "Development One", "ada@example.com")
+        await signIn(page, web, "Development One", "ada@console.example.com")
         await organizationMenu(page, "ada").click()
         await page.getByRole("button", { name: /The Team/ }).click()
         await organizationMenu(page, "The Team").waitFor()
@@ -201,10 +191,10 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
 
   it("a command line gets a key only after a person authorizes it in the console", () =>
     browsing(async (page) => {
-      const { api, console: web } = platform.ready
-      await signIn(page, web, "Development One", "ada@example.com")
+      const { api, console: web } = shared.platform.ready
+      await signIn(page, web, "Development One", "ada@console.example.com")
       await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
-      const home = join(directory.path, "home-login")
+      const home = join(homes.path, "home-login")
       const narthex = (...args: ReadonlyArray<string>) => cli(home, api, undefined, args)
 
       const login = async (button: "Authorize" | "Cancel") => {
@@ -221,7 +211,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
       assert.strictEqual(authorized.status, 0, authorized.stderr)
       await page.getByText(/close this (window|tab|page)/i).waitFor()
       const who = await narthex("whoami", "-o", "json")
-      assert.strictEqual(JSON.parse(who.stdout).user.email, "ada@example.com")
+      assert.strictEqual(JSON.parse(who.stdout).user.email, "ada@console.example.com")
 
       // Signing out of the console leaves the command line's key alone.
       await page.goto(`${web}/projects`)

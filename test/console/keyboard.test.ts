@@ -3,16 +3,13 @@
  * clicked or filled in. Every stop of Tab is checked for a visible focus and for the reading order.
  */
 import { execFile } from "node:child_process"
-import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, BrowserContext } from "playwright-core"
-import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
-import { newContext, sharedBrowser } from "../harness/browser.ts"
+import type { BrowserContext } from "playwright-core"
+import { newContext } from "../harness/browser.ts"
 import { until } from "../harness/eventually.ts"
 import { complaintsOf } from "../support/complaints.ts"
+import { consoleTests } from "../support/consoleTests.ts"
 import { Keyboard, start } from "../support/Keyboard.ts"
-import { Platform } from "../support/Platform.ts"
-import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
 
 /** Milliseconds to wait for a page, an element or psql. */
 const limit = 45_000
@@ -27,42 +24,28 @@ const psql = (uri: string, statement: string) =>
   })
 
 describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 240_000 }, () => {
-  const directory = emptyDirectory(ownAccount)
-  let platform: Platform
-  let browser: Browser
+  const shared = consoleTests()
   let context: BrowserContext
   let person: Keyboard
   let complaints: ReadonlyArray<string> = []
   let failed = false
 
   beforeAll(async () => {
-    await useClusterTemplates(join(directory.path, "data"), "default")
-    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "local" })
-    browser = await sharedBrowser()
-    context = await newContext(browser, { viewport: { width: 1440, height: 900 } })
+    context = await newContext(shared.browser, { viewport: { width: 1440, height: 900 } })
     const page = await context.newPage()
     page.setDefaultTimeout(limit)
     complaints = complaintsOf(page)
     person = new Keyboard(page)
-    await page.goto(platform.ready.console)
-  }, 240_000)
-
-  afterAll(async () => {
-    await context?.close()
-    await browser?.close()
-    try {
-      if (platform !== undefined) assert.strictEqual(await platform.stop(), 0)
-    } finally {
-      await platform?.clear()
-      directory.remove()
-    }
+    await page.goto(shared.platform.ready.console)
   })
+
+  afterAll(() => context?.close())
 
   const step = (name: string, work: () => Promise<void>) =>
     it(name, async () => {
       assert.isFalse(failed, "An earlier step failed, and this one goes on from where it ended.")
       failed = true
-      await platform.explain(work)
+      await shared.platform.explain(work)
       assert.deepStrictEqual(complaints, [])
       failed = false
     })
@@ -88,7 +71,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await person.to("Continue with Development One")
     await person.press("Enter")
     await person.lands("Email address")
-    await person.type("ada@example.com")
+    await person.type("ada@keyboard.example.com")
     await person.press("Enter")
     await person.heading("Projects")
     assert.deepStrictEqual(await regionsOfStops(), ["skip", "side", "top", "main"])
@@ -251,7 +234,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
     await person.lands("Cancel")
     await person.press("Enter")
     await person.lands("Reset preview")
-    await person.page.goto(`${platform.ready.console}/dev/components`)
+    await person.page.goto(`${shared.platform.ready.console}/dev/components`)
     await person.to("Actions of main")
     await person.press("ArrowUp")
     await person.lands("Delete")
@@ -263,7 +246,7 @@ describe("the console without a mouse", { tags: ["chromium", "psql"], timeout: 2
 
   step("on a phone the drawer is entered with Tab, and closes with Escape and when Tab leaves it", async () => {
     await person.page.setViewportSize({ width: 390, height: 844 })
-    await person.page.goto(`${platform.ready.console}/projects`)
+    await person.page.goto(`${shared.platform.ready.console}/projects`)
     assert.strictEqual((await person.tab())?.name, "Skip to content")
     assert.strictEqual((await person.tab())?.name, "Navigation")
     await person.press("Enter")

@@ -2,24 +2,19 @@
  * Every page of the console in a real browser: presentable in each width and theme, no violation of the content
  * security policy, and small. With `npm run console:screenshots` the pages are kept as pictures.
  */
-import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, BrowserContext, Page } from "playwright-core"
-import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
-import { newContext, sharedBrowser } from "../harness/browser.ts"
-import { Platform } from "../support/Platform.ts"
+import type { BrowserContext, Page } from "playwright-core"
+import { newContext } from "../harness/browser.ts"
+import { consoleTests } from "../support/consoleTests.ts"
 import { assertPresentable } from "../support/pageChecks.ts"
 import { signInAt } from "../support/signInAt.ts"
-import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
 
 /** Milliseconds to wait for a page or an element. */
 const pageLimit = 45_000
 
 describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, () => {
-  const directory = emptyDirectory(ownAccount)
-  let platform: Platform
-  let browser: Browser
+  const shared = consoleTests()
   let context: BrowserContext
   let page: Page
   let home: string
@@ -37,35 +32,23 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   }
 
   beforeAll(async () => {
-    await useClusterTemplates(join(directory.path, "data"), "default")
-    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "memory" })
-    browser = await sharedBrowser()
-    context = await newContext(browser)
+    context = await newContext(shared.browser)
     page = await opened(context)
-    await page.goto(`${platform.ready.console}/sign-in`)
+    await page.goto(`${shared.platform.ready.console}/sign-in`)
     await page.getByRole("link", { name: "Development One" }).click()
-    await page.getByLabel("Email address").fill("ada@example.com")
+    await page.getByLabel("Email address").fill("ada@pages.example.com")
     await page.getByRole("button", { name: "Sign in" }).click()
     await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()
     home = new URL(page.url()).pathname.replace("/projects", "")
-  }, 180_000)
-
-  afterAll(async () => {
-    await context?.close()
-    await browser?.close()
-    try {
-      if (platform !== undefined) assert.strictEqual(await platform.stop(), 0)
-    } finally {
-      await platform?.clear()
-      directory.remove()
-    }
   })
+
+  afterAll(() => context?.close())
 
   /** Opens and checks the pages, by name of their pictures. */
   const check = async (pages: Readonly<Record<string, string>>, at = page) => {
     complaints.length = 0
     for (const [name, path] of Object.entries(pages)) {
-      const answer = await at.goto(platform.ready.console + path)
+      const answer = await at.goto(shared.platform.ready.console + path)
       assert.isBelow(answer?.status() ?? 500, 400, `${name} ${path}`)
       await assertPresentable(at, name)
     }
@@ -73,8 +56,8 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   }
 
   const create = async (path: string, body: unknown) => {
-    const { api, console: web, providers } = platform.ready
-    const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, "ada@example.com")
+    const { api, console: web, providers } = shared.platform.ready
+    const id_token = await signInAt(providers[0]?.issuer ?? "", `${web}/sign-in/callback`, "ada@pages.example.com")
     const post = async (path: string, body: unknown, token?: string) => {
       const headers = { "content-type": "application/json", ...(token && { authorization: `Bearer ${token}` }) }
       const answer = await fetch(api + path, {
@@ -91,7 +74,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   }
 
   it("pages without an organization are presentable", async () => {
-    const stranger = await newContext(browser)
+    const stranger = await newContext(shared.browser)
     try {
       await check({ landing: "/", "sign-in": "/sign-in" }, await opened(stranger))
     } finally {
@@ -100,7 +83,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("the first page with everything that it loads is at most 60 kB compressed, the script 12 kB", async () => {
-    const fresh = await newContext(browser)
+    const fresh = await newContext(shared.browser)
     try {
       const loading: Array<Promise<readonly [path: string, bytes: number]>> = []
       const first = await opened(fresh)
@@ -110,7 +93,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
           answer.body().then((body) => [path, path.endsWith(".woff2") ? body.length : gzipSync(body).length])
         )
       })
-      await first.goto(platform.ready.console, { waitUntil: "networkidle" })
+      await first.goto(shared.platform.ready.console, { waitUntil: "networkidle" })
       assert.strictEqual(
         await first.evaluate("document.fonts.ready.then(() => document.fonts.check('14px Inter'))"),
         true
@@ -164,7 +147,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
 
   it("an error is in view and focused after a refused form, and the draft is kept", async () => {
     complaints.length = 0
-    await page.goto(`${platform.ready.console}${home}/projects/new`)
+    await page.goto(`${shared.platform.ready.console}${home}/projects/new`)
     const name = page.getByLabel("Name")
     await name.evaluate((field) => field.removeAttribute("maxlength"))
     await name.fill("x".repeat(200))
@@ -185,7 +168,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("the notice of an action is gone after a reload, and the address does not keep it", async () => {
-    await page.goto(`${platform.ready.console}${home}/projects?done=project-created`)
+    await page.goto(`${shared.platform.ready.console}${home}/projects?done=project-created`)
     await page.getByText("The project is being created.").waitFor()
     await page.waitForURL((url) => !url.search.includes("done"))
     await page.reload()
@@ -194,7 +177,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("menus close on Escape and on a click outside, and the focus returns to the button", async () => {
-    await page.goto(`${platform.ready.console}${home}/projects`)
+    await page.goto(`${shared.platform.ready.console}${home}/projects`)
     const button = page.getByRole("button", { name: /^Organization: / })
     const entry = page.getByRole("link", { name: "New organization" })
     await button.click()
@@ -209,7 +192,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("the palette goes to a project with the keyboard alone", async () => {
-    await page.goto(`${platform.ready.console}${home}/api-keys`)
+    await page.goto(`${shared.platform.ready.console}${home}/api-keys`)
     await page.keyboard.press("Control+k")
     await page.getByRole("combobox").waitFor()
     await page
@@ -225,7 +208,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("what a person types before the palette has opened stays", async () => {
-    await page.goto(`${platform.ready.console}${home}/api-keys`)
+    await page.goto(`${shared.platform.ready.console}${home}/api-keys`)
     // As text: the event of opening comes after the first letters of a person who types at once.
     const typed = await page.evaluate(`(async () => {
       const palette = document.getElementById("palette")
@@ -239,14 +222,14 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("on a phone the sidebar is a drawer, also without script", async () => {
-    const phone = await newContext(browser, {
+    const phone = await newContext(shared.browser, {
       viewport: { width: 390, height: 844 },
       javaScriptEnabled: false,
       storageState: await context.storageState()
     })
     try {
       const small = await opened(phone)
-      await small.goto(`${platform.ready.console}${home}/projects`)
+      await small.goto(`${shared.platform.ready.console}${home}/projects`)
       const places = small.getByRole("navigation", { name: "Main" })
       assert.strictEqual(await places.count(), 0)
       await small.getByRole("button", { name: "Navigation" }).click()
@@ -259,7 +242,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("the chosen theme is that of the page from its first paint on", async () => {
-    await page.goto(`${platform.ready.console}${home}/projects`)
+    await page.goto(`${shared.platform.ready.console}${home}/projects`)
     await page.getByRole("button", { name: /^Account: / }).click()
     await page.getByRole("button", { name: "Dark theme" }).click()
     await page.getByRole("heading", { name: "Projects", level: 1 }).waitFor()

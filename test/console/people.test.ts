@@ -1,13 +1,10 @@
 /** People and organizations in the console of a running platform, by role and label, with script and without. */
-import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, BrowserContextOptions, Page } from "playwright-core"
-import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
-import { newContext, sharedBrowser } from "../harness/browser.ts"
+import { assert, describe, it } from "@effect/vitest"
+import type { BrowserContextOptions, Page } from "playwright-core"
+import { newContext } from "../harness/browser.ts"
 import { assertAccessible } from "../support/accessibility.ts"
 import { complaintsOf } from "../support/complaints.ts"
-import { Platform } from "../support/Platform.ts"
-import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
+import { consoleTests } from "../support/consoleTests.ts"
 
 /** Milliseconds to wait for a page or an element. */
 const pageLimit = 45_000
@@ -33,25 +30,7 @@ const assertGood = async (page: Page): Promise<void> => {
 }
 
 describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () => {
-  const directory = emptyDirectory(ownAccount)
-  let platform: Platform
-  let browser: Browser
-
-  beforeAll(async () => {
-    await useClusterTemplates(join(directory.path, "data"), "default")
-    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "memory" })
-    browser = await sharedBrowser()
-  }, 180_000)
-
-  afterAll(async () => {
-    await browser?.close()
-    try {
-      if (platform !== undefined) assert.strictEqual(await platform.stop(), 0)
-    } finally {
-      await platform?.clear()
-      directory.remove()
-    }
-  })
+  const shared = consoleTests()
 
   /** A person's browser. Fails for every error in its console but refused forms, which browsers report too. */
   const asPerson = async <A>(
@@ -59,13 +38,13 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
     work: (page: Page) => Promise<A>,
     options: BrowserContextOptions = {}
   ): Promise<A> => {
-    const context = await newContext(browser, { viewport: { width: 1440, height: 900 }, ...options })
+    const context = await newContext(shared.browser, { viewport: { width: 1440, height: 900 }, ...options })
     try {
       const page = await context.newPage()
       const complaints = complaintsOf(page)
       page.setDefaultTimeout(pageLimit)
-      const result = await platform.explain(async () => {
-        await page.goto(`${platform.ready.console}/sign-in`)
+      const result = await shared.platform.explain(async () => {
+        await page.goto(`${shared.platform.ready.console}/sign-in`)
         await page.getByRole("link", { name: "Development One" }).click()
         await page.getByLabel("Email address").fill(email)
         await page.getByRole("button", { name: "Sign in" }).click()
@@ -88,7 +67,7 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
   }
 
   const newTeam = async (page: Page, name: string) => {
-    await page.goto(`${platform.ready.console}/orgs/new`)
+    await page.goto(`${shared.platform.ready.console}/orgs/new`)
     await page.getByLabel("Name", { exact: true }).fill(name)
     await page.getByRole("button", { name: "Create organization" }).click()
     await page.getByRole("heading", { name: "Members", level: 1 }).waitFor()
@@ -101,15 +80,15 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
   }
 
   it("a team is made, joined, changed and deleted", () =>
-    asPerson("ada@example.com", async (ada) => {
+    asPerson("ada@people.example.com", async (ada) => {
       await newTeam(ada, "Engines")
       await ada.getByText("The organization was created").waitFor()
       // Grace has an account already, so the invitation waits for her answer.
-      await asPerson("grace@example.com", () => Promise.resolve())
-      await invite(ada, "grace@example.com")
+      await asPerson("grace@people.example.com", () => Promise.resolve())
+      await invite(ada, "grace@people.example.com")
       await assertGood(ada)
 
-      await asPerson("grace@example.com", async (grace) => {
+      await asPerson("grace@people.example.com", async (grace) => {
         await grace.getByRole("link", { name: /^Invitations/ }).click()
         await assertGood(grace)
         await grace.getByRole("button", { name: "Accept the invitation to Engines" }).click()
@@ -136,7 +115,7 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
       await ada.getByRole("button", { name: "Leave Engines" }).click()
       await ada.getByText("The last owner cannot be removed.").waitFor()
 
-      await ada.goto(`${platform.ready.console}/projects`)
+      await ada.goto(`${shared.platform.ready.console}/projects`)
       await open(ada, "Members")
       await ada.getByRole("link", { name: /grace/i }).first().click()
       await ada.getByRole("button", { name: /^Remove/ }).click()
@@ -154,7 +133,7 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
     }))
 
   it("a key is created, rotated and revoked, and each secret is shown once", () =>
-    asPerson("charles@example.com", async (page) => {
+    asPerson("charles@people.example.com", async (page) => {
       await open(page, "API keys")
       await assertGood(page)
       await page.getByRole("link", { name: "Create API key" }).click()
@@ -172,7 +151,8 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
       await page.getByRole("button", { name: "Rotate the secret" }).click()
       assert.notStrictEqual(await secretOf(), first)
       const status = async (secret: string) =>
-        (await fetch(`${platform.ready.api}/v1/auth/whoami`, { headers: { authorization: `Bearer ${secret}` } })).status
+        (await fetch(`${shared.platform.ready.api}/v1/auth/whoami`, { headers: { authorization: `Bearer ${secret}` } }))
+          .status
       assert.deepStrictEqual([await status(first), await status(await secretOf())], [401, 200])
       await page.getByRole("link", { name: "I have stored it" }).click()
       await page.getByRole("link", { name: "ci deploy" }).click()
@@ -182,27 +162,27 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
     }))
 
   it("a session in another browser is ended, which signs it out", () =>
-    asPerson("joan@example.com", (other) =>
-      asPerson("joan@example.com", async (page) => {
-        await page.goto(`${platform.ready.console}/account`)
+    asPerson("joan@people.example.com", (other) =>
+      asPerson("joan@people.example.com", async (page) => {
+        await page.goto(`${shared.platform.ready.console}/account`)
         await page.getByRole("row", { name: /this session/ }).waitFor()
         await assertGood(page)
         await page.getByRole("button", { name: /^End the session/ }).click()
         await page.getByText("The session was ended.").waitFor()
-        await other.goto(`${platform.ready.console}/account`)
+        await other.goto(`${shared.platform.ready.console}/account`)
         await other.waitForURL(/\/sign-in/)
       })
     ))
 
   it("activity, regions and projects name what there is, and the activity follows changes by itself", () =>
-    asPerson("mary@example.com", async (page) => {
+    asPerson("mary@people.example.com", async (page) => {
       await open(page, "Regions")
       await page.getByRole("table", { name: "Active regions" }).waitFor()
       await assertGood(page)
       await open(page, "Activity")
       await page.getByText("Nothing has happened yet").waitFor()
       const elsewhere = await page.context().newPage()
-      await elsewhere.goto(`${platform.ready.console}/projects`)
+      await elsewhere.goto(`${shared.platform.ready.console}/projects`)
       await elsewhere.getByRole("link", { name: "New project" }).first().click()
       await elsewhere.getByLabel("Name").fill("shop")
       await elsewhere.getByRole("button", { name: "Create project" }).click()
@@ -217,10 +197,10 @@ describe("people in the console", { tags: ["chromium"], timeout: 240_000 }, () =
 
   it("without script, a team is made, a person invited, a wrong name explained, and a key created", () =>
     asPerson(
-      "noscript@example.com",
+      "noscript@people.example.com",
       async (page) => {
         await newTeam(page, "Plain")
-        await invite(page, "later@example.com")
+        await invite(page, "later@people.example.com")
         await open(page, "Settings")
         await page.getByLabel("Name", { exact: true }).first().fill("   ")
         await page.getByRole("button", { name: "Rename" }).click()

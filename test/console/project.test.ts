@@ -1,15 +1,12 @@
 /** A project from its creation to its end, in the console of a running platform: by role and label, in a real browser. */
 import { execFile } from "node:child_process"
-import { join } from "node:path"
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { Browser, BrowserContextOptions, Page } from "playwright-core"
-import { useClusterTemplates } from "../../packages/local-postgres/testing/clusterTemplates.ts"
-import { newContext, sharedBrowser } from "../harness/browser.ts"
+import { assert, describe, it } from "@effect/vitest"
+import type { BrowserContextOptions, Page } from "playwright-core"
+import { newContext } from "../harness/browser.ts"
 import { until } from "../harness/eventually.ts"
 import { assertAccessible } from "../support/accessibility.ts"
 import { complaintsOf } from "../support/complaints.ts"
-import { Platform } from "../support/Platform.ts"
-import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
+import { consoleTests } from "../support/consoleTests.ts"
 
 /** Milliseconds to wait for a page or an element. */
 const pageLimit = 45_000
@@ -44,33 +41,15 @@ const assertFits = async (page: Page) => {
 }
 
 describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_000 }, () => {
-  const directory = emptyDirectory(ownAccount)
-  let platform: Platform
-  let browser: Browser
-
-  beforeAll(async () => {
-    await useClusterTemplates(join(directory.path, "data"), "default")
-    platform = await Platform.start(directory.path, ownAccount, { NARTHEX_COMPUTE: "local" })
-    browser = await sharedBrowser()
-  }, 240_000)
-
-  afterAll(async () => {
-    await browser?.close()
-    try {
-      if (platform !== undefined) assert.strictEqual(await platform.stop(), 0)
-    } finally {
-      await platform?.clear()
-      directory.remove()
-    }
-  })
+  const shared = consoleTests()
 
   const browsing = async (options: BrowserContextOptions, work: (page: Page) => Promise<void>) => {
-    const context = await newContext(browser, options)
+    const context = await newContext(shared.browser, options)
     try {
       const page = await context.newPage()
       const complaints = complaintsOf(page)
       page.setDefaultTimeout(pageLimit)
-      await platform.explain(() => work(page))
+      await shared.platform.explain(() => work(page))
       // Chromium reports pages with an error status, which forms are shown again with.
       assert.deepStrictEqual(
         complaints.filter((complaint) => !/status of (409|422)/.test(complaint)),
@@ -104,7 +83,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
 
   it("a person creates, connects, restricts, learns why an address is refused, and deletes", () =>
     browsing({ colorScheme: "dark" }, async (page) => {
-      await signIn(page, platform.ready.console, "ada@example.com")
+      await signIn(page, shared.platform.ready.console, "ada@project.example.com")
       await createProject(page, "shop")
       await assertFits(page)
 
@@ -225,7 +204,7 @@ describe("a project in the console", { tags: ["chromium", "psql"], timeout: 240_
 
   it("without JavaScript a person gets from sign-in to a connected branch", () =>
     browsing({ javaScriptEnabled: false }, async (page) => {
-      await signIn(page, platform.ready.console, "grace@example.com")
+      await signIn(page, shared.platform.ready.console, "grace@project.example.com")
       await createProject(page, "plain")
       await page.getByRole("link", { name: "New branch" }).click()
       await page.getByLabel("Name").fill("preview")

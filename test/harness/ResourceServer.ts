@@ -1,6 +1,6 @@
 /**
- * The resources that test files share: one Postgres server, one Chromium, one build. Each is made when the first test
- * requests it and ends with the run, so that a run of one pure file starts nothing.
+ * The resources that test files share: one Postgres server, one Chromium, one build, one platform. Each is made when the
+ * first test requests it and ends with the run, so that a run of one pure file starts nothing.
  *
  * Workers send requests over a Unix socket: `GET /postgres` returns JSON once the resource is ready, or 500 with the
  * reason why it cannot be made. `resource.ts` is the client.
@@ -19,9 +19,11 @@ export class ResourceServer {
   readonly #server: Server
   readonly #made = new Map<string, ReturnType<MakeResource>>()
   readonly #directory: string
+  readonly #makers: Readonly<Record<string, MakeResource>>
 
   private constructor(directory: string, makers: Readonly<Record<string, MakeResource>>) {
     this.#directory = directory
+    this.#makers = makers
     this.socket = join(directory, "resources")
     this.#server = createServer((request, response) => {
       const name = request.url?.slice(1) ?? ""
@@ -29,7 +31,7 @@ export class ResourceServer {
         response.writeHead(status, { "content-type": "application/json", connection: "close" })
         response.end(JSON.stringify(body))
       }
-      this.#resource(name, makers[name]).then(
+      this.resource(name).then(
         ({ description }) => answer(200, description),
         (error: unknown) => answer(500, { reason: error instanceof Error ? error.message : String(error) })
       )
@@ -46,8 +48,11 @@ export class ResourceServer {
   }
 
   /** Made once, however many ask; a failure is remembered too, so that every file fails for the same reason. */
-  #resource(name: string, make: MakeResource | undefined): ReturnType<MakeResource> {
-    const made = this.#made.get(name) ?? make?.() ?? Promise.reject(new Error(`There is no shared resource "${name}".`))
+  resource(name: string): ReturnType<MakeResource> {
+    const made =
+      this.#made.get(name) ??
+      this.#makers[name]?.() ??
+      Promise.reject(new Error(`There is no shared resource "${name}".`))
     this.#made.set(name, made)
     return made
   }

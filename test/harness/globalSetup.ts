@@ -6,6 +6,7 @@ import { chromium } from "playwright-core"
 import type { TestProject } from "vitest/node"
 import { ServerProcess } from "../../packages/postgres/test/support/ServerProcess.ts"
 import { bundle } from "../../packages/server/bundle.ts"
+import { startSharedPlatform } from "../support/SharedPlatform.ts"
 import { chromiumLaunch } from "./chromiumLaunch.ts"
 import { programSources, programsFolder } from "./programs.ts"
 import { type MakeResource, ResourceServer } from "./ResourceServer.ts"
@@ -52,7 +53,14 @@ export default async ({ provide }: TestProject) => {
     throw new Error(
       `CI skips no test, and this machine has no ${missing.map(({ how, what }) => `${what} (${how})`).join(", no ")}.`
     )
-  const server = await ResourceServer.start({ postgres, chromium: browser, build, libraries, programs })
+  const server: ResourceServer = await ResourceServer.start({
+    postgres,
+    chromium: browser,
+    build,
+    libraries,
+    programs,
+    platform: () => server.resource("build").then(startSharedPlatform)
+  })
   provide("resources", server.socket)
   return () => server.stop()
 }

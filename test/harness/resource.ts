@@ -12,7 +12,7 @@ declare module "vitest" {
 /** Milliseconds. The first build of a clone compiles every package. */
 const limit = 540_000
 
-export type ResourceName = "postgres" | "chromium" | "build" | "libraries" | "programs"
+export type ResourceName = "postgres" | "chromium" | "build" | "libraries" | "programs" | "platform"
 
 /** The description of a shared resource, once it is ready. Rejects with the reason if it cannot be made. */
 export const resource = <A>(name: ResourceName): Promise<A> =>

@@ -2,10 +2,9 @@
  * Ways to write without the right to, over credentials that were minted over HTTP, through the proxy, in real computes
  * whose roles the driver made.
  */
-import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
+import { assert, beforeAll, describe, it } from "@effect/vitest"
 import { asReader, asWriter, harvest, planted } from "../agents/ways.ts"
-import { Platform } from "../support/Platform.ts"
-import { emptyDirectory, ownAccount } from "../support/surroundings.ts"
+import { SharedPlatform } from "../support/SharedPlatform.ts"
 import { type Caller, eventuallyMust, must, textAt } from "./support/Caller.ts"
 import { attempt, contents, objectsOfMain } from "./support/contents.ts"
 import { type Ids, mint, newKey, newProject, roleIn, team } from "./support/organizations.ts"
@@ -55,16 +54,15 @@ const writes: ReadonlyArray<string> = [
 ]
 
 describe("a credential without the right to write", () => {
-  const directory = emptyDirectory(ownAccount)
-  let platform: Platform
+  let platform: SharedPlatform
   let owner: Caller & { readonly org: string }
   let main: Ids
   let writer: string
 
   beforeAll(async () => {
-    platform = await Platform.start(directory.path, ownAccount, {})
+    platform = await SharedPlatform.get()
     const { api, providers } = platform.ready
-    owner = await team(api, providers[0]?.issuer ?? "", from, "owner@example.com")
+    owner = await team(api, providers[0]?.issuer ?? "", from, "owner@writing.example.com")
     main = await newProject(owner, "p")
     writer = await mint(owner, main, "read_write")
     const made = await attempt(writer, from, objectsOfMain)
@@ -72,10 +70,6 @@ describe("a credential without the right to write", () => {
       made,
       objectsOfMain.map(() => "done")
     )
-  })
-  afterAll(async () => {
-    await platform?.clear()
-    directory.remove()
   })
 
   it("writes nothing through a read-only endpoint, whatever its session sets", () =>

@@ -71,6 +71,25 @@ export class Platform {
   /** Resolves when the platform is up; rejects with the end of its log when it ends before that or takes too long. */
   static async start(directory: string, account: Account, environment: Record<string, string>): Promise<Platform> {
     await resource("build")
+    const log: Array<string> = []
+    const print = () => console.info(`The platform in ${directory}:\n${log.join("\n")}`)
+    try {
+      const platform = await Platform.startBuilt(directory, account, environment, (line) => log.push(line))
+      platform.#ended.finally(print)
+      return platform
+    } catch (error) {
+      print()
+      throw error
+    }
+  }
+
+  /** The same when the programs are built. `onLine` gets each line of the log. */
+  static async startBuilt(
+    directory: string,
+    account: Account,
+    environment: Record<string, string>,
+    onLine: (line: string) => void
+  ): Promise<Platform> {
     const { args, command, options } = asAccount(account, [programs.platform])
     const child = spawn(command, args, {
       cwd: directory,
@@ -79,9 +98,12 @@ export class Platform {
       ...options
     })
     const log: Array<string> = []
-    createInterface({ input: child.stderr }).on("line", (line) => log.push(line))
+    createInterface({ input: child.stderr }).on("line", (line) => {
+      log.push(line)
+      onLine(line)
+    })
     const lines = createInterface({ input: child.stdout })
-    const ended = once(child, "close").finally(() => console.info(`The platform in ${directory}:\n${log.join("\n")}`))
+    const ended = once(child, "close")
     ended.catch(() => undefined) // It could not be spawned; `early` says so.
     const early = ended.then(() => {
       throw new Error(`The platform ended with ${child.exitCode ?? child.signalCode}.`)
@@ -144,7 +166,7 @@ export class Platform {
 }
 
 /** The same error with the end of the log in its message; its stack and difference are kept. */
-const withLog = (error: unknown, log: ReadonlyArray<string>): unknown => {
+export const withLog = (error: unknown, log: ReadonlyArray<string>): unknown => {
   if (error instanceof Error && log.length > 0)
     error.message += `\nThe end of the platform's log:\n${log.slice(-shown).join("\n")}`
   return error
