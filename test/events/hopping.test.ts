@@ -18,9 +18,9 @@ import { judge } from "./support/judge.ts"
 import { apis, commit, freshDatabase, logged, stores } from "./support/platform.ts"
 import { type Frame, StreamClient } from "./support/StreamClient.ts"
 
-const clients = times(6, 48)
+const clients = times(4, 48)
 /** Connections of each client; the long form takes several minutes. */
-const hops = times(4, 200)
+const hops = times(3, 200)
 const instances = times(2, 3)
 /** How often each server is killed. */
 const kills = times(1, 60)

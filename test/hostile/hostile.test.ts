@@ -26,8 +26,8 @@ const quietRounds = times(1, 20)
 const loudRounds = times(1, 2)
 
 /** In the short form the attackers have few lanes and quotas: what they may make costs minutes of a core. */
-const effort = long ? 1 : 0.25
-const quotas = long ? {} : { NARTHEX_QUOTA_PROJECTS: "8", NARTHEX_QUOTA_BRANCHES: "16", NARTHEX_QUOTA_SANDBOXES: "4" }
+const effort = long ? 1 : 0.1
+const quotas = long ? {} : { NARTHEX_QUOTA_PROJECTS: "8", NARTHEX_QUOTA_BRANCHES: "12", NARTHEX_QUOTA_SANDBOXES: "4" }
 
 /** The short form tries one revocation of each group, which the seed of the run chooses. */
 const tried = groups.map((group) => (long ? group : group.slice(Math.floor(Math.random() * group.length)).slice(0, 1)))

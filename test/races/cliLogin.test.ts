@@ -9,7 +9,7 @@ import { inOrder } from "./support/inOrder.ts"
 import { patience, race, rounds } from "./support/rounds.ts"
 import { authenticate, signIn, world } from "./support/world.ts"
 
-const exchanges = times(60, 200)
+const exchanges = times(20, 200)
 const redirect_uri = "http://127.0.0.1:4321/callback"
 
 /** A new code and its exchange. */

@@ -100,7 +100,7 @@ layer(OperationRunner.layerManual.pipe(Layer.provideMerge(world)), { excludeTest
                 ...(yield* left(at))
               ]
             })
-          yield* rounds("mint and end", round, { count: 12, lanes: 3, outcomes })
+          yield* rounds("mint and end", round, { lanes: 3, outcomes })
         }),
       patience
     )

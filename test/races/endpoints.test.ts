@@ -19,7 +19,7 @@ import { inOrder } from "./support/inOrder.ts"
 import { patience, race, rounds } from "./support/rounds.ts"
 import { signIn } from "./support/world.ts"
 
-const wakes = times(30, 60)
+const wakes = times(12, 60)
 const policy = changes("write", "change_projects", "branch")
 
 const actionsOf = (work: ReadonlyArray<{ readonly action: string }>) => work.map(({ action }) => action)

@@ -51,7 +51,7 @@ export interface Rounds {
 export const rounds = <E, R>(
   name: string,
   round: (n: number, lane: number) => Effect.Effect<ReadonlyArray<string>, E, R>,
-  { count = 12, lanes = 3, outcomes = {} }: Rounds = {}
+  { count = 6, lanes = 3, outcomes = {} }: Rounds = {}
 ) =>
   Effect.gen(function* () {
     const all = times(count, 1_000)

@@ -22,7 +22,7 @@ import { TokenSigner } from "../../src/sessions/TokenSigner.ts"
 import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { callerOf, device, idTokenOf, People, sessionCallerOf } from "../memory/core.ts"
 
-const sequences = times(150, 3_000)
+const sequences = times(60, 3_000)
 const commandsEach = 25
 const [minute, hour] = [60_000, 3_600_000]
 const team = OrgId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10")

@@ -1,5 +1,5 @@
 /**
- * Runs many small simulated worlds, each determined by its number: 2,000 in the short form, a hundred thousand in
+ * Runs many small simulated worlds, each determined by its number: 1,000 in the short form, a hundred thousand in
  * the long one, or as many as `NARTHEX_TEST_SEEDS` says. The numbers are dealt out to several test files, so that every
  * core has its share.
  *
@@ -11,7 +11,7 @@ import { note } from "../../../../../test/harness/note.ts"
 import { type Story, simulate } from "./simulate.ts"
 
 const { NARTHEX_TEST_SEEDS: wanted, NARTHEX_TEST_WORLD: only } = process.env
-const count = Number(wanted ?? times(2_000, 100_000))
+const count = Number(wanted ?? times(1_000, 100_000))
 /** Fewer worlds than this need not have everything in them that can go wrong. */
 const telling = 1_000
 
