@@ -28,7 +28,9 @@ export interface HostEvent {
 
 export class EventRefused extends Schema.TaggedError<EventRefused>()("EventRefused", {
   code: Schema.Literals(["event_type_undeclared", "event_data_invalid", "event_data_too_large"]),
-  reason: Schema.String
+  reason: Schema.String,
+  /** What the host's schema threw, or reading its data. */
+  cause: Schema.optionalKey(Schema.Defect())
 }) {
   override get message() {
     return this.reason
@@ -59,13 +61,13 @@ export class HostEvents extends Context.Service<
           const reason = `The event type "${type.slice(0, 100)}" is not declared. Declare it with its schema where the control plane is composed.`
           return yield* new EventRefused({ code: "event_type_undeclared", reason })
         }
-        if (deeperThan(data, deepest)) {
-          const reason = `The data of the event is nested more than ${deepest} levels deep.`
-          return yield* new EventRefused({ code: "event_data_invalid", reason })
-        }
-        const checked = yield* Effect.mapError(
-          validate(data),
-          (reason) => new EventRefused({ code: "event_data_invalid", reason })
+        yield* readable(data)
+        const checked = yield* Effect.suspend(() => validate(data)).pipe(
+          Effect.mapError((reason) => new EventRefused({ code: "event_data_invalid", reason })),
+          Effect.catchDefect((cause) => {
+            const reason = `The schema of the event type "${type}" failed instead of answering. The cause says why; correct the schema.`
+            return Effect.fail(new EventRefused({ code: "event_data_invalid", reason, cause }))
+          })
         )
         const unstorable = pathOfUnstorable(checked)
         if (unstorable !== undefined) {
@@ -106,10 +108,39 @@ const envelopeBytes = 2_048
 
 const deepest = 64
 
-const deeperThan = (value: unknown, levels: number): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((part) => deeperThan(part, levels - 1)))
+/** How many values data may have before its schema has seen it. One object that is named often counts each time. */
+const mostValues = 1_000_000
+
+/** Why the data cannot be read to its end. */
+const unreadable = (data: unknown): EventRefused | undefined => {
+  let values = 0
+  const exceeds = (value: unknown, levels: number): boolean =>
+    typeof value === "object" &&
+    value !== null &&
+    (levels === 0 || Object.values(value).some((part) => ++values > mostValues || exceeds(part, levels - 1)))
+  try {
+    if (!exceeds(data, deepest)) return undefined
+  } catch (cause) {
+    const reason = "The data of the event cannot be read. The cause says why; publish plain values."
+    return new EventRefused({ code: "event_data_invalid", reason, cause })
+  }
+  return values > mostValues
+    ? new EventRefused({
+        code: "event_data_too_large",
+        reason: `The data of the event has more than ${mostValues} values.`
+      })
+    : new EventRefused({
+        code: "event_data_invalid",
+        reason: `The data of the event is nested more than ${deepest} levels deep.`
+      })
+}
+
+/** Before the schema: its library may read the data without a bound. */
+const readable = (data: unknown) =>
+  Effect.suspend(() => {
+    const refused = unreadable(data)
+    return refused === undefined ? Effect.void : Effect.fail(refused)
+  })
 
 /** Where the first text is, a name or a value, that storage cannot hold. */
 const pathOfUnstorable = (value: unknown, path = "data"): string | undefined => {

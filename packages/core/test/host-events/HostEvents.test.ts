@@ -24,7 +24,22 @@ const even: StandardSchema = {
 
 const never: StandardSchema = { "~standard": { version: 1, validate: () => new Promise(() => {}) } }
 
+/** A schema of Standard Schema whose answer is `answer()`. */
+const answering = (answer: () => unknown): StandardSchema => ({
+  // What a schema with a mistake answers.
+  "~standard": { version: 1, validate: answer as StandardSchema["~standard"]["validate"] }
+})
+
+const broken = () => {
+  throw new Error("s3cret")
+}
+
 const types = layerEventTypes({
+  "schema.throws.v1": answering(broken),
+  "schema.rejects.v1": answering(async () => broken()),
+  "schema.answers.nothing.v1": answering(() => undefined),
+  "schema.answers.no_list.v1": answering(() => ({ issues: 5 })),
+  "schema.transforms.v1": Schema.Struct({ n: Schema.Number.pipe(Schema.check(Schema.makeFilter(broken))) }),
   "invoice.paid.v1": Schema.Struct({ amount: Schema.Int, at: Schema.DateTimeUtcFromString }),
   "number.seen.v1": even,
   "number.awaited.v1": never,
@@ -111,6 +126,44 @@ it.effect("data is validated by the schema of its type, and members that the sch
       (yield* history(org_id)).map(({ data }) => data),
       [{ n: 4 }, paid(1).data]
     )
+  }).pipe(Effect.provide(layer, { local: true }))
+)
+
+it.effect("data that cannot be read, and a schema that fails, are refused instead of an internal failure", () =>
+  Effect.gen(function* () {
+    const { publish } = yield* HostEvents
+    const { org_id } = yield* places
+    const reason = (type: string, data: unknown) =>
+      Effect.map(Effect.flip(publish({ org_id, type, data })), (error) =>
+        error instanceof EventRefused ? `${error.code}: ${error.message}` : error._tag
+      )
+    for (const type of [
+      ...["schema.throws.v1", "schema.rejects.v1", "schema.answers.nothing.v1", "schema.answers.no_list.v1"],
+      "schema.transforms.v1"
+    ])
+      assert.strictEqual(
+        yield* reason(type, { n: 1 }),
+        `event_data_invalid: The schema of the event type "${type}" failed instead of answering. The cause says why; correct the schema.`
+      )
+    const getter = Object.defineProperty({}, "n", { enumerable: true, get: broken })
+    for (const data of [getter, { nested: [getter] }, new Proxy({}, { ownKeys: broken })])
+      assert.strictEqual(
+        yield* reason("anything.v1.happened.v2", data),
+        "event_data_invalid: The data of the event cannot be read. The cause says why; publish plain values."
+      )
+    const thrown = yield* Effect.flip(publish({ org_id, type: "schema.throws.v1", data: {} }))
+    assert.strictEqual(String(thrown.cause), "Error: s3cret")
+    assert.deepStrictEqual(yield* history(org_id), [])
+  }).pipe(Effect.provide(layer, { local: true }))
+)
+
+it.effect("data that names one object often is refused after a bounded number of values", () =>
+  Effect.gen(function* () {
+    const { org_id } = yield* places
+    let doubled: unknown = 1
+    for (let level = 0; level < 60; level++) doubled = [doubled, doubled]
+    const data = { doubled }
+    assert.strictEqual(yield* refusal({ org_id, type: "anything.v1.happened.v2", data }), "event_data_too_large")
   }).pipe(Effect.provide(layer, { local: true }))
 )
 
