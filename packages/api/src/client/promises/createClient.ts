@@ -19,6 +19,7 @@ import { NarthexClient } from "../NarthexClient.ts"
 import type { RetrySettings } from "../retries.ts"
 import { type ClientEndpoint, clientEndpoints } from "./endpoints.ts"
 import { type Following, iterated, type OperationClient, subscriptionOf } from "./following.ts"
+import { problemOfAwaited, problemOfCall, problemOfClient, problemOfFollow, problemOfWait } from "./givenOptions.ts"
 import { invalidInput } from "./invalidInput.ts"
 import type { CallOptions, Client } from "./PromiseClient.ts"
 import { toNarthexError } from "./toNarthexError.ts"
@@ -107,7 +108,13 @@ const checkSecrets = (endpoint: ClientEndpoint, json: unknown) =>
 
 type AnyCall = (request: object) => Effect.Effect<readonly [unknown, unknown], unknown>
 
+/** Throws unless there is no problem. */
+const refuse = (problem: NarthexError | undefined) => {
+  if (problem !== undefined) throw problem
+}
+
 export const createClient = (options: ClientOptions): Client => {
+  refuse(problemOfClient(options))
   const context = fetching(options)
   let made: NarthexClient["Service"] | undefined
   /** Made with the first call: a client that only exists costs nothing. */
@@ -135,13 +142,16 @@ export const createClient = (options: ClientOptions): Client => {
   }
 
   const method = (endpoint: ClientEndpoint) => {
-    const call = (input: Readonly<Record<string, unknown>> = {}, own: CallOptions = {}): Promise<unknown> => {
+    const call = async (input: Readonly<Record<string, unknown>> = {}, own: CallOptions = {}): Promise<unknown> => {
+      refuse(problemOfCall(own))
       const attempt = noAttempt()
       const answered = Effect.gen(function* () {
         const wrong = unsendable(headersOf(options, own))
         if (wrong !== undefined)
           return yield* Effect.fail(invalidInput(`${wrong}: expected text that a header can have, such as ASCII.`))
-        const parts = yield* endpoint.request(input)
+        const parts = yield* Effect.catchDefect(endpoint.request(input), () =>
+          Effect.fail(invalidInput("Reading a member failed. Pass plain values."))
+        )
         // Calls are looked up by the names of the contract, so their types are not known one by one.
         const calls = narthex().api as unknown as Readonly<Record<string, Readonly<Record<string, AnyCall>>>>
         const send = calls[endpoint.group]?.[endpoint.name]
@@ -166,16 +176,21 @@ export const createClient = (options: ClientOptions): Client => {
     return Object.assign(call, { codes: endpoint.codes })
   }
 
-  const subscribe: Following["subscribe"] = (follow = {}) =>
-    iterated(
+  const subscribe: Following["subscribe"] = (follow = {}) => {
+    const wrong = problemOfFollow(follow)
+    if (wrong !== undefined) return iterated(Stream.fail(wrong), {})
+    return iterated(
       Stream.suspend(() => narthex().subscribe(subscriptionOf(follow))).pipe(
         Stream.catch((refusal) => Stream.fromEffect(failing(noAttempt(), Effect.fail(refusal)))),
         Stream.provideContext(context)
       ),
       follow
     )
+  }
 
-  const waitFor: OperationClient["waitFor"] = (operation, { signal, timeout } = {}) => {
+  const waitFor: OperationClient["waitFor"] = async (operation, options = {}) => {
+    refuse(problemOfAwaited(operation) ?? problemOfWait(options))
+    const { signal, timeout } = options
     const attempt = noAttempt()
     const waited = Effect.flatMap(
       Effect.suspend(() =>

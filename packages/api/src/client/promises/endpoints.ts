@@ -61,6 +61,8 @@ const requestOf = (endpoint: HttpApiEndpoint.Top, members: ReadonlyMap<string, P
 
   return (input) =>
     Effect.gen(function* () {
+      if (typeof input !== "object" || input === null || Array.isArray(input))
+        return yield* Effect.fail(invalidInput("The input of a call is an object."))
       const given: Record<Part, Record<string, unknown>> = { params: {}, query: {}, headers: {} }
       const body: Record<string, unknown> = {}
       for (const [name, value] of Object.entries(input)) {

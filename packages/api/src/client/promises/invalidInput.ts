@@ -12,6 +12,7 @@ export const invalidInput = (why: string | Schema.SchemaError): NarthexError<"in
   if (typeof why === "string") return clientFailure("invalid_input", { about: why })
   const errors = format(why.issue).issues.map(({ message, path }) => ({ path: (path ?? []).map(segment), message }))
   const [first] = errors
-  const about = first === undefined ? undefined : `${[...first.path, first.message].join(": ")}.`
+  const at = first === undefined || first.path.length === 0 ? "" : `${first.path.join(".")}: `
+  const about = first === undefined ? undefined : `${at}${first.message}.`
   return clientFailure("invalid_input", { ...(about === undefined ? {} : { about }), body: { errors } })
 }
