@@ -1,14 +1,15 @@
 /** A control plane as its host holds it, and how it is made (docs/design/library.md). */
 import { type Client, type ClientOptions, createClient, type SessionJson } from "@narthex/api"
 import { FetchServer, handlers, type NodeHandler, readBasePath } from "@narthex/http/web"
-import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime, Predicate, References } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime, References } from "effect"
 import { layerControlPlane, layerCore, layerWork, type Services } from "./composition/layerControlPlane.ts"
 import { layerLog } from "./composition/logging.ts"
-import type { Form } from "./failures/Form.ts"
+import { aFunction, optional } from "./failures/Form.ts"
 import { closedFailure, invalidOptions, toStartFailure } from "./failures/failures.ts"
 import { type Authenticate, makeAuthenticate } from "./host/Caller.ts"
+import { aCredential, aNodeRequest, aNodeResponse, aRequest, clientMembers } from "./host/clientForms.ts"
 import { type Events, makeEvents } from "./host/follow.ts"
-import { requireForm } from "./host/inputs.ts"
+import { requireForm, requireMembers } from "./host/inputs.ts"
 import { makePeople, makeSessions, type People, type Sessions } from "./host/people.ts"
 import { type IpAllowlist, makeIpAllowlist, makeOperations, type Operations } from "./host/projects.ts"
 import { makePublishing, type Publishing } from "./host/publish.ts"
@@ -31,12 +32,14 @@ export interface ControlPlane extends AsyncDisposable {
   /**
    * The same as a handler for `node:http`, Express and Fastify. With `next`, as Express passes it, paths that are not the
    * API's are passed on: at the root, everything that is not below `/v1/` or `/.well-known/`, so that `/livez`, `/readyz`,
-   * `/docs` and `/openapi.json` are the host's. Below a mount point or `basePath` they are the API's.
+   * `/docs` and `/openapi.json` are the host's. Below a mount point or `basePath` they are the API's. Throws
+   * `invalid_input` for what is no request and response of Node.
    */
   readonly node: NodeHandler
   /**
    * The typed client of the API in this process, under the same authorization as over HTTP: on behalf of a session or an
-   * API key. Its twin for another process is `createClient({ baseUrl, credential })`.
+   * API key. Its twin for another process is `createClient({ baseUrl, credential })`. Throws `invalid_input` for a
+   * credential or options that are none.
    */
   readonly client: (
     credential?: string | Pick<SessionJson, "access_token">,
@@ -67,24 +70,6 @@ export const ControlPlane = {
 
 /** A host without Effect has no tracer, so nothing would read the spans. */
 const untraced = Layer.succeed(References.TracerEnabled, false)
-
-/** By its members: a framework's request may be of a class of its own. */
-const aRequest: Form = {
-  name: "a Request of the Fetch standard, such as `c.req.raw` of Hono",
-  has: (it) =>
-    Predicate.hasProperty(it, "url") &&
-    Predicate.isString(it.url) &&
-    Predicate.hasProperty(it, "headers") &&
-    Predicate.hasProperty(it.headers, "get")
-}
-
-const aCredential: Form = {
-  name: "an API key, a session token, or a session",
-  has: (it) =>
-    it === undefined ||
-    Predicate.isString(it) ||
-    (Predicate.hasProperty(it, "access_token") && Predicate.isString(it.access_token))
-}
 
 /** Any origin: the client's requests never leave the process. */
 const origin = "http://narthex.invalid"
@@ -117,7 +102,7 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
   const context = built.value
   const closed = new AbortController()
   const run = makeRun(context, closed.signal)
-  const { fetch: answered, node } = handlers(Context.get(context, FetchServer).answer, {
+  const { fetch: answered, node: served } = handlers(Context.get(context, FetchServer).answer, {
     basePath,
     clientAddress: options.clientAddress
   })
@@ -133,6 +118,12 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
     requireForm("request", request, aRequest)
     return answered(request)
   }
+  const node: NodeHandler = (request, response, next) => {
+    requireForm("request", request, aNodeRequest)
+    requireForm("response", response, aNodeResponse)
+    requireForm("next", next, optional(aFunction))
+    served(request, response, next)
+  }
   /** For clients of this process: after the end they would repeat calls that nothing will answer. */
   const inProcess = (request: Request) => (closed.signal.aborted ? Promise.reject(closedFailure()) : answered(request))
 
@@ -141,6 +132,7 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
     node,
     client: (credential, more = {}) => {
       requireForm("credential", credential, aCredential)
+      requireMembers("options", more, clientMembers)
       return createClient({
         ...more,
         baseUrl: `${origin}${basePath}`,

@@ -1,7 +1,15 @@
 /** Where hosts mount the API: at a base path, behind a framework, with an address of their own choice. */
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http"
+import { createServer, IncomingMessage, request, ServerResponse } from "node:http"
+import { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
-import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/index.ts"
+import { within } from "../../../test/harness/eventually.ts"
+import {
+  type ControlPlane,
+  type ControlPlaneOptions,
+  createControlPlane,
+  isNarthexError,
+  type LogEntry
+} from "../src/index.ts"
 
 type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
 
@@ -201,5 +209,47 @@ describe("the address of a client", () => {
       })
     })
     assert.deepStrictEqual(seen, ["127.0.0.1"])
+  })
+})
+
+describe("a handler that gets something else than request and response of Node", () => {
+  it("a handler refuses what is no request and no response of Node with a sentence that names it", () =>
+    withControlPlane({}, async (cp) => {
+      // What a program without types passes.
+      const node = cp.node as (...given: ReadonlyArray<unknown>) => void
+      const request = Object.assign(new IncomingMessage(new Socket()), { url: "/v1/regions", method: "GET" })
+      const response = new ServerResponse(request)
+      const wrongs: ReadonlyArray<readonly [given: ReadonlyArray<unknown>, says: string]> = [
+        [[], "request: expected a request of node:http"],
+        [[null, response], "request: expected a request of node:http"],
+        [[new Request("http://localhost/v1/regions")], "request: expected a request of node:http"],
+        [[{ raw: request }, { raw: response }], "request: expected a request of node:http"],
+        [[request], "response: expected a response of node:http"],
+        [[request, { raw: response }], "response: expected a response of node:http"],
+        [[request, request], "response: expected a response of node:http"],
+        [[request, response, {}], "next: expected a function"]
+      ]
+      for (const [given, says] of wrongs) {
+        let failure: unknown
+        try {
+          node(...given)
+        } catch (error) {
+          failure = error
+        }
+        assert.isTrue(isNarthexError(failure), `${says}: ${String(failure)}`)
+        assert.deepInclude(failure, { code: "invalid_input" })
+        assert.isTrue(String(failure).includes(says), `${says}: ${String(failure)}`)
+      }
+    }))
+
+  it("a function for the client's address that returns no text is a fault of the host: 500, and the log says so", async () => {
+    const logged: Array<string> = []
+    const promising: object = { clientAddress: async () => "192.0.2.1" }
+    const log = (entry: LogEntry) => void logged.push(JSON.stringify(entry))
+    await withControlPlane({ ...promising, log }, async ({ fetch }) => {
+      const answer = await within("an answer", fetch(new Request("http://localhost/v1/auth/exchange", exchange("x"))))
+      assert.strictEqual(answer.status, 500)
+    })
+    assert.match(logged.join("\n"), /"cause":"[^"]*clientAddress: expected the text of an address or null/)
   })
 })

@@ -9,6 +9,15 @@ import {
   postgres
 } from "../src/index.ts"
 
+/** An object with a member that throws when it is read. */
+const breaking = (member: string): object =>
+  Object.defineProperty({}, member, {
+    enumerable: true,
+    get: () => {
+      throw new Error("s3cret")
+    }
+  })
+
 const refusal = async (options: ControlPlaneOptions) => {
   const made: unknown = await createControlPlane({ log: "off", ...options }).catch((error: unknown) => error)
   if (!isNarthexError(made)) return assert.fail("The options were accepted.")
@@ -70,26 +79,55 @@ describe("the options of a control plane", () => {
       [{ identity: { id: "google" } }, "identity: expected an array or a Layer"],
       [{ computes: {} }, "computes: expected a Layer"],
       [{ regions: "eu-1" }, "regions: expected an array of text"],
+      [{ regions: new Array(3) }, "regions: expected an array of text"],
+      // biome-ignore lint/suspicious/noSparseArray: a hole is what is tested.
+      [{ regions: ["eu-1", , "us-1"] }, "regions: expected an array of text"],
+      [{ identity: new Array(1) }, "identity: "],
       [{ signup: { open_signup: "false" } }, "signup.open_signup: expected true or false, not a string"],
       [{ signup: { sign_in_allowlist: "@example.com" } }, "signup.sign_in_allowlist: expected an array of addresses"],
       [{ signup: { sign_in_allowlist: ["example.com"] } }, "signup.sign_in_allowlist: expected an array of addresses"],
+      [{ signup: { sign_in_allowlist: new Array(1) } }, "signup.sign_in_allowlist: expected an array of addresses"],
       [{ signup: { allowlist: [] } }, "signup.allowlist: there is no such member"],
       [{ sessions: { lifetime: 60 } }, "sessions.lifetime: there is no such member"],
       [{ sessions: { window: 3_600_000 } }, "sessions.window: expected a Duration"],
       [{ sessions: { window: Duration.zero } }, "sessions.window: expected a Duration"],
       [{ sessions: { window: Duration.infinity } }, "sessions.window: expected a Duration"],
+      [{ sessions: { jwt_lifetime: Duration.nanos(5n) } }, "sessions.jwt_lifetime: expected a Duration"],
+      [{ sessions: { window: Duration.days(1e9) } }, "sessions.window: expected a Duration"],
+      [{ sessions: breaking("window") }, "sessions.window: reading it failed"],
       [{ sessions: { reuse: "none" } }, 'sessions.reuse: expected "observe" or "grace60" or "revoke"'],
       [{ events: { ring: 64 } }, "events.ring: there is no such member"],
       [{ events: { ring_events: 0 } }, "events.ring_events: expected a whole number from 1"],
       [{ events: { heartbeat: Duration.zero } }, "events.heartbeat: expected a Duration"],
-      [{ events: { max_lag_events: "all" } }, 'events.max_lag_events: expected a number from 0 or "ring"'],
+      [{ events: { max_lag_events: "all" } }, 'events.max_lag_events: expected a whole number from 0 or "ring"'],
+      [{ events: { max_lag_bytes: 0.5 } }, 'events.max_lag_bytes: expected a whole number from 0 or "ring"'],
+      [{ events: { retention: Duration.nanos(5n) } }, "events.retention: expected a Duration"],
       [{ events: { limits: null } }, "events.limits: there is no such member"],
       [{ limits: { rate: {} } }, "limits.rate: there is no such member"],
       [{ limits: false }, "limits: expected an object or null"],
       [{ limits: { rates: { exchange: 1 } } }, "limits.rates.exchange: there is no such member"],
-      [{ limits: { rates: { exchange_per_minute: "10" } } }, "limits.rates.exchange_per_minute: expected a number"],
-      [{ limits: { streams: { opens: -1 } } }, "limits.streams.opens: expected a number from 0"],
-      [{ limits: { waits: { waits: null } } }, "limits.waits.waits: expected a number from 0"],
+      [
+        { limits: { rates: { exchange_per_minute: "10" } } },
+        "limits.rates.exchange_per_minute: expected a whole number"
+      ],
+      [{ limits: { streams: { opens: -1 } } }, "limits.streams.opens: expected a whole number from 0"],
+      [{ limits: { waits: { waits: null } } }, "limits.waits.waits: expected a whole number from 0"],
+      [{ limits: { waits: { org_waits: 0.5 } } }, "limits.waits.org_waits: expected a whole number from 0"],
+      [
+        { limits: { rates: { exchange_per_minute: 0.5 } } },
+        "limits.rates.exchange_per_minute: expected a whole number"
+      ],
+      [{ limits: { keys: 1.5 } }, "limits.keys: expected a whole number from 0"],
+      [{ limits: { quotas: { projects: 1.5 } } }, "limits.quotas.projects: expected a whole number from 0"],
+      [
+        { limits: { quotas: { personal_percent: 500 } } },
+        "limits.quotas.personal_percent: expected a whole number from 1 to 100"
+      ],
+      [
+        { limits: { quotas: { personal_percent: 0 } } },
+        "limits.quotas.personal_percent: expected a whole number from 1 to 100"
+      ],
+      [{ limits: { quotas: { personal_percent: 33.3 } } }, "limits.quotas.personal_percent: expected a whole number"],
       [{ limits: { quotas: { project: 1 } } }, "limits.quotas.project: there is no such member"],
       [{ eventTypes: ["invoice.paid.v1"] }, "eventTypes: expected an object"],
       [{ eventTypes: { "invoice.paid.v1": undefined } }, 'eventTypes: The event type "invoice.paid.v1" has no schema'],
@@ -98,9 +136,18 @@ describe("the options of a control plane", () => {
       [{ roles: { permissions: { "a.read": "reads" } } }, "roles.permissions.a.read: expected"],
       [{ roles: { permissions: {}, roles: { chief: { like: "owner", permissions: [] } } } }, "roles.roles.chief.like:"],
       [{ roles: { permissions: {}, grants: { member: "a.read" } } }, "roles.grants.member: expected an array of text"],
-      [{ issuer: "" }, "issuer: expected text that is not empty"],
+      [
+        { roles: { permissions: {}, grants: { member: new Array(1) } } },
+        "roles.grants.member: expected an array of text"
+      ],
+      [{ issuer: "" }, "issuer: expected text without control characters"],
+      [{ issuer: "a\0b" }, "issuer: expected text without control characters"],
+      [{ issuer: "a\ud800" }, "issuer: expected text without control characters"],
       [{ runner: "false" }, "runner: expected true or false"],
-      [{ proxyToken: "" }, "proxyToken: expected text that is not empty"],
+      [{ proxyToken: "" }, "proxyToken: expected visible ASCII characters without spaces"],
+      [{ proxyToken: "t\u00f6ken" }, "proxyToken: expected visible ASCII characters without spaces"],
+      [{ proxyToken: "two words" }, "proxyToken: expected visible ASCII characters without spaces"],
+      [{ storage: breaking("durable") }, "storage: reading it failed"],
       [{ basePath: 42 }, "basePath: expected text"],
       [{ log: "on" }, 'log: expected a function of an entry, or "off"'],
       [{ grace: Number.POSITIVE_INFINITY }, "grace: expected a number of milliseconds"]

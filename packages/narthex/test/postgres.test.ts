@@ -2,9 +2,11 @@
 import { createServer } from "node:net"
 import { inspect } from "node:util"
 import { assert, describe, it, layer } from "@effect/vitest"
+import { StorageError } from "@narthex/core"
 import { Effect, Redacted } from "effect"
 import { PostgresServer } from "../../postgres/test/support/PostgresServer.ts"
-import { createControlPlane, isNarthexError, postgres } from "../src/index.ts"
+import { createControlPlane, isNarthexError, type PostgresOptions, postgres } from "../src/index.ts"
+import { postgresFailure } from "../src/options/postgresFailure.ts"
 
 const ada = { subject: "user_42", email: "ada@example.com", email_verified: true }
 const secret = "A".repeat(43)
@@ -17,8 +19,8 @@ const controlPlane = (url: string) =>
   )
 
 /** The failure of a start, which shows the password nowhere. */
-const failureOf = async (url: string) => {
-  const failure: unknown = await createControlPlane({ storage: postgres(url), secret, log: "off" }).then(
+const failureOf = async (url: string, options?: PostgresOptions) => {
+  const failure: unknown = await createControlPlane({ storage: postgres(url, options), secret, log: "off" }).then(
     (cp) => cp.close(),
     (error: unknown) => error
   )
@@ -95,6 +97,29 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "120 seconds" 
           })
         })
     )
+
+    it.effect("the URL for LISTEN is tried at the start, and has to lead to the same database", () =>
+      Effect.gen(function* () {
+        const server = yield* PostgresServer
+        const [url, other] = [Redacted.value(yield* server.database), Redacted.value(yield* server.database)]
+        yield* Effect.promise(async () => {
+          assert.match(
+            await failureOf(url, { listenUrl: "postgresql://ada:s3cret@127.0.0.1:1/shop" }),
+            /^unavailable: storage\.listenUrl: nothing listens on 127\.0\.0\.1:1\. /
+          )
+          assert.match(
+            await failureOf(url, { listenUrl: "shop" }),
+            /^invalid_options: storage\.listenUrl: the URL is unusable.* postgresql:\/\/user:password@host/
+          )
+          assert.match(
+            await failureOf(url, { listenUrl: other }),
+            /^invalid_options: storage\.listenUrl: it leads to another database than the URL of the storage\. /
+          )
+          const cp = await createControlPlane({ storage: postgres(url, { listenUrl: url }), secret, log: "off" })
+          await cp.close()
+        })
+      })
+    )
   }
 )
 
@@ -136,6 +161,11 @@ describe("a server that refuses", () => {
       "a start that is not over",
       [refusal("57P03", "the database system is starting up")],
       /^unavailable: storage: Postgres on 127\.0\.0\.1:\d+ is starting or stopping\. Try again/
+    ],
+    [
+      "a user that is named by nothing",
+      [refusal("28000", "no PostgreSQL user name specified in startup packet")],
+      /^invalid_options: storage: Postgres on 127\.0\.0\.1:\d+ refused the user "ada"/
     ],
     [
       "too many connections",
@@ -183,6 +213,36 @@ describe("a server that refuses", () => {
     )
   })
 
+  it("a server without TLS that the URL asks for is named with both ways to correct it", () =>
+    answering([Buffer.from("N")], async (port) => {
+      assert.match(
+        await failureOf(`postgresql://ada:s3cret@127.0.0.1:${port}/shop?sslmode=require`),
+        /^invalid_options: storage: Postgres on 127\.0\.0\.1:\d+ offers no TLS.*sslmode=/
+      )
+    }))
+
+  it("a certificate that is refused is an option to correct, with the reason", () => {
+    const url = "postgresql://ada:s3cret@db.example/shop?sslmode=require"
+    const refused = Object.assign(new Error("self-signed certificate"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" })
+    const { code, message } = postgresFailure(url)(new StorageError({ operation: "migrate", cause: refused }))
+    assert.strictEqual(code, "invalid_options")
+    assert.match(message, /^storage: the certificate of Postgres on db\.example:5432 is not trusted: self-signed cert/)
+  })
+
+  it("a URL without a user, where the environment names none either, is an option to correct", async () => {
+    const { USER, USERNAME } = process.env
+    delete process.env["USER"]
+    delete process.env["USERNAME"]
+    try {
+      assert.match(
+        await failureOf("postgresql://:s3cret@127.0.0.1:1/shop"),
+        /^invalid_options: storage: the URL names no user.*postgresql:\/\/user:password@host/
+      )
+    } finally {
+      Object.assign(process.env, { ...(USER && { USER }), ...(USERNAME && { USERNAME }) })
+    }
+  })
+
   it("a server that accepts and never answers is given up", { timeout: 60_000 }, () =>
     answering([], async (port) => {
       assert.match(
@@ -200,6 +260,11 @@ describe("a server that refuses", () => {
       "https://ada:s3cret@localhost/shop",
       "postgresql://ada:s3cret#1@localhost/shop",
       "postgresql://ada:%s3cret@localhost/shop",
+      "postgresql:shop",
+      "postgresql:ada:s3cret@localhost/shop",
+      "postgresql:/ada:s3cret@localhost:5432/shop",
+      "postgresql://ada%00:s3cret@localhost/shop",
+      "postgresql://ada:s3cret@one:5432,two:5432/shop",
       "postgresql://ada:s3cret@localhost:0/shop",
       "postgresql://localhost/shop?sslmode=sometimes"
     ])
@@ -215,6 +280,8 @@ describe("a server that refuses", () => {
     assert.match(await said(42), /storage: expected the URL of a Postgres database, not a number/)
     assert.match(await said("postgresql://h/d", 5), /storage: expected an object with maxConnections/)
     assert.match(await said("postgresql://h/d", { max: 5 }), /storage\.max: there is no such member/)
-    assert.match(await said("postgresql://h/d", { listenUrl: "h" }), /storage: .*postgresql:\/\/user:password@host/)
+    for (const listenUrl of ["h", "postgresql:h", "postgresql://ada:s3cret@one:5432,two:5432/d"])
+      assert.match(await said("postgresql://h/d", { listenUrl }), /storage\.listenUrl: .*postgresql:\/\/user:password@/)
+    assert.match(await said("postgresql://h/d", { applicationName: "a\0b" }), /storage\.applicationName: expected/)
   })
 })

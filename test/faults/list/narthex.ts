@@ -43,6 +43,12 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
         find: "return literal || Object.keys(it).length > 0",
         put: "return literal || it instanceof Object",
         why: "A target without members of its own does not ask for the whole organization."
+      },
+      {
+        id: "form-holes",
+        find: "Array.isArray(it) && Array.from<unknown>(it).every(has)",
+        put: "Array.isArray(it) && it.every(has)",
+        why: "An array with holes is refused."
       }
     ]
   },
@@ -85,9 +91,79 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "start-any-url",
-        find: 'error.operation === "Database.layer" ||',
+        find: ".test(url) && URL.canParse(url) ?",
+        put: ".test(url) ?",
+        why: "A URL that is malformed is an option to correct, and the option that has it is named."
+      },
+      {
+        id: "start-without-tls",
+        find: 'text === "The server does not support TLS" ? noTls',
+        put: 'text === "" ? noTls',
+        why: "A server without TLS that the URL asks for is an option to correct."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/narthex/src/options/Storage.ts",
+    tests: ["packages/narthex/test/postgres.test.ts"],
+    faults: [
+      {
+        id: "listen-elsewhere",
+        find: "if (here?.database === there?.database &&",
+        put: "if (here?.database !== undefined || there?.database !== undefined ||",
+        why: "The URL for LISTEN leads to the database of the storage."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/narthex/src/host/clientForms.ts",
+    tests: ["packages/narthex/test/arguments.test.ts", "packages/narthex/test/clients.test.ts"],
+    faults: [
+      {
+        id: "fetch-hangs",
+        find: "(it.headers instanceof Headers || everyOf([...it.headers], isPair))",
+        put: "it.headers !== null",
+        why: "A request whose headers cannot be read is refused instead of never answered."
+      },
+      {
+        id: "client-any-retries",
+        find: "orElse(off, objectOf(retries))",
+        put: "orElse(off, record)",
+        why: "A misspelt member of retries is refused."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/api/src/client/promises/givenOptions.ts",
+    tests: ["packages/api/test/client/arguments.test.ts"],
+    faults: [
+      {
+        id: "client-follows-everything",
+        find: "project_id: Schema.optionalKey(id)",
+        put: "project_id: Schema.optional(id)",
+        why: "A project's id that is undefined does not subscribe to the whole organization."
+      },
+      {
+        id: "client-loses-headers",
+        find: '!hasFunctions(value, "forEach") &&',
         put: "",
-        why: "A URL that is malformed is an option to correct."
+        why: "Headers that would not be sent are refused."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/core/src/host-events/HostEvents.ts",
+    tests: ["packages/core/test/host-events/HostEvents.test.ts"],
+    faults: [
+      {
+        id: "schema-failure-internal",
+        find: 'return Effect.fail(new EventRefused({ code: "event_data_invalid", reason, cause }))',
+        put: "return Effect.die(cause)",
+        why: "A schema that fails is a refusal with a code."
       }
     ]
   },

@@ -10,7 +10,7 @@
  * Pitfall: parsing the URL again to find the path. Its parser folds `..` and `\`, so a path that the contract does not
  * have would reach an endpoint.
  */
-import { EventStreams } from "@narthex/core"
+import { becauseOf, EventStreams } from "@narthex/core"
 import { Context, Deferred, Duration, Effect, Exit, type Fiber, Layer, Option, type Scope } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Draining } from "../Draining.ts"
@@ -38,6 +38,12 @@ const locatedBelow = (prefix: string) => (response: HttpServerResponse.HttpServe
     ? response
     : HttpServerResponse.setHeader(response, "location", `${prefix}${location}`)
 }
+
+/** The host's function may throw: the answer is 500, and the operator reads why. */
+const addressOf = (incoming: Incoming) =>
+  Effect.suspend(() => Effect.succeed(incoming.address)).pipe(
+    Effect.tapCause((cause) => becauseOf(cause)(Effect.logError("The client's address cannot be read.")))
+  )
 
 /** The refusal of a request that comes after the end. */
 const refused = () =>
@@ -69,17 +75,16 @@ const make = Effect.fnUntraced(function* (grace: Duration.Duration) {
   const handler = HttpEffect.toWebHandlerWith<never, HttpServerRequest.HttpServerRequest | Scope.Scope>(context)(
     Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
       Effect.withFiber((call) => {
-        const { address, prefix, target } = call.getRef(CurrentIncoming)
-        const peer = Option.fromNullishOr(address)
+        const incoming = call.getRef(CurrentIncoming)
         calls.add(call)
-        return app.pipe(
-          Effect.provideService(
+        return Effect.flatMap(addressOf(incoming), (address) => {
+          const peer = Option.fromNullishOr(address)
+          return Effect.provideService(
+            app,
             HttpServerRequest.HttpServerRequest,
-            request.modify({ url: target, peerAddress: peer, remoteAddress: peer })
-          ),
-          Effect.map(locatedBelow(prefix)),
-          Effect.ensuring(Effect.sync(() => leave(call)))
-        )
+            request.modify({ url: incoming.target, peerAddress: peer, remoteAddress: peer })
+          )
+        }).pipe(Effect.map(locatedBelow(incoming.prefix)), Effect.ensuring(Effect.sync(() => leave(call))))
       })
     )
   )

@@ -19,6 +19,16 @@ export interface HandlerOptions {
 
 const socketsOwn = (_: Request, socketAddress: string | null) => socketAddress
 
+/** The result of the host's function. Another value would be taken for an address until a rule compares it. */
+const checked = (address: string | null): string | null => {
+  // What a program without types returns; left out is as good as not known.
+  const given: unknown = address ?? null
+  if (given === null || typeof given === "string") return given
+  throw new TypeError(
+    "clientAddress: expected the text of an address or null. A function that is async returns neither."
+  )
+}
+
 /** Outside of the base path there is nothing: no endpoint has this path. */
 const nowhere = "/"
 
@@ -32,7 +42,7 @@ export const handlers = (
       prefix: basePath,
       // Read inside the call, so that a function that throws is an answer of 500, and not an exception here.
       get address() {
-        return clientAddress(request, null)
+        return checked(clientAddress(request, null))
       }
     })
 
@@ -54,7 +64,7 @@ export const handlers = (
         target,
         prefix,
         get address() {
-          return clientAddress(request, incoming.socket?.remoteAddress ?? null)
+          return checked(clientAddress(request, incoming.socket?.remoteAddress ?? null))
         }
       })
       await sendToNode(answered, incoming, outgoing, gone.signal)

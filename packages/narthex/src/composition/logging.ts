@@ -21,13 +21,16 @@ const toConsole = ({ cause, level, message }: LogEntry) =>
 
 export const layerLog = ({ log = toConsole }: ControlPlaneOptions) => {
   if (log === "off") return Logger.layer([])
-  const logger = Logger.make(({ cause, date, logLevel, message }) =>
-    log({
+  const logger = Logger.make(({ cause, date, fiber, logLevel, message }) => {
+    // Steps of the core say why they failed in this annotation (`becauseOf`).
+    const { reason } = fiber.getRef(References.CurrentLogAnnotations)
+    const why = cause.reasons.length === 0 ? reason : Cause.pretty(cause)
+    return log({
       level: levels[logLevel] ?? "info",
       message: textOf(message),
       at: date,
-      ...(cause.reasons.length === 0 ? {} : { cause: Cause.pretty(cause) })
+      ...(typeof why === "string" ? { cause: why } : {})
     })
-  )
+  })
   return Layer.merge(Logger.layer([logger]), Layer.succeed(References.MinimumLogLevel, "Warn"))
 }

@@ -17,7 +17,7 @@ import {
   requireOwn
 } from "@narthex/core"
 import { DateTime, Effect, Predicate, Redacted, Schema } from "effect"
-import { type Members, nameOf, optional, orNull, record, text } from "../failures/Form.ts"
+import { type Members, nameOf, optional, orNull, reading, record, text } from "../failures/Form.ts"
 import { hostFailure } from "../failures/failures.ts"
 import { invalidInput, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
@@ -73,12 +73,13 @@ const targets: Record<keyof RequiredOf, true> = {
  * Pitfall: leaving it out. `{ projectId }`, or an id that is `undefined`, would ask for the whole organization, which
  * sessions and keys of the organization pass for every object.
  */
-const misnamed = (target: object): string | undefined => {
-  const names = Object.keys(targets).join(", ")
-  if (!record.has(target)) return `target: expected an object with ${names}, not ${nameOf(target)}.`
-  const wrong = Object.entries(target).find(([name, id]) => !Object.hasOwn(targets, name) || typeof id !== "string")
-  return wrong === undefined ? undefined : `${wrong[0]}: expected the id of an object as ${names}.`
-}
+const misnamed = (target: object): string | undefined =>
+  reading("target", () => {
+    const names = Object.keys(targets).join(", ")
+    if (!record.has(target)) return `target: expected an object with ${names}, not ${nameOf(target)}.`
+    const wrong = Object.entries(target).find(([name, id]) => !Object.hasOwn(targets, name) || typeof id !== "string")
+    return wrong === undefined ? undefined : `${wrong[0]}: expected the id of an object as ${names}.`
+  })
 
 export interface AuthenticateOptions {
   /** The client's address, for the record of a key's last use. */

@@ -15,7 +15,7 @@ import { type Context, Deferred, Effect, Exit, Schema, Scope, Stream } from "eff
 import type { Services } from "../composition/layerControlPlane.ts"
 import { leftOut, type Members, optional, signal as signalForm, text, texts } from "../failures/Form.ts"
 import { toFailure } from "../failures/failures.ts"
-import { requireMembers } from "./inputs.ts"
+import { invalidInput, requireMembers } from "./inputs.ts"
 
 export interface Subscription {
   readonly org_id: string
@@ -73,13 +73,30 @@ const found = (org_id: OrgId, project_id: ProjectId | null) =>
     if (project_id !== null) yield* orNotFound((yield* ProjectStore).find(org_id, project_id))
   })
 
-export const makeEvents = (context: Context.Context<Services>, closed: AbortSignal): Events => ({
-  subscribe: (subscription) => {
-    try {
-      requireMembers("subscription", subscription, members)
-    } catch (error) {
-      return failing(error)
+/** What ends a loop from outside: the host's signal, which may be of another realm, and the end of the control plane. */
+const endings = (signal: AbortSignal | undefined, closed: AbortSignal) => {
+  const signals = signal === undefined ? [closed] : [closed, signal]
+  const leave = (listener: () => void) => {
+    for (const it of signals) it.removeEventListener("abort", listener)
+  }
+  return {
+    over: () => signals.some(({ aborted }) => aborted),
+    leave,
+    /** Throws, having kept no listener, for a signal that takes none. */
+    listen: (listener: () => void) => {
+      try {
+        for (const it of signals) it.addEventListener("abort", listener, { once: true })
+      } catch {
+        leave(listener)
+        throw invalidInput("subscription.signal: it took no listener. Pass an AbortSignal.")
+      }
     }
+  }
+}
+
+export const makeEvents = (context: Context.Context<Services>, closed: AbortSignal): Events => {
+  const follow = (subscription: Subscription): AsyncIterable<HostItem> => {
+    requireMembers("subscription", subscription, members)
     const { after = null, org_id, project_id, signal, types = [] } = subscription
     const scope = Scope.makeUnsafe()
     const request = {
@@ -88,19 +105,19 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
       types,
       after
     }
-    // Synchronous, so that an event of the caller's next statement is not missed.
-    const followed = Effect.runSyncWith(context)(
-      EventFollowing.use((following) => Scope.provide(following.follow(request), scope))
-    )
     const ended = Deferred.makeUnsafe<void>()
-    const ends = signal === undefined ? closed : AbortSignal.any([signal, closed])
     const release = () => Effect.runFork(Scope.close(scope, Exit.void))
     const end = () => {
       Deferred.doneUnsafe(ended, Exit.void)
       release()
     }
-    if (ends.aborted) end()
-    else ends.addEventListener("abort", end, { once: true })
+    const { leave, listen, over } = endings(signal, closed)
+    listen(end)
+    // Synchronous, so that an event of the caller's next statement is not missed.
+    const followed = Effect.runSyncWith(context)(
+      EventFollowing.use((following) => Scope.provide(following.follow(request), scope))
+    )
+    if (over()) end()
 
     const items = Stream.fromEffectDrain(found(request.org_id, request.project_id))
       .pipe(
@@ -110,7 +127,7 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
         Stream.interruptWhen(Deferred.await(ended)),
         Stream.ensuring(
           Effect.sync(() => {
-            ends.removeEventListener("abort", end)
+            leave(end)
             release()
           })
         ),
@@ -123,9 +140,18 @@ export const makeEvents = (context: Context.Context<Services>, closed: AbortSign
     }
     // Events are read ahead in batches. Those that the loop has not had when it is ended are not delivered.
     const iterator: AsyncIterator<HostItem> = {
-      next: () => (ends.aborted ? finish() : items.next()),
+      next: () => (over() ? finish() : items.next()),
       return: finish
     }
     return { [Symbol.asyncIterator]: () => iterator }
   }
-})
+  return {
+    subscribe: (subscription) => {
+      try {
+        return follow(subscription)
+      } catch (error) {
+        return failing(toFailure(error))
+      }
+    }
+  }
+}

@@ -5,7 +5,7 @@
  * Pitfall: calling these outside of an `async` function. The call would throw instead of rejecting.
  */
 import { clientFailure } from "@narthex/api"
-import { type Form, type Members, nameOf, problemOf, problemOfMembers } from "../failures/Form.ts"
+import { type Form, type Members, nameOf, problemOf, problemOfMembers, reading } from "../failures/Form.ts"
 
 export const invalidInput = (about: string) => clientFailure("invalid_input", { about })
 
@@ -22,9 +22,16 @@ export const requireMembers = <A>(path: string, value: A, members: Members<A>): 
 
 /** The id, of an object that has one or alone. Throws for what is neither. */
 export const idIn = (path: string, value: string | { readonly id: string }): string => {
-  // What a program without types passes.
-  const given: unknown = value
-  const id = typeof given === "object" && given !== null && "id" in given ? given.id : given
-  if (typeof id === "string") return id
-  throw invalidInput(`${path}: expected an id, or an object with an id, not ${nameOf(given)}.`)
+  let id: unknown
+  refuse(
+    reading(path, () => {
+      // What a program without types passes.
+      const given: unknown = value
+      id = typeof given === "object" && given !== null && "id" in given ? given.id : given
+      return typeof id === "string"
+        ? undefined
+        : `${path}: expected an id, or an object with an id, not ${nameOf(given)}.`
+    })
+  )
+  return String(id)
 }

@@ -30,8 +30,8 @@ export interface Limits {
   readonly keys?: number
   /**
    * How much an organization may have: `projects` is 100 unless given, and so on (`defaultQuotas`). A personal
-   * organization has a share of each number, `personal_percent` (20), and at least 1: with the defaults 20 projects. `100`
-   * makes no difference between personal organizations and teams.
+   * organization has a share of each number, `personal_percent` (20), and at least 1: with the defaults 20 projects.
+   * `100` makes no difference between personal organizations and teams.
    */
   readonly quotas?: Partial<QuotaSettings>
 }

@@ -9,15 +9,16 @@ import { Effect, Layer, Redacted } from "effect"
 import {
   type Form,
   type Members,
+  oneOf,
   optional,
+  orElse,
   problemOf,
   problemOfMembers,
-  someText,
   text,
   wholeFrom1
 } from "../failures/Form.ts"
 import { invalidOptions } from "../failures/failures.ts"
-import { postgresFailure } from "./postgresFailure.ts"
+import { postgresFailure, problemOfUrl } from "./postgresFailure.ts"
 
 /** The ports that a storage provides. Their suites are in `@narthex/core/testing`. */
 export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
@@ -34,23 +35,66 @@ export const memory = (): Storage => ({ durable: false, layer: Layer.fresh(layer
 export interface PostgresOptions {
   /** The most connections of this process. Default: 20. */
   readonly maxConnections?: number
-  /** The direct URL for LISTEN where `url` leads through a pooler, or `off` for none: then the log is polled. */
+  /**
+   * The direct URL for LISTEN where `url` leads through a pooler, or `off` for none: then the log is polled. It is
+   * tried at the start, and has to lead to the same database.
+   */
   readonly listenUrl?: string
   /** The name of the sessions on the server. Default: `narthex`. */
   readonly applicationName?: string
 }
 
-const aUrl: Form = { ...text, name: "the URL of a Postgres database" }
+const aUrl: Form = {
+  ...text,
+  name: "the URL of a Postgres database",
+  inside: (path, it) => problemOfUrl(path, String(it))
+}
+const sessionName: Form = {
+  name: "text without NUL characters that is not empty",
+  has: (it) => text.has(it) && /^[^\0]+$/.test(String(it))
+}
 const optionForms: Members<PostgresOptions> = {
   maxConnections: optional(wholeFrom1),
-  listenUrl: optional(text),
-  applicationName: optional(someText)
+  listenUrl: optional(orElse(oneOf("off"), aUrl)),
+  applicationName: optional(sessionName)
+}
+
+/** What tells a database from all others: its name, and when its server started. */
+const place =
+  "select current_database() as database, extract(epoch from pg_postmaster_start_time())::text as server_started"
+
+interface Place {
+  readonly database: string
+  readonly server_started: string
 }
 
 /**
+ * Fails unless notifications of the database arrive by this URL: it is tried, and leads to the same database.
+ *
+ * Pitfall: leaving it out. A wrong URL would start, and every event be late by the interval of polling.
+ */
+const listenable = (url: string, applicationName: string) =>
+  Effect.gen(function* () {
+    const { Database } = yield* Effect.promise(() => import("@narthex/postgres"))
+    const asked = Database.use(({ query }) => query<Place>("postgres.listenUrl", place))
+    const direct = Database.layer({ url: Redacted.make(url), maxConnections: 1, applicationName, listenUrl: "off" })
+    const [there] = yield* asked.pipe(
+      Effect.provide(direct, { local: true }),
+      Effect.mapError(postgresFailure(url, "storage.listenUrl"))
+    )
+    const [here] = yield* asked
+    if (here?.database === there?.database && here?.server_started === there?.server_started) return
+    return yield* Effect.fail(
+      invalidOptions(
+        "storage.listenUrl: it leads to another database than the URL of the storage. Give the direct URL of the same database, or leave it out."
+      )
+    )
+  })
+
+/**
  * State in Postgres 15 or newer, under any number of processes. The schema is brought up to date at each start. What is
- * wrong with the URL, the database or the user is `invalid_options` when the control plane is made; a server that cannot
- * be reached or used now is `unavailable`. Both say what to do.
+ * wrong with the URL, the database or the user is `invalid_options` when the control plane is made; a server that
+ * cannot be reached or used now is `unavailable`. Both say what to do.
  *
  * @example
  * await createControlPlane({ storage: postgres("postgresql://localhost/shop"), secret: process.env.NARTHEX_SECRET })
@@ -65,8 +109,10 @@ export const postgres = (url: string, options: PostgresOptions = {}): Storage =>
       const { applicationName = "narthex", listenUrl, maxConnections = 20 } = options
       const listening =
         listenUrl === undefined ? {} : { listenUrl: listenUrl === "off" ? ("off" as const) : Redacted.make(listenUrl) }
+      const direct =
+        listenUrl === undefined || listenUrl === "off" ? Effect.void : listenable(listenUrl, applicationName)
       return PostgresStorage.layer.pipe(
-        Layer.provide(Layer.effectDiscard(migrate)),
+        Layer.provide(Layer.effectDiscard(Effect.andThen(direct, migrate))),
         Layer.provideMerge(Database.layer({ url: Redacted.make(url), maxConnections, applicationName, ...listening })),
         Layer.catchTag("StorageError", (error) => Layer.effectContext(Effect.fail(postgresFailure(url)(error))))
       )

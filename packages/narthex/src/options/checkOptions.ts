@@ -1,6 +1,6 @@
 /** Refuses options that do not fit before anything is started (docs/design/library.md N3). */
 import { isRegionId } from "@narthex/core"
-import { nameOf, problemOf, record } from "../failures/Form.ts"
+import { nameOf, problemOf, reading, record } from "../failures/Form.ts"
 import { invalidOptions } from "../failures/failures.ts"
 import type { ControlPlaneOptions } from "./ControlPlaneOptions.ts"
 import { optionForms } from "./optionForms.ts"
@@ -12,7 +12,7 @@ export const problemOfOptions = (options: ControlPlaneOptions): string | undefin
   if (unknown !== undefined)
     return `${unknown}: there is no such option. The options are ${Object.keys(optionForms).join(", ")}.`
   for (const [name, form] of Object.entries(optionForms)) {
-    const problem = problemOf(name, Reflect.get(options, name), form)
+    const problem = reading(name, () => problemOf(name, Reflect.get(options, name), form))
     if (problem !== undefined) return problem
   }
   const { identity, regions = ["local"] } = options

@@ -22,6 +22,7 @@ import {
   anything,
   count,
   either,
+  everyOf,
   type Form,
   flag,
   type Members,
@@ -30,9 +31,9 @@ import {
   oneOf,
   optional,
   orNull,
+  percent,
   record,
   recordOf,
-  someText,
   text,
   texts,
   wholeFrom1
@@ -42,18 +43,30 @@ import type { Storage } from "./Storage.ts"
 
 const aLayer: Form = { name: "a Layer of Effect", has: Layer.isLayer }
 const anArray: Form = { name: "an array", has: Array.isArray }
-/** Longer than nothing: the period of a loop, or a lifetime. */
+/** The period of a loop, or a lifetime: no shorter than clocks tell apart, and so that its end is a date. */
 const period: Form = {
   name: "a Duration of Effect such as Duration.minutes(15)",
-  has: (it) => Duration.isDuration(it) && Duration.isFinite(it) && Duration.toMillis(it) > 0
+  has: (it) =>
+    Duration.isDuration(it) && Duration.between(it, { minimum: Duration.millis(1), maximum: Duration.days(36_500) })
 }
 const wait: Form = { ...period, has: (it) => Duration.isDuration(it) && Duration.isFinite(it) }
+
+/** `iss` and `aud` of tokens: other programs compare and store it. */
+const named: Form = {
+  name: "text without control characters",
+  has: (it) => Predicate.isString(it) && it.isWellFormed() && /^\P{Cc}+$/u.test(it)
+}
+/** Sent in a header. */
+const token: Form = {
+  name: "visible ASCII characters without spaces",
+  has: (it) => Predicate.isString(it) && /^[\x21-\x7e]+$/.test(it)
+}
 
 const isEntry = (entry: unknown) =>
   Predicate.isString(entry) && normalizeEmail(entry.startsWith("@") ? `x${entry}` : entry) !== undefined
 const addresses: Form = {
   name: "an array of addresses (user@example.com) and domains (@example.com)",
-  has: (it) => Array.isArray(it) && it.every(isEntry)
+  has: (it) => everyOf(it, isEntry)
 }
 
 /** Every member may be left out. */
@@ -91,7 +104,7 @@ const rates: Members<RateLimitSettings> = allOptional(
 )
 const streams: Members<EventLimits> = allOptional(["streams", "org_streams", "instance_streams", "opens"], count)
 const waits: Members<WaitLimit> = allOptional(["waits", "org_waits", "instance_waits"], count)
-const quotas: Members<QuotaSettings> = allOptional([...quotaNames, "personal_percent"], count)
+const quotas: Members<QuotaSettings> = { ...allOptional(quotaNames, count), personal_percent: optional(percent) }
 const limits: Members<Limits> = {
   rates: optional(orNull(objectOf(rates))),
   streams: optional(orNull(objectOf(streams))),
@@ -139,9 +152,9 @@ export const optionForms: Members<ControlPlaneOptions> = {
   eventTypes: optional(recordOf(anything)),
   roles: optional(objectOf(roles)),
   limits: optional(orNull(objectOf(limits))),
-  issuer: optional(someText),
+  issuer: optional(named),
   runner: optional(flag),
-  proxyToken: optional(someText),
+  proxyToken: optional(token),
   basePath: optional(text),
   clientAddress: optional({ ...aFunction, name: "a function of the request and the socket's address" }),
   log: optional({ name: 'a function of an entry, or "off"', has: either(aFunction, oneOf("off")).has }),

@@ -1,0 +1,92 @@
+/** Clients in the process: which options make none, and signals of another realm (docs/design/library.md N38). */
+import { runInNewContext } from "node:vm"
+import { assert, describe, it } from "@effect/vitest"
+import { within } from "../../../test/harness/eventually.ts"
+import { createControlPlane, isNarthexError } from "../src/index.ts"
+import { simulate } from "../src/testing.ts"
+
+/** What TypeScript would refuse is what is tested. */
+// biome-ignore lint/suspicious/noExplicitAny: see above.
+type Untyped = any
+
+const thrownBy = (make: () => unknown): string => {
+  try {
+    make()
+    return "makes a client"
+  } catch (error) {
+    return isNarthexError(error) ? `${error.code}: ${error.message}` : String(error)
+  }
+}
+
+describe("a client in the process", () => {
+  it("no client is made for a credential or options that are none, and the sentence names the member", async () => {
+    await using cp = await createControlPlane({ log: "off" })
+    await using world = await simulate()
+    const wrongs: ReadonlyArray<readonly [given: ReadonlyArray<unknown>, says: string]> = [
+      [[null], "credential: expected an API key"],
+      [[42], "credential: expected an API key"],
+      [[{}], "credential: expected an API key"],
+      [[{ access_token: 1 }], "credential: expected an API key"],
+      [["nsk_x", null], "options: expected an object with headers, onRefresh, retries, not null"],
+      [["nsk_x", 5], "options: expected an object"],
+      [["nsk_x", { retry: 1 }], "options.retry: there is no such member"],
+      [["nsk_x", { baseUrl: "http://elsewhere.example" }], "options.baseUrl: there is no such member"],
+      [["nsk_x", { retries: null }], "options.retries: expected false or an object"],
+      [["nsk_x", { retries: true }], "options.retries: expected false or an object"],
+      [["nsk_x", { retries: 3 }], "options.retries: expected false or an object"],
+      [["nsk_x", { retries: { time: 3 } }], "options.retries.time: there is no such member"],
+      [["nsk_x", { retries: { times: "3" } }], "options.retries.times: expected a whole number from 0"],
+      [["nsk_x", { retries: { times: 0.5 } }], "options.retries.times: expected a whole number from 0"],
+      [["nsk_x", { retries: { within: Number.NaN } }], "options.retries.within: expected a number from 0"],
+      [["nsk_x", { headers: null }], "options.headers: expected an object"],
+      [["nsk_x", { headers: "x-a: b" }], "options.headers: expected an object"],
+      [["nsk_x", { headers: new Headers({ a: "b" }) }], "options.headers: expected an object"],
+      [["nsk_x", { headers: { a: 5 } }], "options.headers.a: expected text that a header can have"],
+      [["nsk_x", { headers: { a: "b\nc" } }], "options.headers.a: expected text that a header can have"],
+      [["nsk_x", { headers: { "a b": "c" } }], "options.headers: expected names"],
+      [["nsk_x", { onRefresh: null }], "options.onRefresh: expected a function"]
+    ]
+    const said: Array<string> = []
+    for (const [given, says] of wrongs)
+      for (const client of [cp.client, world.client] as ReadonlyArray<Untyped>) {
+        const failure = thrownBy(() => client(...given))
+        if (!failure.startsWith(`invalid_input: ${says}`)) said.push(`${says}: ${failure}`)
+      }
+    assert.deepStrictEqual(said, [])
+  })
+})
+
+/** A signal as another realm has it, for example a test runner's, and what aborts it. */
+const foreignSignal = () => {
+  const target = new EventTarget()
+  const state = { aborted: false }
+  const signal: Untyped = runInNewContext(
+    "({ get aborted() { return state.aborted }, addEventListener: (...a) => target.addEventListener(...a), removeEventListener: (...a) => target.removeEventListener(...a) })",
+    { state, target }
+  )
+  return {
+    signal,
+    abort: () => {
+      state.aborted = true
+      target.dispatchEvent(new Event("abort"))
+    }
+  }
+}
+
+describe("a signal of another realm", () => {
+  it("a signal of another realm ends a subscription and a wait, and an aborted one does at once", async () => {
+    await using cp = await createControlPlane({ log: "off" })
+    const ada = await cp.people.ensure({ subject: "user_42" })
+    const client = cp.client(await cp.sessions.start(ada))
+    const { signal, abort } = foreignSignal()
+    const items = cp.events.subscribe({ org_id: ada.personal_org_id, signal })[Symbol.asyncIterator]()
+    const { project } = await client.projects.create({ name: "shop" })
+    assert.strictEqual((await within("an event", items.next())).value?.kind, "event")
+    const last = items.next().then(async (item) => (item.done ? item : items.next()))
+    abort()
+    assert.isTrue((await within("the end of the loop", last)).done)
+    const next = cp.events.subscribe({ org_id: ada.personal_org_id, signal })[Symbol.asyncIterator]().next()
+    assert.isTrue((await within("the end of a loop that was over", next)).done)
+    assert.isString(project.id)
+  })
+})
