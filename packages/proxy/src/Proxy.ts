@@ -131,7 +131,7 @@ export const runProxy = (
       wakes: new StrangerWakes(),
       allowlists,
       endpoints: yield* makeEndpointCache(refresh),
-      computes: yield* makeComputes(allowlists),
+      computes: yield* makeComputes(allowlists, monotonic),
       activity: yield* makeActivityReports(proxy_id, monotonic),
       cancelKeys: new CancelKeys(),
       audit: new AuditTrail(),

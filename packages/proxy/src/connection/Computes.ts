@@ -1,7 +1,7 @@
 /**
  * WAKE and DIAL: from an admitted client to a compute that has answered.
  *
- * 1. DIAL the last known address, if there is one.
+ * 1. DIAL the address that the control plane named, or that a wake has returned since it was asked.
  * 2. WAKE: at most 30 s; concurrent wakes of an endpoint for one client address and kind share a call. The control
  *    plane checks the address again.
  * 3. ALLOW again, because the rules may have changed during the wait. Then DIAL.
@@ -10,7 +10,7 @@
  */
 import type { RunningCompute } from "@narthex/api"
 import type { EndpointId } from "@narthex/core"
-import { Clock, Data, Effect, type Scope } from "effect"
+import { Data, Effect, type Scope } from "effect"
 import type { Admitted, NotListed, RulesTooOld } from "../allowlist/checkAllowlist.ts"
 import type { AllowlistCache, RulesUnknown } from "../control-plane/AllowlistCache.ts"
 import {
@@ -46,6 +46,13 @@ export interface Reached extends Dialled {
   readonly admitted: Admitted
 }
 
+/** What the control plane answered: where the compute runs, `undefined` if it does not, and when it was asked. */
+export interface Located {
+  readonly compute: RunningCompute | undefined
+  /** Milliseconds of the clock of `makeComputes`, before the question. */
+  readonly asked_at: number
+}
+
 export interface Computes {
   /**
    * Connects to the compute of the endpoint, waking it if necessary, and sends the startup packet. `mayWake` is asked
@@ -53,7 +60,7 @@ export interface Computes {
    */
   readonly reach: (
     admitted: Admitted,
-    lastKnown: RunningCompute | undefined,
+    located: Located,
     startup: Buffer,
     waker: Waker
   ) => Effect.Effect<Reached, ReachError, Scope.Scope>
@@ -66,18 +73,20 @@ export interface Waker {
 }
 
 const maximumRetries = 5
-/** How long the result of a wake is reused, in milliseconds. */
+/** How long the result of a wake is remembered, in milliseconds. */
 const wakeReuse = 1_000
 
-export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes, never, ControlPlane | Scope.Scope> =>
+/** `now` is a monotonic clock in milliseconds. */
+export const makeComputes = (
+  allowlists: AllowlistCache,
+  now: () => number
+): Effect.Effect<Computes, never, ControlPlane | Scope.Scope> =>
   Effect.gen(function* () {
     const control = yield* ControlPlane
     const flights = yield* makeSingleFlight<RunningCompute, WakeError>()
     const timedOut = (endpoint_id: EndpointId) => new WakeTimedOut({ endpoint_id })
 
-    const clock = yield* Clock.Clock
     const woken = new Map<EndpointId, { readonly compute: RunningCompute; readonly at: number }>()
-    const monotonic = () => Number(clock.monotonicTimeNanosUnsafe()) / 1e6
 
     const wake = (admitted: Admitted, { kind, mayWake }: Waker, unreachable: number | undefined) =>
       flights.join(
@@ -87,16 +96,20 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
         ).pipe(
           Effect.andThen(control.wake(admitted, unreachable)),
           Effect.timeoutOrElse({ duration: "30 seconds", orElse: () => timedOut(admitted.endpoint_id) }),
-          Effect.tap((compute) => Effect.sync(() => woken.set(admitted.endpoint_id, { compute, at: monotonic() })))
+          Effect.tap((compute) => Effect.sync(() => woken.set(admitted.endpoint_id, { compute, at: now() })))
         )
       )
 
     /**
      * A compute that another client woke while this one was being resolved and checked: it runs, so no wake is needed.
+     *
+     * Pitfall: using a wake from before the question. A compute that was suspended since is dialled, in vain, and the
+     * client waits for a pause before its own wake.
      */
-    const justWoken = (endpoint_id: EndpointId) => {
-      for (const [id, { at }] of woken) if (monotonic() - at > wakeReuse) woken.delete(id)
-      return woken.get(endpoint_id)?.compute
+    const justWoken = (endpoint_id: EndpointId, asked_at: number) => {
+      for (const [id, { at }] of woken) if (now() - at > wakeReuse) woken.delete(id)
+      const last = woken.get(endpoint_id)
+      return last !== undefined && last.at >= asked_at ? last.compute : undefined
     }
 
     const wakeAndDial = (
@@ -132,9 +145,9 @@ export const makeComputes = (allowlists: AllowlistCache): Effect.Effect<Computes
       )
 
     return {
-      reach: (admitted, lastKnown, startup, waker) =>
+      reach: (admitted, located, startup, waker) =>
         Effect.suspend(() => {
-          const compute = lastKnown ?? justWoken(admitted.endpoint_id)
+          const compute = located.compute ?? justWoken(admitted.endpoint_id, located.asked_at)
           return compute === undefined
             ? wakeAndDial(admitted, undefined, startup, waker, 0)
             : dialOrWake(admitted, compute, startup, waker, 0)

@@ -133,7 +133,7 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
   const place = yield* shared.gate
     .enter({ endpoint_id, address: neighbour(peer), user })
     .pipe(Effect.catchTag("NoPlace", () => tooMany("unauthenticated")))
-  const { admitted, endpoint } = place.waited ? yield* locate(shared, endpoint_id, peer, user) : first
+  const { admitted, asked_at, endpoint } = place.waited ? yield* locate(shared, endpoint_id, peer, user) : first
   yield* limited(endpoint.org_id === undefined ? none : shared.limits.organization(endpoint.org_id), "organization")
   yield* limited(shared.limits.endpoint(endpoint_id), "connections")
 
@@ -148,8 +148,8 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
     }
   }
   const { address, generation } = endpoint
-  const lastKnown = address === null || generation === null ? undefined : { address, generation }
-  const reached = yield* shared.computes.reach(admitted, lastKnown, encodeStartup(sent), waker).pipe(
+  const compute = address === null || generation === null ? undefined : { address, generation }
+  const reached = yield* shared.computes.reach(admitted, { compute, asked_at }, encodeStartup(sent), waker).pipe(
     Effect.catchTags({
       TooManyWakes: () => tooMany("wakes"),
       AddressNotListed: () => refuseUnlisted(shared, admitted, user),
@@ -173,6 +173,7 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
 
 /** Where the endpoint is, if it may be used: the part of ROUTE that asks the control plane, and ALLOW. */
 const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: EndpointId, peer: Address, user: string) {
+  const asked_at = shared.now()
   const endpoint = yield* shared.endpoints.resolve(endpoint_id).pipe(
     Effect.catchTags({
       EndpointUnknown: () => unknownEndpoint(endpoint_id),
@@ -181,7 +182,7 @@ const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: En
   )
   const admitted = yield* allow(shared, { endpoint_id, project_id: endpoint.project_id, peer }, user)
   if (endpoint.disabled) return yield* disabledEndpoint(endpoint_id)
-  return { admitted, endpoint }
+  return { admitted, asked_at, endpoint }
 })
 
 /** What counts as one address for places: an IPv6 client has a whole /64. */

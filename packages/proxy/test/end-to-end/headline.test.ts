@@ -14,7 +14,7 @@ import {
   untilClosed,
   usual
 } from "../support/clients.ts"
-import { certificate, harness, refusingCompute } from "../support/harness.ts"
+import { certificate, countedCompute, harness, refusingCompute } from "../support/harness.ts"
 import { endpoint_id, type Startable } from "../support/MemoryControlPlane.ts"
 import { beginPsql, psql } from "../support/programs.ts"
 
@@ -125,6 +125,31 @@ describe("suspended endpoints", { tags: ["psql", "openssl"] }, () => {
       assert.strictEqual(stdout, "served\n")
       assert.strictEqual(control.wakes.length, 1)
     })
+  )
+
+  it.live(
+    "a compute that was suspended right after its wake is woken again, and its former address is not dialled",
+    () =>
+      Effect.gen(function* () {
+        const computes = yield* Effect.all([countedCompute(cluster), countedCompute(cluster)])
+        const woken: Array<string> = []
+        const start = async () => {
+          const next = computes[woken.length]?.compute.address ?? ""
+          woken.push(next)
+          await cluster.start()
+          return next
+        }
+        const { control, port } = yield* harness({ generation: 1, running: false, address: "", start })
+        for (const n of ["first", "second"]) {
+          const { stdout } = yield* Effect.promise(() => psql(port, `select '${n}'`))
+          assert.strictEqual(stdout, `${n}\n`)
+        }
+        assert.strictEqual(control.wakes.length, 2)
+        assert.deepStrictEqual(
+          computes.map(({ count }) => count),
+          [1, 1]
+        )
+      })
   )
 
   it.live("a compute that answers 57P03 is woken again without the client noticing", () =>
