@@ -11,6 +11,74 @@ const priority = ["packages/local-postgres/test/computePriority.test.ts"]
 export const localRoles: ReadonlyArray<FaultsOfFile> = [
   {
     area: "computes",
+    file: "packages/local-postgres/src/computes/RoleSeal.ts",
+    tests: ["packages/local-postgres/test/RoleSeal.test.ts"],
+    faults: [
+      {
+        id: "seal-unexamined",
+        find: "changes.every(({ length }) => length === 0)",
+        put: "changes.length > 0",
+        why: "A role that changed its password before the suspend does not keep it."
+      },
+      {
+        id: "seal-unsettled",
+        find: "!found.settled ||",
+        put: "",
+        why: "A grant that a session made before the suspend is revoked by the next start."
+      },
+      {
+        id: "seal-open-transaction",
+        find: "|| found.oldest !== found.next",
+        put: "",
+        why: "A transaction that is open during the examination may still change roles."
+      },
+      {
+        id: "seal-later-change",
+        find: "if (nextIdOf(control) !== next) return",
+        put: "",
+        why: "A change between the examination and the end of the server leaves no seal."
+      },
+      {
+        id: "seal-crash",
+        find: "control.readUInt32LE(16) === shutDown",
+        put: "control.length > 0",
+        why: "After a crash pg_control does not have the last transaction id."
+      },
+      {
+        id: "seal-other-data",
+        find: "    .update(control)\n",
+        put: "",
+        why: "The seal of an earlier stop says nothing about later data."
+      },
+      {
+        id: "seal-other-roles",
+        find: "roles.map(wantedState).toSorted()",
+        put: "0",
+        why: "A start with other roles than those of the seal applies them."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/LocalComputeDriver.ts",
+    tests: ["packages/local-postgres/test/RoleSeal.test.ts"],
+    faults: [
+      {
+        id: "seal-believed-always",
+        find: "const sealed = !runs && (yield* isSealed(cluster, roles))",
+        put: "const sealed = !runs",
+        why: "Only a sealed cluster needs no roles applied."
+      },
+      {
+        id: "seal-never",
+        find: "if (Option.isSome(next)) yield* seal(cluster, last.roles, next.value)",
+        put: "",
+        why: "A start with the roles of the suspend applies nothing."
+      }
+    ]
+  },
+  {
+    area: "computes",
     file: "packages/local-postgres/src/cluster/SocketLinks.ts",
     tests: ["packages/local-postgres/test/SocketLinks.test.ts"],
     faults: [

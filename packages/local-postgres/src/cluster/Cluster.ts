@@ -74,7 +74,7 @@ export const writeConfiguration = (cluster: Cluster, major: number, owner: Ident
       "pg_hba.conf": accessOf(cluster.purpose),
       "pg_ident.conf": `supervisor "${user.supervisor}" ${superuser}\n`
     }
-    for (const [name, text] of Object.entries(files)) {
+    const put = async (name: string, text: string) => {
       // The server may write here, so each file is created under another name and renamed, never written through a
       // link.
       const making = join(cluster.data, `${name}.making`)
@@ -83,6 +83,8 @@ export const writeConfiguration = (cluster: Cluster, major: number, owner: Ident
       if (user.drops) await chown(making, owner.uid, owner.gid)
       await rename(making, join(cluster.data, name))
     }
+    const written = await Promise.allSettled(Object.entries(files).map(([name, text]) => put(name, text)))
+    for (const outcome of written) if (outcome.status === "rejected") throw outcome.reason
   })
 
 /** The first match decides. Minted roles can connect to the database `postgres` only, and none can replicate. */

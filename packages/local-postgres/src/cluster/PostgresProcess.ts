@@ -178,7 +178,7 @@ const becomesReady = (cluster: Cluster, pid: number, hasEnded: () => boolean, lo
       const lines = yield* postmasterFile(cluster)
       if (Number(lines[0]) === pid && lines[7]?.trim() === "ready") return
       if (ended) return yield* cannotStart(yield* endOfLog(cluster, logFrom))
-      yield* Effect.sleep(2)
+      yield* Effect.sleep(1)
     }
   }).pipe(
     Effect.timeoutOrElse({

@@ -7,7 +7,7 @@
  * `NARTHEX_COMPUTE_DIR` is another place for `computes`. All state is on disk and in the process table, so a process
  * that starts after a crash finds it. An endpoint runs when its link exists and the postmaster behind it is alive. The
  * link is created after the roles are applied and removed first when the endpoint stops, so a stale address leads
- * nowhere.
+ * nowhere. A start whose list the cluster was sealed with (`RoleSeal`) has nothing to apply.
  *
  * Pitfall: keeping the links of an earlier postmaster. They would lead to the new one, so they are removed before it
  * starts.
@@ -38,6 +38,7 @@ import { copyPlaces, hasDiskFor } from "./copyRoom.ts"
 import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
 import { mintedNames } from "./MintedRoles.ts"
+import { examine, isSealed, seal } from "./RoleSeal.ts"
 
 export interface LocalComputeOptions extends LocalPostgresOptions {
   readonly limits?: Partial<ComputeLimits> | undefined
@@ -95,8 +96,18 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     if ((yield* links.to(cluster)).length === 0) yield* stopPostgres(cluster)
   })
 
-  /** The list that this process applied last to a branch. */
-  const applied = new Map<BranchId, ComputeStart["roles"]>()
+  /** The list that this process applied last to a branch, and whether it also ran `prepareAccess` on its data. */
+  const applied = new Map<BranchId, { readonly roles: ComputeStart["roles"]; readonly prepared: boolean }>()
+
+  /** As `stopUnlinked`, and seals the cluster if its roles are still those that were applied. */
+  const suspendUnlinked = Effect.fnUntraced(function* (cluster: Cluster) {
+    const last = applied.get(branchOf(cluster))
+    if (last?.prepared !== true || !(yield* isRunning(cluster))) return yield* stopUnlinked(cluster)
+    if ((yield* links.to(cluster)).length > 0) return
+    const next = yield* examine(cluster, last.roles)
+    yield* stopPostgres(cluster)
+    if (Option.isSome(next)) yield* seal(cluster, last.roles, next.value)
+  })
 
   /**
    * Copies the parent's data to a branch, if `wanted` says so. A running parent is not locked, so its endpoints can
@@ -133,10 +144,11 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const branch = branchOf(cluster)
     const isKept = (former: ComputeRole) =>
       roles.some(({ access, role }) => role === former.role && access === former.access)
-    const mayRevoke = !(applied.get(branch)?.every(isKept) ?? false)
+    const former = applied.get(branch)
+    const mayRevoke = !(former?.roles.every(isKept) ?? false)
     applied.delete(branch)
     yield* enforceRoles({ confirm: confirm(branch), machine, links, limits }, cluster, { roles, mayRevoke, prepares })
-    applied.set(branch, roles)
+    applied.set(branch, { roles, prepared: prepares || former?.prepared === true })
   })
 
   const createBranch = Effect.fn("LocalComputeDriver.createBranch")(function* (
@@ -174,7 +186,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     for (const link of yield* links.of(endpoint)) {
       const cluster = clusterAt(link.cluster, "compute")
       const branch = branchOf(cluster)
-      const end = Effect.andThen(links.remove([link]), stopUnlinked(cluster))
+      const end = Effect.andThen(links.remove([link]), suspendUnlinked(cluster))
       yield* fenced(branch, locked([branch], end))
     }
   })
@@ -188,14 +200,19 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const name = `${endpoint_id}.${generation}`
     const run = Effect.gen(function* () {
       if (!(yield* hasData(cluster))) return yield* refuse(`The branch ${branch_id} has no data.`)
-      const former = (yield* links.of(endpoint_id)).filter((it) => it.name !== name)
+      const all = yield* links.all
+      const former = all.filter((it) => it.endpoint === endpoint_id && it.name !== name)
       if (former.some((it) => it.generation > generation)) {
         return yield* refuse(`A later generation of ${endpoint_id} than ${generation} was started.`)
       }
-      if (!(yield* isRunning(cluster))) yield* Effect.flatMap(links.to(cluster), links.remove)
+      const runs = yield* isRunning(cluster)
+      if (!runs) yield* links.remove(all.filter((it) => it.cluster === cluster.directory))
+      // Before the start, which changes what the seal is compared with.
+      const sealed = !runs && (yield* isSealed(cluster, roles))
       yield* confirm(branch_id)
       yield* startPostgres(cluster, machine)
-      yield* enforce(cluster, roles, true)
+      if (sealed) applied.set(branch_id, { roles, prepared: true })
+      else yield* enforce(cluster, roles, true)
       yield* confirm(branch_id)
       const address = yield* links.put(name, cluster)
       yield* links.remove(former)

@@ -40,7 +40,9 @@ export interface RoleChanges {
 }
 
 const isMinted = "rolname !~ '^(pg_|narthex)'"
-const formerForm = "^narthex_former_[0-9]+$"
+
+/** The names of the roles that were retired and are not buried yet. */
+export const formerRoles = "SELECT rolname AS name FROM pg_roles WHERE rolname ~ '^narthex_former_[0-9]+$'"
 
 /** The names of the minted roles, sorted. */
 export const mintedNames = (sql: PgClient.PgClient) =>
@@ -51,8 +53,8 @@ export const mintedNames = (sql: PgClient.PgClient) =>
     (rows) => rows.map(({ name }) => name)
   )
 
-export const mintedRoles = (sql: PgClient.PgClient) =>
-  sql.unsafe<MintedRole>(`
+/** The rows are those of `MintedRole`. */
+export const mintedRolesQuery = `
     SELECT rolname AS name, oid::int8::float8 AS oid,
       ARRAY(SELECT DISTINCT roleid::regrole::text FROM pg_auth_members WHERE member = a.oid ORDER BY 1) AS groups,
       ARRAY(SELECT DISTINCT member::regrole::text FROM pg_auth_members WHERE roleid = a.oid ORDER BY 1) AS members,
@@ -63,7 +65,9 @@ export const mintedRoles = (sql: PgClient.PgClient) =>
           THEN to_char(rolvaliduntil AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ELSE 'infinity' END,
         ARRAY(SELECT setdatabase || ':' || setting FROM pg_db_role_setting, unnest(setconfig) setting
           WHERE setrole = a.oid ORDER BY 1)::text) AS state
-    FROM pg_authid a WHERE ${isMinted}`)
+    FROM pg_authid a WHERE ${isMinted}`
+
+export const mintedRoles = (sql: PgClient.PgClient) => sql.unsafe<MintedRole>(mintedRolesQuery)
 
 const untilOf = (role: ComputeRole) =>
   Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
@@ -74,6 +78,9 @@ const stateOf = (role: ComputeRole) => {
 }
 
 const groupOf = ({ access }: ComputeRole) => (access === "read_write" ? writers : readers)
+
+/** All of a role that `changesTo` compares, as text. */
+export const wantedState = (role: ComputeRole) => JSON.stringify([role.role, groupOf(role), stateOf(role)])
 
 /** Compares what a cluster has with the list that it is to have. */
 export const changesTo = (present: ReadonlyArray<MintedRole>, roles: ReadonlyArray<ComputeRole>): RoleChanges => {
@@ -127,9 +134,7 @@ export const alter = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: 
 
 /** Drops the retired roles whose objects are not locked. */
 export const bury = Effect.fn("bury")(function* (sql: PgClient.PgClient) {
-  const former = yield* sql.unsafe<{ readonly name: string }>(
-    `SELECT rolname AS name FROM pg_roles WHERE rolname ~ '${formerForm}'`
-  )
+  const former = yield* sql.unsafe<{ readonly name: string }>(formerRoles)
   const outcomes = yield* Effect.forEach(former, ({ name }) =>
     Effect.result(
       sql.withTransaction(

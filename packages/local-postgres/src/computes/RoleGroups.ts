@@ -27,9 +27,7 @@ export const isPrepared = (sql: PgClient.PgClient) =>
     ([found]) => found?.is === true
   )
 
-/** Sets the privileges that every compute has, whatever its roles. Idempotent. */
-export const prepareAccess = Effect.fn("prepareAccess")(function* (sql: PgClient.PgClient) {
-  yield* sql.unsafe(`
+const preparation = `
     DO $$
     DECLARE
       restricted regprocedure;
@@ -58,8 +56,10 @@ export const prepareAccess = Effect.fn("prepareAccess")(function* (sql: PgClient
         EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', restricted);
         EXECUTE format('GRANT EXECUTE ON FUNCTION %s TO ${writers}', restricted);
       END LOOP;
-    END $$`)
-})
+    END $$`
+
+/** Sets the privileges that every compute has, whatever its roles. Idempotent. */
+export const prepareAccess = Effect.fn("prepareAccess")((sql: PgClient.PgClient) => sql.unsafe(preparation))
 
 /** Schemas whose objects belong to users. */
 const isUserSchema = "nspname !~ '^pg_' AND nspname <> 'information_schema'"
@@ -187,3 +187,14 @@ export const giveReading = Effect.fn("giveReading")(function* (sql: PgClient.PgC
     left = still
   }
 })
+
+/** What decides the rights of roles, apart from their list: it changes with this package. */
+export const accessStatements = [preparation, withdrawals, missingReads]
+
+/**
+ * Whether `prepareAccess`, `withdrawWrites` and `giveReading` would change nothing on a cluster on which they have run, as an
+ * expression. Of what `prepareAccess` sets, users can change the owner of the schema `public` alone.
+ */
+export const isSettled = `
+    NOT EXISTS (SELECT FROM pg_namespace WHERE nspname = 'public' AND nspowner <> '${writers}'::regrole)
+    AND NOT EXISTS (SELECT FROM (${withdrawals}) found) AND NOT EXISTS (SELECT FROM (${missingReads}) found)`

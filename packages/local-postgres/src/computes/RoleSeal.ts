@@ -1,0 +1,97 @@
+/**
+ * The seal of a stopped cluster: its catalog has exactly the roles and rights of a list, so that a start with the same
+ * list has nothing to apply. Every other start applies its list. A seal is a hint that may be missing, never a promise.
+ *
+ * 1. `examine` compares the catalog with the list before the server stops, and returns the next transaction id of its
+ *    snapshot.
+ * 2. After the server has stopped, `seal` reads the next transaction id from `pg_control`. If it is the same, no
+ *    transaction has changed anything since: whatever writes gets an id. If not, there is no seal.
+ * 3. The seal is a digest of the list, of the statements that apply it, and of `pg_control`. A server that starts writes
+ *    `pg_control` before it accepts a session, so the seal of an earlier stop, or of other data, does not match.
+ *
+ * Pitfall: a stamp of what was applied. The sessions after it may have changed passwords, memberships and grants.
+ * Pitfall: a mark that the start removes. After a power failure it may be back, with the changes of later sessions.
+ */
+import { createHash } from "node:crypto"
+import { readFile, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import type { ComputeRole } from "@narthex/core"
+import { Effect, Option } from "effect"
+import { asSupervisor } from "../cluster/asSupervisor.ts"
+import type { Cluster } from "../cluster/Cluster.ts"
+import { attempt } from "../machine/LocalPostgresError.ts"
+import { changesTo, formerRoles, type MintedRole, mintedRolesQuery, wantedState } from "./MintedRoles.ts"
+import { accessStatements, isSettled } from "./RoleGroups.ts"
+
+/** The `DBState` of a server that was shut down with a checkpoint. */
+const shutDown = 1
+
+/** Versions of `pg_control` (Postgres 13 to 18) with the members of `nextIdOf` in these places. */
+const knownVersions: ReadonlySet<number> = new Set([1300, 1700, 1800])
+
+/** The next transaction id of a server that was shut down cleanly, from its `ControlFileData`; `undefined` otherwise. */
+const nextIdOf = (control: Buffer): bigint | undefined =>
+  control.length >= 72 && knownVersions.has(control.readUInt32LE(8)) && control.readUInt32LE(16) === shutDown
+    ? control.readBigUInt64LE(64)
+    : undefined
+
+const examineWithin = "2 seconds"
+
+interface Found {
+  readonly roles: ReadonlyArray<MintedRole>
+  readonly settled: boolean
+  readonly oldest: string
+  readonly next: string
+}
+
+/** One statement, so that everything has the snapshot whose ids it returns. */
+const examination = `
+  SELECT (SELECT coalesce(json_agg(role), '[]') FROM (${mintedRolesQuery}) role) AS roles,
+    ${isSettled} AND NOT EXISTS (${formerRoles}) AS settled,
+    pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, pg_snapshot_xmax(pg_current_snapshot())::text AS next`
+
+/**
+ * The next transaction id of a running cluster whose catalog needs no change for the list. `None`: it needs one, or that
+ * could not be found out in time. A transaction that is open may still change something, so it counts as a change.
+ */
+export const examine = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>): Effect.Effect<Option.Option<bigint>> =>
+  asSupervisor(cluster, "postgres", (sql) => sql.unsafe<Found>(examination), brief).pipe(
+    Effect.map(([found]) => {
+      if (found === undefined || !found.settled || found.oldest !== found.next) return Option.none()
+      const changes = Object.values(changesTo(found.roles, roles))
+      return changes.every(({ length }) => length === 0) ? Option.some(BigInt(found.next)) : Option.none()
+    }),
+    Effect.timeout(examineWithin),
+    Effect.catch((error) =>
+      Effect.as(Effect.logDebug("The next start applies the roles again.", error), Option.none<bigint>())
+    )
+  )
+
+const brief = { statement_timeout: "1s", lock_timeout: "200ms" }
+
+const readControl = (cluster: Cluster) =>
+  attempt(`Reading pg_control of ${cluster.data}`, () => readFile(join(cluster.data, "global", "pg_control")))
+
+const sealFile = (cluster: Cluster) => join(cluster.directory, "roles.seal")
+
+const digestOf = (control: Buffer, roles: ReadonlyArray<ComputeRole>) =>
+  createHash("sha256")
+    .update(JSON.stringify([accessStatements, roles.map(wantedState).toSorted()]))
+    .update(control)
+    .digest("hex")
+
+/** Seals a stopped cluster if nothing has changed since `examine`, which returned `next`. */
+export const seal = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>, next: bigint): Effect.Effect<void> =>
+  Effect.gen(function* () {
+    const control = yield* readControl(cluster)
+    if (nextIdOf(control) !== next) return
+    // A part of it matches nothing, so it needs no rename.
+    yield* attempt("Sealing", () => writeFile(sealFile(cluster), digestOf(control, roles), { mode: 0o600 }))
+  }).pipe(Effect.catch((error) => Effect.logDebug("The next start applies the roles again.", error)))
+
+/** Whether a stopped cluster has exactly the roles and rights of the list. */
+export const isSealed = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>): Effect.Effect<boolean> =>
+  Effect.gen(function* () {
+    const sealed = yield* attempt("Reading the seal", () => readFile(sealFile(cluster), "utf8"))
+    return sealed === digestOf(yield* readControl(cluster), roles)
+  }).pipe(Effect.orElseSucceed(() => false))
