@@ -12,6 +12,7 @@ import { consoleShell } from "./list/consoleShell.ts"
 import { contracts } from "./list/contracts.ts"
 import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
+import { directApi } from "./list/directApi.ts"
 import { documentation } from "./list/documentation.ts"
 import { eventBroker } from "./list/eventBroker.ts"
 import { eventFeed } from "./list/eventFeed.ts"
@@ -62,6 +63,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...consoleProject,
   ...credentials,
   ...decisions,
+  ...directApi,
   ...documentation,
   ...eventBroker,
   ...eventFeed,

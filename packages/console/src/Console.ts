@@ -6,6 +6,7 @@
  */
 import { NarthexClient } from "@narthex/api"
 import { Layer } from "effect"
+import { FetchHttpClient, HttpClient } from "effect/http"
 import { type ConsoleConfig, ConsoleSettings } from "./ConsoleConfig.ts"
 import { type ConsoleRoute, layerRoutes } from "./requests/ConsoleRoute.ts"
 import { layerMiddleware } from "./requests/middleware.tsx"
@@ -73,6 +74,9 @@ export const layerConsole = (config: ConsoleConfig) =>
     Layer.provide([Sessions.layer, SealedCookies.layer, SignIn.layer]),
     Layer.provide([
       Layer.succeed(ConsoleSettings, ConsoleSettings.from(config)),
-      NarthexClient.layerFetch({ baseUrl: config.api_url, retries: false })
+      NarthexClient.layer({ baseUrl: config.api_url, retries: false }).pipe(Layer.provide(layerSending(config)))
     ])
   )
+
+const layerSending = ({ api_client }: ConsoleConfig): Layer.Layer<HttpClient.HttpClient> =>
+  api_client === undefined ? FetchHttpClient.layer : Layer.succeed(HttpClient.HttpClient, api_client)

@@ -1,5 +1,6 @@
 /** The console's configuration. The package reads no environment variables; its host passes them in here. */
 import { Context, Duration, type Redacted } from "effect"
+import type { HttpClient } from "effect/http"
 
 /** An identity provider, as sign-in needs it. */
 export interface SignInProvider {
@@ -16,6 +17,8 @@ export interface SignInProvider {
 export interface ConsoleConfig {
   /** Base URL of the API, without `/v1`. */
   readonly api_url: string
+  /** What sends the calls of pages, when it is not `fetch`: in the process of the API, `DirectApi` of `@narthex/http`. */
+  readonly api_client?: HttpClient.HttpClient | undefined
   /** The documentation of the API, as browsers reach it. Default: `/docs` of `api_url`. */
   readonly docs_url?: string
   /** The console's public URL. `https` turns on `Secure` cookies and HSTS. */

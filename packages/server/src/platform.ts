@@ -9,9 +9,10 @@
  */
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
 import { layerRunner, layerStreams, layerWithoutStreams, RegionCatalog } from "@narthex/core"
-import { Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
+import { DirectApi, Draining, layerApiServer, MasterSecret, type OpenIdProvider } from "@narthex/http"
 import { HttpControlPlane, Proxy, type ProxyError } from "@narthex/proxy"
-import { Effect, Layer } from "effect"
+import { Context, Effect, Layer } from "effect"
+import type { HttpClient } from "effect/http"
 import type { Addresses } from "./addresses.ts"
 import { layerAdmin } from "./admin.ts"
 import { layerComputes } from "./computes.ts"
@@ -53,11 +54,18 @@ const tokensOf = ({ settings }: Plan) =>
 export const internalUrl = ({ addresses, roles, settings }: Pick<Plan, "addresses" | "roles" | "settings">): string =>
   settings.api.internal_url ?? (roles.includes("api") ? urlOf(addresses.api) : addresses.api.url)
 
+/** The API of this process, where its console may call it without a socket. */
+const OwnApi = Context.Reference<HttpClient.HttpClient | undefined>("@narthex/server/OwnApi", {
+  defaultValue: () => undefined
+})
+
 const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, api_url: string) =>
   Layer.unwrap(
-    Effect.map(MasterSecret, (master) =>
-      layerConsoleServer({
+    Effect.gen(function* () {
+      const master = yield* MasterSecret
+      return layerConsoleServer({
         api_url,
+        api_client: yield* OwnApi,
         docs_url: `${addresses.api.url}/docs`,
         console_url: addresses.console.url,
         console_token: tokens.console,
@@ -67,7 +75,7 @@ const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, 
         heartbeat: settings.events.heartbeat,
         development: settings.mode.name === "development"
       })
-    )
+    })
   ).pipe(
     Layer.provide(
       ConsoleListener.layer({
@@ -98,6 +106,13 @@ export const layerProxy = (
 
 const when = <A, E, R>(wanted: boolean, layer: Layer.Layer<A, E, R>): Layer.Layer<never, E, R> =>
   wanted ? Layer.effectDiscard(Effect.asVoid(Layer.build(layer))) : Layer.empty
+
+/** Serves the API. An address for internal calls that the operator has set is where they go, also from this process. */
+const ownApi = <E, R>({ api }: Settings, server: Layer.Layer<DirectApi, E, R>) =>
+  Layer.effect(
+    OwnApi,
+    Effect.map(Layer.build(server), (built) => (api.internal_url === null ? Context.get(built, DirectApi) : undefined))
+  )
 
 /** The readiness of an instance with any roles: the store answers, and the process is not stopping. */
 const unready = Effect.gen(function* () {
@@ -133,7 +148,7 @@ export const layerPlatform = (plan: Plan) => {
       return when(wants("runner"), layerRunner).pipe(
         Layer.provideMerge(when(wants("proxy"), layerProxy(plan, tokens.proxy, internalUrl(plan)))),
         Layer.provideMerge(when(wants("console"), layerConsole(plan, tokens, internalUrl(plan)))),
-        Layer.provideMerge(when(wants("api"), Layer.provide(server, layerStreams))),
+        Layer.provideMerge(wants("api") ? ownApi(settings, Layer.provide(server, layerStreams)) : Layer.empty),
         Layer.provideMerge(layerWithoutStreams),
         Layer.provideMerge(layerReferences(settings, addresses, tokens))
       )

@@ -1,5 +1,6 @@
 /**
- * The API as a server on a port, with a graceful stop. It needs the core's services; the composition provides storage.
+ * The API as a server on a port, with a graceful stop, and as a client for its own process (`DirectApi`). It needs the
+ * core's services; the composition provides storage.
  *
  * When it stops, readiness fails first, then streams end, then calls in flight finish.
  */
@@ -10,8 +11,9 @@ import { EventStreams } from "@narthex/core"
 import { Duration, Effect, Layer } from "effect"
 import { HttpRouter } from "effect/http"
 import { Draining } from "../Draining.ts"
-import { NodeTransport } from "../transport/NodeTransport.ts"
+import { ServerTransport } from "../transport/ServerTransport.ts"
 import { ApiRoutes, layerRequestRules, strictRouting } from "./ApiRoutes.ts"
+import { DirectApi } from "./DirectApi.ts"
 
 export interface ListenOptions {
   readonly host: string
@@ -39,8 +41,12 @@ const drainFirst = (grace: Duration.Duration) =>
 const http1 = () => createHttp1Server({ requestTimeout: 60_000 })
 
 const serving = ({ createServer = http1, grace, host, port }: ListenOptions) =>
-  HttpRouter.serve(ApiRoutes, { disableLogger: true, disableListenLog: true, routerConfig: strictRouting }).pipe(
-    Layer.provide([layerRequestRules, NodeTransport.layer]),
+  HttpRouter.serve(Layer.provideMerge(DirectApi.layer, ApiRoutes), {
+    disableLogger: true,
+    disableListenLog: true,
+    routerConfig: strictRouting
+  }).pipe(
+    Layer.provide([layerRequestRules, ServerTransport.layer]),
     Layer.provideMerge(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: grace }))
   )
 

@@ -23,9 +23,10 @@ import {
   RunnerPolicy,
   TokenSigner
 } from "@narthex/core"
-import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted } from "effect"
-import { HttpServer } from "effect/http"
+import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { type HttpClient, HttpClientRequest, HttpServer } from "effect/http"
 import {
+  DirectApi,
   Draining,
   FetchServer,
   handlers,
@@ -93,17 +94,43 @@ const shiftedClock = ({ stands = false }: ApiOptions) =>
 
 const ListensOn = Layer.effect(
   TestApi,
-  Effect.map(HttpServer.HttpServer, ({ address }) => {
+  Effect.gen(function* () {
+    const { address } = yield* HttpServer.HttpServer
     if (!("port" in address)) throw new Error("The test server listens on a socket file.")
-    return { port: address.port }
+    return { port: address.port, direct: yield* DirectApi }
   })
 )
 
+/** The server, called within its process. */
+const CalledDirectly = Layer.effect(
+  TestApi,
+  Effect.map(TestApi, (api) => ({ ...api, ...(api.direct === undefined ? {} : { fetch: fetchOver(api.direct) }) }))
+).pipe(Layer.provide(ListensOn))
+
+/** A client in the form of the Fetch standard. */
+const fetchOver = (client: HttpClient.HttpClient) => async (request: Request) => {
+  const body = new Uint8Array(await request.arrayBuffer())
+  const bare = HttpClientRequest.fromWeb(new Request(request.url, { method: request.method, headers: request.headers }))
+  const asked =
+    body.length === 0
+      ? bare
+      : HttpClientRequest.bodyUint8Array(bare, body, request.headers.get("content-type") ?? undefined)
+  const answer = await Effect.runPromise(client.execute(asked))
+  const { headers, status } = answer
+  if (nullBody.has(status)) return new Response(null, { status, headers })
+  const streams = headers["content-type"]?.startsWith("text/event-stream")
+  const content = streams ? Stream.toReadableStream(answer.stream) : await Effect.runPromise(answer.arrayBuffer)
+  return new Response(content, { status, headers })
+}
+
+/** These statuses have no body. */
+const nullBody = new Set([204, 304])
+
 /**
- * How the API is served: by the server of the package, by its handler for Node on a server of the test, or by its function
- * of the Fetch standard, without a socket.
+ * How the API is served: by the server of the package, by its handler for Node on a server of the test, by its function of
+ * the Fetch standard, without a socket, or by the server to its own process.
  */
-export type Serving = "server" | "node" | "fetch"
+export type Serving = "server" | "node" | "fetch" | "direct"
 
 /** Those with a socket. */
 export const servings = ["server", "node"] as const
@@ -229,13 +256,15 @@ const AnswersFetch = (options: ListenOptions) =>
 
 const server = (options: ListenOptions) => Layer.provide(ListensOn, layerApiServer(options))
 
+const direct = (options: ListenOptions) => Layer.provide(CalledDirectly, layerApiServer(options))
+
 /** The server needs everything that the others need. */
 type Served = Layer.Layer<TestApi, Layer.Error<ReturnType<typeof server>>, Layer.Services<ReturnType<typeof server>>>
 
 const servingOf = (options: ApiOptions): Served => {
   if (options.serving === "node") return HandlesNode(listen(options))
   if (options.serving === "fetch") return AnswersFetch(listen(options))
-  return server(listen(options))
+  return options.serving === "direct" ? direct(listen(options)) : server(listen(options))
 }
 
 export const apiOver = <E, R>(storage: Layer.Layer<StoragePorts, E, R>, options: ApiOptions = {}) =>

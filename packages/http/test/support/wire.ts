@@ -5,11 +5,17 @@
  */
 import { Agent, type OutgoingHttpHeaders, request } from "node:http"
 import { Context, Effect } from "effect"
+import type { HttpClient } from "effect/http"
 
 /** Where the API under test listens, or the function that is the API. */
 export class TestApi extends Context.Service<
   TestApi,
-  { readonly port: number; readonly fetch?: (request: Request) => Promise<Response> }
+  {
+    readonly port: number
+    readonly fetch?: (request: Request) => Promise<Response>
+    /** Of a server: its API for its own process. */
+    readonly direct?: HttpClient.HttpClient
+  }
 >()("test/TestApi") {}
 
 export interface Answer {
