@@ -38,7 +38,7 @@ export const store = {
     "NARTHEX_COMPUTE_STANDBY",
     forms.duration,
     "a second process does not start",
-    "With NARTHEX_COMPUTE=local: a runner that finds the directory of the computes held by another process waits, and takes over when that one ends, or kills it after it has shown no sign of life for this long. At least 40 seconds. It listens once it has taken over. Give it to both."
+    "With NARTHEX_COMPUTE=local: a runner that finds the directory of the computes held by another process waits, and takes over when that one ends, or kills it after it has shown no sign of life for this long. At least 40 seconds. It listens once it has taken over. Set it in both processes."
   ),
   master_secret: secret(
     "NARTHEX_MASTER_SECRET",
@@ -68,7 +68,7 @@ export const listeners = {
       "NARTHEX_API_INTERNAL_URL",
       forms.baseUrl,
       "a process with the role api: its own listener; otherwise NARTHEX_API_URL",
-      "The API's URL as the console and the Postgres proxy reach it, without a way through the public load balancer."
+      "The API's URL as the console and the Postgres proxy reach it, which avoids the public load balancer."
     )
   },
   console: {
@@ -143,7 +143,7 @@ export const listeners = {
         "NARTHEX_PROXY_UNAUTHENTICATED_PER_ADDRESS",
         forms.count,
         defaultAuthenticationLimits.unauthenticated_per_address,
-        "Those of one client address, or of one /64."
+        "The same for one client address, or for one /64 network."
       ),
       authentication_timeout: variable(
         "NARTHEX_PROXY_AUTHENTICATION_TIMEOUT",
