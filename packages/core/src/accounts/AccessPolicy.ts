@@ -22,7 +22,7 @@ export const AccessPolicy = Context.Reference<AccessSettings>("@narthex/core/acc
 export const accountState = (settings: AccessSettings, user: Pick<User, "enabled_at">): AccountState =>
   settings.open_signup || user.enabled_at !== null ? "active" : "pending"
 
-/** May this address sign in? With a list configured, an unverified address matches nothing. */
+/** Whether this address may sign in. With a list configured, an unverified address matches nothing. */
 export const maySignIn = (settings: AccessSettings, who: Pick<User, "email" | "email_verified">): boolean =>
   settings.sign_in_allowlist.length === 0 ||
   (who.email !== null && who.email_verified && isListed(settings.sign_in_allowlist, who.email))

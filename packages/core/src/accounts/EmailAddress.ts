@@ -21,7 +21,10 @@ export const normalizeEmail = (address: string): string | undefined => {
     : undefined
 }
 
-/** Is the address on a list of `user@dom` and `@dom` entries? An entry `@dom` means that domain, not its subdomains. */
+/**
+ * Whether the address is on a list of `user@dom` and `@dom` entries. An entry `@dom` means that domain, not its
+ * subdomains.
+ */
 export const isListed = (list: ReadonlyArray<string>, address: string): boolean => {
   const key = normalizeEmail(address)
   if (key === undefined) return false

@@ -16,7 +16,7 @@ export class User extends Schema.Class<User>("User")({
   issuer: Schema.String,
   subject: Schema.String,
   email: Schema.NullOr(Schema.String),
-  /** Does the provider vouch for the address? */
+  /** Whether the provider has verified the address. */
   email_verified: Schema.Boolean,
   name: Schema.NullOr(Schema.String),
   created_at: Schema.DateTimeUtcFromString,

@@ -57,7 +57,7 @@ export const parseCidrOrAddress = (text: string): Result.Result<Cidr, MalformedC
     : refuse(text, `bits are set after the prefix; did you mean ${network}`)
 }
 
-/** Is the address inside the network? An address that cannot be read is inside none. */
+/** Whether the address is inside the network. An address that cannot be read is outside of every network. */
 export const contains = (network: Cidr, address: string): boolean => {
   const peer = parseAddress(address)
   if (peer === undefined) return false

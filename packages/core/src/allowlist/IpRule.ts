@@ -34,7 +34,9 @@ export class RulesInForce extends Schema.Class<RulesInForce>("RulesInForce")({
   opens_at: Schema.OptionFromNullOr(Schema.DateTimeUtcFromString)
 }) {}
 
-/** What a caller asks to list. `label` is at most 256 characters; `ttl_seconds` left out or `null`: it does not expire. */
+/**
+ * What a caller asks to list. `label` is at most 256 characters; `ttl_seconds` left out or `null`: it does not expire.
+ */
 export interface NewIpRule {
   readonly cidr: string
   readonly label?: string | null
@@ -66,7 +68,7 @@ export const makeRule = (input: NewIpRule, by: UserRef, now: DateTime.Utc): Resu
       })
   )
 
-/** May `address` connect? A list with no rule in force restricts nothing. */
+/** Whether `address` may connect. A list with no rule in force restricts nothing. */
 export const permits = (rules: ReadonlyArray<IpRule>, address: string, now: DateTime.Utc): boolean => {
   const inForce = rules.filter((rule) => rule.inForce(now))
   return inForce.length === 0 || inForce.some((rule) => contains(rule.cidr, address))

@@ -55,7 +55,7 @@ const granted: Record<KnownRole, ReadonlySet<Permission>> = {
 /** The permissions of a role; none of an unknown one. Callers share the sets. */
 export const permissionsOf = (role: string): ReadonlySet<Permission> => (isKnown(role) ? granted[role] : none)
 
-/** Does every permission of `other` belong to `role` too? A member cannot grant a role above their own. */
+/** Whether `role` has every permission of `other`. A member cannot grant a role above their own. */
 export const coversRole = (role: string, other: string): boolean =>
   isKnown(role) && isKnown(other) && knownRoles.indexOf(other) <= knownRoles.indexOf(role)
 

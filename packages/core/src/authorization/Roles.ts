@@ -14,7 +14,7 @@ export interface RoleTable {
   readonly permissionsOf: (role: string) => ReadonlySet<Permission>
   /** The host's own permissions of a role. */
   readonly ownPermissionsOf: (role: string) => ReadonlySet<string>
-  /** Does every permission of `other` belong to `role` too? A member cannot grant a role above their own. */
+  /** Whether `role` has every permission of `other`. A member cannot grant a role above their own. */
   readonly covers: (role: string, other: string) => boolean
   readonly isKnown: (role: string) => boolean
   /** What a call that asks for an own permission does; `undefined`: the permission is not declared. */
@@ -29,7 +29,9 @@ export interface OwnRole {
 
 /** What a host adds. */
 export interface RoleAdditions {
-  /** Own permissions, such as `invoices.read`, with what a call that asks for one does: `read` for keys that only read. */
+  /**
+   * Own permissions, such as `invoices.read`, with what a call that asks for one does: `read` for keys that only read.
+   */
   readonly permissions: Readonly<Record<string, CallEffect>>
   /** Own permissions of built-in roles. The roles above one have them too, and owners have all. */
   readonly grants?: Partial<Readonly<Record<KnownRole, ReadonlyArray<string>>>>

@@ -28,7 +28,7 @@ export class CliGrant extends Schema.Class<CliGrant>("CliGrant")({
   consumed_at: Schema.NullOr(Schema.DateTimeUtcFromString),
   wrong_verifiers: Schema.Int
 }) {
-  /** Can the code still be exchanged? */
+  /** Whether the code can still be exchanged. */
   openAt(now: DateTime.Utc): boolean {
     return (
       this.consumed_at === null && this.wrong_verifiers < maxWrongVerifiers && DateTime.isLessThan(now, this.expires_at)
@@ -39,7 +39,7 @@ export class CliGrant extends Schema.Class<CliGrant>("CliGrant")({
 const loopback = /^http:\/\/(127\.0\.0\.1|\[::1\]):([1-9]\d{3,4})(\/[A-Za-z0-9/_.~-]*)?$/
 
 /**
- * Is this a loopback redirect that may receive a code? Judged on the raw text, before any URL parser sees it;
+ * Whether this is a loopback redirect that may receive a code: decided by the raw text, before any URL parser sees it;
  * `localhost` is refused (RFC 8252 §8.3).
  */
 export const isLoopbackRedirect = (text: string): boolean => {

@@ -10,7 +10,7 @@ export class CliGrantStore extends Context.Service<
     /** `false` when a grant with this state was made before. */
     readonly insert: (grant: CliGrant) => Effect.Effect<boolean, StorageError>
     readonly find: (codeDigest: string) => Effect.Effect<Option.Option<CliGrant>, StorageError>
-    /** Marks an open grant as used and answers it; `None` when it is not open at `now`. One caller wins. */
+    /** Marks an open grant as used and returns it; `None` when it is not open at `now`. One caller wins. */
     readonly consume: (codeDigest: string, now: DateTime.Utc) => Effect.Effect<Option.Option<CliGrant>, StorageError>
     readonly noteWrongVerifier: (codeDigest: string) => Effect.Effect<void, StorageError>
     /** Purges grants that expired before an instant; their states may be used again. */

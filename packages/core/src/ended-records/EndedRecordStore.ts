@@ -1,9 +1,9 @@
 /**
- * Port: purges the records of what has ended: final operations, deleted projects, branches and endpoints, roles, API keys
- * and invitations.
+ * Port: purges the records of what has ended: final operations, deleted projects, branches and endpoints, roles, API
+ * keys and invitations.
  *
- * It is one port, because the order counts: a record is purged only when no record refers to it any more, also none that
- * is kept for longer.
+ * It is one port because the order counts: a record is purged only when no other record refers to it, including records
+ * that are kept for longer.
  */
 import { Context, DateTime, Effect, Layer } from "effect"
 import type { StoredInvitation } from "../accounts/Invitation.ts"

@@ -6,8 +6,8 @@
  * What the log no longer has is a `Gap` in its place. With its organization or its project a subscription ends: the
  * revocation takes its place in the log like every event.
  *
- * Pitfall: leaving the state of reading the log after a page without more. An event that was delivered while the page
- * was read is in neither, so the log is read again whenever something was delivered in between.
+ * Pitfall: going over to the buffer after the last page of the log. An event that was delivered while that page was
+ * read is in neither, so the log is read again whenever an event was delivered in between.
  */
 import { Context, Deferred, Effect, Exit, Layer, Option, type Scope, Stream } from "effect"
 import type { OrgId, ProjectId } from "../Ids.ts"
@@ -26,15 +26,15 @@ export interface FollowRequest {
   readonly project_id: ProjectId | null
   /** The types of events to deliver; empty: all. */
   readonly types: ReadonlyArray<string>
-  /** Starts after the event with this id; `null`: with the events from now on. */
+  /** Starts after the event with this id; `null`: with the next event. */
   readonly after: string | null
 }
 
 export type Followed =
   | { readonly _tag: "Event"; readonly envelope: Envelope }
   /**
-   * Events are missing here: read the state again. `too_old`: the log no longer has them. `malformed`: `after` is no
-   * id. `ahead`: `after` is newer than the log, which was restored from an earlier state. `log_reset`: this happened
+   * Events are missing here: read the state again. `too_old`: the log no longer has them. `malformed`: `after` is not
+   * an id. `ahead`: `after` is newer than the log, which was restored from an earlier state. `log_reset`: this happened
    * while following.
    */
   | { readonly _tag: "Gap"; readonly reason: "too_old" | "malformed" | "ahead" | "log_reset" }
@@ -47,12 +47,12 @@ class Follower {
   readonly #request: FollowRequest
   readonly #history: EventHistory["Service"]
   readonly #log: EventLog["Service"]
-  /** Has the position of the request been compared with the log? */
+  /** Whether the position of the request has been compared with the log. */
   #located = false
   #buffer: Array<Followed> = []
   /** The newest event that was delivered or buffered. */
   #position: string | undefined
-  /** Does the log have more than the buffer? */
+  /** Whether the log has events that the buffer lacks. */
   #behind: boolean
   /** Deliveries since the last read of the log began. */
   #delivered = 0
@@ -108,7 +108,9 @@ class Follower {
     this.#wake()
   }
 
-  /** What is there, at least one item; waits for it. `NotFound`: the organization or the project was deleted. */
+  /**
+   * The items that are available: waits until there is one. `NotFound`: the organization or the project was deleted.
+   */
   get next(): Effect.Effect<ReadonlyArray<Followed>, NotFound | StorageError> {
     return Effect.gen({ self: this }, function* () {
       for (;;) {
@@ -122,7 +124,7 @@ class Follower {
     })
   }
 
-  /** A position beyond the log is of a lost timeline: what happened since cannot be told. */
+  /** A position beyond the log belongs to a lost timeline, so the events since then cannot be determined. */
   get #locate() {
     return Effect.gen({ self: this }, function* () {
       const from = this.#position

@@ -33,7 +33,7 @@ export interface HistoryPage {
   readonly oldest_id: Option.Option<string>
   /** `false`: events after `after` were trimmed, and the page starts at the oldest one that is kept. */
   readonly complete: boolean
-  /** Are there more events in the order of the page? */
+  /** Whether more events follow in the order of the page. */
   readonly more: boolean
 }
 
@@ -52,7 +52,7 @@ export class EventLog extends Context.Service<
     readonly tail: (after: number, limit: number) => Effect.Effect<ReadonlyArray<LoggedEvent>, StorageError>
     /** The newest `cap` events of an organization, internal ones included. */
     readonly window: (org: OrgId, cap: number) => Effect.Effect<EventWindow, StorageError>
-    /** Does the scope have a client-visible event with `after < id <= upTo`? Trimmed ones count as there. */
+    /** Whether the scope has a client-visible event with `after < id <= upTo`. Trimmed ones count as present. */
     readonly scopeHasBetween: (
       org: OrgId,
       project: ProjectId | null,

@@ -55,10 +55,10 @@ export const makeKeySecret: Effect.Effect<Redacted.Redacted> = Effect.gen(functi
   return Redacted.make(withChecksum(`nsk_${base62(value, 43)}`), { label: "api key" })
 })
 
-/** Does the text have the form and the checksum of a key? */
+/** Whether the text has the form and the checksum of a key. */
 export const isKeySecret = (text: string): boolean => pattern.test(text) && withChecksum(text.slice(0, 47)) === text
 
-/** Has the text the form of a key, whatever its checksum? If it has no checksum of a key, a character was changed. */
+/** Whether the text has the form of a key, whatever its checksum. With a wrong checksum, a character was changed. */
 export const resemblesKeySecret = (text: string): boolean => pattern.test(text)
 
 /** What a listing shows of a secret. */

@@ -45,10 +45,10 @@ const next: Record<OperationStatus, ReadonlyArray<OperationStatus>> = {
   skipped: []
 }
 
-/** May an operation in `from` move to `to`? */
+/** Whether an operation in `from` may move to `to`. */
 export const mayMove = (from: OperationStatus, to: OperationStatus): boolean => next[from].includes(to)
 
-/** Is the operation over in this status? */
+/** Whether the operation has ended in this status. */
 export const isFinal = (status: OperationStatus): boolean => next[status].length === 0
 
 /** Who or what requested an operation. `id` and `name` are `null` for proxies and the system. */

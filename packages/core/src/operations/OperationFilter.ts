@@ -15,7 +15,7 @@ export interface OperationFilter {
   readonly endpoint_id?: EndpointId
 }
 
-/** Does the list have the operation? */
+/** Whether the operation fits the filter. */
 export const fits = (
   operation: StoredOperation,
   { action, branch_id, endpoint_id, status }: OperationFilter
@@ -26,8 +26,8 @@ export const fits = (
   (endpoint_id === undefined || operation.endpoint_id === endpoint_id)
 
 /**
- * The filter of a request, within the branch that the caller is narrowed to (`null`: none). Ids that cannot exist become
- * ids that no operation has. `null`: no operation can fit, because the filter names another branch.
+ * The filter of a request, within the branch that the caller is narrowed to (`null`: none). Ids that cannot exist
+ * become ids that no operation has. `null`: no operation can fit, because the filter names another branch.
  */
 export const withinScope = (
   { action, branch_id, endpoint_id, status }: OperationFilter,

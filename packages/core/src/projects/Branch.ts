@@ -1,4 +1,6 @@
-/** A branch: a copy of a project's data. *main*: the default branch or a protected one (docs/design/authorization.md). */
+/**
+ * A branch: a copy of a project's data. *main*: the default branch or a protected one (docs/design/authorization.md).
+ */
 import { type DateTime, Schema } from "effect"
 import { UserRef } from "../accounts/UserRef.ts"
 import { BranchId, ProjectId, RegionId } from "../Ids.ts"
@@ -25,7 +27,7 @@ const fields = {
 /** A branch as it is stored. */
 export class Branch extends Schema.Class<Branch>("Branch")({
   ...fields,
-  /** Was it created by an agent key? Agent keys may reset, change and delete only such branches. */
+  /** Whether an agent key created it. Agent keys may reset, change and delete only such branches. */
   made_by_agent: Schema.Boolean
 }) {
   get main(): boolean {

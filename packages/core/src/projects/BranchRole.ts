@@ -41,7 +41,7 @@ export class BranchRole extends Schema.Class<BranchRole>("BranchRole")({
   branch_id: BranchId,
   access: Access,
   verifier: Schema.String,
-  /** Did an agent key mint it? Such a role is revoked when its branch becomes main. */
+  /** Whether an agent key minted it. Such a role is revoked when its branch becomes main. */
   minted_by_agent: Schema.Boolean,
   minted_by: Schema.NullOr(UserRef),
   /** The key that minted it, and its name then; `null`: a session. */

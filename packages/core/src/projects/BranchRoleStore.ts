@@ -164,7 +164,7 @@ export class BranchRoleStore extends Context.Service<
   )
 }
 
-/** Does the role belong to this owner? */
+/** Whether the role belongs to this owner. */
 export const isOwned = (role: BranchRole, owner: RoleOwner | null): boolean => {
   if (owner === null) return true
   return "api_key_id" in owner ? role.api_key_id === owner.api_key_id : role.minted_by?.id === owner.user_id

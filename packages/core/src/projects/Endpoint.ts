@@ -41,7 +41,7 @@ export class Endpoint extends Schema.Class<Endpoint>("Endpoint")({
   /** Client connections, as the proxies reported last. */
   connections: Schema.Int
 }) {
-  /** Does the compute run, with no unfinished operation that changes it? */
+  /** Whether the compute runs, with no unfinished operation that changes it. */
   get running(): boolean {
     return this.current_state === "active" && this.pending_state === null
   }

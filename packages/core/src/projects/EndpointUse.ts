@@ -92,16 +92,16 @@ export const usage = (
   return told ? "idle" : "unknown"
 }
 
-/** Was the compute started a moment ago, and has no session been reported yet? */
+/** Whether the compute was started a moment ago, and no session has been reported yet. */
 const justStarted = ({ idle_ms, started_ms }: EndpointUse) =>
   started_ms !== null && started_ms < activityTiming.start && idle_ms >= started_ms
 
-/** Has the compute been unused for as long as its endpoint allows? Whether it runs is not considered. */
+/** Whether the compute has been unused for as long as its endpoint allows. Whether it runs is not checked. */
 export const idleFor = (endpoint: Endpoint, use: EndpointUse, fresh_ms?: number): boolean =>
   endpoint.suspend_timeout_seconds !== -1 &&
   use.idle_ms >= endpoint.suspend_timeout_seconds * 1_000 &&
   !justStarted(use) &&
   usage(use, fresh_ms) === "idle"
 
-/** Is this a running compute to suspend? */
+/** Whether this is a running compute to suspend. */
 export const isIdle = (endpoint: Endpoint, use: EndpointUse): boolean => endpoint.running && idleFor(endpoint, use)

@@ -11,7 +11,7 @@ export interface ProxyLocation {
   readonly domain: string
   readonly host: string
   readonly port: number
-  /** Does the proxy speak TLS? */
+  /** Whether the proxy accepts TLS. */
   readonly tls: boolean
 }
 

@@ -7,7 +7,7 @@ import type { AnyCaller } from "../authorization/Principal.ts"
 import type { Branch } from "../projects/Branch.ts"
 import { InvalidMember } from "../Refusals.ts"
 
-/** Lifetime in seconds of a role that an agent key mints without naming one. */
+/** Lifetime in seconds of a role that an agent key mints without naming a lifetime. */
 export const agentLifetime = 3600
 /** The longest lifetime in seconds of a role that an agent key mints on a branch that no agent key made. */
 export const maxAgentLifetime = 86_400

@@ -54,8 +54,8 @@ export class QuotaStore extends Context.Service<
     readonly sizesOf: (branches: ReadonlyArray<BranchId>) => Effect.Effect<ReadonlyArray<BranchSize>, StorageError>
     /**
      * Records a measurement of one machine, which began at `now`. A branch whose data is being made keeps what is
-     * expected of it, if that is more, and has no size yet. A deleted branch counts until a measurement does not contain
-     * it. Branches without a row are left out.
+     * expected of it, if that is more, and has no size yet. A deleted branch counts until a measurement does not
+     * contain it. Branches without a row are left out.
      */
     readonly recordBytes: (
       measured: ReadonlyArray<BranchDiskUsage>,
@@ -200,7 +200,9 @@ export class QuotaStore extends Context.Service<
   )
 }
 
-/** Does the endpoint's compute run, or will it? `unfinished` are unfinished operations of its branch, or of more. */
+/**
+ * Whether the endpoint's compute runs, or will run. `unfinished` are unfinished operations of its branch, or of more.
+ */
 export const takesCompute = (
   endpoint: Pick<Endpoint, "current_state" | "id" | "pending_state">,
   unfinished: ReadonlyArray<Pick<StoredOperation, "action" | "endpoint_id">>

@@ -41,8 +41,8 @@ export interface Action {
   /** Clears what `begin` or the request left pending, so that branch and endpoints can be used again. */
   readonly giveUp: (operation: StoredOperation) => Effect.Effect<void, StorageError, Stores>
   /**
-   * Does the operation carry a promise that a caller was given, such as a revocation or a deletion? It is tried until
-   * it has succeeded, and cannot be cancelled.
+   * Whether the operation carries a promise that a caller was given, such as a revocation or a deletion. It is tried
+   * until it succeeds, and cannot be cancelled.
    */
   readonly isPromise: boolean
   /** Of a promise: is it kept already, or will a later operation keep it? Then the next failure ends it. */

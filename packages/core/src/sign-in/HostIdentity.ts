@@ -13,7 +13,7 @@ export interface HostIdentity {
   /** The host's id of the person: 1 to 255 characters that never change. */
   readonly subject: string
   readonly email: string | null
-  /** Does the host know that the address is the person's? Only such an address matches invitations and lists. */
+  /** Whether the host knows that the address is the person's. Only such an address matches invitations and lists. */
   readonly email_verified: boolean
   readonly name: string | null
 }
@@ -25,7 +25,9 @@ export class AccountDisabled extends Schema.TaggedError<AccountDisabled>()("Acco
   }
 }
 
-/** The id of the provider in sessions that a host began, and the issuer of its subjects. No provider has this issuer. */
+/**
+ * The id of the provider in sessions that a host began, and the issuer of its subjects. No provider has this issuer.
+ */
 export const hostProvider = "host"
 export const hostIssuer = "urn:narthex:host"
 

@@ -20,7 +20,7 @@ describe("withTwins", () => {
     ])
   })
 
-  it("a branch without one has its roles alone", () => {
+  it("a branch without a read-only endpoint has no twins", () => {
     assert.deepStrictEqual(withTwins([reader, writer], [{ type: "read_write" }]), [reader, writer])
     assert.deepStrictEqual(withTwins([reader], []), [reader])
   })

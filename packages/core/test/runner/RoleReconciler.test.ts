@@ -149,7 +149,7 @@ describe("Ending roles", () => {
 })
 
 describe("Comparing roles", () => {
-  it.effect("a role that the compute has against the store, or lacks, is corrected by one operation", () =>
+  it.effect("a role that only the compute or only the store has is corrected by one operation", () =>
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
       const { compareRoles } = yield* RoleReconciler

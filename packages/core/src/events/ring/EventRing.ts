@@ -148,7 +148,7 @@ export class EventRing {
     return null
   }
 
-  /** Has an event of the scope after this position left the ring? */
+  /** Whether an event of the scope after this position has left the ring. */
   lostAfter(project: ProjectId | null, position: string): boolean {
     const number = project === null ? anyProject : this.#projects.get(project)
     const evicted = number === undefined ? undefined : this.#evicted.get(number)
@@ -156,8 +156,8 @@ export class EventRing {
   }
 
   /**
-   * Is `lostAfter` the whole truth? Not for events up to the floor, which never were in the ring: only the log has
-   * them.
+   * Whether `lostAfter` knows all events of the scope after this position. It does not know those up to the floor,
+   * which never were in the ring: only the log has them.
    */
   knowsLossAfter(project: ProjectId | null, position: string): boolean {
     return position >= this.floor || this.lostAfter(project, position)

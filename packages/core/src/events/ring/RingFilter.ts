@@ -1,6 +1,6 @@
 /**
- * The entries of a ring that a stream sends: of the organization or of one project, of all types or of some. Streams with
- * the same selection share one filter, and with it their slices.
+ * The entries of a ring that a stream sends: of the organization or of one project, of all types or of some. Streams
+ * with the same selection share one filter, and with it their slices.
  */
 import { hidden } from "./RingSegment.ts"
 import type { SseBytes } from "./SseBytes.ts"
@@ -35,7 +35,7 @@ export class RingFilter {
     this.#typeNames = typeNames
   }
 
-  /** Does it pass everything? Then adjacent entries are one write without a copy. */
+  /** Whether it passes every entry: adjacent entries are then one write without a copy. */
   get whole(): boolean {
     return this.project === anyProject && this.#types === null
   }

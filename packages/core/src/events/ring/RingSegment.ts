@@ -87,7 +87,7 @@ export class RingSegment {
     return eventIdFromBytes(this.#ids, 16 * (entry - this.first))
   }
 
-  /** Is the id of an entry greater than these 16 bytes? */
+  /** Whether the id of an entry is greater than these 16 bytes. */
   isAfter(entry: number, id: Uint8Array): boolean {
     const base = 16 * (entry - this.first)
     for (let at = 0; at < 16; at++) {

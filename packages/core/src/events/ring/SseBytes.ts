@@ -1,5 +1,5 @@
 /**
- * Bytes of a stream in the two forms that transports want: the payload alone, and the same framed as HTTP/1.1
+ * Bytes of a stream in the two forms that transports need: the payload alone, and the same framed as HTTP/1.1
  * chunks, which a socket takes as they are. Each is made once, at the first access, and shared by every holder of the
  * object.
  */

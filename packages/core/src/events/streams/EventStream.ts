@@ -47,7 +47,7 @@ export class EventStream {
   #passed: number
   /** The client has everything up to this position, even if the ring has not. */
   #least: string
-  /** Is the ring still short of that position? */
+  /** Whether the ring has not reached that position yet. */
   #ahead: boolean
   #bookmarked = -1
   #blockedSince: number | undefined
@@ -91,7 +91,7 @@ export class EventStream {
     return this.#ended
   }
 
-  /** Are there entries behind the cursor, and may they be written now? */
+  /** Whether there are entries after the cursor that may be written now. */
   get ready(): boolean {
     return this.#ended === undefined && this.#blockedSince === undefined && this.#cursor < this.#ring.end
   }

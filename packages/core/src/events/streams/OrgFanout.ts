@@ -87,7 +87,7 @@ export class OrgFanout {
     if (this.streams.size > 0) this.#host.enqueue(this)
   }
 
-  /** Does half the ring wait for its pass? One more burst must not overrun readers that keep up. */
+  /** Whether half the ring waits for its pass: one more burst must not overrun readers that keep up. */
   #crowded(ring: EventRing): boolean {
     const { ring_bytes, ring_events } = this.#host.settings
     return (

@@ -30,11 +30,11 @@ export interface StreamOptions {
   readonly expires_at: DateTime.Utc | null
   /** The types of events to send; empty: all. Frames of the broker itself are always sent. */
   readonly types: ReadonlyArray<string>
-  /** Does the client understand blocks that only move its position? */
+  /** Whether the client understands blocks that only move its position. */
   readonly bookmarks: boolean
 }
 
-/** Does this revocation end streams with this access? */
+/** Whether this revocation ends streams with this access. */
 export const revokes = (revocation: Revocation, { org_id, project_id, principal }: StreamAccess): boolean => {
   if ("session_id" in revocation) return principal.session_id === revocation.session_id
   if ("api_key_id" in revocation) return principal.api_key_id === revocation.api_key_id

@@ -1,6 +1,6 @@
 /**
- * The event log of a simulated world: an outbox, a sequencer and a dense log, as on Postgres. Its answers take time, show
- * the state of some moment during the call, and sometimes fail; its hints are sometimes lost.
+ * The event log of a simulated world: an outbox, a sequencer and a dense log, as on Postgres. Its answers take time,
+ * show the state of some moment during the call, and sometimes fail; its hints are sometimes lost.
  */
 import { DateTime, Effect, Option, Queue, Stream } from "effect"
 import type { EventData, LoggedEvent, NewEvent } from "../../../src/events/Envelope.ts"
@@ -15,9 +15,9 @@ const region_id = RegionId.make("local")
 
 /** How an instance reaches the log. */
 export interface Reach {
-  /** Does it get no answers at all? */
+  /** Whether it gets no answers at all. */
   failing: boolean
-  /** Does it see new events late? */
+  /** Whether it sees new events late. */
   lagging: boolean
 }
 
@@ -31,7 +31,7 @@ interface Own {
 export class SimLog {
   /** Everything that ever was in the log, by position. */
   readonly all: Array<LoggedEvent> = []
-  /** Does every answer arrive? */
+  /** Whether every answer arrives. */
   calm = false
   readonly #loop: SimLoop
   readonly #outbox: Array<NewEvent & { readonly at: DateTime.Utc }> = []

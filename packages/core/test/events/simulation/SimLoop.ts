@@ -118,7 +118,7 @@ export class SimLoop {
     })
   }
 
-  /** Is nothing left that would ever run? */
+  /** Whether nothing is left that would run. */
   get idle(): boolean {
     return this.#turn.length === 0 && this.#timers.every((timer) => timer.run === undefined)
   }

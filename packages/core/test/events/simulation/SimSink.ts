@@ -24,7 +24,7 @@ export class SimSink implements StreamSink {
   readonly #loop: SimLoop
   readonly #highWater: number
   readonly #reader: SinkReader
-  /** Is a reader that keeps up never dropped? */
+  /** Whether a reader that keeps up is never dropped. */
   readonly #roomy: boolean
   #waiting: Array<Uint8Array> = []
   #size = 0
@@ -90,7 +90,7 @@ export class SimSink implements StreamSink {
     return this.#closed
   }
 
-  /** Is the stream still going on? */
+  /** Whether the stream is still open. */
   get open(): boolean {
     return !this.#ending && !this.#closed
   }
