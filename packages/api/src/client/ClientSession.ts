@@ -8,7 +8,7 @@
  *    token, which the server accepts (docs/design/identity.md I24).
  * 4. A refused refresh is the answer to the call.
  *
- * Pitfall: a refresh beside a switch of organization. Its answer could arrive after the switch and bring back the
+ * Pitfall: a refresh during a switch of organization. Its answer could arrive after the switch and bring back the
  * organization that the person has left, so both hold one lock.
  */
 import { Context, Effect, Fiber, type Redacted, Schema, Semaphore } from "effect"

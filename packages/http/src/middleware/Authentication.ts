@@ -51,8 +51,8 @@ export const layerAuthentication = Layer.effect(
 )
 
 /**
- * Refresh and logout verify the token in their own transaction; only API keys are refused here. A limit per session counts
- * genuine tokens only, so a forged token does not use up a session's quota.
+ * Refresh and logout verify the token in their own transaction; only API keys are refused here. A limit per session
+ * counts genuine tokens only, so a forged token does not use up a session's quota.
  */
 export const layerOwnToken = Layer.effect(
   OwnToken,
@@ -63,7 +63,7 @@ export const layerOwnToken = Layer.effect(
 
     const refuseKey = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
       const { address } = yield* requestOrigin
-      // A key is refused as invalid when it has expired; these two errors are of sessions only.
+      // A key is refused as invalid when it has expired; only sessions fail with these two errors.
       const caller = Effect.catchTag(authenticate(secret, address), ["TokenExpired", "SignInRequired"], Effect.die)
       const { organization } = yield* problems(caller)
       return organization.role === null

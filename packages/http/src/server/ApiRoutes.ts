@@ -49,7 +49,7 @@ const Handlers = Layer.mergeAll(
   ServiceHandlers
 )
 
-/** The routes alone, for what builds them after its start. */
+/** The routes alone, for a server that builds them after its start. */
 export const BareRoutes = Layer.mergeAll(
   HttpApiBuilder.layer(Api).pipe(
     Layer.provide(Handlers),

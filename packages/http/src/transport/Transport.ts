@@ -22,7 +22,7 @@ export interface StreamedAnswer {
 export class Transport extends Context.Service<
   Transport,
   {
-    /** Was this header sent more than once? */
+    /** Whether this header was sent more than once. */
     readonly repeats: (request: HttpServerRequest.HttpServerRequest, name: string) => boolean
     /** Headers of every answer, for answers whose head the transport writes itself. */
     readonly announce: (

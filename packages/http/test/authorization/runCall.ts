@@ -39,7 +39,7 @@ const letters: Readonly<Record<string, readonly [number, string]>> = {
   "409": [409, "conflict"]
 }
 
-/** Does every item of a filtered list belong to what the caller reaches? */
+/** Whether the caller reaches every item of a filtered list. */
 const isFiltered = ({ filtered }: Call, answer: Answer, caller: Caller, principal: Principal, ids: Ids): boolean => {
   const [list = "", member = ""] = filtered ?? []
   const items: ReadonlyArray<Record<string, { readonly id?: string } | string>> = answer.body[list]

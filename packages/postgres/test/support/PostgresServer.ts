@@ -23,8 +23,8 @@ interface Databases {
   /** An empty database; dropped with the scope, even while others are connected to it. */
   readonly database: Effect.Effect<Redacted.Redacted<string>, never, Scope.Scope>
   /**
-   * A database for a test that migrates it, which is at once done on the shared server: there it is a copy of one that was
-   * migrated for all test files.
+   * A database that a test migrates. On the shared server it is a copy of one that was migrated once for all test
+   * files, so that its migration takes no time.
    */
   readonly migrated: Effect.Effect<Redacted.Redacted<string>, never, Scope.Scope>
 }
