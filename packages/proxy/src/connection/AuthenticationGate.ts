@@ -3,9 +3,9 @@
  *
  * A place is held from WAKE until the first ReadyForQuery. Places of one endpoint are few, those of one address fewer,
  * so that strangers hold few connections of a compute. Clients without a place wait. The newest one is served first,
- * because in a flood the oldest have been given up, and a full queue drops the oldest of the address with the most.
+ * because in a flood the oldest have already given up, and a full queue drops the oldest of the address with the most.
  *
- * A user that has authenticated at the endpoint is known for a day and has places apart: role names are random, so a
+ * A user that has authenticated at the endpoint is known for a day and has separate places: role names are random, so a
  * stranger cannot take the place of a known user without knowing its name.
  *
  * A session whose client does not finish its authentication is evicted after `authentication_timeout`, and after
@@ -217,7 +217,10 @@ const held = (lane: Lane, address: string) => {
 const hasRoom = (lane: Lane, address: string, { unauthenticated }: AuthenticationLimits) =>
   lane.holders.size < unauthenticated && held(lane, address) < lane.perAddress
 
-/** Would the place of the holder help a client at this address? An address with all of its places replaces its own. */
+/**
+ * Whether the place of the holder would help a client at this address. An address with all of its places replaces its
+ * own.
+ */
 const mayReplace = (lane: Lane, holder: Pick<Holder, "address">, address: string) =>
   holder.address === address || held(lane, address) < lane.perAddress
 

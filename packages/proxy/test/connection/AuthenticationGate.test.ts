@@ -38,7 +38,7 @@ describe("AuthenticationGate", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout", "Date"] }))
   afterEach(() => void vi.useRealTimers())
 
-  it.live("an address has few of the few places of an endpoint", () =>
+  it.live("one address gets only a part of the places of an endpoint", () =>
     Effect.gen(function* () {
       const enter = gated({ unauthenticated: 3, unauthenticated_per_address: 2 })
       const one = [yield* enter("a"), yield* enter("a"), yield* enter("a")]
@@ -47,14 +47,14 @@ describe("AuthenticationGate", () => {
       assert.deepStrictEqual(places(), [true, true, false, true, false])
       one[0]?.place()?.release()
       yield* settled
-      // The newest that may have it.
+      // The newest client whose address has a free place.
       assert.deepStrictEqual(places(), [true, true, false, true, true])
       assert.isTrue(other[1]?.place()?.waited)
       assert.isFalse(other[0]?.place()?.waited)
     })
   )
 
-  it.live("a known user gets in whatever strangers hold", () =>
+  it.live("a known user gets a place however many strangers hold", () =>
     Effect.gen(function* () {
       const enter = gated({ unauthenticated: 2, unauthenticated_per_address: 1 })
       const owner = yield* enter("a", "owner")

@@ -86,7 +86,7 @@ describe("ActivityReports", () => {
     })
   )
 
-  it.effect("a use is repeated every fifteen seconds, with the time since the last activity", () =>
+  it.effect("a compute in use is reported again every fifteen seconds, with the time since the last activity", () =>
     Effect.gen(function* () {
       const { open, said, session, wait } = yield* reporting
       open(endpoint, 1, session())

@@ -66,7 +66,7 @@ describe("a read-only endpoint", () => {
     })
   )
 
-  it.live("no client names a twin, at any endpoint, in full or by truncation", () =>
+  it.live("a client that names a twin is refused at every endpoint, in full and by truncation", () =>
     Effect.gen(function* () {
       const { control, port } = yield* harness(cluster)
       yield* made(port)

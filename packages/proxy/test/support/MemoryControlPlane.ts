@@ -45,7 +45,7 @@ export class MemoryControlPlane {
   listless = false
   /** Leaves reports of refused clients without an answer. */
   answersReports = true
-  /** Does the organization run as many computes as it may? */
+  /** Whether the organization runs as many computes as it may. */
   full = false
   /** The clock of the control plane; `undefined`: the clock of the test. */
   clock: DateTime.Utc | undefined
