@@ -121,7 +121,7 @@ const attacks: ReadonlyArray<readonly [string, Attack]> = [
   ]
 ]
 
-/** More than the limits of the driver together, so that on a busy machine it is they that decide. */
+/** More than the limits of the driver together, so that those decide on a busy machine, too. */
 const patience = "100 seconds"
 
 for (const kind of [0, 1] as const) {

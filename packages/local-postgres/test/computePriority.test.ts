@@ -12,7 +12,7 @@ import { dataDirectory, kinds } from "./support.ts"
 const branch_id = BranchId.make("br-main")
 const endpoint_id = EndpointId.make("ep-main")
 
-/** None if the process has ended since it was listed, as the sessions of the supervisor do. */
+/** Empty if the process has ended since it was listed, as the sessions of the supervisor do. */
 const priorityOf = (pid: number): ReadonlyArray<number> => {
   try {
     return [getPriority(pid)]

@@ -25,7 +25,7 @@ const { choice, tag } = kinds[0]
 const mebibyte = 1024 ** 2
 
 describe("the disk of branches", { tags: [tag] }, () => {
-  it.live("a branch takes the disk of its data, which grows with them, and nothing once it is deleted", () =>
+  it.live("the disk of a branch grows with its data, and is free once the branch is deleted", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataDirectory(0)
       yield* Effect.gen(function* () {
@@ -110,7 +110,7 @@ describe("the disk of branches", { tags: [tag] }, () => {
     })
   )
 
-  it.live("a branch that cannot be read is left out, and the others are measured; all together are a failure", () =>
+  it.live("a branch that cannot be read is left out, and if none can be read, the measurement fails", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataDirectory(0)
       yield* Effect.gen(function* () {
@@ -132,7 +132,7 @@ describe("the disk of branches", { tags: [tag] }, () => {
     })
   )
 
-  it.live("data on which no server has run since is not read again", () =>
+  it.live("data is not read again while no server has run on it", () =>
     Effect.gen(function* () {
       const dataDir = yield* dataDirectory(0)
       yield* Effect.gen(function* () {
