@@ -1,4 +1,4 @@
-/** The flags of every command. The parser and completion have them from here. */
+/** The flags of every command. The parser and completion read this list. */
 import { GlobalFlag } from "effect/cli"
 import { ContextFlag } from "../contexts/ContextFlag.ts"
 import { NoInput } from "../input/confirm.ts"

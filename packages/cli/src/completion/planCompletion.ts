@@ -126,7 +126,7 @@ const names = (kind: NameKind, typed: string, before: string, { given }: Line): 
   context: given.get("context")
 })
 
-/** Flags and arguments have the name of what they mean. `context use` takes the `name` of a context. */
+/** Flags and arguments are named after their kind. `context use` takes the `name` of a context. */
 const kindOf = (name: string, [noun]: ReadonlyArray<string>): NameKind | undefined =>
   noun === "context" && name === "name" ? "context" : nameKinds.find((kind) => kind === name)
 

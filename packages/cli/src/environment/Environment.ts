@@ -10,7 +10,7 @@ import { cacheFolder, configFolder } from "./folders.ts"
 
 export type Variables = Readonly<Record<string, string | undefined>>
 
-/** A user without a home directory, as in some containers, has the root, as with shells. */
+/** The home directory; the root for a user without one, as in some containers. */
 const homeOrRoot = (): string => {
   try {
     return homedir()
@@ -19,7 +19,7 @@ const homeOrRoot = (): string => {
   }
 }
 
-/** A working folder that was deleted has the root, so that commands that need none still run. */
+/** The working folder; the root if it was deleted, so that commands that do not need it still run. */
 const workingFolder = (): string => {
   try {
     return process.cwd()

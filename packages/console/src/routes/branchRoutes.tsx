@@ -40,7 +40,7 @@ const branchesPage = Effect.fnUntraced(function* (visit: ProjectVisit) {
 
 type BranchState = Refused & Pick<BranchPageProps, "draft" | "errors">
 
-/** It may be older than the branches that are read for names. */
+/** The parent of a branch: it may be older than the branches that are read for names. */
 const parentOf = (visit: ProjectVisit, { parent_id }: BranchShown, branches: ReadonlyArray<BranchShown>) => {
   const known = branches.find(({ id }) => id === parent_id) ?? null
   if (known !== null || parent_id === null) return Effect.succeed(known)
@@ -172,7 +172,7 @@ const act = (verb: "reset" | "setDefault", [to, notice]: After) =>
     })
   )
 
-/** Deletes the branch whose name was typed. One that is gone is deleted. */
+/** Deletes the branch whose name was typed. A branch that no longer exists counts as deleted. */
 const remove = inProject((visit) =>
   Effect.gen(function* () {
     const form = yield* Form.read

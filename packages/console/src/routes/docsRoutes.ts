@@ -1,4 +1,4 @@
-/** The way to the documentation, which the API serves itself: pages link to one address, whatever the API's is. */
+/** Redirects to the documentation, which the API serves, so that pages link to one address wherever the API is. */
 import { Effect } from "effect"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
