@@ -8,7 +8,7 @@ export const callback = "http://127.0.0.1:4401/callback"
 
 export const json = async (url: string, init?: RequestInit) => {
   const response = await fetch(url, init)
-  // Every answer read by this is an object; what is in it, the assertion at hand says.
+  // Every answer that is read here is an object; the assertions check its members.
   return {
     status: response.status,
     headers: response.headers,

@@ -98,7 +98,7 @@ describe("the announcement of a start", () => {
     })
   )
 
-  it.effect("the announcement says whose machine this is, why, and what follows", () =>
+  it.effect("the announcement names the mode, its reason, and what follows from it", () =>
     Effect.gen(function* () {
       const announced = Effect.fnUntraced(function* (environment: Readonly<Record<string, string>>) {
         const settings = yield* settingsOf(environment)

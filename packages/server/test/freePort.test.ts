@@ -11,7 +11,7 @@ const listener = (port: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const server = createServer()
-      // Taken by another process is taken as well.
+      // A port that another process holds is in use as well.
       await once(server.listen(port, host), "listening").catch(() => undefined)
       return server
     }),

@@ -1,4 +1,4 @@
-/** Whose machine this is: what switches development providers off and limits on (docs/design/settings.md S5). */
+/** The mode of a set-up: what switches development providers off and limits on (docs/design/settings.md S5). */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { load, provider, providers } from "./environment.ts"
@@ -20,7 +20,7 @@ describe("the mode of a set-up", () => {
     })
   )
 
-  it.effect("a URL on loopback names no public address", () =>
+  it.effect("a URL on loopback does not make a set-up one for production", () =>
     Effect.gen(function* () {
       const near = { NARTHEX_API_URL: "http://localhost:4400", NARTHEX_CONSOLE_URL: "http://[::1]:4401" }
       assert.strictEqual((yield* load(near, true)).mode.name, "development")
