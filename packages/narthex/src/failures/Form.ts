@@ -10,7 +10,7 @@ export interface Form {
   readonly has: (value: unknown) => boolean
   /** What is wrong with the parts of a value of this form. */
   readonly inside?: (path: string, value: unknown) => string | undefined
-  /** May a member of this form be left out? */
+  /** Whether a member of this form may be left out. */
   readonly absent?: true
 }
 

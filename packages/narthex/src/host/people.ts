@@ -22,7 +22,7 @@ export interface Identity {
   /** The host's own id of the person: 1 to 255 characters that never change. */
   readonly subject: string
   readonly email?: string | null
-  /** Does the host know that the address is the person's? Only then it matches invitations. Default: `false`. */
+  /** Whether the host knows that the address is the person's. Only then does it match invitations. Default: `false`. */
   readonly email_verified?: boolean
   readonly name?: string | null
 }

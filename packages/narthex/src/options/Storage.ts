@@ -24,7 +24,7 @@ import { postgresFailure, problemOfUrl } from "./postgresFailure.ts"
 export type StoragePorts = Layer.Success<typeof layerMemoryPorts>
 
 export interface Storage {
-  /** Does the state outlive the process? Then the control plane needs a `secret` that does, too. */
+  /** Whether the state outlives the process. If so, the control plane needs a `secret` that does, too. */
   readonly durable: boolean
   readonly layer: Layer.Layer<StoragePorts, StorageError | NarthexError>
 }
