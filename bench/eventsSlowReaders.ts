@@ -36,7 +36,7 @@ const ask = async (command: Command) => {
 }
 const look = async () => {
   const answer = await ask({ look: true })
-  if (!("seen" in answer)) throw new Error("The server did not look.")
+  if (!("seen" in answer)) throw new Error("The server did not report what it measured.")
   return answer.seen
 }
 const publish = async (millis: number) => {

@@ -145,7 +145,7 @@ describe("the console", { tags: ["chromium"], timeout: 180_000 }, () => {
     }
   }
 
-  it("an invited person sees by whom and leaves; a second invitation waits until it is accepted", () =>
+  it("an invited person sees who invited them, and leaves; a second invitation waits until it is accepted", () =>
     browsing(async (page) => {
       const { access_token, organization } = await sessionOf("charles@console.example.com")
       const invite = () =>

@@ -17,7 +17,7 @@ const progressEvery = 20_000
 const slowest = 10
 
 interface Place {
-  /** Is it the first error of its test? Further ones count as the same failure. */
+  /** Whether it is the first error of its test. Further ones count as the same failure. */
   readonly first?: boolean
   /** The location of the test, for errors without a frame in it. */
   readonly line?: number | undefined

@@ -18,7 +18,7 @@ import { note } from "../harness/note.ts"
 import { resource } from "../harness/resource.ts"
 import { Consumer, run, tarballOf } from "./Consumer.ts"
 
-/** A consumer that imports from CommonJS gets ES modules by `require`, which Node has; and nothing is for Node 10. */
+/** Accepted: CommonJS loads ES modules with `require`, which Node supports, and Node 10 is not supported. */
 const esmOnly = (problem: { readonly kind: string; readonly resolutionKind?: string }) =>
   problem.kind === "CJSResolvesToESM" || problem.resolutionKind === "node10"
 
@@ -107,7 +107,7 @@ if (long)
       assert.match(output, /pass \d{2,}/)
     })
 
-    it("the installed programs run without what they are bundled from", async () => {
+    it("the installed programs run without the packages that they bundle", async () => {
       const parts = libraries.filter(({ folder }) => ["api", "console", "core", "local-postgres"].includes(folder))
       await operator.install([...programs, ...parts], folder, ["effect"])
       const bin = (name: string) => join(operator.folder, "node_modules/.bin", name)

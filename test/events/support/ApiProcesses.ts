@@ -10,7 +10,7 @@ export interface ApiOptions {
   readonly ring?: number
   readonly heartbeat_ms?: number
   readonly jwt_ms?: number
-  /** Has it the admin port too? */
+  /** Whether it has the admin port too. */
   readonly admin?: boolean
 }
 
