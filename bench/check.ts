@@ -19,7 +19,7 @@ import { ratiosIn } from "./ratios.ts"
 const benchmarks: Readonly<Record<string, ReadonlyArray<string>>> = {
   events: ["500", "0.5", "3", "500", "first"],
   authentication: ["0.5", "3", "1000", "1000"],
-  proxy: ["1", "3"],
+  proxy: ["1", "3", "5000"],
   cliStart: ["7"],
   library: ["5"],
   consolePages: ["50", "3"]

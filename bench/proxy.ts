@@ -1,126 +1,213 @@
 /**
- * The relay against two limits in the same run: Postgres without it, and a minimal pipe in Node.
+ * The proxy beside other relays in the same run: a bare pipe of Node, HAProxy and PgBouncer where they are installed,
+ * and Postgres without a relay.
  *
- * `node --conditions=source bench/proxy.ts [seconds] [rounds]`. Rounds alternate; the results are medians of ratios.
- * CPU is pgbench, the backends and this process together; "relay" is this process alone. The bare pipe parses no
- * messages and checks nothing.
+ * `node --conditions=source bench/proxy.ts [seconds] [rounds] [sessions] [parts]`. Each relay is a process, and its CPU
+ * is that of the process. Relays take turns, every second round in reverse order; a ratio compares two turns of one
+ * round, and results are medians of the rounds with minimum and maximum.
+ *
+ * Parts: relay, connect, copy, memory, refuse, match. Default: all.
  */
-import { execFile } from "node:child_process"
-import { readFileSync } from "node:fs"
-import { type AddressInfo, connect, createServer } from "node:net"
+import { execFileSync } from "node:child_process"
+import { chmodSync, mkdtempSync, rmSync } from "node:fs"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { promisify } from "node:util"
-import { Proxy } from "@narthex/proxy"
-import { Effect, Layer, Logger } from "effect"
-import { binaries, controlPlane, endpoint_id, startCluster } from "./proxyCluster.ts"
+import { matchCost } from "./proxyAllowlist.ts"
+import { connections, copyOut, openSessions, pgbench, refusals, type Work } from "./proxyClients.ts"
+import { binaries, endpoint_id, startCluster } from "./proxyCluster.ts"
+import { type Relay, startHaproxy, startNode, startPgbouncer } from "./proxyPeers.ts"
 import { ratio } from "./ratios.ts"
 
-const [seconds, rounds] = [Number(process.argv[2] ?? 4), Number(process.argv[3] ?? 3)]
-const run = promisify(execFile)
+const [seconds, rounds, sessions] = [2, 3, 4].map((at, n) => Number(process.argv[at] ?? [2, 5, 5_000][n])) as [
+  number,
+  number,
+  number
+]
+const parts = (process.argv[5] ?? "relay,connect,copy,memory,refuse,match").split(",")
 const bin = binaries()
+const folder = mkdtempSync(join(tmpdir(), "narthex-bench-proxy-"))
+// PgBouncer reads its settings as another user.
+chmodSync(folder, 0o711)
+const say = (text: string) => process.stdout.write(`${text}\n`)
 
-interface Measured {
-  readonly tps: number
-  /** Microseconds of CPU per transaction. */
+/** One turn of a relay: CPU of its process in microseconds for each unit, and units per second. */
+interface Turn {
   readonly cpu: number
-  readonly relay: number
+  readonly rate: number
 }
 
-/** CPU time of the terminated children of a process, in milliseconds. */
-const children = (pid: number | "self") => {
-  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? []
-  return (Number(fields[13]) + Number(fields[14])) * 10
+const spreadOf = (values: ReadonlyArray<number>) => {
+  const sorted = values.toSorted((a, b) => a - b)
+  const at = (n: number) => sorted[n] ?? Number.NaN
+  return { median: at(sorted.length >> 1), least: at(0), most: at(sorted.length - 1) }
 }
 
-const backends = (pid: number) => readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").split(" ").length
-
-const own = () => {
-  const { system, user } = process.cpuUsage()
-  return (system + user) / 1_000
+const shown = (values: ReadonlyArray<number>, digits = 2) => {
+  const { least, median, most } = spreadOf(values)
+  return `${median.toFixed(digits)} (${least.toFixed(digits)} to ${most.toFixed(digits)})`
 }
 
-const measure = async (postmaster: number, connection: string, flags: ReadonlyArray<string>): Promise<Measured> => {
-  const running = backends(postmaster)
-  const before = [own(), children("self"), children(postmaster)]
-  const args = ["-n", "-S", "-M", "prepared", "-c", "8", "-T", String(seconds), ...flags, connection]
-  const { stdout } = await run(join(bin, "pgbench"), args)
-  // The CPU time of a backend is counted after its postmaster has reaped it.
-  while (backends(postmaster) > running) await new Promise((resume) => setTimeout(resume, 5))
-  const [relay = 0, client = 0, server = 0] = [own(), children("self"), children(postmaster)].map(
-    (value, index) => value - (before[index] ?? 0)
-  )
-  const tps = Number(/tps = ([\d.]+)/.exec(stdout)?.[1])
-  const transactions = Number(/transactions actually processed: (\d+)/.exec(stdout)?.[1])
-  return { tps, cpu: ((relay + client + server) * 1_000) / transactions, relay: (relay * 1_000) / transactions }
-}
-
-const median = (values: ReadonlyArray<number>) => [...values].sort((a, b) => a - b)[values.length >> 1] ?? 0
-
-const barePipe = (address: string) =>
-  createServer({ noDelay: true }, (client) => {
-    const server = connect(address)
-    client.pipe(server)
-    server.pipe(client)
-    client.on("error", () => server.destroy())
-    server.on("error", () => client.destroy())
-  })
-
-const bench = async (name: string, ways: Record<string, () => Promise<Measured>>) => {
-  const results = new Map<string, Array<Measured>>()
+/** Turns of each relay, round by round. */
+const takeTurns = async (relays: ReadonlyArray<Relay>, work: (relay: Relay) => Promise<Work>) => {
+  const turns = new Map<string, Array<Turn>>(relays.map(({ name }) => [name, []]))
   for (let round = 0; round < rounds; round++)
-    for (const [way, once] of Object.entries(ways)) results.set(way, [...(results.get(way) ?? []), await once()])
-  const of = (way: string) => {
-    const all = results.get(way) ?? []
-    return {
-      tps: median(all.map((it) => it.tps)),
-      cpu: median(all.map((it) => it.cpu)),
-      relay: median(all.map((it) => it.relay))
+    for (const relay of round % 2 === 0 ? relays : relays.toReversed()) {
+      const before = relay.cpu()
+      const { seconds: took, units } = await work(relay)
+      turns.get(relay.name)?.push({ cpu: (relay.cpu() - before) / units, rate: units / took })
+    }
+  return turns
+}
+
+type Turns = Awaited<ReturnType<typeof takeTurns>>
+
+const quotients = (turns: Turns, what: keyof Turn, of: string, by: string) => {
+  const peers = turns.get(by) ?? []
+  return (turns.get(of) ?? []).map((turn, round) => turn[what] / (peers[round]?.[what] ?? Number.NaN))
+}
+
+/** A line for each relay, and the ratios of Narthex to its peers, of which less is better. */
+const report = (title: string, turns: Turns, peers: ReadonlyArray<readonly [peer: string, what: keyof Turn]>) => {
+  say(`\n${title}`)
+  for (const [name, all] of turns) {
+    const line = [
+      `rate ${shown(
+        all.map(({ rate }) => rate),
+        rate(all)
+      )}`
+    ]
+    if (name !== direct.name)
+      line.push(
+        `CPU ${shown(
+          all.map(({ cpu }) => cpu),
+          1
+        )} us`
+      )
+    if (turns.has(direct.name) && name !== direct.name)
+      line.push(`rate of direct ${shown(quotients(turns, "rate", name, direct.name))}`)
+    if (name !== "Narthex" && name !== direct.name)
+      line.push(`Narthex/it: CPU ${shown(quotients(turns, "cpu", "Narthex", name))}`)
+    say(`  ${name.padEnd(12)} ${line.join(", ")}`)
+  }
+  for (const [peer, what] of peers) {
+    if ((turns.get(peer) ?? []).length === 0) continue
+    const all = what === "cpu" ? quotients(turns, "cpu", "Narthex", peer) : quotients(turns, "rate", peer, "Narthex")
+    ratio(`proxy/${title.split(":")[0]?.replaceAll(" ", "-")}-${what}-of-${peer.replaceAll(" ", "-")}`, ...all)
+  }
+}
+
+const rate = (all: ReadonlyArray<Turn>) => ((all[0]?.rate ?? 0) < 100 ? 2 : 0)
+
+const direct = { name: "direct", port: 0, cpu: () => 0, memory: async () => 0, stop: async () => {} }
+
+const measureMemory = async (relays: ReadonlyArray<Relay>) => {
+  const grown = new Map<string, number>()
+  for (const relay of relays) {
+    const first = await openSessions(relay.port, sessions / 10)
+    const before = await relay.memory()
+    const others = await openSessions(relay.port, sessions)
+    grown.set(relay.name, ((await relay.memory()) - before) / others.length / 1_024)
+    for (const socket of [...first, ...others]) socket.destroy()
+  }
+  return grown
+}
+
+const cluster = await startCluster(bin)
+const running: Array<Relay> = []
+const started = async (relay: Promise<Relay | undefined>) => {
+  const up = await relay
+  if (up !== undefined) running.push(up)
+  return up === undefined ? [] : [up]
+}
+
+try {
+  const key = [
+    "-newkey",
+    "ec",
+    "-pkeyopt",
+    "ec_paramgen_curve:prime256v1",
+    "-nodes",
+    "-keyout",
+    join(folder, "key.pem")
+  ]
+  const about = ["-out", join(folder, "cert.pem"), "-days", "2", "-subj", "/CN=localhost"]
+  execFileSync("openssl", ["req", "-x509", ...key, ...about], { stdio: "pipe" })
+  execFileSync(join(bin, "pgbench"), ["-i", "-q", "-s", "1", `host=${cluster.socket} user=app dbname=postgres`], {
+    stdio: "pipe"
+  })
+  const narthex = await started(startNode("Narthex", "proxy", cluster.address, folder))
+  const pipe = await started(startNode("bare pipe", "pipe", cluster.address, folder))
+  const haproxy = await started(startHaproxy(cluster.address, folder, 1))
+  const pgbouncer = await started(startPgbouncer(cluster.address, folder))
+  const relays = [direct, ...narthex, ...pipe, ...haproxy, ...pgbouncer]
+  const connection = ({ name, port }: Relay) => {
+    if (name === direct.name) return `host=${cluster.socket} user=app dbname=postgres`
+    const options = name === "Narthex" ? ` options='endpoint=${endpoint_id}'` : ""
+    return `host=127.0.0.1 port=${port} user=app dbname=postgres sslmode=disable${options}`
+  }
+  const bench = (flags: ReadonlyArray<string>) => (relay: Relay) => pgbench(bin, connection(relay), seconds, flags)
+
+  if (parts.includes("relay"))
+    for (const clients of ["1", "16"]) {
+      const turns = await takeTurns(relays, bench(["-c", clients]))
+      report(`${clients} sessions: a transaction`, turns, [
+        ["bare pipe", "cpu"],
+        ["HAProxy", "cpu"],
+        ["HAProxy", "rate"]
+      ])
+    }
+  if (parts.includes("copy"))
+    report("copy: a gigabyte to the client", await takeTurns(relays, (relay) => copyOut(bin, connection(relay), 250)), [
+      ["bare pipe", "cpu"],
+      ["HAProxy", "cpu"]
+    ])
+  if (parts.includes("refuse")) {
+    const limit = await started(startNode("bare refuser", "refuser", "", folder))
+    for (const [title, tls] of [
+      ["refused: plain", false],
+      ["refused TLS: after the handshake of TLS", true]
+    ] as const)
+      report(title, await takeTurns([...narthex, ...limit], ({ port }) => refusals(port, tls, seconds)), [
+        ["bare refuser", "cpu"]
+      ])
+  }
+  const address = join(folder, "compute")
+  await started(startNode("compute", "compute", address, folder))
+  const before = [
+    ...(await started(startNode("Narthex", "proxy", address, folder))),
+    ...(await started(startNode("bare pipe", "pipe", address, folder))),
+    ...(await started(startHaproxy(address, folder, 1)))
+  ]
+  if (parts.includes("memory")) {
+    const grown = await measureMemory(before)
+    say(`\nmemory of an idle session, KiB, at ${sessions}`)
+    for (const [name, kib] of grown) say(`  ${name.padEnd(12)} ${kib.toFixed(1)}`)
+    ratio("proxy/memory-of-bare-pipe", (grown.get("Narthex") ?? Number.NaN) / (grown.get("bare pipe") ?? Number.NaN))
+  }
+  if (parts.includes("connect")) {
+    // Compiles the code: a connection to real Postgres takes 5 ms of Postgres, so few of them would measure the
+    // compiler.
+    for (const { port } of before) await connections(port, seconds)
+    report("a connection: 16 at a time", await takeTurns(before, ({ port }) => connections(port, seconds)), [
+      ["bare pipe", "cpu"],
+      ["HAProxy", "cpu"]
+    ])
+  }
+  if (parts.includes("match")) {
+    say("\na match against an allowlist, ns")
+    for (const [rules, limit] of [
+      [10, 50],
+      [1_000, 100],
+      [100_000, 500]
+    ] as const) {
+      const costs = Array.from({ length: rounds }, () => matchCost(rules))
+      say(`  ${String(rules).padEnd(12)} ${shown(costs, 0)}, limit ${limit}`)
+      ratio(`proxy/match-${rules}-of-limit`, ...costs.map((cost) => cost / limit))
     }
   }
-  const direct = of("direct")
-  for (const way of results.keys()) {
-    const { cpu, relay, tps } = of(way)
-    const ratios = `tps ${(tps / direct.tps).toFixed(2)}x, CPU ${(cpu / direct.cpu).toFixed(2)}x of direct`
-    const absolutes = `${Math.round(tps)} tps, ${cpu.toFixed(0)} us CPU, of it relay ${way === "direct" ? 0 : relay.toFixed(1)} us`
-    process.stdout.write(`${name.padEnd(24)} ${way.padEnd(10)} ${ratios}  (${absolutes} a transaction)\n`)
-  }
-  const cost = of("proxy").relay / of("bare pipe").relay
-  ratio(`proxy/${name.replaceAll(" ", "-")}-of-bare-pipe`, cost)
+} finally {
+  await Promise.all(running.map(({ stop }) => stop()))
+  await cluster.stop()
+  rmSync(folder, { recursive: true, force: true })
 }
-
-const program = Effect.gen(function* () {
-  const cluster = yield* Effect.acquireRelease(
-    Effect.promise(() => startCluster(bin)),
-    ({ stop }) => Effect.promise(stop)
-  )
-  const layer = Proxy.layer({ host: "127.0.0.1", port: 0, domain: "localhost" }).pipe(
-    Layer.provide(controlPlane(cluster.address)),
-    Layer.provide(Logger.layer([]))
-  )
-  const { port } = yield* Effect.flatMap(Layer.build(layer), (services) => Effect.provideContext(Proxy, services))
-  const pipe = yield* Effect.acquireRelease(
-    Effect.callback<ReturnType<typeof barePipe>>((resume) => {
-      const server = barePipe(cluster.address).listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-    }),
-    (server) => Effect.sync(() => server.close())
-  )
-  const through = (to: number) => `host=127.0.0.1 port=${to} user=app dbname=postgres sslmode=disable`
-  const direct = `host=${cluster.socket} user=app dbname=postgres`
-  // A TCP server has this type of address.
-  const bare = through((pipe.address() as AddressInfo).port)
-  const proxied = `${through(port)} options='endpoint=${endpoint_id}'`
-  yield* Effect.promise(async () => {
-    await run(join(bin, "pgbench"), ["-i", "-q", "-s", "1", direct])
-    for (const [name, flags] of [
-      ["8 sessions", []],
-      ["a connection each", ["-C"]]
-    ] as const)
-      await bench(name, {
-        direct: () => measure(cluster.pid, direct, flags),
-        "bare pipe": () => measure(cluster.pid, bare, flags),
-        proxy: () => measure(cluster.pid, proxied, flags)
-      })
-  })
-})
-
-await Effect.runPromise(Effect.scoped(program))
+process.exit(0)

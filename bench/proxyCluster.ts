@@ -10,6 +10,9 @@ import { DateTime, Effect, Layer, Stream } from "effect"
 
 export const endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0sd")
 const project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0sd")
+/** Its project lists none of the addresses of this machine. */
+export const closed_endpoint_id = EndpointId.make("ep-01k3z6v9e8q0x5m4c2b7n1r0se")
+const closed_project_id = ProjectId.make("prj-01k3z6v9e8q0x5m4c2b7n1r0se")
 
 /** The directory of postgres and pgbench. */
 export const binaries = () => {
@@ -47,13 +50,15 @@ export const startCluster = async (bin: string) => {
   return { socket, address: join(socket, ".s.PGSQL.5432"), pid: child.pid ?? 0, stop }
 }
 
-/** One endpoint that is always active, with one rule, so that the allowlist is checked as in production. */
+/**
+ * The always active endpoint has one rule, so that the allowlist is checked as in production; the other refuses all.
+ */
 export const controlPlane = (address: string) =>
   Layer.succeed(ControlPlane, {
-    resolve: () =>
+    resolve: (id) =>
       Effect.succeed({
-        endpoint_id,
-        project_id,
+        endpoint_id: id,
+        project_id: id === endpoint_id ? project_id : closed_project_id,
         branch_id: BranchId.make("br-bench"),
         region_id: RegionId.make("local"),
         disabled: false,
@@ -61,11 +66,15 @@ export const controlPlane = (address: string) =>
         address,
         generation: 1
       }),
-    allowlists: () =>
-      Effect.map(DateTime.now, (now) => {
-        const rules = [{ cidr: "127.0.0.0/8", expires_at: null }]
-        return [{ project_id, version: 1, rules, server_now: DateTime.formatIso(now) }]
-      }),
+    allowlists: (projects) =>
+      Effect.map(DateTime.now, (now) =>
+        projects.map((id) => ({
+          project_id: id,
+          version: 1,
+          rules: [{ cidr: id === project_id ? "127.0.0.0/8" : "192.0.2.0/24", expires_at: null }],
+          server_now: DateTime.formatIso(now)
+        }))
+      ),
     changes: Effect.succeed(Stream.never),
     wake: () => Effect.succeed({ address, generation: 1 }),
     activity: () => Effect.void,

@@ -1,0 +1,110 @@
+/**
+ * One relay in a process of its own, for `bench/proxy.ts`: `proxyServer.ts <kind> <address of the compute> [folder]`.
+ * Prints its ports as JSON, and collects garbage for each line on stdin, which it then repeats.
+ *
+ * `proxy` is the real proxy with a control plane in memory, and `pipe` the least that Node can do: `pipe()` in both
+ * directions, which parses no messages and checks nothing. `refuser` is the least that refuses: it reads a startup
+ * packet, after TLS if the client asks for it, and answers with the same error. `compute` stands for 5,000 sessions,
+ * more than a Postgres takes, and costs less than its forks: it answers the startup packet as Postgres does, and ends
+ * the session with the next one.
+ */
+import { readFileSync } from "node:fs"
+import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import { createSecureContext, TLSSocket } from "node:tls"
+import { Proxy } from "@narthex/proxy"
+import { Duration, Effect, Layer, Logger } from "effect"
+import { notListed } from "../packages/proxy/src/outcomes/Refusal.ts"
+import { encodeFatal } from "../packages/proxy/src/wire/ErrorResponse.ts"
+import { controlPlane } from "./proxyCluster.ts"
+
+const [kind = "", address = "", folder = ""] = process.argv.slice(2)
+
+const tls = { cert: join(folder, "cert.pem"), key: join(folder, "key.pem") }
+
+/** Far above what the benchmark does: its clients have one address. */
+const most = 1_000_000
+const limits = {
+  connections: most,
+  half_open: most,
+  attempts: most,
+  attempts_burst: most,
+  org_connections: most,
+  endpoint_connections: most,
+  endpoint_attempts: most,
+  endpoint_attempts_burst: most,
+  unauthenticated: most,
+  unauthenticated_per_address: most
+}
+
+const proxy = () =>
+  Effect.gen(function* () {
+    const config = { host: "127.0.0.1", port: 0, domain: "localhost", tls, limits, shutdown_grace: Duration.millis(1) }
+    const layer = Proxy.layer(config).pipe(Layer.provide(controlPlane(address)), Layer.provide(Logger.layer([])))
+    const { port } = yield* Effect.flatMap(Layer.build(layer), (services) => Effect.provideContext(Proxy, services))
+    yield* Effect.sync(() => ready(port))
+    return yield* Effect.never
+  }).pipe(Effect.scoped, Effect.runFork)
+
+const pipe = () =>
+  createServer({ noDelay: true, allowHalfOpen: true }, (client) => {
+    const server = connect({ path: address, allowHalfOpen: true })
+    client.pipe(server)
+    server.pipe(client)
+    client.on("error", () => server.destroy())
+    server.on("error", () => client.destroy())
+  })
+
+const refuser = () => {
+  const fatal = encodeFatal(notListed("127.0.0.1"))
+  const secureContext = createSecureContext({ cert: readFileSync(tls.cert), key: readFileSync(tls.key) })
+  const sslRequest = 8
+  const answer = (socket: Socket) => socket.once("data", () => socket.end(fatal))
+  return createServer({ noDelay: true }, (socket) => {
+    socket.on("error", () => {})
+    socket.once("data", (first: Buffer) => {
+      if (first.length > sslRequest) return void socket.end(fatal)
+      socket.write("S")
+      const secure = new TLSSocket(socket, { isServer: true, secureContext })
+      answer(secure.on("error", () => {}))
+    })
+  })
+}
+
+const compute = () => {
+  // AuthenticationOk, BackendKeyData, ReadyForQuery.
+  const answer = Buffer.from("R\0\0\0\x08\0\0\0\0K\0\0\0\x0c\0\0\0\x01\0\0\0\x02Z\0\0\0\x05I", "latin1")
+  return createServer((socket) => {
+    socket.on("error", () => {})
+    // The first packet begins the session, and the next one ends it.
+    let begun = false
+    socket.on("data", () => {
+      if (begun) socket.end()
+      else socket.write(answer)
+      begun = true
+    })
+  })
+}
+
+const listen = (server: Server) => {
+  const up = () => {
+    const at = server.address()
+    // A server on a path has a text.
+    ready(typeof at === "string" ? 0 : (at as AddressInfo).port)
+  }
+  if (kind === "compute") server.listen({ path: address, backlog: 4_096 }, up)
+  else server.listen({ host: "127.0.0.1", port: 0, backlog: 4_096 }, up)
+}
+
+const ready = (port: number) => {
+  process.stdout.write(`${JSON.stringify({ port })}\n`)
+  createInterface({ input: process.stdin }).on("line", (line) => {
+    globalThis.gc?.()
+    process.stdout.write(`${line}\n`)
+  })
+}
+
+process.on("SIGTERM", () => process.exit(0))
+if (kind === "proxy") proxy()
+else listen((kind === "pipe" ? pipe : kind === "refuser" ? refuser : compute)())
