@@ -9,8 +9,8 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "trie-prefix",
-        find: "bit < prefix; bit++",
-        put: "bit <= prefix; bit++",
+        find: "Math.clz32(different) < length) break",
+        put: "Math.clz32(different) <= length) break",
         why: "A network is as wide as its prefix says."
       },
       {
@@ -33,9 +33,9 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "trie-bits",
-        find: "const bits = bytes.length * 8",
-        put: "const bits = bytes.length * 4",
-        why: "All bits of an address count."
+        find: "if (length > 32 * at + 32 && this.#common(node, bytes) < length) break\n",
+        put: "",
+        why: "All bits of an address count, also those of words that a step passes over."
       },
       {
         id: "trie-bit-order",
@@ -51,8 +51,8 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "trie-child",
-        find: "this.#next[side] = child\n",
-        put: "this.#next[node] = child\n",
+        find: "left + this.#bitOf(child, common)] = child",
+        put: "left + bit] = child",
         why: "Each network is found under its own bits."
       }
     ]

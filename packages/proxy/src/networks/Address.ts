@@ -25,7 +25,10 @@ export interface Network {
 /** Parses a network or a single address; `undefined` if it is neither. */
 export const parseNetwork = (text: string): Network | undefined => {
   const canonical = Result.getOrUndefined(parseCidrOrAddress(text))
-  if (canonical === undefined) return undefined
+  return canonical === undefined ? undefined : networkOf(canonical)
+}
+
+const networkOf = (canonical: string): Network => {
   const [host = "", prefix = ""] = canonical.split("/")
   const bytes = host.includes(":") ? bytesOf6(host) : Uint8Array.from(host.split("."), Number)
   return { family: bytes.length === 4 ? 4 : 6, bytes, prefix: Number(prefix) }
@@ -36,9 +39,9 @@ export const parsePeer = (text: string): Address | undefined => {
   const [host = ""] = text.split("%")
   if (host.includes("/")) return undefined
   const canonical = Result.getOrUndefined(parseCidrOrAddress(host))
-  const network = parseNetwork(host)
-  if (canonical === undefined || network === undefined) return undefined
-  return { text: canonical.slice(0, canonical.indexOf("/")), family: network.family, bytes: network.bytes }
+  if (canonical === undefined) return undefined
+  const { bytes, family } = networkOf(canonical)
+  return { text: canonical.slice(0, canonical.indexOf("/")), family, bytes }
 }
 
 /** The /24 or /64 of an address, as a key for counting: it usually belongs to one household or one machine. */
