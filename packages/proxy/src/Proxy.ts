@@ -7,7 +7,7 @@
  */
 import { randomUUID } from "node:crypto"
 import { type AddressInfo, createServer, type Server, type Socket } from "node:net"
-import { Context, Data, Deferred, Duration, Effect, FiberSet, Layer, type Scope } from "effect"
+import { Context, Data, Duration, Effect, FiberSet, Layer, type Scope } from "effect"
 import {
   AuthenticationGate,
   type AuthenticationLimits,
@@ -17,6 +17,8 @@ import { CancelKeys } from "./connection/CancelKeys.ts"
 import { makeComputes } from "./connection/Computes.ts"
 import { serveConnection } from "./connection/Connection.ts"
 import { ConnectionLimiter, type ConnectionLimits, defaultConnectionLimits } from "./connection/ConnectionLimiter.ts"
+import { Connections } from "./connection/Connections.ts"
+import { makeDeadlines } from "./connection/Deadlines.ts"
 import type { SharedState } from "./connection/SharedState.ts"
 import { StrangerWakes } from "./connection/StrangerWakes.ts"
 import { makeTls, type TlsFiles, type UnusableCertificate } from "./connection/Tls.ts"
@@ -28,7 +30,7 @@ import { makeRefusalReports } from "./control-plane/RefusalReports.ts"
 import { type Address, parseNetwork } from "./networks/Address.ts"
 import { NetworkTrie } from "./networks/NetworkTrie.ts"
 import { AuditTrail } from "./outcomes/AuditTrail.ts"
-import { cuts } from "./outcomes/Refusal.ts"
+import { cuts, restarting } from "./outcomes/Refusal.ts"
 import { encodeFatal } from "./wire/ErrorResponse.ts"
 
 export interface ProxyConfig {
@@ -104,6 +106,9 @@ export const defaultProxySettings = {
  */
 const monotonic = () => performance.now()
 
+/** The time limit of ACCEPT, FIRST and STARTUP together. */
+const handshakeLimit = Duration.seconds(10)
+
 const authenticationLimits = ({ limits }: ProxyConfig): AuthenticationLimits => {
   const defaults = defaultAuthenticationLimits
   const timeout = limits?.authentication_timeout ?? defaults.authentication_timeout
@@ -136,26 +141,26 @@ export const runProxy = (
       cancelKeys: new CancelKeys(),
       audit: new AuditTrail(),
       refusals: yield* makeRefusalReports(proxy_id, monotonic),
-      relays: new Set(),
-      now: monotonic,
-      draining: yield* Deferred.make<void>()
+      connections: new Connections(),
+      deadlines: yield* makeDeadlines(handshakeLimit),
+      context: yield* Effect.context(),
+      now: monotonic
     }
-    const connections = yield* FiberSet.make()
-    const fork = yield* FiberSet.runtime(connections)()
+    const { connections } = shared
+    const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
     const server = yield* listen(config, (socket) => fork(serveConnection(shared, socket)))
 
-    const cutAll = Effect.sync(() => {
-      for (const relay of shared.relays) relay.cut(encodeFatal(cuts.drain))
-    })
     const drain = Effect.gen(function* () {
       server.close()
-      yield* Deferred.succeed(shared.draining, undefined)
-      for (const relay of shared.relays) relay.cutWhenIdle(encodeFatal(cuts.drain))
-      const empty = FiberSet.awaitEmpty(connections)
-      yield* Effect.timeoutOrElse(empty, {
+      connections.drain(restarting(), encodeFatal(cuts.drain))
+      yield* Effect.timeoutOrElse(connections.empty, {
         duration: config.shutdown_grace ?? defaults.shutdown_grace,
-        orElse: () => Effect.andThen(cutAll, Effect.timeoutOption(empty, "3 seconds"))
+        orElse: () => {
+          connections.cut(encodeFatal(cuts.drain))
+          return Effect.timeoutOption(connections.empty, "3 seconds")
+        }
       })
+      connections.destroy()
       yield* shared.activity.report
       yield* Effect.timeoutOption(shared.refusals.report, "3 seconds")
     })
@@ -163,7 +168,7 @@ export const runProxy = (
     // `address()` is an `AddressInfo` for a TCP server that listens; it is a string only for pipes.
     const { address, port } = server.address() as AddressInfo
     yield* Effect.logInfo("the Postgres proxy is listening").pipe(Effect.annotateLogs({ host: address, port }))
-    return { host: address, port, connections: Effect.sync(() => shared.relays.size), drain }
+    return { host: address, port, connections: Effect.sync(() => connections.relays.size), drain }
   })
 
 const listen = (config: ProxyConfig, onConnection: (socket: Socket) => void) =>

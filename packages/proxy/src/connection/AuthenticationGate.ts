@@ -15,7 +15,8 @@
  * milliseconds.
  */
 import type { EndpointId } from "@narthex/core"
-import { Data, Duration, Effect, type Scope } from "effect"
+import { Data, Duration, Effect } from "effect"
+import type { Held } from "./Held.ts"
 
 export interface AuthenticationLimits {
   /** Sessions of unknown users that have not authenticated, per endpoint; as many again of known users. */
@@ -64,7 +65,7 @@ const [remembered, mostKnown] = [86_400_000, 10_000]
 
 interface Waiter {
   readonly address: string
-  readonly admit: (waited: boolean) => void
+  readonly admit: () => void
   readonly refuse: () => void
 }
 
@@ -94,42 +95,53 @@ export class AuthenticationGate {
     this.#now = now
   }
 
-  /** Waits for a place, at most 30 s. It is released when the scope closes, at the latest. */
-  enter(applicant: Applicant): Effect.Effect<Place, NoPlace, Scope.Scope> {
+  /** Waits for a place, at most 30 s. `held` releases it when the connection ends, at the latest. */
+  enter(applicant: Applicant, held: Held): Effect.Effect<Place, NoPlace> {
     const { address, endpoint_id } = applicant
-    const waits = Effect.callback<Place, NoPlace>((resume) => {
+    return Effect.suspend(() => {
       const known = this.#knows(applicant)
       const key = `${endpoint_id} ${known}`
       const lane = this.#lane(key, known)
-      let place: Place | undefined
-      const admit = (waited: boolean) => {
-        clearTimeout(timer)
-        place = this.#hold(key, lane, applicant, known, waited)
-        resume(Effect.succeed(place))
+      const place = (waited: boolean) => {
+        const taken = this.#hold(key, lane, applicant, known, waited)
+        // Here, and not by the fiber that gets it: it may have been interrupted.
+        held.hold(taken.release)
+        return taken
       }
-      const waiter: Waiter = { address, admit, refuse: () => resume(new NoPlace({ endpoint_id })) }
+      return hasRoom(lane, address, this.#limits)
+        ? Effect.succeed(place(false))
+        : this.#wait(key, lane, applicant, place)
+    })
+  }
+
+  #wait(
+    key: string,
+    lane: Lane,
+    { address, endpoint_id }: Applicant,
+    place: (waited: boolean) => Place
+  ): Effect.Effect<Place, NoPlace> {
+    return Effect.callback((resume) => {
       const leave = () => {
         clearTimeout(timer)
         const at = lane.waiting.indexOf(waiter)
         if (at !== -1) lane.waiting.splice(at, 1)
         this.#tidy(key, lane)
       }
-      const timer = setTimeout(() => {
+      const refuse = () => {
         leave()
-        waiter.refuse()
-      }, patience)
-      if (hasRoom(lane, address, this.#limits)) admit(false)
-      else {
-        lane.waiting.push(waiter)
-        if (lane.waiting.length > longestQueue) dropOldest(lane)
-        this.#evictFor(lane, address)
+        resume(new NoPlace({ endpoint_id }))
       }
-      return Effect.sync(() => {
-        leave()
-        place?.release()
-      })
+      const timer = setTimeout(refuse, patience)
+      const admit = () => {
+        clearTimeout(timer)
+        resume(Effect.succeed(place(true)))
+      }
+      const waiter: Waiter = { address, admit, refuse }
+      lane.waiting.push(waiter)
+      if (lane.waiting.length > longestQueue) dropOldest(lane)
+      this.#evictFor(lane, address)
+      return Effect.sync(leave)
     })
-    return Effect.acquireRelease(waits, (place) => Effect.sync(place.release), { interruptible: true })
   }
 
   #lane(key: string, known: boolean): Lane {
@@ -141,10 +153,10 @@ export class AuthenticationGate {
 
   #hold(key: string, lane: Lane, applicant: Applicant, known: boolean, waited: boolean): Place {
     const holder: Holder = { address: applicant.address, evict: undefined }
-    const timers: Array<NodeJS.Timeout> = []
+    let timer: NodeJS.Timeout | undefined
     lane.holders.add(holder)
     const release = () => {
-      for (const timer of timers) clearTimeout(timer)
+      clearTimeout(timer)
       if (!lane.holders.delete(holder)) return
       this.#admit(lane)
       this.#tidy(key, lane)
@@ -154,13 +166,16 @@ export class AuthenticationGate {
       waited,
       begin: (evict) => {
         if (!lane.holders.has(holder)) return
+        const limit = Duration.toMillis(this.#limits.authentication_timeout)
+        const ripeAfter = Math.min(crowded, limit)
         const ripe = () => {
+          if (ripeAfter === limit) return evict()
+          timer = setTimeout(evict, limit - ripeAfter)
           holder.evict = evict
           const blocked = lane.waiting.findLast(({ address }) => mayReplace(lane, holder, address))
           if (blocked !== undefined) evict()
         }
-        const limit = Duration.toMillis(this.#limits.authentication_timeout)
-        timers.push(setTimeout(ripe, Math.min(crowded, limit)), setTimeout(evict, limit))
+        timer = setTimeout(ripe, ripeAfter)
       },
       authenticated: () => {
         this.#remember(applicant)
@@ -176,7 +191,7 @@ export class AuthenticationGate {
       const waiter = lane.waiting[at]
       if (waiter === undefined || !hasRoom(lane, waiter.address, this.#limits)) continue
       lane.waiting.splice(at, 1)
-      waiter.admit(true)
+      waiter.admit()
     }
   }
 

@@ -32,15 +32,25 @@ export class CancelKeys {
   }
 }
 
-/** Forwards the packet to the compute and waits, at most 5 s, until the compute closes the connection: its only answer. */
+/** In milliseconds. */
+const patience = 5_000
+
+/**
+ * Forwards the packet to the compute and waits, at most 5 s, until the compute closes the connection: its only answer.
+ */
 export const forwardCancel = (admitted: Admitted, target: CancelTarget, packet: Buffer): Effect.Effect<void> =>
-  openSocket(admitted, target.address).pipe(
-    Effect.flatMap((socket) =>
-      Effect.callback<void>((resume) => {
-        socket.once("close", () => resume(Effect.void))
-        socket.resume().end(packet)
-      }).pipe(Effect.timeoutOption("5 seconds"))
-    ),
-    Effect.scoped,
-    Effect.ignore
-  )
+  Effect.callback((resume) => {
+    const socket = openSocket(admitted, target.address)
+    const timer = setTimeout(() => void socket.destroy(), patience)
+    socket
+      .on("error", () => {})
+      .once("close", () => {
+        clearTimeout(timer)
+        resume(Effect.void)
+      })
+    socket.resume().end(packet)
+    return Effect.sync(() => {
+      clearTimeout(timer)
+      socket.destroy()
+    })
+  })

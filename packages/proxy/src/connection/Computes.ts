@@ -25,6 +25,7 @@ import {
 import { makeSingleFlight } from "../control-plane/SingleFlight.ts"
 import { count } from "../outcomes/AuditTrail.ts"
 import { type ComputeGone, type Dialled, dial } from "./dial.ts"
+import type { Held } from "./Held.ts"
 
 /** Clients that did not authenticate have woken the endpoint too often. */
 export class TooManyWakes extends Data.TaggedError("TooManyWakes")<{ readonly endpoint_id: EndpointId }> {}
@@ -56,14 +57,15 @@ export interface Located {
 export interface Computes {
   /**
    * Connects to the compute of the endpoint, waking it if necessary, and sends the startup packet. `mayWake` is asked
-   * before a wake that no client of the same `kind` has begun at the endpoint.
+   * before a wake that no client of the same `kind` has begun at the endpoint. `held` closes the sockets.
    */
   readonly reach: (
     admitted: Admitted,
     located: Located,
     startup: Buffer,
-    waker: Waker
-  ) => Effect.Effect<Reached, ReachError, Scope.Scope>
+    waker: Waker,
+    held: Held
+  ) => Effect.Effect<Reached, ReachError>
 }
 
 /** Who wakes: clients of one kind and address share a call. */
@@ -117,12 +119,13 @@ export const makeComputes = (
       unreachable: number | undefined,
       startup: Buffer,
       waker: Waker,
+      held: Held,
       retry: number
-    ): Effect.Effect<Reached, ReachError, Scope.Scope> =>
+    ): Effect.Effect<Reached, ReachError> =>
       Effect.gen(function* () {
         const compute = yield* wake(before, waker, unreachable)
         const admitted = yield* allowlists.check(before)
-        return yield* dialOrWake(admitted, compute, startup, waker, retry)
+        return yield* dialOrWake(admitted, compute, startup, waker, held, retry)
       })
 
     const dialOrWake = (
@@ -130,27 +133,28 @@ export const makeComputes = (
       compute: RunningCompute,
       startup: Buffer,
       waker: Waker,
+      held: Held,
       retry: number
-    ): Effect.Effect<Reached, ReachError, Scope.Scope> =>
-      dial(admitted, compute.address, startup).pipe(
+    ): Effect.Effect<Reached, ReachError> =>
+      dial(admitted, compute.address, startup, held).pipe(
         Effect.map((dialled) => ({ ...dialled, compute, admitted })),
         Effect.catchTag("ComputeGone", (gone) =>
           retry === maximumRetries
             ? Effect.fail(gone)
             : Effect.andThen(
                 Effect.sleep(20 * 2 ** retry),
-                wakeAndDial(admitted, compute.generation, startup, waker, retry + 1)
+                wakeAndDial(admitted, compute.generation, startup, waker, held, retry + 1)
               )
         )
       )
 
     return {
-      reach: (admitted, located, startup, waker) =>
+      reach: (admitted, located, startup, waker, held) =>
         Effect.suspend(() => {
           const compute = located.compute ?? justWoken(admitted.endpoint_id, located.asked_at)
           return compute === undefined
-            ? wakeAndDial(admitted, undefined, startup, waker, 0)
-            : dialOrWake(admitted, compute, startup, waker, 0)
+            ? wakeAndDial(admitted, undefined, startup, waker, held, 0)
+            : dialOrWake(admitted, compute, startup, waker, held, 0)
         })
     }
   })

@@ -10,19 +10,18 @@
  */
 import type { Socket } from "node:net"
 import type { EndpointId } from "@narthex/core"
-import { Clock, Deferred, Effect, Metric, Result } from "effect"
+import { Cause, Clock, Effect, Exit, Result } from "effect"
 import type { Reported } from "../control-plane/ActivityReports.ts"
 import { type Address, neighbourhood, parsePeer } from "../networks/Address.ts"
-import { count, relayed } from "../outcomes/AuditTrail.ts"
+import { count, countRelayed } from "../outcomes/AuditTrail.ts"
 import {
   contradictoryEndpoints,
   cuts,
   disabledEndpoint,
   Hangup,
   noEndpoint,
-  type Refusal,
+  Refusal,
   reservedRole,
-  restarting,
   tooMany,
   tooManyComputes,
   unavailable,
@@ -35,67 +34,69 @@ import { encodeStartup, parameter, type Startup } from "../wire/startup.ts"
 import { allow, refuseUnchecked, refuseUnlisted } from "./allow.ts"
 import { type CancelTarget, forwardCancel } from "./CancelKeys.ts"
 import type { Waker } from "./Computes.ts"
-import type { Release } from "./ConnectionLimiter.ts"
+import type { Release } from "./Held.ts"
 import { type Client, handshake, servernameOf } from "./handshake.ts"
+import { close, OpeningConnection } from "./OpeningConnection.ts"
 import { Relay } from "./Relay.ts"
 import { asTwin, type NoRoute, route } from "./route.ts"
 import type { SharedState } from "./SharedState.ts"
-import { SocketReader } from "./SocketReader.ts"
 
-const timeouts = { handshake: "10 seconds", close: "1 second" } as const
-
-/** Serves an accepted, paused socket until it is closed. Never fails. */
-export const serveConnection = Effect.fnUntraced(function* (shared: SharedState, socket: Socket) {
-  const client: Client = { socket, reader: new SocketReader(socket), answerable: false }
-  yield* Effect.addFinalizer(() =>
-    Effect.sync(() => {
-      client.socket.destroy()
-      socket.destroy()
+/**
+ * Serves an accepted, paused socket until it is closed or its session is relayed. Never fails. `shared.connections`
+ * counts the connection until it is closed.
+ */
+export const serveConnection = (shared: SharedState, socket: Socket): Effect.Effect<void> =>
+  Effect.withFiber((fiber) => {
+    const client = new OpeningConnection(socket, () => fiber.interruptUnsafe())
+    client.held.hold(shared.connections.add())
+    shared.connections.openings.add(client)
+    const beyond = shared.deadlines.begin(() => client.end(new Hangup({ event: "too_slow" })))
+    const opening = Effect.suspend(() => {
+      if (shared.connections.draining !== undefined) return shared.connections.draining
+      return session(shared, client, beyond)
     })
-  )
-  yield* session(shared, client).pipe(
-    Effect.catchTags({
-      Refusal: (refusal) =>
-        Effect.andThen(count(refusal.event), client.answerable ? close(client, encodeFatal(refusal)) : Effect.void),
-      Hangup: (hangup) => count(hangup.event)
-    }),
-    // A defect ends this connection only.
-    Effect.catchDefect((defect) =>
-      Effect.andThen(count("defect"), Effect.logError("a connection ended with a defect", defect))
-    )
-  )
-}, Effect.scoped)
+    return Effect.onExit(opening, (exit) => {
+      beyond()
+      shared.connections.openings.delete(client)
+      return Exit.isSuccess(exit) ? Effect.void : refuse(client, exit.cause)
+    })
+  }).pipe(Effect.ignoreCause)
 
-const session = Effect.fnUntraced(function* (shared: SharedState, client: Client) {
-  const opening = accept(shared, client).pipe(
-    Effect.flatMap(({ releaseHandshake, peer }) =>
-      Effect.map(handshake(client, shared.tls), (opened) => ({ releaseHandshake, opened, peer }))
-    ),
-    Effect.timeoutOrElse({ duration: timeouts.handshake, orElse: () => new Hangup({ event: "too_slow" }) })
-  )
-  const drained = Effect.flatMap(Deferred.await(shared.draining), () => restarting())
-  const { releaseHandshake, opened, peer } = yield* Effect.raceFirst(opening, drained)
+/** Ends a connection that was not relayed, with an answer if the client can read one. */
+const refuse = (client: OpeningConnection, cause: Cause.Cause<Refusal | Hangup>): Effect.Effect<void> => {
+  const failure = Result.getOrUndefined(Cause.findError(cause)) ?? client.ending
+  if (failure instanceof Refusal && client.answerable) close(client, encodeFatal(failure))
+  else client.held.release()
+  if (failure !== undefined) return count(failure.event)
+  // A defect ends this connection only. An interruption without a reason is the end of the process.
+  if (!Cause.hasDies(cause)) return Effect.void
+  return Effect.andThen(count("defect"), Effect.logError("a connection ended with a defect", cause))
+}
+
+const session = Effect.fnUntraced(function* (shared: SharedState, client: OpeningConnection, beyond: Release) {
+  const { peer, releaseHandshake } = yield* accept(shared, client)
+  const opened = yield* handshake(client, shared.tls)
+  beyond()
   if (opened._tag === "CancelRequest") return yield* cancel(shared, client, peer, opened.key, opened.packet)
 
-  const reached = yield* Effect.raceFirst(
-    Effect.raceFirst(reach(shared, client, peer, opened), client.reader.gone),
-    drained
-  )
+  const left = () => new Hangup({ event: "client_left" })
+  if (!client.reader.watch(() => client.end(left()))) return yield* left()
+  const reached = yield* reach(shared, client, peer, opened)
+  // Decided while this fiber ran.
+  if (client.ending !== undefined) return yield* client.ending
   releaseHandshake()
-  yield* relay(shared, client, reached)
+  relay(shared, client, reached)
 })
 
 /** ACCEPT: the address of the peer, and the limits of connections and attempts. */
-const accept = Effect.fnUntraced(function* (shared: SharedState, client: Client) {
+const accept = Effect.fnUntraced(function* (shared: SharedState, client: OpeningConnection) {
   const clock = yield* Clock.Clock
   const direct = parsePeer(client.socket.remoteAddress ?? "")
   if (direct === undefined) return yield* new Hangup({ event: "client_left" })
-  yield* keep(shared.limits.connection(), "limit_connections")
+  yield* keep(client, shared.limits.connection(), "limit_connections")
   const peer = shared.trusted(direct) ? yield* proxied(client, direct) : direct
-  const releaseHandshake = yield* keep(
-    shared.limits.handshake(peer, clock.currentTimeMillisUnsafe()),
-    "limit_handshakes"
-  )
+  const slot = shared.limits.handshake(peer, clock.currentTimeMillisUnsafe())
+  const releaseHandshake = yield* keep(client, slot, "limit_handshakes")
   yield* count("accepted")
   return { peer, releaseHandshake }
 })
@@ -107,19 +108,16 @@ const proxied = Effect.fnUntraced(function* (client: Client, direct: Address) {
 })
 
 /** Holds a slot until the connection ends or the returned release is called. */
-const keep = Effect.fnUntraced(function* (slot: Release | undefined, event: string) {
-  if (slot === undefined) return yield* new Hangup({ event })
-  let held = true
-  const release = () => {
-    if (held) slot()
-    held = false
-  }
-  yield* Effect.addFinalizer(() => Effect.sync(release))
-  return release
-})
+const keep = (client: OpeningConnection, slot: Release | undefined, event: string): Effect.Effect<Release, Hangup> =>
+  slot === undefined ? Effect.fail(new Hangup({ event })) : Effect.succeed(client.held.hold(slot))
 
 /** ROUTE, ALLOW, LIMIT, PLACE, WAKE and DIAL. */
-const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, peer: Address, opened: Startup) {
+const reach = Effect.fnUntraced(function* (
+  shared: SharedState,
+  client: OpeningConnection,
+  peer: Address,
+  opened: Startup
+) {
   const routed = route(opened, servernameOf(client.socket), shared.domain)
   if (Result.isFailure(routed)) return yield* unroutable(routed.failure)
   const { endpoint_id, startup } = routed.success
@@ -131,11 +129,12 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
   const clock = yield* Clock.Clock
   if (!shared.limits.attempt(endpoint_id, clock.currentTimeMillisUnsafe())) return yield* tooMany("attempts")
   const place = yield* shared.gate
-    .enter({ endpoint_id, address: neighbour(peer), user })
+    .enter({ endpoint_id, address: neighbour(peer), user }, client.held)
     .pipe(Effect.catchTag("NoPlace", () => tooMany("unauthenticated")))
   const { admitted, asked_at, endpoint } = place.waited ? yield* locate(shared, endpoint_id, peer, user) : first
-  yield* limited(endpoint.org_id === undefined ? none : shared.limits.organization(endpoint.org_id), "organization")
-  yield* limited(shared.limits.endpoint(endpoint_id), "connections")
+  const { org_id } = endpoint
+  if (org_id !== undefined) yield* limited(client, shared.limits.organization(org_id), "organization")
+  yield* limited(client, shared.limits.endpoint(endpoint_id), "connections")
 
   const network = `${endpoint_id} ${neighbourhood(peer)}`
   let wakes = place.known
@@ -149,7 +148,8 @@ const reach = Effect.fnUntraced(function* (shared: SharedState, client: Client, 
   }
   const { address, generation } = endpoint
   const compute = address === null || generation === null ? undefined : { address, generation }
-  const reached = yield* shared.computes.reach(admitted, { compute, asked_at }, encodeStartup(sent), waker).pipe(
+  const located = { compute, asked_at }
+  const reached = yield* shared.computes.reach(admitted, located, encodeStartup(sent), waker, client.held).pipe(
     Effect.catchTags({
       TooManyWakes: () => tooMany("wakes"),
       AddressNotListed: () => refuseUnlisted(shared, admitted, user),
@@ -188,10 +188,8 @@ const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: En
 /** What counts as one address for places: an IPv6 client has a whole /64. */
 const neighbour = (peer: Address) => (peer.family === 4 ? peer.text : neighbourhood(peer))
 
-const none: Release = () => {}
-
-const limited = (slot: Release | undefined, what: "connections" | "organization") =>
-  slot === undefined ? tooMany(what) : keep(slot, `limit_${what}`)
+const limited = (client: OpeningConnection, slot: Release | undefined, what: "connections" | "organization") =>
+  slot === undefined ? tooMany(what) : Effect.succeed(client.held.hold(slot))
 
 const unroutable = ({ named, reason }: NoRoute): Refusal => {
   const [name = ""] = named
@@ -200,61 +198,51 @@ const unroutable = ({ named, reason }: NoRoute): Refusal => {
   return reason === "reserved" ? reservedRole(name) : contradictoryEndpoints(named)
 }
 
-/** RELAY, until either side ends or the connection is cut. */
-const relay = Effect.fnUntraced(function* (
+/** RELAY, until either side ends or the connection is cut. Takes over what the connection holds. */
+const relay = (
   shared: SharedState,
-  client: Client,
+  { held, reader, socket: near }: OpeningConnection,
   { admitted, compute, first, onAuthenticated, place, socket }: Effect.Success<ReturnType<typeof reach>>
-) {
+) => {
   const { endpoint_id, project_id } = admitted
-  let removeKey = () => {}
+  const { address, generation } = compute
   let reported: Reported | undefined
   const relay: Relay = new Relay({
-    client: client.socket,
+    client: near,
     server: socket,
-    fromClient: client.reader.detach(),
+    fromClient: reader.detach(),
     fromServer: first,
-    onCancelKey: (key) => {
-      removeKey = shared.cancelKeys.add(key, { endpoint_id, project_id, address: compute.address })
-    },
+    onCancelKey: (key) => void held.hold(shared.cancelKeys.add(key, { endpoint_id, project_id, address })),
     onAuthenticated: () => {
       onAuthenticated()
-      reported = shared.activity.open(endpoint_id, compute.generation, relay)
+      reported = shared.activity.open(endpoint_id, generation, relay)
+      held.hold(reported.close)
     },
     onBusy: () => reported?.busy(),
     now: shared.now
   })
   const cut = (why: Refusal) => () => relay.cut(encodeFatal(why))
-  yield* Metric.modify(relayed, 1)
-  shared.relays.add(relay)
+  const { draining, relays } = shared.connections
+  relays.add(relay)
+  held.hold(() => void relays.delete(relay))
+  held.hold(countRelayed(shared.context))
   // Watching begins before the first byte is relayed, so a change since the check cuts immediately.
-  const unwatch = [
-    shared.allowlists.watch(admitted, cut(cuts.rules)),
-    shared.endpoints.watch(endpoint_id, (why) => relay.cut(encodeFatal(cuts[why])))
-  ]
+  held.hold(shared.allowlists.watch(admitted, cut(cuts.rules)))
+  held.hold(shared.endpoints.watch(endpoint_id, (why) => relay.cut(encodeFatal(cuts[why]))))
   place.begin(() => {
     relay.cut(encodeFatal(cuts.authentication))
     place.release()
   })
-  if (Deferred.isDoneUnsafe(shared.draining)) relay.cutWhenIdle(encodeFatal(cuts.drain))
-  yield* Effect.ensuring(
-    relay.run,
-    Effect.suspend(() => {
-      for (const stop of unwatch) stop()
-      removeKey()
-      reported?.close()
-      shared.relays.delete(relay)
-      return Metric.modify(relayed, -1)
-    })
-  )
-})
+  if (draining !== undefined) relay.cutWhenIdle(encodeFatal(cuts.drain))
+  relay.start(() => held.release())
+}
 
 /**
  * CANCEL: passes the same allowlist as a connection and never wakes. The client gets no answer, whatever the outcome.
  */
 const cancel = Effect.fnUntraced(function* (
   shared: SharedState,
-  client: Client,
+  client: OpeningConnection,
   peer: Address,
   key: Buffer,
   packet: Buffer
@@ -267,17 +255,5 @@ const cancel = Effect.fnUntraced(function* (
     if (Result.isSuccess(admitted)) yield* forwardCancel(admitted.success, target, packet)
     yield* count(Result.isSuccess(admitted) ? "cancel_forwarded" : "cancel_refused")
   }
-  yield* close(client, undefined)
+  close(client, undefined)
 })
-
-/** Sends the last bytes and waits for the client to close: closing with unread bytes would send a reset instead. */
-const close = (client: Client, last: Buffer | undefined): Effect.Effect<void> =>
-  Effect.callback<void>((resume) => {
-    const { socket } = client
-    client.reader.detach()
-    if (socket.destroyed) return resume(Effect.void)
-    socket.once("close", () => resume(Effect.void))
-    socket.on("data", () => {}).resume()
-    if (last !== undefined) socket.write(last)
-    socket.end()
-  }).pipe(Effect.timeoutOption(timeouts.close), Effect.asVoid)

@@ -7,6 +7,7 @@
  */
 import type { EndpointId, OrgId } from "@narthex/core"
 import { type Address, neighbourhood } from "../networks/Address.ts"
+import type { Release } from "./Held.ts"
 
 export interface ConnectionLimits {
   /** Connections of all clients. */
@@ -36,9 +37,6 @@ export const defaultConnectionLimits: ConnectionLimits = {
   endpoint_attempts_burst: 2_000
 }
 
-/** Returns a slot. Must be called exactly once. */
-export type Release = () => void
-
 /** Counts slots by key. A key without slots in use takes no memory. */
 class Slots {
   readonly #taken = new Map<string, number>()
@@ -48,6 +46,7 @@ class Slots {
     this.#maximum = maximum
   }
 
+  /** Takes a slot; the returned function must be called exactly once. */
   take(key: string): Release | undefined {
     const taken = this.#taken.get(key) ?? 0
     if (taken >= this.#maximum) return undefined

@@ -1,7 +1,7 @@
 /**
  * RELAY and CUT: copies bytes between two sockets, on raw `node:net`, with pause and resume as backpressure.
  *
- * No fiber runs per chunk: one callback resumes when both sides are closed. Message headers are walked for three
+ * No fiber runs: a callback tells when both sides are closed. Message headers are walked for three
  * purposes: the cancel key, whether the session is idle, and where a FATAL may be inserted.
  *
  * Pitfall: taking the last ReadyForQuery with status `I` for idleness. A client may send two queries and wait an hour
@@ -9,7 +9,6 @@
  * if everything that it sent has had its ReadyForQuery.
  */
 import type { Socket } from "node:net"
-import { Effect } from "effect"
 import { MessageWalker } from "../wire/MessageWalker.ts"
 
 export interface RelayEnds {
@@ -65,8 +64,8 @@ export class Relay {
     })
   }
 
-  /** Relays until both sides are closed. */
-  readonly run: Effect.Effect<void> = Effect.callback((resume) => {
+  /** Relays until both sides are closed, and calls `onEnd` then. */
+  start(onEnd: () => void): void {
     const { client, server } = this.#ends
     const open = new Set([client, server])
     // A side may be reported twice: by its state below, and by its event later.
@@ -74,7 +73,7 @@ export class Relay {
       this.#ended = true
       if (!open.delete(side) || open.size > 0) return
       clearTimeout(this.#timer)
-      resume(Effect.void)
+      onEnd()
     }
     client.on("error", () => server.destroy()).on("drain", () => server.resume())
     server.on("error", () => this.#endClient()).on("drain", () => this.#fatal === undefined && client.resume())
@@ -106,12 +105,13 @@ export class Relay {
     if (server.closed) serverClosed()
     if (!server.writableNeedDrain) client.resume()
     if (!client.writableNeedDrain) server.resume()
-    return Effect.sync(() => {
-      clearTimeout(this.#timer)
-      client.destroy()
-      server.destroy()
-    })
-  })
+  }
+
+  /** Closes both sides without a word. */
+  destroy(): void {
+    this.#ends.client.destroy()
+    this.#ends.server.destroy()
+  }
 
   /** Whether the session is in a transaction, in a query or in authentication. */
   get busy(): boolean {

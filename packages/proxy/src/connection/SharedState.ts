@@ -1,5 +1,5 @@
 /** What the connections of a proxy share. */
-import type { Deferred } from "effect"
+import type { Context } from "effect"
 import type { ActivityReports } from "../control-plane/ActivityReports.ts"
 import type { AllowlistCache } from "../control-plane/AllowlistCache.ts"
 import type { EndpointCache } from "../control-plane/EndpointCache.ts"
@@ -10,7 +10,8 @@ import type { AuthenticationGate } from "./AuthenticationGate.ts"
 import type { CancelKeys } from "./CancelKeys.ts"
 import type { Computes } from "./Computes.ts"
 import type { ConnectionLimiter } from "./ConnectionLimiter.ts"
-import type { Relay } from "./Relay.ts"
+import type { Connections } from "./Connections.ts"
+import type { Deadlines } from "./Deadlines.ts"
 import type { StrangerWakes } from "./StrangerWakes.ts"
 import type { Tls } from "./Tls.ts"
 
@@ -33,11 +34,13 @@ export interface SharedState {
   readonly cancelKeys: CancelKeys
   readonly audit: AuditTrail
   readonly refusals: RefusalReports
-  readonly relays: Set<Relay>
+  readonly connections: Connections
+  /** The time limit of ACCEPT, FIRST and STARTUP together. */
+  readonly deadlines: Deadlines
+  /** Has the registry of metrics. */
+  readonly context: Context.Context<never>
   /** A monotonic clock, in milliseconds. */
   readonly now: () => number
   /** Whether this peer must send a PROXY header that names the client. */
   readonly trusted: (peer: Address) => boolean
-  /** Done when draining begins. */
-  readonly draining: Deferred.Deferred<void>
 }

@@ -1,8 +1,8 @@
 /**
  * Reads a socket for the handshake, only while a parser needs bytes.
  *
- * Pitfall: letting the socket flow without a pending read. Bytes of the TLS handshake would be read as plaintext. `gone`
- * is the exception: to notice that a client has left it reads ahead, up to 16 kB.
+ * Pitfall: letting the socket flow without a pending read. Bytes of the TLS handshake would be read as plaintext.
+ * `watch` is the exception: to notice that a client has left it reads ahead, up to 16 kB.
  */
 import type { Socket } from "node:net"
 import { Effect } from "effect"
@@ -33,15 +33,21 @@ export class SocketReader {
     })
   }
 
-  /** Never succeeds; fails when the peer closes the connection. */
-  readonly gone: Effect.Effect<never, Hangup> = Effect.callback((resume) => {
-    const check = () => this.#ended && resume(new Hangup({ event: "client_left" }))
-    this.#wake = check
+  /**
+   * Reads ahead, and calls `left` once when the peer closes the connection, until `detach` or the next read. Returns
+   * `false` if it is closed already.
+   */
+  watch(left: () => void): boolean {
+    if (this.#ended) return false
+    this.#wake = () => {
+      if (!this.#ended) return
+      this.#rest()
+      left()
+    }
     this.#watching = true
-    check()
     this.socket.resume()
-    return Effect.sync(() => this.#rest())
-  })
+    return true
+  }
 
   /** Whether the peer has sent more bytes than were parsed. */
   get ahead(): boolean {

@@ -1,15 +1,15 @@
 /**
  * DIAL: one attempt to send a startup packet to a compute and to read the first message of its answer.
  *
- * It waits for the first message because 57P03 ("starting up", "shutting down") means the same as a missing compute: the
- * caller wakes again, and the client does not notice. Every other first message is relayed to the client.
+ * It waits for the first message because 57P03 ("starting up", "shutting down") means the same as a missing compute:
+ * the caller wakes again, and the client does not notice. Every other first message is relayed to the client.
  */
 import { connect, type Socket } from "node:net"
-import { Data, Effect, type Scope } from "effect"
+import { Data, Effect } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
-import type { ByteQueue } from "../wire/ByteQueue.ts"
+import { ByteQueue } from "../wire/ByteQueue.ts"
 import { sqlstateOf } from "../wire/ErrorResponse.ts"
-import { SocketReader } from "./SocketReader.ts"
+import type { Held } from "./Held.ts"
 
 /** No compute answers at the address. */
 export class ComputeGone extends Data.TaggedError("ComputeGone")<{ readonly reason: string }> {}
@@ -27,25 +27,9 @@ export const target = (address: string): { path: string } | { host: string; port
   return { host: address.slice(0, colon).replace(/^\[|\]$/g, ""), port: Number(address.slice(colon + 1)) }
 }
 
-/** Opens a socket to a compute on behalf of an admitted client. It is destroyed when the scope closes. */
-export const openSocket = (_admitted: Admitted, address: string): Effect.Effect<Socket, ComputeGone, Scope.Scope> =>
-  Effect.acquireRelease(
-    Effect.callback<Socket, ComputeGone>((resume) => {
-      const socket = connect({ ...target(address), allowHalfOpen: true, noDelay: true })
-      socket.on("error", (cause: NodeJS.ErrnoException) =>
-        resume(new ComputeGone({ reason: cause.code ?? cause.message }))
-      )
-      socket.once("connect", () => resume(Effect.succeed(socket)))
-      return Effect.sync(() => socket.destroy())
-    }).pipe(
-      Effect.timeoutOrElse({
-        duration: "5 seconds",
-        orElse: () => new ComputeGone({ reason: "no connection within 5 s" })
-      })
-    ),
-    (socket) => Effect.sync(() => socket.destroy()),
-    { interruptible: true }
-  )
+/** Opens a socket to a compute on behalf of an admitted client. What is written is sent once it is connected. */
+export const openSocket = (_admitted: Admitted, address: string): Socket =>
+  connect({ ...target(address), allowHalfOpen: true, noDelay: true })
 
 const largestError = 8_192
 
@@ -58,27 +42,57 @@ const takeFirst = (queue: ByteQueue): Buffer | undefined => {
   return queue.take(size > largestError ? 5 : size)
 }
 
-/** Sends the startup packet; fails if no compute answers, or if its answer is 57P03. */
+const ignore = () => {}
+
+/** How long a compute may take to accept a connection, and then to send its first message, in milliseconds. */
+const [patience, silence] = [5_000, 10_000]
+
+/**
+ * Sends the startup packet; fails if no compute answers, or if its answer is 57P03. `held` closes the socket when the
+ * connection ends.
+ */
 export const dial = (
   admitted: Admitted,
   address: string,
-  startup: Buffer
-): Effect.Effect<Dialled, ComputeGone, Scope.Scope> =>
-  Effect.gen(function* () {
-    const socket = yield* openSocket(admitted, address)
-    const reader = new SocketReader(socket)
-    socket.write(startup)
-    const first = yield* reader.read(takeFirst).pipe(
-      Effect.catchTag("Hangup", () => new ComputeGone({ reason: "the compute closed the connection" })),
-      Effect.timeoutOrElse({
-        duration: "10 seconds",
-        orElse: () => new ComputeGone({ reason: "no message within 10 s" })
-      }),
-      Effect.onError(() => Effect.sync(() => socket.destroy()))
-    )
-    if (sqlstateOf(first) === "57P03") {
-      socket.destroy()
-      return yield* new ComputeGone({ reason: "57P03" })
+  startup: Buffer,
+  held: Held
+): Effect.Effect<Dialled, ComputeGone> =>
+  Effect.callback((resume) => {
+    const socket = openSocket(admitted, address)
+    const release = held.hold(() => void socket.destroy())
+    const queue = new ByteQueue()
+    const settle = () => {
+      clearTimeout(timer)
+      socket.off("data", onData).off("close", onClose).off("end", onClose).off("error", onError)
+      // An error event without a listener terminates the process.
+      socket.on("error", ignore)
     }
-    return { socket, first: Buffer.concat([first, reader.detach()]) }
+    const gone = (reason: string) => {
+      settle()
+      release()
+      resume(new ComputeGone({ reason }))
+    }
+    const onConnect = () => {
+      socket.write(startup)
+      clearTimeout(timer)
+      timer = setTimeout(gone, silence, "no message within 10 s")
+    }
+    const onError = (cause: NodeJS.ErrnoException) => gone(cause.code ?? cause.message)
+    const onClose = () => gone("the compute closed the connection")
+    const onData = (chunk: Buffer) => {
+      queue.push(chunk)
+      const first = takeFirst(queue)
+      if (first === undefined) return
+      if (sqlstateOf(first) === "57P03") return gone("57P03")
+      settle()
+      socket.pause()
+      resume(Effect.succeed({ socket, first: queue.length === 0 ? first : Buffer.concat([first, queue.rest()]) }))
+    }
+    let timer = setTimeout(gone, patience, "no connection within 5 s")
+    socket.once("connect", onConnect).on("error", onError)
+    socket.on("data", onData).on("end", onClose).on("close", onClose)
+    return Effect.sync(() => {
+      settle()
+      release()
+    })
   })

@@ -25,7 +25,8 @@ export const makeSingleFlight = <A, E>(): Effect.Effect<SingleFlight<A, E>, neve
             Deferred.doneUnsafe(flight, exit)
           })
         ),
-        Effect.forkIn(scope),
+        // Work that waits for nothing, as from memory, ends before a caller waits.
+        Effect.forkIn(scope, { startImmediately: true }),
         Effect.as(flight)
       )
     }

@@ -3,17 +3,29 @@
  * line for each client that the allowlist refused.
  */
 import type { EndpointId, ProjectId } from "@narthex/core"
-import { Clock, Effect, Metric } from "effect"
+import { Clock, type Context, Effect, Metric } from "effect"
 
 const events = Metric.counter("narthex_proxy_events_total", {
   description: "Connections, by the stage they passed or the reason why they ended",
   incremental: true
 })
 
-export const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connections that are relayed" })
+const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connections that are relayed" })
+
+/** Counts a connection that is relayed, until the returned function is called. It runs outside of fibers. */
+export const countRelayed = (context: Context.Context<never>): (() => void) => {
+  relayed.modifyUnsafe(1, context)
+  return () => relayed.modifyUnsafe(-1, context)
+}
 
 /** Counts one event: a stage that a connection passed, or the reason why it ended. */
-export const count = (event: string): Effect.Effect<void> => Metric.update(Metric.withAttributes(events, { event }), 1)
+export const count = (event: string): Effect.Effect<void> => {
+  const known = counters.get(event) ?? Metric.withAttributes(events, { event })
+  counters.set(event, known)
+  return Metric.update(known, 1)
+}
+
+const counters = new Map<string, Metric.Metric<number, unknown>>()
 
 export interface RefusedClient {
   readonly endpoint_id: EndpointId

@@ -1,7 +1,8 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
 import { EndpointId } from "@narthex/core"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Effect, Exit, Fiber } from "effect"
 import { AuthenticationGate, defaultAuthenticationLimits } from "../../src/connection/AuthenticationGate.ts"
+import { Held } from "../../src/connection/Held.ts"
 
 const endpoint_id = EndpointId.make("ep-a")
 
@@ -11,14 +12,16 @@ const settled = Effect.promise(() => vi.advanceTimersByTimeAsync(0))
 const gated = (limits: Partial<typeof defaultAuthenticationLimits> = {}) => {
   const gate = new AuthenticationGate({ ...defaultAuthenticationLimits, ...limits }, () => Date.now())
   const enter = Effect.fnUntraced(function* (address: string, user = "stranger") {
-    const scope = yield* Scope.make()
-    const fiber = yield* Effect.forkDetach(
-      Effect.exit(Scope.provide(gate.enter({ endpoint_id, address, user }), scope)),
-      { startImmediately: true }
-    )
+    const held = new Held()
+    const fiber = yield* Effect.forkDetach(Effect.exit(gate.enter({ endpoint_id, address, user }, held)), {
+      startImmediately: true
+    })
     yield* settled
     return {
-      leave: Effect.andThen(Fiber.interrupt(fiber), Scope.close(scope, Exit.void)),
+      leave: Effect.andThen(
+        Fiber.interrupt(fiber),
+        Effect.sync(() => held.release())
+      ),
       /** The place; `undefined` while the client waits, and if it was refused. */
       place: () => {
         const outcome = fiber.pollUnsafe()

@@ -67,10 +67,13 @@ const unbegun = Effect.gen(function* () {
   return { answer, ask, changes, client, farClient, farServer, heard, keys, relay, server }
 })
 
+/** Relays to the end of the session. */
+const whole = (relay: Relay) => Effect.callback<void>((resume) => relay.start(() => resume(Effect.void)))
+
 /** The same, running, after the cancel key has been relayed. */
 const relaying = Effect.gen(function* () {
   const ends = yield* unbegun
-  const running = yield* Effect.forkChild(ends.relay.run)
+  const running = yield* Effect.forkChild(whole(ends.relay))
   yield* ends.answer(message("K", "pid.key."))
   return { ...ends, running }
 })
@@ -201,7 +204,7 @@ describe("Relay", () => {
     Effect.gen(function* () {
       const { heard, relay } = yield* unbegun
       relay.cut(fatal)
-      yield* relay.run
+      yield* whole(relay)
       assert.strictEqual(Buffer.concat(heard).toString("latin1"), fatal.toString("latin1"))
     })
   )
