@@ -91,6 +91,29 @@ describe("documentation", () => {
     }
   })
 
+  it("the modules of the four walks exist, and each walk has as many as it says", () => {
+    const [, walks = ""] = /^## Four walks$([\s\S]*?)^## /m.exec(read("ARCHITECTURE.md")) ?? []
+    const blocks = [...walks.matchAll(/: (\d+) modules[\s\S]*?^```$([\s\S]*?)^```$/gm)]
+    assert.lengthOf(blocks, 4)
+    for (const [, count, drawing = ""] of blocks) {
+      const found = new Set<string>()
+      let place = ""
+      for (const line of drawing.replace(/──.*?──►|─── one commit ───/g, "").split("\n")) {
+        const [, inside, left = "", right = ""] =
+          /^[\d ]\s+(?:(api|http|core|proxy) +)?((?:[\w/.-]+, )*[\w/.-]+)(.*)$/.exec(line) ?? []
+        if (inside !== undefined) place = inside
+        // Beside the names of a line stand those of modules that they call.
+        const names = [...left.split(", "), ...(right.match(/\b[A-Z][a-z]+[A-Z]\w+|\b[\w-]+\/[a-z]\w+/g) ?? [])]
+        for (const name of names.filter((it) => it !== "")) {
+          const path = name.replace(/\.\w+$/, "")
+          const [file] = globSync(`packages/${place}/src/**/${path}.{ts,tsx}`, { cwd: root })
+          found.add(file ?? assert.fail(`packages/${place} has no module ${path}.`))
+        }
+      }
+      assert.strictEqual(found.size, Number(count), [...found].join("\n"))
+    }
+  })
+
   it("every guarantee links to a rule that exists, and to the test whose name it gives", () => {
     const rows = read("docs/guarantees.md")
       .split("\n")
