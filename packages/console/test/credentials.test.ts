@@ -66,7 +66,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("credentials", (it) => 
     })
   )
 
-  it.effect("a text that is no role does not become part of a path", () =>
+  it.effect("a text that is not a role does not become part of a path", () =>
     Effect.gen(function* () {
       const { project, revoke } = yield* withCredentials("forged@example.com", false)
       for (const forged of ["", "..", "role_0/../..", "ROLE_0", "role_0?x"]) {

@@ -53,7 +53,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
     })
   )
 
-  it.effect("a switch to an organization of which the person is no member is 403 and changes nothing", () =>
+  it.effect("a switch to an organization of which the person is not a member is 403 and changes nothing", () =>
     Effect.gen(function* () {
       const { asJson, browser, foreign, home } = yield* inTwo("refused@example.com")
       const before = browser.cookies.get("narthex")
@@ -115,7 +115,7 @@ layer(layerTestConsole(), { excludeTestServices: true })("organizations", (it) =
     })
   )
 
-  it.effect("a page of an organization of which the person is no member is not found", () =>
+  it.effect("a page of an organization of which the person is not a member is not found", () =>
     Effect.gen(function* () {
       const { browser, foreign } = yield* inTwo("curious@example.com")
       for (const id of [foreign.id, "nonsense"])

@@ -5,7 +5,7 @@ import { calling, idOrNotFound, refusedWith } from "../api/ApiRefusal.ts"
 import type { ProjectShown } from "../views/records.ts"
 import { seeOther } from "../web/answer.tsx"
 import type { Form } from "../web/Form.ts"
-import { type Notice, noticeIn, withNotice } from "./notices.ts"
+import { type NoticeName, noticeIn, withNotice } from "./notices.ts"
 import { inOrganization, type Visit } from "./Visit.ts"
 
 type Answer = ReturnType<Parameters<typeof inOrganization>[0]>
@@ -54,7 +54,7 @@ export const endpointIn = (visit: ProjectVisit) =>
   }))
 
 /** Redirects to a page, which shows the notice once. */
-export const done = (path: string, notice: Notice) => seeOther(withNotice(path, notice))
+export const done = (path: string, notice: NoticeName) => seeOther(withNotice(path, notice))
 
 /** The page of this project that the form names; any other text is ignored. */
 export const returnTo = (visit: ProjectVisit, form: Form, otherwise: string): string => {

@@ -38,14 +38,14 @@ const notices = {
   "sessions-ended": "All other sessions were ended."
 } as const
 
-export type Notice = keyof typeof notices
+export type NoticeName = keyof typeof notices
 
-const isNotice = (name: string): name is Notice => Object.hasOwn(notices, name)
+const isNotice = (name: string): name is NoticeName => Object.hasOwn(notices, name)
 
 export const noticeIn = (query: URLSearchParams): string | undefined => {
   const name = query.get("done") ?? ""
   return isNotice(name) ? notices[name] : undefined
 }
 
-export const withNotice = (path: string, notice: Notice): string =>
+export const withNotice = (path: string, notice: NoticeName): string =>
   `${path}${path.includes("?") ? "&" : "?"}done=${notice}`

@@ -54,7 +54,7 @@ const check = (visit: ProjectVisit, address: string) =>
     )
   )
 
-/** The refused clients from the place that the address names. A text that is no place is the beginning. */
+/** The refused clients from the place that the address names. A text that is not a place is the beginning. */
 const refusedClients = (visit: ProjectVisit) => {
   const read = (query: { readonly limit: number; readonly cursor?: string }) =>
     calling((api) => api.ipAllow.refusals({ params: visit.params, query }))

@@ -17,7 +17,7 @@ import {
   refusedOrGone,
   shown
 } from "../requests/inProject.ts"
-import type { Notice } from "../requests/notices.ts"
+import type { NoticeName } from "../requests/notices.ts"
 import { branchWanted, readBranches, readEndpoints } from "../requests/projectReads.ts"
 import { BranchPage, type BranchPageProps } from "../views/project/Branch.tsx"
 import { BranchesPage } from "../views/project/Branches.tsx"
@@ -157,7 +157,7 @@ const change = inProject((visit) =>
 )
 
 /** The path to return to, and the notice there. */
-type After = readonly [to: (visit: ProjectVisit) => string, notice: Notice]
+type After = readonly [to: (visit: ProjectVisit) => string, notice: NoticeName]
 
 const thisBranch = (visit: ProjectVisit) => `${visit.here}/branches/${visit.param("branch_id")}`
 

@@ -18,7 +18,7 @@ import {
   returnTo,
   shown
 } from "../requests/inProject.ts"
-import type { Notice } from "../requests/notices.ts"
+import type { NoticeName } from "../requests/notices.ts"
 import { branchWanted, readBranches } from "../requests/projectReads.ts"
 import { EndpointPage } from "../views/project/Endpoint.tsx"
 import { EndpointsPage } from "../views/project/Endpoints.tsx"
@@ -99,7 +99,7 @@ const create = inProject((visit) =>
 const thisEndpoint = (visit: ProjectVisit) => `${visit.here}/endpoints/${visit.param("endpoint_id")}`
 
 /** Starts or suspends, and returns to the page of the form. */
-const switchTo = (verb: "start" | "suspend", notice: Notice) =>
+const switchTo = (verb: "start" | "suspend", notice: NoticeName) =>
   inProject((visit) =>
     Effect.gen(function* () {
       const form = yield* Form.read
@@ -112,7 +112,7 @@ const switchTo = (verb: "start" | "suspend", notice: Notice) =>
   )
 
 /** Changes what `read` finds in the form. */
-const change = (read: (form: Form) => Readonly<Record<string, unknown>>, notice: Notice) =>
+const change = (read: (form: Form) => Readonly<Record<string, unknown>>, notice: NoticeName) =>
   inProject((visit) =>
     Effect.gen(function* () {
       const form = yield* Form.read

@@ -35,7 +35,7 @@ export interface MemberPageProps {
   readonly problem?: string | undefined
 }
 
-export const memberName = ({ email, name, user_id }: Pick<Member, "email" | "name" | "user_id">): string =>
+const memberName = ({ email, name, user_id }: Pick<Member, "email" | "name" | "user_id">): string =>
   name ?? email ?? user_id
 
 export const MemberPage = (props: MemberPageProps) => {

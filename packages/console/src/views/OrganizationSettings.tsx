@@ -75,7 +75,7 @@ const quotaWords: Readonly<Record<string, string>> = {
 const gibibyte = 1024 ** 3
 
 /** A quota's number with its unit: `0.25 GiB`, `12`. */
-export const amountOf = (quota: string, value: number): string =>
+const amountOf = (quota: string, value: number): string =>
   quota === "disk_bytes" ? `${Math.round((value / gibibyte) * 100) / 100} GiB` : String(value)
 
 /** Whether little room is left: nine tenths are taken. */

@@ -1,6 +1,6 @@
 /**
  * The theme that a person chose, in a cookie of its own. The server writes it into the page, so the page never appears
- * in the other theme first. It is no secret, and it is not part of the session: it outlives sign-out.
+ * in the other theme first. It is not a secret, and it is not part of the session: it outlives sign-out.
  */
 import { HttpServerResponse } from "effect/http"
 

@@ -16,9 +16,9 @@ import { HiddenFields } from "../../components/HiddenFields.tsx"
 import { Notice } from "../../components/Notice.tsx"
 import { Time } from "../../components/Times.tsx"
 import { Page } from "../../shell/Page.tsx"
-import { Refusals } from "./AllowlistRefusals.tsx"
 import { type AllowlistPageProps, admitting, type Checked, opens, type Part, Rules } from "./AllowlistRules.tsx"
 import { inSection, mayChange, pathOf } from "./ProjectFrame.ts"
+import { RefusedClients } from "./RefusedClients.tsx"
 
 export const AllowlistPage = (props: AllowlistPageProps) => {
   const { allowlist, errors, frame, locksOut = false } = props
@@ -71,7 +71,7 @@ export const AllowlistPage = (props: AllowlistPageProps) => {
       </Card>
       {change && !locksOut ? <Editor {...props} here={here} /> : null}
       <Check {...props} here={here} />
-      <Refusals {...props} here={here} />
+      <RefusedClients {...props} here={here} />
     </Page>
   )
 }

@@ -28,7 +28,7 @@ export interface OperationsPageProps extends ProjectPageProps {
 /** Promises of the platform, which are not cancelled (docs/design/operations.md O17). */
 const kept = new Set(["delete_timeline", "delete_compute", "apply_config"])
 
-export const mayBeCancelled = ({ action, status }: OperationShown): boolean =>
+const mayBeCancelled = ({ action, status }: OperationShown): boolean =>
   (status === "scheduling" || status === "running") && !kept.has(action)
 
 /** A status as people say it. */

@@ -9,7 +9,7 @@ import type { RefusalShown } from "../records.ts"
 import { admitting, type Part } from "./AllowlistRules.tsx"
 import { mayChange, pathOf } from "./ProjectFrame.ts"
 
-export const Refusals = (props: Part) => {
+export const RefusedClients = (props: Part) => {
   const { here, refusals } = props
   if (refusals === null) return null
   const { items, next_cursor } = refusals
