@@ -5,8 +5,8 @@
  *   --only <text>   benchmarks whose name contains the text
  *   --store         writes what was measured to `stored.json`, instead of comparing
  *
- * A ratio compares two measurements of one run, so it depends less on the machine than either of them. The bound is wide,
- * and this is no part of `npm test`, because it still depends on what else the machine does.
+ * A ratio compares two measurements of one run, so it depends less on the machine than either of them. The bound is
+ * wide, and this is not part of `npm test`, because it still depends on what else the machine does.
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"

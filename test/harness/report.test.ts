@@ -27,7 +27,10 @@ describe("the report of a run", () => {
       stdout
     )?.[1]
     assert.match(failure ?? "", /- {3}"n": 2,\n {4}\+ {3}"n": 1,/)
-    assert.match(stdout, /✗ a fixture > fails by a value that is no error\n {2}some\.fixture\.ts:16\n {4}.*out of luck/)
+    assert.match(
+      stdout,
+      /✗ a fixture > fails by a value that is not an error\n {2}some\.fixture\.ts:16\n {4}.*out of luck/
+    )
     assert.notInclude(stdout, "node_modules")
   })
 

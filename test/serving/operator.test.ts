@@ -91,8 +91,8 @@ layer(Serving.layer, { excludeTestServices: true })("quotas", (it) => {
         [["show", "org-2"], 'There is no organization "org-2".'],
         [["set", "org-2", "projects", "7"], 'There is no organization "org-2".'],
         [["set", "org-1", "project", "7"], 'There is no quota "project".'],
-        [["set", "org-1", "projects", "3 GiB"], '"3 GiB" is no number for projects.'],
-        [["set", "org-1", "projects", "many"], '"many" is no number for projects.']
+        [["set", "org-1", "projects", "3 GiB"], '"3 GiB" is not a number for projects.'],
+        [["set", "org-1", "projects", "many"], '"many" is not a number for projects.']
       ] as const) {
         const { code, refusal } = yield* operated(...args)
         assert.strictEqual(code, 1, args.join(" "))

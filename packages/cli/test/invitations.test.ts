@@ -77,7 +77,7 @@ describe("invitation", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("invitation decline asks for --yes without a terminal, and refuses what is no id", () =>
+  it.live("invitation decline asks for --yes without a terminal, and refuses what is not an id", () =>
     Effect.gen(function* () {
       const { plane, run } = yield* signedIn
       plane.instead = ({ path }) => (path.startsWith("/v1/invitations/") ? { status: 204 } : undefined)

@@ -181,7 +181,7 @@ describe("login", () => {
     }).pipe(Effect.scoped)
   )
 
-  it.live("login without a working browser is no error", () =>
+  it.live("login without a working browser is not an error", () =>
     Effect.gen(function* () {
       const { opened, plane, setting } = yield* setUp
       const open = (url: string) =>

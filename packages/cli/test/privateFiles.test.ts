@@ -102,7 +102,7 @@ describe("privateFiles", () => {
     assert.deepStrictEqual(readdirSync(folder), [])
   })
 
-  it("a missing file is no error", () => {
+  it("a missing file is not an error", () => {
     assert.isUndefined(readPrivate(path))
     assert.isFalse(removePrivate(path))
   })

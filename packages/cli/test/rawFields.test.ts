@@ -100,7 +100,7 @@ describe("narthex api --paginate", () => {
       const failure = yield* Effect.flip(everyPageOf(() => Effect.succeed(page)))
       assert.strictEqual(failure.message, "The server repeats a page.")
       const other = yield* Effect.flip(everyPageOf(() => Effect.succeed({ id: 1 })))
-      assert.strictEqual(other.message, "The answer is no page of a list.")
+      assert.strictEqual(other.message, "The answer is not a page of a list.")
     })
   )
 })

@@ -1,8 +1,9 @@
 /**
  * The account that a development provider signs in: any address, as typed. There is no directory of accounts.
  *
- * `sub`, which is the account id too, is a digest of the address and therefore stable. Both issuers give the same `sub` on
- * purpose: a person is `(iss, sub)` (OpenID Connect Core §5.7), and an application that compares `sub` alone fails here.
+ * `sub`, which is the account id too, is a digest of the address and therefore stable. Both issuers give the same `sub`
+ * on purpose: a person is `(iss, sub)` (OpenID Connect Core §5.7), and an application that compares `sub` alone fails
+ * here.
  */
 import { createHash } from "node:crypto"
 import { type Option, Schema } from "effect"
@@ -52,13 +53,16 @@ const decode = Schema.decodeUnknownOption(Text)
 export const decodeAccount = (word: string): Option.Option<DevAccount> =>
   decode(Buffer.from(word, "base64url").toString("utf8"))
 
-/** Accounts by `sub`, from the form until the code is redeemed. A later form replaces an earlier one of the same address. */
+/**
+ * Accounts by `sub`, from the form until the code is redeemed. A later form replaces an earlier one of the same
+ * address.
+ */
 export type RecentAccounts = BoundedMap<DevAccount>
 
 export const recentAccounts = (): RecentAccounts => new BoundedMap(1_000)
 
 /** The subject of an address. ASCII letters are compared without case. */
-export const subjectOf = (email: string) =>
+const subjectOf = (email: string) =>
   createHash("sha256")
     .update(email.replace(/[A-Z]/g, (letter) => letter.toLowerCase()))
     .digest("base64url")

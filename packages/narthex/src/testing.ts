@@ -80,7 +80,7 @@ export const simulate = async (given: SimulateOptions = {}): Promise<SimulatedCo
     computes: Layer.provide(parts.computes, inWorld),
     identity: Layer.provide(parts.identity, inWorld)
   })
-  // What is no object of options is the control plane's to refuse.
+  // What is not an object of options is the control plane's to refuse.
   const client: ControlPlane["client"] = (credential, rest = {}) =>
     plane.client(credential, record.has(rest) ? { retries: false, ...rest } : rest)
   const inTime = <A>(use: (time: SimulatedTime["Service"]) => Effect.Effect<A>) =>

@@ -199,7 +199,7 @@ describe("events and operations", () => {
       const { operations } = await client.projects.create({ name: "shop" })
       const next = reading(items)
       const first = await next()
-      if (first === "the end" || first.kind !== "event") return assert.fail("It is no event.")
+      if (first === "the end" || first.kind !== "event") return assert.fail("It is not an event.")
       assert.deepInclude(first.event.data, { status: "scheduling", operation_id: operations[0]?.id })
       const resumed = reading(cp.events.subscribe({ org_id: person.personal_org_id, after: first.event.id }))
       assert.deepStrictEqual(await resumed(), await next())
@@ -212,7 +212,7 @@ describe("events and operations", () => {
       await two.client.projects.create({ name: "theirs" })
       const { project } = await one.client.projects.create({ name: "own" })
       const item = await next()
-      if (item === "the end" || item.kind !== "event") return assert.fail("It is no event.")
+      if (item === "the end" || item.kind !== "event") return assert.fail("It is not an event.")
       assert.strictEqual(item.event.project_id, project.id)
     }))
 

@@ -15,7 +15,7 @@ export class DevProvidersMissing extends Schema.TaggedError<DevProvidersMissing>
 }
 
 /** The client id of the platform at the development providers. */
-export const devClientId = "narthex"
+const devClientId = "narthex"
 
 export interface DevProvidersPlan {
   /** One port for each provider. */

@@ -47,7 +47,9 @@ const set = Effect.fnUntraced(function* (id: string, name: string, text: string)
     return yield* new QuotaRefused({ reason: `There is no quota "${name}". The quotas are ${quotaNames.join(", ")}.` })
   const value = text === "default" ? null : numberIn(quota, text)
   if (value === undefined)
-    return yield* new QuotaRefused({ reason: `"${text}" is no number for ${quota}. Use a whole number, or "default".` })
+    return yield* new QuotaRefused({
+      reason: `"${text}" is not a number for ${quota}. Use a whole number, or "default".`
+    })
   yield* (yield* QuotaStore).setOverride(org, quota, value)
   yield* show(id)
 })

@@ -21,7 +21,7 @@ export const allowlistRules: ReadonlyArray<FaultsOfFile> = [
         id: "cidr-bare",
         find: "return alone === undefined\n",
         put: "return alone !== null\n",
-        why: "An address without a prefix length is no network of the API."
+        why: "An address without a prefix length is not a network of the API."
       },
       {
         id: "cidr-rest",
@@ -87,7 +87,7 @@ export const allowlistRules: ReadonlyArray<FaultsOfFile> = [
         id: "cidr-zone",
         find: '|| plain.includes("%")',
         put: "",
-        why: "An address with a zone is no network."
+        why: "An address with a zone is not a network."
       },
       {
         id: "cidr-mapped-address",

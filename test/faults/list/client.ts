@@ -81,7 +81,7 @@ export const client: ReadonlyArray<FaultsOfFile> = [
         id: "client-secret-lost",
         find: "secretMembers.some((name) => json[name] === null)",
         put: "secretMembers.some(() => false)",
-        why: "A replay without its secret is no answer."
+        why: "A replay without its secret is not an answer."
       }
     ]
   }

@@ -61,7 +61,7 @@ export const contracts: ReadonlyArray<FaultsOfFile> = [
         id: "sqlite-queue",
         find: "(running?.open ? work : queue.withPermits(1)(work))",
         put: "(running?.open ? work : work)",
-        why: "A statement outside of a transaction is no part of it."
+        why: "A statement outside of a transaction is not part of it."
       },
       {
         id: "sqlite-rollback",

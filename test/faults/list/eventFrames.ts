@@ -76,13 +76,13 @@ export const eventFrames: ReadonlyArray<FaultsOfFile> = [
         id: "frame-gap-id",
         find: 'resumeGapId(gap.latest_id), "resume.gap.v1"',
         put: 'gap.latest_id, "resume.gap.v1"',
-        why: "The id of a gap is no event's id."
+        why: "The id of a gap is not an event's id."
       },
       {
         id: "frame-overflow-id",
         find: 'overflowId(latest_id), "overflow.v1"',
         put: 'latest_id, "overflow.v1"',
-        why: "The id of an overflow is no event's id."
+        why: "The id of an overflow is not an event's id."
       },
       {
         id: "frame-comment",

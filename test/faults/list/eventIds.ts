@@ -136,7 +136,7 @@ export const eventIds: ReadonlyArray<FaultsOfFile> = [
         id: "id-first-character",
         find: "/^[0-7][0-9A-HJKMNP-TV-Z]{25}$/i",
         put: "/^[0-9A-HJKMNP-TV-Z]{26}$/i",
-        why: "A text of more than 128 bits is no id."
+        why: "A text of more than 128 bits is not an id."
       },
       {
         id: "id-letters",

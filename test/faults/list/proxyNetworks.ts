@@ -71,13 +71,13 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
         id: "address-zone",
         find: 'const [host = ""] = text.split("%")',
         put: 'const [host = ""] = [text]',
-        why: "A peer's zone is no part of its address."
+        why: "A peer's zone is not part of its address."
       },
       {
         id: "address-network",
         find: 'if (host.includes("/")) return undefined',
         put: "",
-        why: "A network is no address of a peer."
+        why: "A network is not an address of a peer."
       },
       {
         id: "address-neighbourhood-4",

@@ -86,7 +86,7 @@ export const quotas: ReadonlyArray<FaultsOfFile> = [
         id: "size-expected-shown",
         find: "= any($1::text[]) and measured_at is not null",
         put: "= any($1::text[])",
-        why: "What is expected of a copy is no size that was measured."
+        why: "What is expected of a copy is not a size that was measured."
       }
     ]
   },

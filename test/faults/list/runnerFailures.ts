@@ -72,7 +72,7 @@ export const runnerFailures: ReadonlyArray<FaultsOfFile> = [
         id: "runner-busy-counts",
         find: "error: failure.reason, failures_count: failed, retry_at",
         put: "error: failure.reason, failures_count: failed + 1, retry_at",
-        why: "Waiting for room is no failure."
+        why: "Waiting for room is not a failure."
       },
       {
         id: "runner-busy-limit",

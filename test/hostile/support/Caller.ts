@@ -1,6 +1,6 @@
 /**
- * A person or a program that calls the API from an address of its own. Loopback has many addresses, so limits by address
- * distinguish callers as they do on the internet.
+ * A person or a program that calls the API from an address of its own. Loopback has many addresses, so limits by
+ * address distinguish callers as they do on the internet.
  */
 import { request } from "node:http"
 import { until } from "../../harness/eventually.ts"
@@ -31,7 +31,7 @@ export const call = ({ api, from, token }: Caller, method: string, path: string,
       {
         method,
         localAddress: from,
-        // Pitfall: reusing connections. A request on one that the server has just closed fails, and is no answer.
+        // Pitfall: reusing connections. A request on one that the server has just closed fails, and is not an answer.
         agent: false,
         timeout: patience,
         headers: {
@@ -95,7 +95,10 @@ export const textAt = (body: Record<string, unknown>, ...path: ReadonlyArray<str
   return value
 }
 
-/** Signs in at a development provider, without its pages. A repeated sign-in of an address is another session of its user. */
+/**
+ * Signs in at a development provider, without its pages. A repeated sign-in of an address is another session of its
+ * user.
+ */
 export const signIn = async (api: string, issuer: string, from: string, email: string): Promise<Caller> => {
   const answer = await fetch(`${issuer}/id-token`, {
     method: "POST",

@@ -41,7 +41,7 @@ const longestPause = 5000
  * Whether the server stores the answer under an `Idempotency-Key` (docs/design/api.md, Resources, lists, retries,
  * limits).
  */
-export const takesKey = (endpoint: HttpApiEndpoint.Top): boolean =>
+const takesKey = (endpoint: HttpApiEndpoint.Top): boolean =>
   endpoint.method !== "GET" &&
   endpoint.method !== "HEAD" &&
   // Middlewares are listed by their classes, whose types the endpoint does not name.

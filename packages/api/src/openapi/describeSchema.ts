@@ -39,7 +39,7 @@ const idMembers: Readonly<Record<string, keyof typeof idForms>> = {
 }
 
 /** The schema of a text member, narrowed by what its name says: a time, or the id of something. */
-export const formOf = (owner: string, member: string): Json => {
+const formOf = (owner: string, member: string): Json => {
   const kind = idMembers[`${owner}.${member}`] ?? idMembers[member]
   if (kind !== undefined) return { pattern: idForms[kind].source }
   return /(^|_)at$/.test(member) || member === "refresh_until" || member === "server_now" ? { format: "date-time" } : {}

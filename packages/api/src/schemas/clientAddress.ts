@@ -32,7 +32,9 @@ export const clientAddress = (
   return client
 }
 
-/** One spelling for each address: no zone, no port, IPv4-mapped IPv6 as IPv4. `null` for text that is no address. */
+/**
+ * One spelling for each address: no zone, no port, IPv4-mapped IPv6 as IPv4. `null` for text that is not an address.
+ */
 export const canonicalAddress = (text: string | undefined): string | null => {
   const host = withoutPort((text ?? "").trim()).replace(/%.*$/, "")
   // Most requests came through no proxy, and the parser refuses an empty text by an exception.

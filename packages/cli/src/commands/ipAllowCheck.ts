@@ -11,7 +11,7 @@ import { reporting } from "../output/reporting.ts"
 import { facts } from "../output/table.ts"
 import { yesNo } from "../tables/states.ts"
 
-/** Exit 0 for both results: the answer is the result, and a refused address is no failure of the command. */
+/** Exit 0 for both results: the answer is the result, and a refused address is not a failure of the command. */
 export const check = Command.make(
   "check",
   {

@@ -143,7 +143,7 @@ const leave = Command.make("leave", { yes: yesFlag }, ({ yes }) =>
         api.client.api.orgs.removeMember({ params: { org_id, user_id }, query: { confirm_self_lockout: "true" } })
       )
       yield* output.note(
-        `You are no member of ${name} any more. Its stored key is not valid: narthex context remove <name>`
+        `You are not a member of ${name} any more. Its stored key is not valid: narthex context remove <name>`
       )
     })
   )

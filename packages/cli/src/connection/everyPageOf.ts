@@ -7,14 +7,14 @@ import { isRecord } from "./answers.ts"
 const mostPages = 1000
 
 /**
- * Reads pages until one has no `pagination.next_cursor`, and joins their lists under the members of the first page. Ends at
- * a cursor that the server repeats, and after a thousand pages.
+ * Reads pages until one has no `pagination.next_cursor`, and joins their lists under the members of the first page.
+ * Ends at a cursor that the server repeats, and after a thousand pages.
  */
 export const everyPageOf = <E, R>(page: (cursor: string | null) => Effect.Effect<unknown, E, R>) =>
   Effect.gen(function* () {
     const first = yield* page(null)
     if (!isRecord(first) || !isRecord(first["pagination"]))
-      return yield* new Stopped({ message: "The answer is no page of a list.", hint: "leave out --paginate" })
+      return yield* new Stopped({ message: "The answer is not a page of a list.", hint: "leave out --paginate" })
     const lists = new Map<string, Array<unknown>>()
     const seen = new Set<string>()
     for (let [body, pages]: [unknown, number] = [first, 1]; ; pages += 1) {

@@ -1,7 +1,7 @@
 /**
  * The console's URL, and the browser that opens its pages: `$BROWSER`, else the opener of the system.
  *
- * Failing to open a page is no error, because the URL is printed first.
+ * Failing to open a page is not an error, because the URL is printed first.
  */
 import { spawn } from "node:child_process"
 import type { NarthexClient } from "@narthex/api"

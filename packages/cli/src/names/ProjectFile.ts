@@ -1,6 +1,7 @@
 /**
  * The file `.narthex` of a working folder: the project, and optionally the branch, of commands that name none. It is
- * JSON, `{"project":"shop","branch":"preview"}`, with names or ids, and is meant to be committed. It never has a secret.
+ * JSON, `{"project":"shop","branch":"preview"}`, with names or ids, and is meant to be committed. It never has a
+ * secret.
  *
  * Pitfall: treating every `.narthex` as the file. A platform's data directory has the same name, and is skipped.
  */
@@ -20,7 +21,7 @@ export interface ProjectFile {
   readonly branch: string | undefined
 }
 
-export const projectFileName = ".narthex"
+const projectFileName = ".narthex"
 
 /** A file is two names; more bytes than this are another file. */
 const mostBytes = 65_536

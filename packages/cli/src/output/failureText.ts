@@ -6,7 +6,7 @@ import { printable } from "./table.ts"
 export const failureText = (explanation: Explanation, format: Format, colour: boolean): string => {
   const { code, exit, hint, json, request_id, sentence } = explanation
   if (format === "json") return JSON.stringify(json)
-  // The user decided it, so it is no error.
+  // The user decided it, so it is not an error.
   if (exit === "declined") return printable(sentence)
   return [
     `${colour ? "\u001b[31merror:\u001b[0m" : "error:"} ${printable(sentence)}`,

@@ -5,7 +5,7 @@ import { stateText, yesNo } from "./states.ts"
 
 export type Endpoint = typeof EndpointRecord.Type
 
-export const suspendText = (seconds: number): string => (seconds === -1 ? "never" : `${seconds} s`)
+const suspendText = (seconds: number): string => (seconds === -1 ? "never" : `${seconds} s`)
 
 export const endpointRows = (endpoints: ReadonlyArray<Endpoint>) =>
   rows(
@@ -21,7 +21,7 @@ export const endpointRows = (endpoints: ReadonlyArray<Endpoint>) =>
     ])
   )
 
-export const endpointPairs = (endpoint: Endpoint): ReadonlyArray<readonly [string, Cell]> => [
+const endpointPairs = (endpoint: Endpoint): ReadonlyArray<readonly [string, Cell]> => [
   ["endpoint", endpoint.id],
   ["branch", endpoint.branch_id],
   ["type", endpoint.type],

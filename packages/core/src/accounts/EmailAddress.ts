@@ -9,8 +9,8 @@
 export const asciiLower = (text: string) => text.replace(/[A-Z]/g, (letter) => letter.toLowerCase())
 
 /**
- * The key of an address; `undefined` when the text is no address. The domain must be ASCII already, or convertible by
- * URL rules.
+ * The key of an address; `undefined` when the text is not an address. The domain must be ASCII already, or convertible
+ * by URL rules.
  */
 export const normalizeEmail = (address: string): string | undefined => {
   const at = address.lastIndexOf("@")

@@ -1,5 +1,6 @@
 /**
- * An invitation of an address into an organization. No mail is sent and there is no token: the address is the key.
+ * An invitation of an address into an organization. No mail is sent and there is no token: the verified address
+ * decides.
  *
  * `expired` is computed from the clock and never stored; the store keeps the three instants.
  */

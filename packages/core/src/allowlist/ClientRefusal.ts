@@ -2,7 +2,7 @@
  * A client that the allowlist of a project refused, as proxies report it (docs/design/proxy.md P42 to P45).
  *
  * One record for each address and endpoint, however often it was refused: a stranger decides how many attempts there
- * are, so nothing grows with them. For the same reason a refusal is no event.
+ * are, so nothing grows with them. For the same reason a refusal is not an event.
  *
  * Pitfall: keeping what the client named. The startup packet of a client that was refused is the text of a stranger,
  * and some have a password where the role belongs. Only a name of the form that the platform gives its roles is kept.

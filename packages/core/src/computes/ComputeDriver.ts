@@ -13,7 +13,8 @@ import type { BranchId, EndpointId } from "../Ids.ts"
 /**
  * The wanted state was not reached. `reason` is a sentence for API users: it names no path and quotes no server output.
  * What the machine said is in `detail`, for the operator's log. `retryable` is false when a retry cannot help. `busy`:
- * the machine has no room for the work now, for example no free slot for a copy; the work waits, and that is no failure.
+ * the machine has no room for the work now, for example no free slot for a copy; the work waits, and that is not a
+ * failure.
  */
 export class ComputeFailed extends Schema.TaggedError<ComputeFailed>()("ComputeFailed", {
   reason: Schema.String,
@@ -54,14 +55,18 @@ export interface ComputeStart {
   readonly branch_id: BranchId
   /** Grows with every start of the endpoint and is part of the address. */
   readonly generation: number
-  /** Every role of the branch that is valid now. Before the first connection, missing roles are created, others dropped. */
+  /**
+   * Every role of the branch that is valid now. Before the first connection, missing roles are created, others dropped.
+   */
   readonly roles: ReadonlyArray<ComputeRole>
 }
 
 export class ComputeDriver extends Context.Service<
   ComputeDriver,
   {
-    /** Creates the branch's cluster: empty, or a copy of the parent as it is now, running or not. No-op if it exists. */
+    /**
+     * Creates the branch's cluster: empty, or a copy of the parent as it is now, running or not. No-op if it exists.
+     */
     readonly createBranch: (branch: BranchId, parent: Option.Option<BranchId>) => Effect.Effect<void, ComputeFailed>
     /** Stops the branch's computes and replaces its data by a copy of the parent as it is now. */
     readonly resetBranch: (branch: BranchId, parent: BranchId) => Effect.Effect<void, ComputeFailed>

@@ -25,7 +25,7 @@ export interface IdempotentCall {
   readonly fingerprint: string
 }
 
-/** An answer as it is replayed. Secrets are no part of it: the caller nulls them first. */
+/** An answer as it is replayed. Secrets are not part of it: the caller nulls them first. */
 export interface StoredAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>

@@ -35,7 +35,9 @@ export class Branch extends Schema.Class<Branch>("Branch")({
   }
 }
 
-/** How much disk a branch takes, as its machine measured last. It is no part of the branch (docs/design/api.md A22). */
+/**
+ * How much disk a branch takes, as its machine measured last. It is not part of the branch (docs/design/api.md A22).
+ */
 export interface BranchSize {
   readonly branch_id: BranchId
   readonly size_bytes: number

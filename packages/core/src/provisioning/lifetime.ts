@@ -8,9 +8,9 @@ import type { Branch } from "../projects/Branch.ts"
 import { InvalidMember } from "../Refusals.ts"
 
 /** Lifetime in seconds of a role that an agent key mints without naming a lifetime. */
-export const agentLifetime = 3600
+const agentLifetime = 3600
 /** The longest lifetime in seconds of a role that an agent key mints on a branch that no agent key made. */
-export const maxAgentLifetime = 86_400
+const maxAgentLifetime = 86_400
 
 /** A number of seconds from now, as long as the branch, or what the caller gets without asking. */
 export type Lifetime = { readonly seconds: number } | "branch" | "default"

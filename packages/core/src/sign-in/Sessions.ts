@@ -1,7 +1,8 @@
 /**
  * Web sessions, step by step (docs/design/identity.md I2, I21–I29):
  *
- * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account. `start`:
+ * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account.
+ *    `start`:
  *    the same for a person whom the host has authenticated (`People`).
  * 2. `refresh`: a session JWT, valid or expired, becomes a fresh one while the window of the sign-in lasts.
  * 3. `switchOrg`: the session acts in another organization. It confirms a membership that the first sign-in made.
@@ -32,7 +33,7 @@ import { IdentityProvider, type IdTokenToVerify, InvalidIdToken, type ProviderUn
 import { type IssuedSession, issueToken } from "./issueToken.ts"
 import { EmailNotAllowed, SignIn } from "./SignIn.ts"
 
-/** The caller is no member of the organization, or it does not exist. The answer does not say which. */
+/** The caller is not a member of the organization, or it does not exist. The answer does not say which. */
 export class NotAMember extends Schema.TaggedError<NotAMember>()("NotAMember", {}) {
   override get message() {
     return "You are not a member of this organization."

@@ -33,7 +33,7 @@ const ada = Effect.gen(function* () {
   const wanted = { name: "ci", capability: "read", scope: { type: "organization" }, expires_in_days: 1 } as const
   const { api_key, secret } = yield* (yield* ApiKeys).create(caller, wanted)
   const key = yield* callerOf(secret)
-  if (key.kind !== "api_key") return yield* Effect.die(new Error("A session is no key."))
+  if (key.kind !== "api_key") return yield* Effect.die(new Error("A session is not a key."))
   const session = bySession(caller)
   const principal = { ...session.principal, session_id: null, api_key_id: api_key.id, secret: key.secret }
   const byKey: StreamAccess = { ...session, principal }

@@ -25,7 +25,7 @@ const rotated = Effect.fnUntraced(function* (grace: number) {
   const row = Option.getOrThrow(yield* store.find(ada.org_id, key.api_key_id))
   const { secret } = yield* keys.rotate(ada, row, grace)
   const fresh = yield* callerOf(secret)
-  if (fresh.kind !== "api_key") return yield* Effect.die(new Error("A session is no key."))
+  if (fresh.kind !== "api_key") return yield* Effect.die(new Error("A session is not a key."))
   const { secrets } = Option.getOrThrow(yield* store.find(ada.org_id, key.api_key_id))
   return { before, fresh: accessOf(fresh), former: secrets.find(({ digest }) => digest === key.secret.digest) }
 })

@@ -254,7 +254,7 @@ export const keyCallerOf = (
       expires_in_days: null
     })
     const caller = yield* callerOf(secret)
-    return caller.kind === "api_key" ? caller : yield* Effect.die(new Error("A session is no key."))
+    return caller.kind === "api_key" ? caller : yield* Effect.die(new Error("A session is not a key."))
   })
 
 /** Runs every operation that is due; returns the number of turns. */

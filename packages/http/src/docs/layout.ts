@@ -22,7 +22,7 @@ export interface Page {
 }
 
 /** From a page to the root of the API: relative, because the API may be mounted below any path. */
-export const rootOf = (path: string): string => "../".repeat(path.split("/").length - 1)
+const rootOf = (path: string): string => "../".repeat(path.split("/").length - 1)
 
 const links = (places: ReadonlyArray<Place>, root: string, current: string) =>
   places

@@ -33,7 +33,7 @@ export const inline = (text: string, linkOf: LinkOf = linkOutside): string =>
     .join("")
 
 /** What a heading is linked by, as on GitHub. */
-export const anchorOf = (heading: string): string =>
+const anchorOf = (heading: string): string =>
   heading
     .toLowerCase()
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")

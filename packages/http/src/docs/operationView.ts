@@ -28,7 +28,7 @@ const bodyOf = (operation: Json): Json =>
   object(object(object(operation["requestBody"])["content"])["application/json"])
 
 /** The call with curl, with the examples of the document. */
-export const curlSample = (call: Call): string => {
+const curlSample = (call: Call): string => {
   const { method, operation, path } = call
   const filled = parameters(operation, "path").reduce(
     (url, it) => url.replace(`{${text(it["name"])}}`, encodeURIComponent(String(it["example"]))),

@@ -1,6 +1,6 @@
 /** Where the API is mounted: an absolute path without a slash at the end; empty at the root. */
 
-/** `undefined`: the text is no path to mount at. */
+/** `undefined`: the text is not a path to mount at. */
 export const readBasePath = (text: string): string | undefined => {
   const path = text.replace(/\/+$/, "")
   return path === "" || /^(\/(?!\.{1,2}(\/|$))[\w.~-]+)+$/.test(path) ? path : undefined

@@ -78,7 +78,7 @@ const cell = Effect.fnUntraced(function* (row: Row, call: Call, principal: Princ
   if (wanted === "-") return undefined
   const { shared, disabled: ended } = yield* Worlds
   const endpoint = endpoints.get(call.call)
-  if (endpoint === undefined) return { side, wanted, wrong: `${call.call} is no call of the contract.`, bytes: "" }
+  if (endpoint === undefined) return { side, wanted, wrong: `${call.call} is not a call of the contract.`, bytes: "" }
   const world = disabled ? ended : wanted === "2" && endpoint.method !== "GET" ? yield* makeWorld() : shared
   const caller = yield* callerOf(world, principal, call.on ?? "child")
   const ids = yield* idsOf(world, call, side, caller)

@@ -221,7 +221,7 @@ describe("a provider that answers wrongly", () => {
       }
     ],
     [
-      "its discovery is no JSON",
+      "its discovery is not JSON",
       ({ answers }) => {
         answers.discovery = (_, response) => response.end("<html>")
       }

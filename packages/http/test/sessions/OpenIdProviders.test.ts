@@ -109,9 +109,9 @@ const attacks: ReadonlyArray<readonly [name: string, forge: Forge]> = [
   ["nonce a list", body({ nonce: ["nonce-1"] })],
   ["email an object", body({ email: { address: "ada@example.com" } })],
   ["a payload that is a list", ({ issuer }) => jws(idHeader, JSON.stringify([idClaims(issuer)]), byRsa)],
-  ["a payload that is no JSON", () => jws(idHeader, "person-1", byRsa)],
+  ["a payload that is not JSON", () => jws(idHeader, "person-1", byRsa)],
   ["a payload that is not UTF-8", () => jws(idHeader, Buffer.from([0x7b, 0xff, 0x7d]), byRsa)],
-  ["a header that is no JSON", ({ issuer }) => jws("{", idClaims(issuer), byRsa)],
+  ["a header that is not JSON", ({ issuer }) => jws("{", idClaims(issuer), byRsa)],
   [
     "another payload under the same signature",
     ({ issuer }) => {

@@ -4,7 +4,7 @@ import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:cryp
 export type Json = Readonly<Record<string, unknown>>
 export type Sign = (input: string) => Buffer
 
-/** Text is taken as it is: for payloads that are no JSON, or JSON with a twist. */
+/** Text is taken as it is: for payloads that are not JSON, or JSON with a twist. */
 export const segment = (value: Json | string | Buffer): string =>
   Buffer.from(typeof value === "string" || Buffer.isBuffer(value) ? value : JSON.stringify(value)).toString("base64url")
 

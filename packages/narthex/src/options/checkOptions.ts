@@ -21,7 +21,7 @@ export const problemOfOptions = (options: ControlPlaneOptions): string | undefin
   if (twice !== undefined) return `identity: two providers have the id ${JSON.stringify(twice)}. Give each its own.`
   const wrong = regions.find((id) => !isRegionId(id))
   if (wrong !== undefined)
-    return `regions: ${JSON.stringify(wrong)} is no id of a region. Use up to 63 lower-case letters, digits and hyphens.`
+    return `regions: ${JSON.stringify(wrong)} is not a region id. Use up to 63 lower-case letters, digits and hyphens.`
   return regions.length === 0 || new Set(regions).size < regions.length
     ? "regions: expected at least one id, and each once. The first is the default region."
     : undefined

@@ -1,11 +1,11 @@
 /**
- * Computes that the operator runs (`NARTHEX_COMPUTE=static`): a fixed table of Postgres servers. Each branch is assigned
- * one server, in the order of the table, when it first needs one. The servers always run; starting and stopping an
- * endpoint lets connections through or not, and applies its roles through the server's admin URL.
+ * Computes that the operator runs (`NARTHEX_COMPUTE=static`): a fixed table of Postgres servers. Each branch is
+ * assigned one server, in the order of the table, when it first needs one. The servers always run; starting and
+ * stopping an endpoint lets connections through or not, and applies its roles through the server's admin URL.
  *
- * Assignments and what runs are stored, so they are the same after a restart and on every instance. A server is assigned
- * once: Narthex cannot empty the server of a deleted branch, so no other branch gets it. Data is neither copied nor
- * removed.
+ * Assignments and what runs are stored, so they are the same after a restart and on every instance. A server is
+ * assigned once: Narthex cannot empty the server of a deleted branch, so no other branch gets it. Data is neither
+ * copied nor removed.
  *
  * Calls for one branch exclude each other on all instances, by the lock of its row, and a call with a lower
  * `ComputeFence` than an earlier one is refused.
@@ -47,7 +47,7 @@ on conflict (branch_id) do nothing`
 const cannot = (reason: string, detail?: string) =>
   new ComputeFailed({ reason, retryable: false, ...(detail === undefined ? {} : { detail }) })
 
-/** The operation goes on under its latest claim; that is no failure of it. */
+/** The operation goes on under its latest claim; that is not a failure of it. */
 const overtaken = new ComputeFailed({
   reason: "A later call for the branch has been carried out.",
   retryable: true,

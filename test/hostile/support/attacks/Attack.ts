@@ -18,7 +18,7 @@ export interface Means {
   readonly uris: { readonly locks: string; readonly slots: string; readonly work: string }
   /** A read-only credential of the branch of `uris.locks`. */
   readonly read_only_uri: string
-  /** An endpoint of the bystander; ids of endpoints are no secret. */
+  /** An endpoint of the bystander; ids of endpoints are not secret. */
   readonly victim: { readonly uri: string; readonly endpoint: string }
   readonly stranger: Caller
 }

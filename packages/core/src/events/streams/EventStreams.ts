@@ -2,7 +2,7 @@
  * Opens event streams on connections that callers bring, in the steps of docs/design/events.md E24:
  *
  * 1. Authenticate, check access and limits. Authentication and access are the caller's.
- * 2. Read `Last-Event-ID`; what is no ULID is a gap, not an error.
+ * 2. Read `Last-Event-ID`; what is not a ULID is a gap, not an error.
  * 3. Get the organization's ring, and wait for its load also when the ring exists.
  * 4. A position beyond the ring: read the log once more, wait at most 3 s; still beyond the head is a gap.
  * 5. Find the position by order, never by existence.

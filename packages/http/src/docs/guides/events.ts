@@ -19,7 +19,7 @@ data: {"id":"01M80M4CEC9X5B7D1F3H5J7K9M","type":"operation.updated.v1","source":
 - \`GET /v1/projects/{project_id}/events\` has the events of one project. \`?types=operation.updated.v1\` narrows a stream.
 - Lines that begin with \`:\` are heartbeats. After 45 seconds without any byte the connection is dead: connect again.
 - Connect again with the last \`id\` in the header \`Last-Event-ID\`, and nothing is missing.
-- A stream ends after 30 minutes, or with its credential. That is no error: connect again.
+- A stream ends after 30 minutes, or with its credential. That is not an error: connect again.
 - \`resume.gap.v1\` and \`overflow.v1\` say that events are missing. Read the state again, then go on with the stream.
 - Ignore types and members that you do not know. A changed payload gets a new type.
 
