@@ -4,14 +4,21 @@
  *   --programs   builds only what runs: the command line and the programs of the server, each bundled
  */
 import { spawnSync } from "node:child_process"
+import { join } from "node:path"
+import { Programs } from "./programs.ts"
 
-const run = (name: string, command: string, args: ReadonlyArray<string>) => {
-  const { status } = spawnSync(command, args, { stdio: ["ignore", "inherit", "inherit"] })
-  if (status === 0) return
-  console.error(`build: ${name} failed`)
+const fail = (why: string): never => {
+  console.error(`build: ${why}`)
   process.exit(1)
 }
 
-if (!process.argv.includes("--programs")) run("types", "node_modules/.bin/tsc", ["-b", "tsconfig.build.json"])
-run("command line", process.execPath, ["packages/cli/bundle.ts"])
-run("server", process.execPath, ["packages/server/bundle.ts"])
+if (!process.argv.includes("--programs")) {
+  const { status } = spawnSync("node_modules/.bin/tsc", ["-b", "tsconfig.build.json"], { stdio: "inherit" })
+  if (status !== 0) fail("types failed")
+}
+
+const programs = new Programs(join(import.meta.dirname, ".."))
+if (!programs.areUpToDate()) {
+  console.error("Building the programs …")
+  await programs.build().catch((error: Error) => fail(error.message))
+}

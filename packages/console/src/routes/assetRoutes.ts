@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
-import { type Asset, assets } from "../web/Assets.ts"
+import { type Asset, type AssetEncoding, assets } from "../web/Assets.ts"
 
 const alive: ConsoleRoute = {
   method: "GET",
@@ -11,23 +11,22 @@ const alive: ConsoleRoute = {
 }
 
 /** The best encoding that the browser accepts. A quality of 0 refuses one. */
-const encodingFor = (accepted: string | undefined, { encoded }: Asset) => {
+const encodingFor = (accepted: string | undefined, { encodings }: Asset): AssetEncoding | undefined => {
   const names = (accepted ?? "").split(",").filter((part) => !/;\s*q=0(\.0*)?\s*$/.test(part))
-  const accepts = (name: string) => names.some((part) => part.trim().split(";")[0] === name)
-  if (encoded.br !== undefined && accepts("br")) return { name: "br", content: encoded.br }
-  if (encoded.gzip !== undefined && accepts("gzip")) return { name: "gzip", content: encoded.gzip }
-  return undefined
+  return encodings.find((encoding) => names.some((part) => part.trim().split(";")[0] === encoding))
 }
 
 const answerWith = (asset: Asset) =>
-  Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+  Effect.gen(function* () {
+    const { headers } = yield* HttpServerRequest.HttpServerRequest
     const encoding = encodingFor(headers["accept-encoding"], asset)
-    return HttpServerResponse.uint8Array(encoding?.content ?? asset.content, {
+    const content = encoding === undefined ? asset.content : yield* Effect.promise(() => asset.encoded(encoding))
+    return HttpServerResponse.uint8Array(content, {
       contentType: asset.type,
       headers: {
         "cache-control": "public, max-age=31536000, immutable",
         vary: "accept-encoding",
-        ...(encoding === undefined ? {} : { "content-encoding": encoding.name })
+        ...(encoding === undefined ? {} : { "content-encoding": encoding })
       }
     })
   })

@@ -6,7 +6,8 @@ import { createHash } from "node:crypto"
 import { readFile } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { pathToFileURL } from "node:url"
-import { brotliCompressSync, gzipSync } from "node:zlib"
+import { promisify } from "node:util"
+import { brotliCompress, gzip } from "node:zlib"
 
 /** Found by the package's name, because a bundle is in another folder. */
 const directory = pathToFileURL(createRequire(import.meta.url).resolve("@narthex/console/assets/base.css"))
@@ -14,19 +15,36 @@ const directory = pathToFileURL(createRequire(import.meta.url).resolve("@narthex
 /** Removes comments and joins white space, which CSS reads as one space. */
 const compact = (css: string) => css.replace(/\/\*[\s\S]*?\*\//g, "").replace(/\s+/g, " ")
 
+/** The values of `Content-Encoding`, the smaller one first. */
+export type AssetEncoding = "br" | "gzip"
+
+const compress = { br: promisify(brotliCompress), gzip: promisify(gzip) }
+
 export interface Asset {
   readonly path: `/assets/${string}`
   /** The media type. */
   readonly type: string
   readonly content: Uint8Array
-  /** The content as `Content-Encoding` names it; none for a font, which is compressed already. */
-  readonly encoded: { readonly br?: Uint8Array; readonly gzip?: Uint8Array }
+  /** The encodings that it has: none for a font, which is compressed already. */
+  readonly encodings: ReadonlyArray<AssetEncoding>
+  /** The content in an encoding. It is compressed for the first request, which keeps the time out of the start. */
+  readonly encoded: (encoding: AssetEncoding) => Promise<Uint8Array>
 }
 
 const asset = (name: string, type: string, content: Uint8Array): Asset => {
   const digest = createHash("sha256").update(content).digest("hex").slice(0, 12)
-  const encoded = type.startsWith("font/") ? {} : { br: brotliCompressSync(content), gzip: gzipSync(content) }
-  return { content, encoded, type, path: `/assets/${digest}/${name}` }
+  const made = new Map<AssetEncoding, Promise<Uint8Array>>()
+  return {
+    content,
+    type,
+    path: `/assets/${digest}/${name}`,
+    encodings: type.startsWith("font/") ? [] : ["br", "gzip"],
+    encoded: (encoding) => {
+      const encoded = made.get(encoding) ?? compress[encoding](content)
+      made.set(encoding, encoded)
+      return encoded
+    }
+  }
 }
 
 const bytes = (name: string) => readFile(new URL(name, directory))
