@@ -19,7 +19,7 @@ import { layerComputes } from "./computes.ts"
 import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
 import { layerReferences, type Tokens } from "./references.ts"
 import { type Settings, urlOf } from "./settings/Settings.ts"
-import { layerStorage } from "./store.ts"
+import type { layerStorage } from "./store.ts"
 
 export type Role = "api" | "runner" | "console" | "proxy"
 
@@ -28,6 +28,8 @@ export interface Plan {
   readonly addresses: Addresses
   readonly providers: ReadonlyArray<OpenIdProvider>
   readonly roles: ReadonlyArray<Role>
+  /** What `layerStorage` of these settings built. */
+  readonly storage: Context.Context<Layer.Success<ReturnType<typeof layerStorage>>>
 }
 
 /** The roles that a process with these settings can run: without a token `/v1/proxy/*` is closed, so no proxy runs. */
@@ -127,13 +129,13 @@ const unready = Effect.gen(function* () {
 
 /** Every part of the roles. They listen when the layer has been built. */
 export const layerPlatform = (plan: Plan) => {
-  const { addresses, providers, roles, settings } = plan
+  const { addresses, providers, roles, settings, storage } = plan
   const wants = (role: Role) => roles.includes(role)
 
   const base = layerSigner(addresses.api.url, settings.key_peppers).pipe(
     Layer.provideMerge(layerMasterSecret(settings)),
     Layer.provideMerge(layerComputes(settings, wants("runner"))),
-    Layer.provideMerge(layerStorage(settings)),
+    Layer.provideMerge(Layer.succeedContext(storage)),
     Layer.provideMerge(layerIdentityProviders(providers)),
     Layer.provideMerge(Draining.layer)
   )

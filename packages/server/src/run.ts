@@ -10,6 +10,7 @@ import { layerLogging } from "./logging.ts"
 import { layerPlatform, type Role, rolesOf } from "./platform.ts"
 import { modeText } from "./settings/mode.ts"
 import { type InvalidSettings, loadSettings, type Settings } from "./settings/Settings.ts"
+import { layerStorage } from "./store.ts"
 import { layerTelemetry } from "./telemetry.ts"
 import { version } from "./version.ts"
 
@@ -23,8 +24,10 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
     Effect.gen(function* () {
       const roles = rolesOf(settings, wanted)
       yield* Effect.logInfo(`Mode: ${modeText(settings)}.`)
-      const providers = yield* startProviders(settings, addresses)
-      yield* Layer.build(layerPlatform({ settings, addresses, providers, roles }))
+      // Side by side: the store starts in processes of its own, while this one loads and starts the providers.
+      const starting = [startProviders(settings, addresses), Layer.build(layerStorage(settings))] as const
+      const [providers, storage] = yield* Effect.all(starting, { concurrency: "unbounded" })
+      yield* Layer.build(layerPlatform({ settings, addresses, providers, roles, storage }))
       const up = { addresses, providers, roles, settings, data_dir: settings.data_dir, pid: process.pid }
       yield* say(terminal ? readyText(up) : readyLine(up))
       return yield* Effect.never
