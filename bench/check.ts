@@ -22,7 +22,8 @@ const benchmarks: Readonly<Record<string, ReadonlyArray<string>>> = {
   proxy: ["1", "3", "5000"],
   cliStart: ["7"],
   library: ["5"],
-  consolePages: ["50", "3"]
+  consolePages: ["50", "3"],
+  start: ["3"]
 }
 
 /** How much worse than stored a ratio may be, and how often a benchmark is tried. */
