@@ -1,4 +1,4 @@
-/** Copying the files of a cluster that changes them meanwhile. */
+/** Copying the files of a cluster while it changes them. */
 import { mkdirSync, readdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,10 +1,9 @@
 /**
  * A rule of the per-project network allowlist, and what a set of rules means.
  *
- * Expiry is a comparison, not a timer: a rule whose `expires_at` has passed is
- * no longer in force, on every replica at once, and nothing has to run for that
- * to be true. A consequence: when the last rule lapses, the
- * project is open again. `opensAt` says when, so that callers can warn.
+ * Expiry is a comparison, not a timer: a rule whose `expires_at` has passed is no longer in force, on every instance at
+ * once, and nothing has to run for it. A consequence: when the last rule lapses, the project is open again. `opensAt`
+ * says when, so that callers can warn.
  */
 import { DateTime, Duration, Option, Result, Schema } from "effect"
 import { UserRef } from "../accounts/UserRef.ts"

@@ -3,7 +3,7 @@ export const allowlists = `# Restrict who may connect
 
 A project has an IP allowlist. While it is empty, every address may connect; with the first rule, only the listed networks may.
 
-Look first at which address the platform sees you with, so that you do not lock yourself out:
+First look up the address that the platform sees, so that you do not lock yourself out:
 
 \`\`\`sh
 curl "$NARTHEX_URL/v1/client-address" \\
