@@ -35,6 +35,14 @@ describe("effective permissions", () => {
       assert.deepStrictEqual([...effectivePermissions(person(role, "active"))], [...permissionsOf(role)])
   })
 
+  it("what a key shows is the caller's own: changing it gives no other key a permission", () => {
+    const key = keyOf(person("viewer", "active"), "read", { type: "organization" })
+    const shown = effectivePermissions(key)
+    // What a program in JavaScript does to its caller.
+    Object.assign(shown, { [shown.length]: "delete_organization" })
+    assert.notInclude(effectivePermissions(key), "delete_organization")
+  })
+
   it("a key shows no permission that its creator's role lacks", () => {
     const shown = effectivePermissions(keyOf(person("viewer", "active"), "read_write", { type: "organization" }))
     assert.sameMembers([...shown], ["read", "mint_read_only", "leave"])

@@ -32,6 +32,6 @@ it.live("an authentication by key in memory ends in the turn of its call, a few 
       assert.isTrue(exit !== undefined && Exit.isSuccess(exit), "it has ended")
       return fiber.currentOpCount
     }
-    assert.isAtMost(steps(authenticate(secret, null)) - steps(byKeyDigest(digests)), 16)
+    assert.isAtMost(steps(authenticate(secret, null)) - steps(byKeyDigest(digests)), 11)
   }).pipe(Effect.provide(ControlPlane.layer({ runner: false })))
 )

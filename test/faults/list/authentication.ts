@@ -157,8 +157,8 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "authentication-use",
-        find: "Effect.as(uses.note(found.value.key.key, from), caller.success)",
-        put: "Effect.succeed(caller.success)",
+        find: "uses.noteAt(found.value.key.key, from, at.now)",
+        put: "undefined as Effect.Effect<void> | undefined",
         why: "The use of a key is recorded."
       }
     ]
@@ -192,6 +192,12 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
         find: "width[scope] >= width[use.reach] &&\n",
         put: "",
         why: "A narrow key shows no permission that reaches further."
+      },
+      {
+        id: "usable-shared",
+        find: "usable[caller.capability][caller.scope.type]).slice()",
+        put: "usable[caller.capability][caller.scope.type])",
+        why: "What a host does to its caller changes no other caller."
       }
     ]
   },

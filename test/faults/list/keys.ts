@@ -9,7 +9,7 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "secret-checksum",
-        find: "pattern.test(text) && withChecksum(text.slice(0, 47)) === text",
+        find: "pattern.test(text) && hasChecksum(text)",
         put: "pattern.test(text)",
         why: "A mistyped key is noticed by its checksum."
       },
@@ -155,7 +155,7 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "use-often",
-        find: "return first ? write([use]) : Effect.void",
+        find: "return first ? write([use]) : undefined",
         put: "return write([use])",
         why: "Later uses are gathered."
       },
@@ -183,6 +183,25 @@ export const keys: ReadonlyArray<FaultsOfFile> = [
         find: "(old) => [current, ...old] as const",
         put: "() => [current] as const",
         why: "A secret is found under a former pepper."
+      }
+    ]
+  },
+  {
+    area: "credentials",
+    file: "packages/core/src/keys/hmacByHash.ts",
+    tests: ["packages/core/test/keys/hmacByHash.test.ts"],
+    faults: [
+      {
+        id: "hmac-latin1",
+        find: 'inner.write(text, block, "utf8")',
+        put: 'inner.write(text, block, "binary")',
+        why: "Two texts do not have one digest because bits of their characters are lost."
+      },
+      {
+        id: "hmac-secret-stays",
+        find: "inner.fill(0, block, end)",
+        put: "inner.fill(0, end, end)",
+        why: "A secret is gone from shared memory when its digest is made."
       }
     ]
   }

@@ -53,9 +53,18 @@ const usable: Readonly<Record<Capability, Readonly<Record<Reach, ReadonlySet<Per
   agent: usableByScope("agent")
 }
 
-/** In the order of the role's permissions. */
-export const effectivePermissions = (caller: AnyCaller): ReadonlyArray<Permission> => {
-  if (caller.kind === "session") return [...caller.permissions]
-  const through = usable[caller.capability][caller.scope.type]
-  return [...caller.permissions].filter((permission) => through.has(permission))
+/** What is let through of a role's permissions. Roles are few, and each has one set while the program runs. */
+const filtered = new WeakMap<ReadonlySet<Permission>, Map<ReadonlySet<Permission>, ReadonlyArray<Permission>>>()
+
+const through = (role: ReadonlySet<Permission>, kind: ReadonlySet<Permission>): ReadonlyArray<Permission> => {
+  const ofRole = filtered.get(role) ?? new Map<ReadonlySet<Permission>, ReadonlyArray<Permission>>()
+  const known = ofRole.get(kind) ?? [...role].filter((permission) => kind.has(permission))
+  filtered.set(role, ofRole.set(kind, known))
+  return known
 }
+
+/** In the order of the role's permissions. The array is the caller's own. */
+export const effectivePermissions = (caller: AnyCaller): ReadonlyArray<Permission> =>
+  caller.kind === "session"
+    ? [...caller.permissions]
+    : through(caller.permissions, usable[caller.capability][caller.scope.type]).slice()

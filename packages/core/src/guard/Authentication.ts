@@ -52,10 +52,11 @@ export class Authentication extends Context.Service<
             const digests = all.map(({ digest }) => digest)
             return Effect.flatMap(credentials.byKeyDigest(digests), (found) =>
               Effect.withFiber((call) => {
-                const caller = callerOfKey(Option.getOrUndefined(found), digests, circumstancesOf(call))
-                return Option.isNone(found) || Result.isFailure(caller)
-                  ? Effect.fromResult(caller)
-                  : Effect.as(uses.note(found.value.key.key, from), caller.success)
+                const at = circumstancesOf(call)
+                const caller = callerOfKey(Option.getOrUndefined(found), digests, at)
+                if (Option.isNone(found) || Result.isFailure(caller)) return Effect.fromResult(caller)
+                const first = uses.noteAt(found.value.key.key, from, at.now)
+                return first === undefined ? Effect.succeed(caller.success) : Effect.as(first, caller.success)
               })
             )
           })

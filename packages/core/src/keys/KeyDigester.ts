@@ -58,13 +58,13 @@ export class KeyDigester extends Context.Service<
         return KeyDigester.of({
           digests: (secret) => {
             const text = Redacted.value(secret)
+            // It runs for each request, and former peppers are rare.
+            if (before.length === 0) return Effect.map(now(text), (current) => [current] as const)
             return Effect.flatMap(now(text), (current) =>
-              before.length === 0
-                ? Effect.succeed([current] as const)
-                : Effect.map(
-                    Effect.forEach(before, (digest) => digest(text)),
-                    (old) => [current, ...old] as const
-                  )
+              Effect.map(
+                Effect.forEach(before, (digest) => digest(text)),
+                (old) => [current, ...old] as const
+              )
             )
           }
         })

@@ -28,25 +28,26 @@ const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** CRC-32 (IEEE 802.3), reflected, of ASCII text. */
-export const crc32 = (text: string): number => {
+/** CRC-32 (IEEE 802.3), reflected, of ASCII text, or of its first `length` characters. */
+export const crc32 = (text: string, length = text.length): number => {
   let crc = 0xffffffff
-  for (let at = 0; at < text.length; at++) crc = (crc >>> 8) ^ (remainders[(crc ^ text.charCodeAt(at)) & 0xff] ?? 0)
+  for (let at = 0; at < length; at++) crc = (crc >>> 8) ^ (remainders[(crc ^ text.charCodeAt(at)) & 0xff] ?? 0)
   return (crc ^ 0xffffffff) >>> 0
 }
 
-/** Six digits in plain numbers: this runs for each request with a key. */
-const checksum = (body: string): string => {
-  let rest = crc32(body)
-  let digits = ""
-  for (let digit = 0; digit < 6; digit++) {
-    digits = alphabet.charAt(rest % 62) + digits
+const withChecksum = (body: string) => body + base62(BigInt(crc32(body)), 6)
+
+const bodyLength = 47
+
+/** In plain numbers, without a new text: this runs for each request with a key. */
+const hasChecksum = (text: string): boolean => {
+  let rest = crc32(text, bodyLength)
+  for (let at = bodyLength + 5; at >= bodyLength; at--) {
+    if (alphabet.charCodeAt(rest % 62) !== text.charCodeAt(at)) return false
     rest = Math.floor(rest / 62)
   }
-  return digits
+  return true
 }
-
-const withChecksum = (body: string) => body + checksum(body)
 
 /** A fresh secret. It is shown once and stored only as a digest. */
 export const makeKeySecret: Effect.Effect<Redacted.Redacted> = Effect.gen(function* () {
@@ -56,7 +57,7 @@ export const makeKeySecret: Effect.Effect<Redacted.Redacted> = Effect.gen(functi
 })
 
 /** Whether the text has the form and the checksum of a key. */
-export const isKeySecret = (text: string): boolean => pattern.test(text) && withChecksum(text.slice(0, 47)) === text
+export const isKeySecret = (text: string): boolean => pattern.test(text) && hasChecksum(text)
 
 /** Whether the text has the form of a key, whatever its checksum. With a wrong checksum, a character was changed. */
 export const resemblesKeySecret = (text: string): boolean => pattern.test(text)

@@ -17,6 +17,8 @@ export class KeyUses extends Context.Service<
   {
     /** `from`: the client's address, which is stored as `described` returns it. */
     readonly note: (key: ApiKey, from: string | null) => Effect.Effect<void>
+    /** The same in this moment, without an effect. What it returns writes the first use; `undefined`: nothing is due. */
+    readonly noteAt: (key: ApiKey, from: string | null, at: DateTime.Utc) => Effect.Effect<void> | undefined
     /** The uses that this process has not written yet. */
     readonly held: (key: ApiKeyId) => KeyUse | undefined
     readonly flush: Effect.Effect<void>
@@ -53,18 +55,19 @@ export class KeyUses extends Context.Service<
       yield* Effect.addFinalizer(() => flush)
       yield* Effect.forkScoped(Effect.forever(Effect.delay(flush, "60 seconds")))
 
+      const noteAt = (key: ApiKey, from: string | null, at: DateTime.Utc) => {
+        const use = { id: key.id, at, from: from === null ? null : described(from) }
+        const first = key.last_used_at === null && !uses.has(key.id)
+        uses.set(key.id, use)
+        return first ? write([use]) : undefined
+      }
+
       return KeyUses.of({
         note: (key, from) =>
-          Effect.clockWith((clock) => {
-            const use = {
-              id: key.id,
-              at: DateTime.makeUnsafe(clock.currentTimeMillisUnsafe()),
-              from: from === null ? null : described(from)
-            }
-            const first = key.last_used_at === null && !uses.has(key.id)
-            uses.set(key.id, use)
-            return first ? write([use]) : Effect.void
-          }),
+          Effect.clockWith(
+            (clock) => noteAt(key, from, DateTime.makeUnsafe(clock.currentTimeMillisUnsafe())) ?? Effect.void
+          ),
+        noteAt,
         held: (id) => uses.get(id),
         flush
       })

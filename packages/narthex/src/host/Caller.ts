@@ -145,18 +145,32 @@ const callerOf = (caller: AnyCaller, run: Run): Caller => {
   }
 }
 
-export const makeAuthenticate =
-  (run: Run): Authenticate =>
-  async (credential, options = {}) => {
-    if (credential === undefined || credential === null) throw unauthenticated()
-    requireForm("credential", credential, text)
-    requireMembers("options", options, optionMembers)
-    const { address = null } = options
-    const token = /^(?:bearer +)?(\S+) *$/i.exec(credential)?.[1]
-    const caller = await run(
-      token === undefined
-        ? Effect.fail(new InvalidCredential({}))
-        : Authentication.use(({ authenticate }) => authenticate(Redacted.make(token, { label: "credential" }), address))
-    )
-    return callerOf(caller, run)
+/** The credential without the name of its scheme; `undefined`: it has the form of none. */
+const tokenOf = (credential: string): string | undefined =>
+  /^\S+$/.test(credential) ? credential : /^(?:bearer +)?(\S+) *$/i.exec(credential)?.[1]
+
+const refused = Effect.fail(new InvalidCredential({}))
+
+/** Asks for the caller. Throws for arguments of another form. */
+const authenticating = (credential: string | null | undefined, options: AuthenticateOptions | undefined) => {
+  if (credential === undefined || credential === null) throw unauthenticated()
+  requireForm("credential", credential, text)
+  if (options !== undefined) requireMembers("options", options, optionMembers)
+  const token = tokenOf(credential)
+  const address = options?.address ?? null
+  return token === undefined
+    ? refused
+    : Authentication.use(({ authenticate }) => authenticate(Redacted.make(token, { label: "credential" }), address))
+}
+
+export const makeAuthenticate = (run: Run): Authenticate => {
+  const toCaller = (caller: AnyCaller) => callerOf(caller, run)
+  // Every request of a host waits for it, so it is one promise.
+  return (credential, options) => {
+    try {
+      return run(Effect.map(authenticating(credential, options), toCaller))
+    } catch (error) {
+      return Promise.reject(error)
+    }
   }
+}
