@@ -77,6 +77,11 @@ export class Consumer {
     cpSync(join(root, "test/packages/consumer", file), join(this.folder, file))
   }
 
+  /** Saves a program of this text. */
+  write(file: string, text: string): void {
+    writeFileSync(join(this.folder, file), text)
+  }
+
   /** Type-checks the project's programs with the compiler of this repository. */
   async checkTypes(moduleResolution: "node16" | "bundler"): Promise<Ran> {
     const file = join(this.folder, `tsconfig.${moduleResolution}.json`)
