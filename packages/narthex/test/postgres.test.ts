@@ -68,7 +68,8 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "120 seconds" 
         Effect.gen(function* () {
           const server = yield* PostgresServer
           const url = yield* server.database
-          const role = `stranger_${Math.random().toString(36).slice(2, 10)}`
+          // Runs with one seed may share the server.
+          const role = `stranger_${crypto.randomUUID().slice(0, 8)}`
           yield* Effect.acquireRelease(server.admin(`create role ${role} login password 's3cret'`), () =>
             server.admin(`drop role ${role}`)
           )
