@@ -45,6 +45,39 @@ export const directApi: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
+    area: "authorization",
+    file: "packages/http/src/middleware/sharing.ts",
+    tests: ["packages/http/test/middleware/sharing.test.ts"],
+    faults: [
+      {
+        id: "shared-begun",
+        find: "gathering.delete(key)",
+        put: "",
+        why: "A request gets no answer of a read that began before it arrived."
+      },
+      {
+        id: "shared-first-fiber",
+        find: "Effect.forkDetach(begin(key, read, answer))",
+        put: "begin(key, read, answer)",
+        why: "A read goes on when the client that asked first leaves."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/http/src/middleware/PolicyCheck.ts",
+    tests: direct,
+    faults: [
+      {
+        id: "shared-organizations",
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: a piece of source text is no template
+        find: "`${caller.org_id} ${ids.project_id}`",
+        put: "String(ids.project_id)",
+        why: "What is found for one organization is not found for another."
+      }
+    ]
+  },
+  {
     area: "console",
     file: "packages/console/src/Console.ts",
     tests: pages,

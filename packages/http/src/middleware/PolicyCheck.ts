@@ -16,12 +16,18 @@ import {
   TargetSelf
 } from "@narthex/api"
 import {
+  type AnyCaller,
   AppliedPolicy,
   Authorization,
+  type CredentialPolicy,
   EventLog,
+  type Found,
   IdempotencyStore,
+  type NotFound,
   type PathIds,
   Principal,
+  type Refused,
+  type StorageError,
   Target,
   Transaction
 } from "@narthex/core"
@@ -31,6 +37,7 @@ import { Limits } from "../limits/Limits.ts"
 import { takePerCaller } from "../limits/takePerCaller.ts"
 import { problems } from "../toProblem.ts"
 import { replayed } from "./Idempotency.ts"
+import { sharing } from "./sharing.ts"
 
 const unsafe = new Set(["POST", "PATCH", "DELETE"])
 
@@ -47,6 +54,16 @@ export const layerPolicyCheck = Layer.effect(
     const replays = { store: yield* IdempotencyStore, transaction: yield* Transaction }
     const limits = yield* Limits
     const log = yield* EventLog
+    const heads = sharing<string, StorageError>()
+    const projects = sharing<Found, Refused | NotFound | StorageError>()
+
+    /** A read of a project by a person depends on nothing but the project and the organization: steps 10 and 11. */
+    const find = (policy: CredentialPolicy, caller: AnyCaller, ids: PathIds) => {
+      const found = authorization.find(policy, caller, ids)
+      return policy.target === "project" && policy.effect === "read" && caller.kind === "session"
+        ? projects(`${caller.org_id} ${ids.project_id}`, found)
+        : found
+    }
 
     return PolicyCheck.of(
       Effect.fnUntraced(function* (handler, { endpoint }) {
@@ -64,7 +81,7 @@ export const layerPolicyCheck = Layer.effect(
 
         yield* problems(authorization.admit(policy, caller, ids))
         const prepare = Effect.gen(function* () {
-          const found = yield* problems(authorization.find(policy, caller, ids))
+          const found = yield* problems(find(policy, caller, ids))
           const limit = Context.get(annotations, RateLimitedBy)
           const refused = limit === undefined ? undefined : yield* takePerCaller(limits, limit, caller)
           if (refused !== undefined) return Effect.succeed(refused)
@@ -76,7 +93,7 @@ export const layerPolicyCheck = Layer.effect(
             ? yield* answer
             : yield* replayed(replays, { caller, endpoint, request }, prepare)
         if (policy.effect !== "read" || Context.get(annotations, StreamsEvents)) return yield* answer
-        const cursor = yield* Effect.option(log.headOf(caller.org_id))
+        const cursor = yield* Effect.option(heads(caller.org_id, log.headOf(caller.org_id)))
         const response = yield* answer
         return Option.match(cursor, {
           onNone: () => response,

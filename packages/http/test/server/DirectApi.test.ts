@@ -37,6 +37,26 @@ layer(memoryApi({ idle: true }), { excludeTestServices: true })("the API within 
     })
   )
 
+  it.effect("calls that arrive together are answered each for its own credential", () =>
+    Effect.gen(function* () {
+      const [one, other] = [yield* founder(), yield* founder()]
+      const made = yield* one.call("POST", "/v1/projects", { body: { name: "of one" } })
+      const { execute } = yield* client
+      const together = (path: string) =>
+        Effect.forEach([one, other, one, other], ({ token }) => execute(asked("GET", path, token)), {
+          concurrency: "unbounded"
+        })
+      const branches = yield* together(`/v1/projects/${made.body.project.id}/branches`)
+      assert.deepStrictEqual(
+        branches.map(({ status }) => status),
+        [200, 404, 200, 404]
+      )
+      const cursors = (yield* together("/v1/projects")).map(({ headers }) => headers["events-cursor"])
+      assert.deepStrictEqual(cursors.slice(2), cursors.slice(0, 2))
+      assert.notStrictEqual(cursors[0], cursors[1])
+    })
+  )
+
   it.effect("bodies that are too large, and those whose size is not known, are measured by the server", () =>
     Effect.gen(function* () {
       const { token } = yield* founder()

@@ -1,0 +1,98 @@
+/** Reads that requests share: who gets which answer. */
+import { assert, it } from "@effect/vitest"
+import { Deferred, Effect, Exit, Fiber } from "effect"
+import { sharing } from "../../src/middleware/sharing.ts"
+
+/** A state, and a read of it that ends when it is told to. It sees the state of its beginning, as a statement does. */
+const world = Effect.gen(function* () {
+  const gates: Array<Deferred.Deferred<void>> = []
+  const state = { value: "valid", reads: 0 }
+  const read = Effect.suspend(() => {
+    const { value } = state
+    const gate = Deferred.makeUnsafe<void>()
+    gates.push(gate)
+    state.reads += 1
+    return Effect.andThen(
+      Deferred.await(gate),
+      value === "unreadable" ? Effect.fail("unreadable") : Effect.succeed(value)
+    )
+  })
+  const share = sharing<string, string>()
+  /** Lets others run until so many reads have begun. */
+  const begun = (count: number, turns = 1_000): Effect.Effect<void> =>
+    Effect.suspend(() => {
+      if (state.reads >= count) return Effect.void
+      if (turns === 0) return Effect.die(new Error(`${state.reads} reads have begun, not ${count}.`))
+      return Effect.andThen(Effect.yieldNow, begun(count, turns - 1))
+    })
+  const open = Effect.suspend(() => Effect.forEach(gates, (gate) => Deferred.succeed(gate, undefined)))
+  return {
+    state,
+    begun,
+    open,
+    ask: (key = "session") => Effect.forkChild(share(key, read), { startImmediately: true })
+  }
+})
+
+it.effect("requests that arrive together share one read, and others have their own", () =>
+  Effect.gen(function* () {
+    const { ask, begun, open, state } = yield* world
+    const fibers = [yield* ask(), yield* ask(), yield* ask("another session")]
+    yield* begun(2)
+    yield* open
+    assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), ["valid", "valid", "valid"])
+    assert.strictEqual(state.reads, 2)
+  })
+)
+
+it.effect("a request that arrives after a read began does not get its answer", () =>
+  Effect.gen(function* () {
+    const { ask, begun, open, state } = yield* world
+    const before = yield* ask()
+    yield* begun(1)
+    state.value = "revoked"
+    const after = yield* ask()
+    yield* begun(2)
+    yield* open
+    assert.deepStrictEqual([yield* Fiber.join(before), yield* Fiber.join(after)], ["valid", "revoked"])
+  })
+)
+
+it.effect("a change between the request and the beginning of its read is seen", () =>
+  Effect.gen(function* () {
+    const { ask, begun, open, state } = yield* world
+    const fibers = [yield* ask(), yield* ask()]
+    state.value = "revoked"
+    yield* begun(1)
+    yield* open
+    assert.deepStrictEqual(yield* Effect.forEach(fibers, Fiber.join), ["revoked", "revoked"])
+  })
+)
+
+it.effect("the first that asked may leave, and the others get their answer", () =>
+  Effect.gen(function* () {
+    const { ask, begun, open } = yield* world
+    const first = yield* ask()
+    const second = yield* ask()
+    yield* Fiber.interrupt(first)
+    yield* begun(1)
+    yield* open
+    assert.strictEqual(yield* Fiber.join(second), "valid")
+  })
+)
+
+it.effect("a read that fails, fails for all that share it, and the next is made again", () =>
+  Effect.gen(function* () {
+    const { ask, begun, open, state } = yield* world
+    state.value = "unreadable"
+    const fibers = [yield* ask(), yield* ask()]
+    yield* begun(1)
+    yield* open
+    for (const fiber of fibers) assert.isTrue(Exit.isFailure(yield* Fiber.await(fiber)))
+    state.value = "valid"
+    const next = yield* ask()
+    yield* begun(2)
+    yield* open
+    assert.strictEqual(yield* Fiber.join(next), "valid")
+  })
+)
