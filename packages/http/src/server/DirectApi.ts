@@ -10,7 +10,7 @@
  * Pitfall: running the routes in the caller's fiber. Handlers would find the caller's request, credential and scope in
  * their context, and the API's finalizers would wait for the end of the caller's page.
  */
-import { ByteSize, Context, Effect, Layer, Option } from "effect"
+import { ByteSize, Context, Effect, Layer, Option, References } from "effect"
 import {
   FetchHttpClient,
   HttpClient,
@@ -54,10 +54,9 @@ const make = Effect.gen(function* () {
     })
   )
 
-  const direct = HttpClient.make((request, { pathname, search }) =>
+  const ask = (request: HttpClientRequest.HttpClientRequest) =>
     Effect.callback<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError>((resume) => {
       const incoming = HttpServerRequest.fromClientRequest(request).modify({
-        url: `${pathname}${search}`,
         peerAddress: loopback,
         remoteAddress: loopback
       })
@@ -69,12 +68,17 @@ const make = Effect.gen(function* () {
       // As when the client of a socket leaves: the call is interrupted, and its caller does not wait for that.
       return Effect.sync(() => call.interruptUnsafe(undefined, HttpServerError.ClientAbort.annotation))
     })
-  )
+  // Adds the span of the call, and its header. Where nothing reads traces, a call needs neither.
+  const traced = HttpClient.make(ask)
 
   return DirectApi.of(
     HttpClient.makeWith<HttpClientError.HttpClientError, never, HttpClientError.HttpClientError, never>(
-      (requesting) =>
-        Effect.flatMap(requesting, (request) => (isSmall(request, maxBytes) ? direct : socket).execute(request)),
+      Effect.flatMap((request) =>
+        Effect.withFiber((caller) => {
+          if (!isSmall(request, maxBytes)) return socket.execute(request)
+          return caller.getRef(References.TracerEnabled) ? traced.execute(request) : ask(request)
+        })
+      ),
       Effect.succeed
     )
   )
