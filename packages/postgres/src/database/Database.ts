@@ -19,7 +19,7 @@
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import * as PgPool from "@effect/sql-pg/PgPool"
 import { StorageError, type TransactionRefused } from "@narthex/core"
-import { Context, Effect, Layer, Predicate, Redacted, type Scope, Stream } from "effect"
+import { Context, Effect, Layer, Predicate, Redacted, References, type Scope, Stream, type Tracer } from "effect"
 import { isSqlError } from "effect/sql/SqlError"
 import { attemptOn, HostStatementFailed } from "../driver/Attempt.ts"
 import { listening, type Notice } from "../driver/listening.ts"
@@ -119,6 +119,16 @@ const violated = (error: unknown): string | undefined => {
 
 const failing = (operation: string) => (cause: unknown) => new StorageError({ operation, cause })
 
+/** A span where tracing is on. Elsewhere Effect would still note the stack of its caller, for each statement. */
+const spanned =
+  (name: string, options?: Tracer.SpanOptionsNoTrace) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+    Effect.withFiber((fiber) =>
+      fiber.getRef(References.TracerEnabled)
+        ? Effect.withSpan(work, name, { ...options, captureStackTrace: false })
+        : work
+    )
+
 /** Checked here because the driver's error for a malformed URL contains the password, and errors are logged. */
 const parsable = (url: Redacted.Redacted<string>) =>
   URL.canParse(Redacted.value(url))
@@ -158,10 +168,9 @@ const make = (options: DatabaseOptions): Effect.Effect<Database["Service"], Stor
           // The shape of a row is that of the statement, which only the caller knows.
           Effect.map((result) => result.rows as ReadonlyArray<object> as ReadonlyArray<Row>),
           Effect.mapError(failing(operation)),
-          Effect.withSpan("Database.query", { kind: "client", attributes: { operation, "db.query.text": text } })
+          spanned("Database.query", { kind: "client", attributes: { operation, "db.query.text": text } })
         ),
-      transaction: (work) =>
-        transaction(work, failing("Database.transaction")).pipe(Effect.withSpan("Database.transaction")),
+      transaction: (work) => spanned("Database.transaction")(transaction(work, failing("Database.transaction"))),
       join: (handle, work) => join(handle, work).pipe(Effect.withSpan("Database.join")),
       joined: Effect.map(attemptOn(pool), (attempt) => attempt?.host !== undefined),
       listen: (channel) => (listener === undefined ? Stream.never : listening(listener, channel))
