@@ -28,21 +28,13 @@ layer(layerTestConsole(), { excludeTestServices: true })("calls of the API", (it
         [`${home}/members`]: [...frame, people(org), `/v1/orgs/${org}/invitations`],
         [`${home}/api-keys`]: [...frame, "/v1/api-keys/"],
         [`${home}/regions`]: [...frame, "/v1/regions"],
-        [here]: [
-          ...inside,
-          `${own}/branches`,
-          `${own}/endpoints`,
-          `${own}/operations`,
-          `${own}/ip-allow`,
-          "/v1/client-address",
-          people(org)
-        ],
+        [here]: [...inside, `${own}/branches`, `${own}/endpoints`, `${own}/operations`, `${own}/ip-allow`, people(org)],
         [`${here}/branches`]: [...inside, `${own}/branches`, `${own}/endpoints`],
         // The branches to switch to, and all, among which its parent and its copies are.
         [`${here}${branch}`]: [...inside, `${own}/branches`, `${own}/branches`, `${own}${branch}`, `${own}/endpoints`],
         [`${here}/endpoints`]: [...inside, `${own}/branches`, `${own}/endpoints`],
         [`${here}/operations`]: [...inside, `${own}/branches`, `${own}/endpoints`, `${own}/operations`, people(org)],
-        [`${here}/ip-allow`]: [...inside, `${own}/ip-allow`, `${own}/ip-allow/refusals`, "/v1/client-address"],
+        [`${here}/ip-allow`]: [...inside, `${own}/ip-allow`, `${own}/ip-allow/refusals`],
         [`${here}/settings`]: inside
       }
       yield* go(() => browser.open(`${home}/projects`))

@@ -2,8 +2,8 @@
  * The middleware around every route: refuses cross-origin mutations, reports the client to the API, sets the security
  * headers, and answers missing routes and failures with a page, or with a problem for API clients.
  */
-import { ClientHeaders, clientAddress } from "@narthex/api"
-import { Cause, Effect, Option, Redacted } from "effect"
+import { ClientHeaders } from "@narthex/api"
+import { Cause, Effect, Redacted } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { callerHeaders } from "../api/callerHeaders.ts"
 import { ConsoleSettings } from "../ConsoleConfig.ts"
@@ -14,6 +14,7 @@ import { sendsJson } from "../web/Form.ts"
 import { isSameOrigin } from "../web/sameOrigin.ts"
 import { securityHeaders } from "../web/securityHeaders.ts"
 import { themeIn } from "../web/theme.ts"
+import { visitorAddress } from "../web/visitorAddress.ts"
 import { notFoundPage } from "./refusals.tsx"
 
 type Request = HttpServerRequest.HttpServerRequest
@@ -52,11 +53,7 @@ export const layerMiddleware = HttpRouter.middleware(
     const headers = securityHeaders(secure)
 
     const callerOf = (request: Request) =>
-      callerHeaders(
-        token,
-        clientAddress(Option.getOrUndefined(request.remoteAddress), request.headers["x-forwarded-for"], trusted_hops),
-        request.headers["user-agent"]
-      )
+      callerHeaders(token, visitorAddress(request, trusted_hops), request.headers["user-agent"])
 
     const isSameOriginRequest = ({ headers: { origin: from, "sec-fetch-site": site } }: Request) =>
       isSameOrigin({ origin: from, sec_fetch_site: site }, origin)

@@ -1,7 +1,10 @@
 /** What several pages of a project read (docs/design/console.md W49). */
 import { Effect } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { calling } from "../api/ApiRefusal.ts"
+import { ConsoleSettings } from "../ConsoleConfig.ts"
 import type { OperationShown } from "../views/records.ts"
+import { visitorAddress } from "../web/visitorAddress.ts"
 import type { ProjectVisit } from "./inProject.ts"
 import { peopleOf } from "./loadNames.ts"
 
@@ -27,11 +30,11 @@ export const branchWanted = (
   branches: ReadonlyArray<{ readonly id: string }>
 ): string => branches.find(({ id }) => id === wanted)?.id ?? project.default_branch_id ?? branches[0]?.id ?? ""
 
-/** The visitor's address, as allowlists see it. */
-export const readOwnAddress = Effect.map(
-  calling((api) => api.auth.clientAddress({})),
-  ({ address }) => address
-)
+/** The visitor's address, as allowlists see it; `null`: it cannot be read. The console reads it as the API does (W10). */
+export const readOwnAddress = Effect.gen(function* () {
+  const { trusted_hops } = yield* ConsoleSettings
+  return visitorAddress(yield* HttpServerRequest.HttpServerRequest, trusted_hops)
+})
 
 /** The names of the people who began the operations. Those of others than the visitor are a call. */
 export const readPeople = Effect.fnUntraced(function* (

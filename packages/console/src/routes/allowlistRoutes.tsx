@@ -86,8 +86,7 @@ const allowlistPage = Effect.fnUntraced(function* (visit: ProjectVisit, state: S
   const [allowlist, own, checked, { endpoints, refusals }, now] = yield* Effect.all(
     [
       calling((api) => api.ipAllow.list({ params: visit.params })),
-      // Without it the page does not warn.
-      Effect.orElseSucceed(readOwnAddress, () => null),
+      readOwnAddress,
       address === "" ? Effect.succeed(null) : check(visit, address),
       refusedAndEndpoints(visit),
       Clock.currentTimeMillis
@@ -133,7 +132,7 @@ const wouldLockOut = Effect.fnUntraced(function* (visit: ProjectVisit, cidr: str
   if (Result.isFailure(parsed)) return false
   const [{ restricted }, own] = yield* Effect.all([
     calling((api) => api.ipAllow.list({ params: visit.params })),
-    Effect.orElseSucceed(readOwnAddress, () => null)
+    readOwnAddress
   ])
   return !restricted && own !== null && !contains(parsed.success, own)
 })
@@ -144,7 +143,7 @@ const putRule = inProject((visit) =>
     const form = yield* Form.read
     const { params } = visit
     const edited = form.text("edited")
-    const cidr = form.text("use") === "client-address" ? yield* readOwnAddress : form.text("cidr")
+    const cidr = form.text("use") === "client-address" ? ((yield* readOwnAddress) ?? "") : form.text("cidr")
     const draft: AllowlistDraft = { cidr, label: form.text("label"), hours: form.text("hours") }
     return yield* Effect.gen(function* () {
       const body = yield* payload(AddIpRule, {
@@ -156,7 +155,7 @@ const putRule = inProject((visit) =>
         return yield* allowlistPage(visit, { status: 409, draft, locksOut: true })
       // The visitor's address first: the list is never without it.
       if (form.text("with_own") === "true") {
-        const own = yield* payload(AddIpRule, { cidr: network(yield* readOwnAddress), label: "" })
+        const own = yield* payload(AddIpRule, { cidr: network((yield* readOwnAddress) ?? ""), label: "" })
         yield* calling((api) => api.ipAllow.add({ params, payload: own }))
       }
       yield* calling((api) => api.ipAllow.add({ params, payload: body }))

@@ -35,8 +35,7 @@ const overviewPage = Effect.fnUntraced(function* (
       readEndpoints(visit),
       calling((api) => api.operations.list({ params, query: { limit: newest } })),
       readAllowlist(visit),
-      // Without it the page says less.
-      Effect.orElseSucceed(readOwnAddress, () => null)
+      readOwnAddress
     ],
     { concurrency: "unbounded" }
   )
