@@ -28,11 +28,10 @@ export const ServerIdentity = Context.Reference<ServerFacts>("@narthex/http/Serv
 })
 
 /** Where the running request comes from, by the origin rules of this server. */
-export const requestOrigin: Effect.Effect<ClientOrigin, never, HttpServerRequest.HttpServerRequest> = Effect.gen(
-  function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const { origin } = yield* ServerIdentity
-    const socket_address = Option.getOrUndefined(request.peerAddress)
-    return clientOrigin({ socket_address, headers: request.headers }, origin)
-  }
+export const requestOrigin: Effect.Effect<ClientOrigin, never, HttpServerRequest.HttpServerRequest> = Effect.flatMap(
+  HttpServerRequest.HttpServerRequest,
+  ({ headers, peerAddress }) =>
+    Effect.map(ServerIdentity, ({ origin }) =>
+      clientOrigin({ socket_address: Option.getOrUndefined(peerAddress), headers }, origin)
+    )
 )

@@ -28,14 +28,19 @@ import { sharing } from "./sharing.ts"
 /** Whether a credential of the scheme `Bearer` was sent, well-formed or not. */
 const presents = (header: string) => /^bearer[ \t]+\S/i.test(header)
 
-const credential = Effect.gen(function* () {
-  const { headers } = yield* HttpServerRequest.HttpServerRequest
-  const { authorization: header = "" } = headers
-  if (!presents(header)) return yield* new UnauthenticatedProblem({})
-  // A credential is one word after spaces (RFC 6750 §2.1). Anything else was sent, and is not valid.
-  const token = /^bearer +(\S+) *$/i.exec(header)?.[1]
-  return token === undefined ? yield* new InvalidTokenProblem({}) : Redacted.make(token, { label: "credential" })
-})
+const credential = Effect.flatMap(
+  HttpServerRequest.HttpServerRequest,
+  ({
+    headers: { authorization: header = "" }
+  }): Effect.Effect<Redacted.Redacted, UnauthenticatedProblem | InvalidTokenProblem> => {
+    if (!presents(header)) return Effect.fail(new UnauthenticatedProblem({}))
+    // A credential is one word after spaces (RFC 6750 §2.1). Anything else was sent, and is not valid.
+    const token = /^bearer +(\S+) *$/i.exec(header)?.[1]
+    return token === undefined
+      ? Effect.fail(new InvalidTokenProblem({}))
+      : Effect.succeed(Redacted.make(token, { label: "credential" }))
+  }
+)
 
 export const layerAuthentication = Layer.effect(
   Authentication,

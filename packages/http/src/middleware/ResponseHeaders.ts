@@ -8,19 +8,20 @@ const jsonBody = (response: HttpServerResponse.HttpServerResponse): unknown =>
 
 export const layerResponseHeaders = Layer.succeed(
   ResponseHeaders,
-  ResponseHeaders.of(
-    Effect.fnUntraced(function* (handler, { endpoint }) {
+  ResponseHeaders.of((handler, { endpoint }) => {
+    const template = Context.get(endpoint.annotations, LocatedAt)
+    const secret = Context.get(endpoint.annotations, ShowsSecret)
+    // Most endpoints add nothing, and their requests pay nothing for it.
+    if (template === undefined && !secret) return handler
+    return Effect.gen(function* () {
       const response = yield* handler
-      const template = Context.get(endpoint.annotations, LocatedAt)
       const { params } = yield* HttpRouter.RouteContext
       // A replay has its `Location` already, from the first answer.
       const located =
         template === undefined || response.status !== 201 || response.headers["location"] !== undefined
           ? response
           : HttpServerResponse.setHeader(response, "location", locationOf(template, params, jsonBody(response)))
-      return Context.get(endpoint.annotations, ShowsSecret)
-        ? HttpServerResponse.setHeader(located, "cache-control", "no-store")
-        : located
+      return secret ? HttpServerResponse.setHeader(located, "cache-control", "no-store") : located
     })
-  )
+  })
 )

@@ -12,7 +12,7 @@
  */
 import { isProblemCode, type ProblemCode, problemCatalog } from "@narthex/api"
 import { becauseOf } from "@narthex/core"
-import { Cause, Effect } from "effect"
+import { Cause, Context, Effect, References } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { ServerIdentity } from "../ServerIdentity.ts"
 import { Transport } from "../transport/Transport.ts"
@@ -132,6 +132,13 @@ const answerCause = <E>(cause: Cause.Cause<E>): Effect.Effect<HttpServerResponse
     )
   })
 
+/** The request as the routes get it, and its id in every line of the log: one change of the context. */
+const ofRequest = <R>(context: Context.Context<R>, request: HttpServerRequest.HttpServerRequest, request_id: string) =>
+  Context.add(Context.add(context, HttpServerRequest.HttpServerRequest, request), References.CurrentLogAnnotations, {
+    ...Context.get(context, References.CurrentLogAnnotations),
+    request_id
+  })
+
 export const HttpConventions = HttpRouter.middleware(
   Effect.map(
     Transport,
@@ -148,10 +155,11 @@ export const HttpConventions = HttpRouter.middleware(
         const early = beforeRouting(transport, request, path, allow)
         const answer =
           early === undefined
-            ? yield* handler.pipe(
-                Effect.provideService(HttpServerRequest.HttpServerRequest, withoutTypeOfEmptyBody(request)),
-                Effect.annotateLogs({ request_id }),
-                Effect.catchCause(answerCause)
+            ? yield* Effect.catchCause(
+                Effect.updateContext(handler, (context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
+                  ofRequest(context, withoutTypeOfEmptyBody(request), request_id)
+                ),
+                answerCause
               )
             : early
         const response = HttpServerResponse.setHeaders(completed(answer, request_id, allow), always)
