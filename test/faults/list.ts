@@ -40,6 +40,7 @@ import { postgresStores } from "./list/postgresStores.ts"
 import { proxyAdmission } from "./list/proxyAdmission.ts"
 import { proxyConnections } from "./list/proxyConnections.ts"
 import { proxyNetworks } from "./list/proxyNetworks.ts"
+import { proxyOpening } from "./list/proxyOpening.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
 import { quotas } from "./list/quotas.ts"
@@ -91,6 +92,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...proxyAdmission,
   ...proxyConnections,
   ...proxyNetworks,
+  ...proxyOpening,
   ...proxyPackets,
   ...quotas,
   ...runnerFailures,

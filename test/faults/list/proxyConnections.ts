@@ -113,57 +113,6 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "proxy",
-    file: "packages/proxy/src/connection/Connections.ts",
-    tests: ["packages/proxy/test/end-to-end/opening.test.ts"],
-    faults: [
-      {
-        id: "opening-drain",
-        find: "    for (const opening of [...this.openings]) opening.end(refusal)\n",
-        put: "",
-        why: "Clients that wait for a compute do not hold up a drain."
-      }
-    ]
-  },
-  {
-    area: "proxy",
-    file: "packages/proxy/src/connection/Held.ts",
-    tests: ["packages/proxy/test/connection/Held.test.ts", "packages/proxy/test/end-to-end/opening.test.ts"],
-    faults: [
-      {
-        id: "held-once",
-        find: "      if (!held) return\n",
-        put: "",
-        why: "A slot is returned once, also if the handshake has returned it before the end."
-      },
-      {
-        id: "held-late",
-        find: "if (this.#over) once()\n    else this.#releases.push(once)",
-        put: "this.#releases.push(once)",
-        why: "A place that is given to a connection after its end is free again."
-      }
-    ]
-  },
-  {
-    area: "proxy",
-    file: "packages/proxy/src/connection/Deadlines.ts",
-    tests: ["packages/proxy/test/connection/Deadlines.test.ts"],
-    faults: [
-      {
-        id: "deadlines-called-off",
-        find: "return () => void waits.delete(wait)",
-        put: "return () => {}",
-        why: "A connection whose handshake has ended is not closed by its time limit."
-      },
-      {
-        id: "deadlines-wake",
-        find: "if (asleep) Queue.offerUnsafe(begun, undefined)",
-        put: "if (asleep && waits.size > 1) Queue.offerUnsafe(begun, undefined)",
-        why: "A connection that comes to a quiet proxy has a time limit, too."
-      }
-    ]
-  },
-  {
-    area: "proxy",
     file: "packages/proxy/src/connection/Relay.ts",
     tests: ["packages/proxy/test/connection/Relay.test.ts"],
     faults: [
@@ -178,6 +127,12 @@ export const proxyConnections: ReadonlyArray<FaultsOfFile> = [
         find: "      this.#unsynced = false\n",
         put: "",
         why: "A session whose Sync was answered is idle."
+      },
+      {
+        id: "relay-keeps-bytes",
+        find: "    const kept = client.writableLength > 0\n    if",
+        put: "    const kept = false\n    if",
+        why: "Bytes that the client has not taken yet are not overwritten."
       },
       {
         id: "relay-busy-once",

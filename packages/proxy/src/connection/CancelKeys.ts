@@ -40,7 +40,7 @@ const patience = 5_000
  */
 export const forwardCancel = (admitted: Admitted, target: CancelTarget, packet: Buffer): Effect.Effect<void> =>
   Effect.callback((resume) => {
-    const socket = openSocket(admitted, target.address)
+    const { socket } = openSocket(admitted, target.address)
     const timer = setTimeout(() => void socket.destroy(), patience)
     socket
       .on("error", () => {})

@@ -164,11 +164,7 @@ const reach = Effect.fnUntraced(function* (
       ComputeGone: () => wakeTimedOut()
     })
   )
-  const onAuthenticated = () => {
-    place.authenticated()
-    shared.wakes.clear(network)
-  }
-  return { ...reached, place, onAuthenticated }
+  return { ...reached, network, place }
 })
 
 /** Where the endpoint is, if it may be used: the part of ROUTE that asks the control plane, and ALLOW. */
@@ -198,23 +194,30 @@ const unroutable = ({ named, reason }: NoRoute): Refusal => {
   return reason === "reserved" ? reservedRole(name) : contradictoryEndpoints(named)
 }
 
-/** RELAY, until either side ends or the connection is cut. Takes over what the connection holds. */
+/**
+ * RELAY, until either side ends or the connection is cut. Takes over what the connection holds.
+ *
+ * Pitfall: a function that refers to what opened the connection. It lives as long as the session, and with it packets,
+ * parameters and a fiber.
+ */
 const relay = (
   shared: SharedState,
-  { held, reader, socket: near }: OpeningConnection,
-  { admitted, compute, first, onAuthenticated, place, socket }: Effect.Success<ReturnType<typeof reach>>
+  client: OpeningConnection,
+  { admitted, compute, first, network, place, server }: Effect.Success<ReturnType<typeof reach>>
 ) => {
+  const { held } = client
   const { endpoint_id, project_id } = admitted
   const { address, generation } = compute
   let reported: Reported | undefined
   const relay: Relay = new Relay({
-    client: near,
-    server: socket,
-    fromClient: reader.detach(),
+    client: client.socket,
+    server,
+    fromClient: client.reader.detach(),
     fromServer: first,
     onCancelKey: (key) => void held.hold(shared.cancelKeys.add(key, { endpoint_id, project_id, address })),
     onAuthenticated: () => {
-      onAuthenticated()
+      place.authenticated()
+      shared.wakes.clear(network)
       reported = shared.activity.open(endpoint_id, generation, relay)
       held.hold(reported.close)
     },
@@ -234,6 +237,7 @@ const relay = (
     place.release()
   })
   if (draining !== undefined) relay.cutWhenIdle(encodeFatal(cuts.drain))
+  client.forget()
   relay.start(() => held.release())
 }
 

@@ -22,7 +22,7 @@ export class OpeningConnection implements Client, Opening {
   readonly held = new Held()
   /** Why the opening ends, if that was decided from outside. */
   ending: Refusal | Hangup | undefined
-  readonly #interrupt: () => void
+  #interrupt: (() => void) | undefined
 
   constructor(socket: Socket, interrupt: () => void) {
     this.socket = socket
@@ -37,7 +37,12 @@ export class OpeningConnection implements Client, Opening {
   readonly end = (why: Refusal | Hangup): void => {
     if (this.ending !== undefined) return
     this.ending = why
-    this.#interrupt()
+    this.#interrupt?.()
+  }
+
+  /** The fiber has done its work. It is not kept for as long as the session. */
+  forget(): void {
+    this.#interrupt = undefined
   }
 }
 

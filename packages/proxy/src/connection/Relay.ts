@@ -10,10 +10,11 @@
  */
 import type { Socket } from "node:net"
 import { MessageWalker } from "../wire/MessageWalker.ts"
+import { type ComputeSocket, discard } from "./ComputeSocket.ts"
 
 export interface RelayEnds {
   readonly client: Socket
-  readonly server: Socket
+  readonly server: ComputeSocket
   /** The bytes that each side sent before the relay began. */
   readonly fromClient: Buffer
   readonly fromServer: Buffer
@@ -38,7 +39,11 @@ const cutGrace = 2_000
 const closeGrace = 5_000
 
 export class Relay {
-  readonly #ends: RelayEnds
+  readonly #ends: Omit<RelayEnds, "fromClient" | "fromServer">
+  readonly #client: Socket
+  readonly #server: Socket
+  /** The bytes from before the relay began, until it begins. */
+  #before: Pick<RelayEnds, "fromClient" | "fromServer"> | undefined
   readonly #toServer: MessageWalker
   readonly #toClient: MessageWalker
   /** The number of outstanding ReadyForQuery messages. The first one ends authentication. */
@@ -54,8 +59,11 @@ export class Relay {
   #timer: NodeJS.Timeout | undefined
   #ended = false
 
-  constructor(ends: RelayEnds) {
+  constructor({ fromClient, fromServer, ...ends }: RelayEnds) {
     this.#ends = ends
+    this.#client = ends.client
+    this.#server = ends.server.socket
+    this.#before = { fromClient, fromServer }
     this.#lastActive = ends.now()
     this.#toServer = new MessageWalker({ wants: () => false, message: (type) => this.#onClientMessage(type) })
     this.#toClient = new MessageWalker({
@@ -66,7 +74,7 @@ export class Relay {
 
   /** Relays until both sides are closed, and calls `onEnd` then. */
   start(onEnd: () => void): void {
-    const { client, server } = this.#ends
+    const [client, server] = [this.#client, this.#server]
     const open = new Set([client, server])
     // A side may be reported twice: by its state below, and by its event later.
     const closed = (side: Socket) => {
@@ -94,10 +102,13 @@ export class Relay {
     // After a cut before the start the client has its FATAL, after which no bytes may follow.
     if (this.#fatal === undefined) {
       client.on("data", this.#fromClient)
-      server.on("data", this.#fromServer)
-      if (this.#ends.fromClient.length > 0) this.#fromClient(this.#ends.fromClient)
-      this.#fromServer(this.#ends.fromServer)
+      this.#ends.server.receive = this.#fromServer
+      this.#ends.server.expectsMore = () => this.busy
+      const { fromClient, fromServer } = this.#before ?? {}
+      if (fromClient !== undefined && fromClient.length > 0) this.#fromClient(fromClient)
+      if (fromServer !== undefined) this.#fromServer(fromServer)
     }
+    this.#before = undefined
     // Events that occurred before the listeners were added are not emitted again.
     if (client.readableEnded) clientEnded()
     if (server.readableEnded) serverEnded()
@@ -109,8 +120,8 @@ export class Relay {
 
   /** Closes both sides without a word. */
   destroy(): void {
-    this.#ends.client.destroy()
-    this.#ends.server.destroy()
+    this.#client.destroy()
+    this.#server.destroy()
   }
 
   /** Whether the session is in a transaction, in a query or in authentication. */
@@ -129,8 +140,8 @@ export class Relay {
   cut(fatal: Buffer): void {
     if (this.#fatal !== undefined || this.#ended) return
     this.#fatal = fatal
-    this.#ends.client.off("data", this.#fromClient)
-    this.#ends.client.pause()
+    this.#client.off("data", this.#fromClient)
+    this.#client.pause()
     this.#destroyAfter(cutGrace)
     if (this.#toClient.atBoundary) this.#finishCut(fatal)
   }
@@ -142,9 +153,9 @@ export class Relay {
   }
 
   #finishCut(fatal: Buffer) {
-    const { client, server } = this.#ends
-    server.off("data", this.#fromServer)
-    server.destroy()
+    const client = this.#client
+    this.#ends.server.receive = discard
+    this.#server.destroy()
     client.end(fatal)
     // Reads to the end: the kernel would answer unread bytes with a reset, which discards the FATAL.
     client.on("data", () => {}).resume()
@@ -152,14 +163,11 @@ export class Relay {
 
   #destroyAfter(grace: number) {
     clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => {
-      this.#ends.client.destroy()
-      this.#ends.server.destroy()
-    }, grace)
+    this.#timer = setTimeout(() => this.destroy(), grace)
   }
 
   #endClient() {
-    const { client } = this.#ends
+    const client = this.#client
     if (client.writableEnded) return
     client.end()
     client.resume()
@@ -169,23 +177,27 @@ export class Relay {
   readonly #fromClient = (chunk: Buffer) => {
     this.#lastActive = this.#ends.now()
     this.#toServer.walk(chunk)
-    if (!this.#ends.server.writable) return
-    if (!this.#ends.server.write(chunk)) this.#ends.client.pause()
+    if (!this.#server.writable) return
+    if (!this.#server.write(chunk)) this.#client.pause()
   }
 
-  readonly #fromServer = (chunk: Buffer) => {
+  /** Returns whether the bytes are kept: they are until the client's socket has written them. */
+  readonly #fromServer = (chunk: Buffer): boolean => {
     this.#lastActive = this.#ends.now()
-    const { client, server } = this.#ends
+    const client = this.#client
     if (this.#fatal !== undefined) {
       const boundary = this.#toClient.walkToBoundary(chunk)
       client.write(boundary === -1 ? chunk : chunk.subarray(0, boundary))
+      const kept = client.writableLength > 0
       if (boundary !== -1) this.#finishCut(this.#fatal)
-      return
+      return kept
     }
     this.#toClient.walk(chunk)
-    if (!client.writable) return
-    if (!client.write(chunk)) server.pause()
+    if (!client.writable) return false
+    if (!client.write(chunk)) this.#server.pause()
+    const kept = client.writableLength > 0
     if (this.#fatalWhenIdle !== undefined && !this.busy) this.cut(this.#fatalWhenIdle)
+    return kept
   }
 
   #onClientMessage(type: number) {

@@ -4,18 +4,18 @@
  * It waits for the first message because 57P03 ("starting up", "shutting down") means the same as a missing compute:
  * the caller wakes again, and the client does not notice. Every other first message is relayed to the client.
  */
-import { connect, type Socket } from "node:net"
 import { Data, Effect } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import { ByteQueue } from "../wire/ByteQueue.ts"
 import { sqlstateOf } from "../wire/ErrorResponse.ts"
+import { ComputeSocket, discard } from "./ComputeSocket.ts"
 import type { Held } from "./Held.ts"
 
 /** No compute answers at the address. */
 export class ComputeGone extends Data.TaggedError("ComputeGone")<{ readonly reason: string }> {}
 
 export interface Dialled {
-  readonly socket: Socket
+  readonly server: ComputeSocket
   /** The bytes that the compute has sent, from its first message. */
   readonly first: Buffer
 }
@@ -28,8 +28,8 @@ export const target = (address: string): { path: string } | { host: string; port
 }
 
 /** Opens a socket to a compute on behalf of an admitted client. What is written is sent once it is connected. */
-export const openSocket = (_admitted: Admitted, address: string): Socket =>
-  connect({ ...target(address), allowHalfOpen: true, noDelay: true })
+export const openSocket = (_admitted: Admitted, address: string): ComputeSocket =>
+  new ComputeSocket({ ...target(address), allowHalfOpen: true, noDelay: true })
 
 const largestError = 8_192
 
@@ -58,12 +58,14 @@ export const dial = (
   held: Held
 ): Effect.Effect<Dialled, ComputeGone> =>
   Effect.callback((resume) => {
-    const socket = openSocket(admitted, address)
+    const server = openSocket(admitted, address)
+    const { socket } = server
     const release = held.hold(() => void socket.destroy())
     const queue = new ByteQueue()
     const settle = () => {
       clearTimeout(timer)
-      socket.off("data", onData).off("close", onClose).off("end", onClose).off("error", onError)
+      server.receive = discard
+      socket.off("close", onClose).off("end", onClose).off("error", onError)
       // An error event without a listener terminates the process.
       socket.on("error", ignore)
     }
@@ -79,18 +81,21 @@ export const dial = (
     }
     const onError = (cause: NodeJS.ErrnoException) => gone(cause.code ?? cause.message)
     const onClose = () => gone("the compute closed the connection")
-    const onData = (chunk: Buffer) => {
-      queue.push(chunk)
+    server.receive = (bytes) => {
+      queue.push(Buffer.from(bytes))
       const first = takeFirst(queue)
-      if (first === undefined) return
-      if (sqlstateOf(first) === "57P03") return gone("57P03")
-      settle()
-      socket.pause()
-      resume(Effect.succeed({ socket, first: queue.length === 0 ? first : Buffer.concat([first, queue.rest()]) }))
+      if (first === undefined) return false
+      if (sqlstateOf(first) === "57P03") gone("57P03")
+      else {
+        settle()
+        socket.pause()
+        resume(Effect.succeed({ server, first: queue.length === 0 ? first : Buffer.concat([first, queue.rest()]) }))
+      }
+      return false
     }
     let timer = setTimeout(gone, patience, "no connection within 5 s")
     socket.once("connect", onConnect).on("error", onError)
-    socket.on("data", onData).on("end", onClose).on("close", onClose)
+    socket.on("end", onClose).on("close", onClose)
     return Effect.sync(() => {
       settle()
       release()

@@ -10,7 +10,10 @@
 export interface MessageListener {
   /** Whether to collect bodies of this type. Bodies of more than 1,024 bytes are never collected. */
   readonly wants: (type: number) => boolean
-  /** Called for each message: after its header if its body is not collected, otherwise after its last byte. */
+  /**
+   * Called for each message: after its header if its body is not collected, otherwise after its last byte. A body is
+   * valid during the call.
+   */
   readonly message: (type: number, body: Buffer) => void
 }
 
@@ -19,10 +22,13 @@ const largestBody = 1_024
 
 export class MessageWalker {
   readonly #listener: MessageListener
-  readonly #header = Buffer.alloc(5)
+  /** Only for headers that chunks cut in two. */
+  #header: Buffer | undefined
   #headerBytes = 0
   #skip = 0
   #type = 0
+  /** Whether the body of the current message is collected, and what has been. */
+  #wanted = false
   #body: Buffer | undefined
   #bodyBytes = 0
   #broken = false
@@ -51,14 +57,15 @@ export class MessageWalker {
     while (at < end && !this.#broken) {
       if (this.#skip > 0) {
         const bytes = Math.min(this.#skip, end - at)
-        if (this.#body !== undefined) this.#bodyBytes += chunk.copy(this.#body, this.#bodyBytes, at, at + bytes)
+        if (this.#wanted) this.#collect(chunk, at, bytes)
         this.#skip -= bytes
         at += bytes
-        if (this.#skip === 0) this.#finish()
+        if (this.#skip === 0 && this.#wanted) this.#finish()
       } else if (this.#headerBytes === 0 && end - at >= 5) {
         this.#begin(chunk, at)
         at += 5
       } else {
+        this.#header ??= Buffer.allocUnsafe(5)
         const bytes = chunk.copy(this.#header, this.#headerBytes, at, at + 5 - this.#headerBytes)
         this.#headerBytes += bytes
         at += bytes
@@ -81,16 +88,25 @@ export class MessageWalker {
     this.#skip = size
     if (size <= largestBody && this.#listener.wants(type)) {
       this.#type = type
-      this.#body = Buffer.alloc(size)
-      this.#bodyBytes = 0
+      this.#wanted = true
       if (size === 0) this.#finish()
     } else this.#listener.message(type, nothing)
   }
 
+  #collect(chunk: Buffer, at: number, bytes: number): void {
+    // In one piece, as nearly always, it is not copied.
+    if (this.#body === undefined && bytes === this.#skip) this.#body = chunk.subarray(at, at + bytes)
+    else {
+      this.#body ??= Buffer.allocUnsafe(this.#skip)
+      this.#bodyBytes += chunk.copy(this.#body, this.#bodyBytes, at, at + bytes)
+    }
+  }
+
   #finish(): void {
-    const body = this.#body
-    if (body === undefined) return
+    const body = this.#body ?? nothing
     this.#body = undefined
+    this.#bodyBytes = 0
+    this.#wanted = false
     this.#listener.message(this.#type, body)
   }
 }

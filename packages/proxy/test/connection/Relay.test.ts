@@ -2,6 +2,7 @@ import { createServer, Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
 import { until } from "../../../../test/harness/eventually.ts"
+import { ComputeSocket } from "../../src/connection/ComputeSocket.ts"
 import { Relay } from "../../src/connection/Relay.ts"
 import { encodeFatal } from "../../src/wire/ErrorResponse.ts"
 
@@ -30,10 +31,26 @@ const message = (type: string, body = "") => {
 const ready = (status: string) => message("Z", status)
 const fatal = encodeFatal({ sqlstate: "57P01", message: "cut", hint: "again" })
 
+/** A compute that the proxy has connected to, paused as after DIAL. */
+const dialled = Effect.callback<readonly [near: ComputeSocket, far: Socket]>((resume) => {
+  const listener = createServer({ allowHalfOpen: true }, (far) => {
+    listener.close()
+    near?.socket.pause()
+    if (near !== undefined) resume(Effect.succeed([near, far]))
+  })
+  let near: ComputeSocket | undefined
+  listener.listen(0, "127.0.0.1", () => {
+    const address = listener.address()
+    if (address !== null && typeof address === "object")
+      near = new ComputeSocket({ port: address.port, host: "127.0.0.1", allowHalfOpen: true })
+  })
+})
+
 /** A relay between a client and a compute. The test has the far ends. */
 const unbegun = Effect.gen(function* () {
   const [client, farClient] = yield* pair
-  const [server, farServer] = yield* pair
+  const [compute, farServer] = yield* dialled
+  const server = compute.socket
   const heard: Array<Buffer> = []
   farClient.on("data", (chunk: Buffer) => heard.push(chunk))
   farServer.on("data", () => {})
@@ -42,7 +59,7 @@ const unbegun = Effect.gen(function* () {
   const changes: Array<string> = []
   const relay = new Relay({
     client,
-    server,
+    server: compute,
     fromClient: Buffer.alloc(0),
     fromServer: message("R", "\0\0\0\0"),
     onCancelKey: (key) => keys.push(key.toString("latin1")),
@@ -248,6 +265,24 @@ describe("Relay", () => {
       yield* Effect.promise(() =>
         until("the whole row", () => heard.reduce((sum, chunk) => sum + chunk.length, 0) === before + row.length)
       )
+    })
+  )
+
+  it.live("results that a slow client has not taken yet are not overwritten by later ones", () =>
+    Effect.gen(function* () {
+      const { answer, farClient, farServer, heard, server } = yield* relaying
+      yield* answer(ready("I"))
+      const before = Buffer.concat(heard).length
+      farClient.pause()
+      // More than the kernel holds for a client that does not read, so that writes wait in the relay.
+      const rows = Array.from({ length: 4_000 }, (_, n) => message("D", `${n} `.repeat(1_000)))
+      const sent = Buffer.concat(rows)
+      for (const row of rows) farServer.write(row)
+      yield* Effect.promise(() => until("the relay to stop reading", () => server.isPaused()))
+      farClient.resume()
+      const taken = () => heard.reduce((sum, chunk) => sum + chunk.length, 0) - before
+      yield* Effect.promise(() => until("all rows", () => taken() === sent.length))
+      assert.isTrue(Buffer.concat(heard).subarray(before).equals(sent))
     })
   )
 
