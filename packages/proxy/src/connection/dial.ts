@@ -4,6 +4,7 @@
  * It waits for the first message because 57P03 ("starting up", "shutting down") means the same as a missing compute:
  * the caller wakes again, and the client does not notice. Every other first message is relayed to the client.
  */
+import type { Socket } from "node:net"
 import { Data, Effect } from "effect"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import { ByteQueue } from "../wire/ByteQueue.ts"
@@ -44,6 +45,14 @@ const takeFirst = (queue: ByteQueue): Buffer | undefined => {
 
 const ignore = () => {}
 
+/**
+ * Closes the socket of a session.
+ *
+ * Pitfall: making this function in `dial`. It would keep alive what the functions there share, as long as the session:
+ * the packet, the fiber that waited, and the queue.
+ */
+const closing = (socket: Socket) => () => void socket.destroy()
+
 /** How long a compute may take to accept a connection, and then to send its first message, in milliseconds. */
 const [patience, silence] = [5_000, 10_000]
 
@@ -60,7 +69,7 @@ export const dial = (
   Effect.callback((resume) => {
     const server = openSocket(admitted, address)
     const { socket } = server
-    const release = held.hold(() => void socket.destroy())
+    const release = held.hold(closing(socket))
     const queue = new ByteQueue()
     const settle = () => {
       clearTimeout(timer)
