@@ -65,8 +65,8 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "seal-believed-always",
-        find: "const sealed = !runs && (yield* isSealed(cluster, roles))",
-        put: "const sealed = !runs",
+        find: "if (matches && !runs) applied",
+        put: "if (!runs) applied",
         why: "Only a sealed cluster needs no roles applied."
       },
       {

@@ -42,7 +42,8 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
     yield* becomesReady(cluster, running.value, () => !belongsTo(running.value, cluster.name), 0)
     return
   }
-  const major = yield* majorOf(cluster.data)
+  const state = [majorOf(cluster.data), ownerOf(cluster.data, machine.user), prepareLog(cluster)] as const
+  const [major, owner, logFrom] = yield* Effect.all(state, { concurrency: state.length })
   if (major !== machine.binaries.major) {
     return yield* new DataDirectoryUnusable({
       directory: cluster.data,
@@ -51,10 +52,8 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
         `set NARTHEX_POSTGRES_BIN to the programs of ${major}`
     })
   }
-  const owner = yield* ownerOf(cluster.data, machine.user)
   yield* clearRemains(cluster)
   yield* writeConfiguration(cluster, major, owner, machine.user)
-  const logFrom = yield* prepareLog(cluster)
   // An interruption before readiness ends the server: until it has written `postmaster.pid`, no other process can find
   // it.
   yield* Effect.uninterruptibleMask((restore) =>

@@ -199,19 +199,18 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     if (elsewhere) yield* stop(endpoint_id)
     const name = `${endpoint_id}.${generation}`
     const run = Effect.gen(function* () {
-      if (!(yield* hasData(cluster))) return yield* refuse(`The branch ${branch_id} has no data.`)
-      const all = yield* links.all
+      // The seal before the start, which changes what it is compared with.
+      const state = [hasData(cluster), links.all, isRunning(cluster), isSealed(cluster, roles)] as const
+      const [exists, all, runs, matches] = yield* Effect.all(state, { concurrency: state.length })
+      if (!exists) return yield* refuse(`The branch ${branch_id} has no data.`)
       const former = all.filter((it) => it.endpoint === endpoint_id && it.name !== name)
       if (former.some((it) => it.generation > generation)) {
         return yield* refuse(`A later generation of ${endpoint_id} than ${generation} was started.`)
       }
-      const runs = yield* isRunning(cluster)
       if (!runs) yield* links.remove(all.filter((it) => it.cluster === cluster.directory))
-      // Before the start, which changes what the seal is compared with.
-      const sealed = !runs && (yield* isSealed(cluster, roles))
       yield* confirm(branch_id)
       yield* startPostgres(cluster, machine)
-      if (sealed) applied.set(branch_id, { roles, prepared: true })
+      if (matches && !runs) applied.set(branch_id, { roles, prepared: true })
       else yield* enforce(cluster, roles, true)
       yield* confirm(branch_id)
       const address = yield* links.put(name, cluster)

@@ -92,6 +92,7 @@ export const seal = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>, next: 
 /** Whether a stopped cluster has exactly the roles and rights of the list. */
 export const isSealed = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>): Effect.Effect<boolean> =>
   Effect.gen(function* () {
-    const sealed = yield* attempt("Reading the seal", () => readFile(sealFile(cluster), "utf8"))
-    return sealed === digestOf(yield* readControl(cluster), roles)
+    const reading = attempt("Reading the seal", () => readFile(sealFile(cluster), "utf8"))
+    const [sealed, control] = yield* Effect.all([reading, readControl(cluster)], { concurrency: 2 })
+    return sealed === digestOf(control, roles)
   }).pipe(Effect.orElseSucceed(() => false))
