@@ -31,6 +31,7 @@ import { localRoles } from "./list/localRoles.ts"
 import { narthex } from "./list/narthex.ts"
 import { operationActions } from "./list/operationActions.ts"
 import { operationChanges } from "./list/operationChanges.ts"
+import { operationHints } from "./list/operationHints.ts"
 import { operationRunner } from "./list/operationRunner.ts"
 import { operationStore } from "./list/operationStore.ts"
 import { packages } from "./list/packages.ts"
@@ -83,6 +84,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...narthex,
   ...operationActions,
   ...operationChanges,
+  ...operationHints,
   ...operationRunner,
   ...operationStore,
   ...packages,

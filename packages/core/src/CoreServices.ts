@@ -72,7 +72,8 @@ const Work = Layer.mergeAll(
   IpAllowlist.layer
 ).pipe(
   Layer.provideMerge(Layer.mergeAll(Branches.layer, Credentials.layer, Endpoints.layer, OperationCancels.layer)),
-  Layer.provideMerge(Layer.mergeAll(Operations.layer, OperationWaits.layer, Regions.layer))
+  Layer.provideMerge(Layer.merge(OperationWaits.layer, Regions.layer)),
+  Layer.provideMerge(Operations.layer)
 )
 
 const Access = Layer.mergeAll(Authentication.layer, Authorization.layer)

@@ -12,7 +12,7 @@ export const proxyRequests: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "waits-final",
-        find: "if (Option.isNone(found) || isFinal(found.value.status)) return found",
+        find: "if (isOver(found)) return found",
         put: "if (Option.isNone(found)) return found",
         why: "A wait ends when the operation does."
       },

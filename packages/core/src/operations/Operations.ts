@@ -4,7 +4,7 @@
  *
  * It keeps the record; the runner performs the work.
  */
-import { Context, DateTime, Effect, Layer } from "effect"
+import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import type { EventData } from "../events/Envelope.ts"
 import type { BranchId, EndpointId } from "../Ids.ts"
@@ -45,6 +45,17 @@ export class Operations extends Context.Service<
       status: OperationStatus,
       changes?: Partial<Pick<StoredOperation, "error" | "failures_count" | "retry_at">>
     ) => Effect.Effect<StoredOperation, StorageError>
+    /**
+     * Hints the parts of this process at a change that is committed, so that they need not wait for its event. Other
+     * instances learn it from the log, and so do these if a hint is left out.
+     *
+     * Pitfall: a hint inside the transaction. What reads then finds the former state, and waits for the event.
+     */
+    readonly hint: (operation: StoredOperation) => Effect.Effect<void>
+    /** Runs `heard` at each hint, until the scope closes. */
+    readonly onHint: (
+      heard: (operation: StoredOperation) => Effect.Effect<void>
+    ) => Effect.Effect<void, never, Scope.Scope>
   }
 >()("@narthex/core/operations/Operations") {
   static readonly layer: Layer.Layer<Operations, never, OperationStore | Transaction> = Layer.effect(
@@ -52,6 +63,8 @@ export class Operations extends Context.Service<
     Effect.gen(function* () {
       const store = yield* OperationStore
       const { emit } = yield* Transaction
+
+      const listeners = new Set<(operation: StoredOperation) => Effect.Effect<void>>()
 
       const announce = (operation: StoredOperation) =>
         emit({
@@ -123,7 +136,17 @@ export class Operations extends Context.Service<
         return moved
       })
 
-      return Operations.of({ list, schedule, move })
+      return Operations.of({
+        list,
+        schedule,
+        move,
+        hint: (operation) => Effect.forEach([...listeners], (heard) => heard(operation), { discard: true }),
+        onHint: (heard) =>
+          Effect.acquireRelease(
+            Effect.sync(() => void listeners.add(heard)),
+            () => Effect.sync(() => listeners.delete(heard))
+          )
+      })
     })
   )
 }

@@ -16,7 +16,7 @@ import { permits } from "../allowlist/IpRule.ts"
 import { becauseOf } from "../becauseOf.ts"
 import type { EndpointId, OrgId, ProjectId } from "../Ids.ts"
 import type { OperationStatus } from "../operations/Operation.ts"
-import { byProxy } from "../operations/Operations.ts"
+import { byProxy, Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
 import { type ComputeDoubt, ComputeDoubtStore } from "../projects/ComputeDoubtStore.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
@@ -110,13 +110,21 @@ export class ProxyRequests extends Context.Service<
   static readonly layer: Layer.Layer<
     ProxyRequests,
     never,
-    ComputeDoubtStore | Endpoints | EndpointStore | IpAllowlistStore | OperationWaits | ProjectStore | Transaction
+    | ComputeDoubtStore
+    | Endpoints
+    | EndpointStore
+    | IpAllowlistStore
+    | Operations
+    | OperationWaits
+    | ProjectStore
+    | Transaction
   > = Layer.effect(
     ProxyRequests,
     Effect.gen(function* () {
       const allowlist = yield* IpAllowlistStore
       const doubts = yield* ComputeDoubtStore
       const endpoints = yield* Endpoints
+      const { hint } = yield* Operations
       const projects = yield* ProjectStore
       const store = yield* EndpointStore
       const waits = yield* OperationWaits
@@ -167,6 +175,7 @@ export class ProxyRequests extends Context.Service<
           if (operation === undefined && endpoint.address !== null)
             return { address: endpoint.address, generation: endpoint.generation }
           if (operation !== undefined) {
+            yield* hint(operation)
             const settled = Option.getOrUndefined(yield* waits.settled(operation.id, wakeTimeout))
             // A start is skipped where the suspend before it was skipped because the compute was used: the compute
             // runs.

@@ -6,12 +6,14 @@
  * expired another worker runs it again. A retry stays inside `running`; after the last one the operation is `failed`.
  * Each class of operations has places of its own.
  */
-import { Context, Effect, Layer, Option, Queue, Semaphore, Stream } from "effect"
+import { Context, Effect, Layer, Option, Queue, Schema, Semaphore, Stream } from "effect"
 import { becauseOf } from "../becauseOf.ts"
+import type { LoggedEvent } from "../events/Envelope.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import { OperationId } from "../Ids.ts"
-import type { StoredOperation } from "../operations/Operation.ts"
-import { OperationClass } from "../operations/OperationClass.ts"
+import { OperationAction, type StoredOperation } from "../operations/Operation.ts"
+import { classOf, OperationClass } from "../operations/OperationClass.ts"
+import { Operations } from "../operations/Operations.ts"
 import type { StorageError } from "../StorageError.ts"
 import { makePerformer, type Needs } from "./makePerformer.ts"
 import { RunnerPolicy } from "./RunnerPolicy.ts"
@@ -22,6 +24,8 @@ export class OperationRunner extends Context.Service<
   {
     /** Makes the runner look for due operations now. A nudge may be lost: polling covers that. */
     readonly nudge: Effect.Effect<void>
+    /** As `nudge`, for the operations of a class. */
+    readonly nudgeClass: (of: OperationClass) => Effect.Effect<void>
     /** Makes the runner read an operation that it performs: it may have been cancelled. May be lost as well. */
     readonly look: (operation: OperationId) => Effect.Effect<void>
     /** Performs a due operation up to its end or its next retry. Returns `false` when none was due. */
@@ -42,6 +46,13 @@ export class OperationRunner extends Context.Service<
         Effect.map(Queue.sliding<void>(1), (nudges) => ({ of, nudges }))
       )
       const nudge = Effect.forEach(loops, ({ nudges }) => Queue.offer(nudges, undefined), { discard: true })
+
+      const nudgeClass = (of: OperationClass) =>
+        Effect.forEach(
+          loops.filter((loop) => loop.of === of),
+          ({ nudges }) => Queue.offer(nudges, undefined),
+          { discard: true }
+        )
 
       const dispatching = Effect.fnUntraced(function* (of: OperationClass, nudges: Queue.Queue<void>) {
         const places = yield* Semaphore.make(classes[of].places)
@@ -82,23 +93,29 @@ export class OperationRunner extends Context.Service<
         yield* Effect.forkScoped(Effect.forever(dispatch))
       })
       yield* Effect.forEach(loops, ({ nudges, of }) => dispatching(of, nudges), { discard: true })
-      return OperationRunner.of({ nudge, look: performer.look, runOne: runOneOf(performer) })
+      return OperationRunner.of({ nudge, nudgeClass, look: performer.look, runOne: runOneOf(performer) })
     })
   )
 
-  /** As `layer`, and nudged by the event log as soon as any instance has committed a change of an operation. */
+  /**
+   * As `layer`, and nudged by the event log as soon as any instance has committed a change of an operation, and before
+   * that by this process, if it scheduled one.
+   */
   static readonly layerNudged: Layer.Layer<OperationRunner, never, Needs | EventFeed> = Layer.effectDiscard(
     Effect.gen(function* () {
-      const { look, nudge } = yield* OperationRunner
+      const { look, nudge, nudgeClass } = yield* OperationRunner
       const { events } = yield* EventFeed
+      const { onHint } = yield* Operations
+      yield* onHint(({ action, status }) => (status === "scheduling" ? nudgeClass(classOf(action)) : Effect.void))
       const announced = Stream.filter(events, (event) => event.type === "operation.updated.v1")
-      yield* Effect.forkScoped(
-        Stream.runForEach(announced, ({ data }) =>
-          data["status"] === "cancelling"
-            ? Effect.andThen(look(OperationId.make(String(data["operation_id"]))), nudge)
-            : nudge
-        )
-      )
+      /** What became due: the operation itself, of an unknown class if its action is a newer version's, or those behind it. */
+      const heard = ({ action, operation_id, status }: LoggedEvent["data"]) => {
+        if (status === "scheduling") return isAction(action) ? nudgeClass(classOf(action)) : nudge
+        if (status === "running") return Effect.void
+        if (status === "cancelling") return Effect.andThen(look(OperationId.make(String(operation_id))), nudge)
+        return nudge
+      }
+      yield* Effect.forkScoped(Stream.runForEach(announced, ({ data }) => heard(data)))
     })
   ).pipe(Layer.provideMerge(OperationRunner.layer))
 
@@ -107,11 +124,18 @@ export class OperationRunner extends Context.Service<
     OperationRunner,
     Effect.suspend(() =>
       Effect.map(makePerformer, (performer) =>
-        OperationRunner.of({ nudge: Effect.void, look: performer.look, runOne: runOneOf(performer) })
+        OperationRunner.of({
+          nudge: Effect.void,
+          nudgeClass: () => Effect.void,
+          look: performer.look,
+          runOne: runOneOf(performer)
+        })
       )
     )
   )
 }
+
+const isAction = Schema.is(OperationAction)
 
 const runOneOf = ({ claim, perform }: Effect.Success<typeof makePerformer>) =>
   Effect.gen(function* () {

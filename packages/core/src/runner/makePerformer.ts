@@ -104,7 +104,7 @@ export const makePerformer = Effect.gen(function* () {
   const finish = (operation: StoredOperation, address: string | null) =>
     whileHeld(operation, (row) =>
       Effect.andThen(actions[row.action].complete(row, address), operations.move(row, "finished", { error: null }))
-    )
+    ).pipe(Effect.tap(Option.match({ onNone: () => Effect.void, onSome: operations.hint })))
 
   const cancel = (operation: StoredOperation) =>
     whileHeld(operation, (row) => Effect.andThen(actions[row.action].giveUp(row), operations.move(row, "cancelled")))

@@ -27,9 +27,9 @@ export const withValidRoles = Effect.fnUntraced(function* <A, E, R>(
 ) {
   const store = yield* BranchRoleStore
   const now = yield* DateTime.now
-  const present = yield* store.present(branch)
+  const { ofBranch } = yield* EndpointStore
+  const [present, endpoints] = yield* Effect.all([store.present(branch), ofBranch(branch)], { concurrency: 2 })
   const valid = present.filter((role) => role.validAt(now))
-  const endpoints = yield* (yield* EndpointStore).ofBranch(branch)
   const answer = yield* apply(withTwins(valid.map(forCompute), endpoints))
   const applied = valid.filter((role) => role.applied_at === null).map(({ role }) => role)
   const removed = present.filter((role) => !role.validAt(now)).map(({ role }) => role)

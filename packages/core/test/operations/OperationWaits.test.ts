@@ -33,7 +33,8 @@ const counting = Layer.effect(
   })
 )
 
-const Waits = Layer.mergeAll(OperationWaits.layer, Operations.layer).pipe(
+const Waits = OperationWaits.layer.pipe(
+  Layer.provideMerge(Operations.layer),
   Layer.provideMerge(EventFeed.layer),
   Layer.provideMerge(counting),
   Layer.provideMerge(Layer.sync(Reads, () => ({ count: 0 }))),
@@ -74,6 +75,34 @@ const statuses = (found: ReadonlyArray<Option.Option<StoredOperation>>) =>
   new Set(found.map((it) => Option.match(it, { onNone: () => "none", onSome: ({ status }) => status })))
 
 describe("Waits for operations", () => {
+  it.effect("the hint of the end of an operation ends its waits, without its event and without a read", () =>
+    Effect.gen(function* () {
+      const operation = yield* inserted
+      const reads = yield* Reads
+      const { hint } = yield* Operations
+      const fiber = yield* waiting(operation, 3)
+      const before = reads.count
+      yield* hint(new StoredOperation({ ...operation, status: "finished" }))
+      yield* TestClock.adjust(0)
+      assert.deepStrictEqual(statuses(yield* Fiber.join(fiber)), new Set(["finished"]))
+      assert.strictEqual(reads.count, before)
+    }).pipe(Effect.provide(Waits))
+  )
+
+  it.effect("the hint of a change that is not the end ends no wait", () =>
+    Effect.gen(function* () {
+      const operation = yield* inserted
+      const { hint } = yield* Operations
+      const fiber = yield* waiting(operation, 1)
+      yield* hint(new StoredOperation({ ...operation, status: "running" }))
+      yield* hint(anOperation(operation.project_id, null, { status: "finished" }))
+      yield* TestClock.adjust(0)
+      assert.isUndefined(fiber.pollUnsafe())
+      yield* moved(yield* moved(operation, "running"), "finished")
+      assert.deepStrictEqual(statuses(yield* Fiber.join(fiber)), new Set(["finished"]))
+    }).pipe(Effect.provide(Waits))
+  )
+
   it.effect("1,500 waits of one operation read it as often as one wait does, and end when it does", () =>
     Effect.gen(function* () {
       const operation = yield* inserted

@@ -5,7 +5,7 @@ import { IpAllowlist } from "../../src/allowlist/IpAllowlist.ts"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { EndpointId, ProjectId } from "../../src/Ids.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { initiatorOf } from "../../src/operations/Operations.ts"
+import { initiatorOf, Operations } from "../../src/operations/Operations.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
@@ -59,6 +59,27 @@ describe("Waking an endpoint", () => {
       assert.deepStrictEqual(yield* wake(given), awake)
       assert.strictEqual((yield* operationsOf(given)).length, 2)
     }).pipe(Effect.provide(Core))
+  )
+
+  it.effect(
+    "a wake hints its process at the start when it is scheduled and when it has ended, both after the commit",
+    () =>
+      Effect.gen(function* () {
+        const given = yield* asleep
+        const store = yield* OperationStore
+        const { onHint } = yield* Operations
+        const hinted: Array<ReadonlyArray<string>> = []
+        yield* onHint(({ id, status }) =>
+          Effect.map(Effect.orDie(store.find(id)), (found) =>
+            hinted.push([status, Option.getOrThrow(found).status])
+          ).pipe(Effect.asVoid)
+        )
+        yield* woken(given)
+        assert.deepStrictEqual(hinted, [
+          ["scheduling", "scheduling"],
+          ["finished", "finished"]
+        ])
+      }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
   it.effect("a wake by an unlisted address changes nothing", () =>

@@ -3,6 +3,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeFailed } from "../../src/computes/ComputeDriver.ts"
+import { EventFeed } from "../../src/events/EventFeed.ts"
 import { BranchId, type OperationId } from "../../src/Ids.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { bySystem, Operations } from "../../src/operations/Operations.ts"
@@ -10,7 +11,8 @@ import { Projects } from "../../src/provisioning/Projects.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { defaultRunnerSettings, RunnerPolicy } from "../../src/runner/RunnerPolicy.ts"
 import { Transaction } from "../../src/Transaction.ts"
-import { Core, Machines, signedIn, until } from "../memory/core.ts"
+import { anOperation, aProjectId } from "../../testing/records.ts"
+import { Core, Machines, signedIn, turn, until } from "../memory/core.ts"
 import { only, readyProject, setDesiredState } from "./story.ts"
 
 const newProject = Effect.gen(function* () {
@@ -52,6 +54,55 @@ describe("The runner", () => {
         runner
       )
       yield* until(Effect.map(status, (it) => it === "finished"))
+    }).pipe(Effect.scoped, Effect.provide(Core))
+  )
+
+  it.effect("a hint at a due operation makes the runner of the process look at once", () =>
+    Effect.gen(function* () {
+      yield* Layer.build(OperationRunner.layerNudged)
+      yield* TestClock.adjust(1)
+      const { hint } = yield* Operations
+      // Stored without an event, so the log announces nothing.
+      const operation = anOperation(aProjectId(), null, { action: "delete_timeline" })
+      yield* (yield* OperationStore).insert(operation)
+      yield* hint(operation)
+      yield* until(Effect.map(statusOf(operation.id), (it) => it === "finished"))
+    }).pipe(Effect.scoped, Effect.provide(Core))
+  )
+
+  it.effect("an event of an operation makes the runner look for its class, and for all when it has ended", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const { ready, refresh } = yield* EventFeed
+      const { move, schedule } = yield* Operations
+      const { run } = yield* Transaction
+      const looked: Array<string> = []
+      // Nothing is ever due, so the operation is moved by the test alone.
+      const claim: typeof store.claim = (wanted) =>
+        Effect.as(
+          Effect.sync(() => looked.push(wanted.class)),
+          Option.none()
+        )
+      const counting = Layer.succeed(OperationStore, { ...store, claim })
+      yield* Layer.build(Layer.provide(Layer.fresh(OperationRunner.layerNudged), counting))
+      yield* ready
+      const classes = Effect.gen(function* () {
+        yield* refresh
+        for (let n = 0; n < 20; n++) yield* turn
+        return looked.splice(0).toSorted()
+      })
+      yield* classes
+      const { project } = yield* Projects.use((projects) =>
+        Effect.flatMap(signedIn("ada"), (ada) => projects.create(ada, { name: "shop", region: null }))
+      )
+      assert.deepStrictEqual(yield* classes, ["branches"])
+      const work = { project, branch_id: null, endpoint_id: null, initiator: bySystem }
+      const scheduled = yield* run(schedule({ ...work, action: "start_compute" }))
+      assert.deepStrictEqual(yield* classes, ["computes"])
+      const running = yield* run(move(scheduled, "running"))
+      assert.deepStrictEqual(yield* classes, [])
+      yield* run(move(running, "finished"))
+      assert.deepStrictEqual(yield* classes, ["branches", "computes", "roles"])
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 
