@@ -41,8 +41,8 @@ interface Answer {
   readonly endpoint: { readonly id: string; readonly current_state: string; readonly pending_state: string | null }
 }
 
-/** Builds the programs of a checkout and starts its platform. */
-export const startPlatform = async (checkout: string): Promise<Platform> => {
+/** Builds the programs of a checkout and starts its platform. `more` are further variables of its environment. */
+export const startPlatform = async (checkout: string, more: Record<string, string> = {}): Promise<Platform> => {
   execFileSync(process.execPath, ["scripts/build.ts", "--programs"], { cwd: checkout, stdio: "ignore" })
   const directory = mkdtempSync(join(tmpdir(), "narthex-wake-"))
   const data = join(directory, "data")
@@ -58,7 +58,8 @@ export const startPlatform = async (checkout: string): Promise<Platform> => {
       NARTHEX_QUOTA_PROJECTS: "100",
       NARTHEX_QUOTA_RUNNING_COMPUTES: "100",
       NARTHEX_QUOTA_PERSONAL_PERCENT: "100",
-      NARTHEX_RATE_LIMITS: "off"
+      NARTHEX_RATE_LIMITS: "off",
+      ...more
     }
   })
   const stop = async () => {
