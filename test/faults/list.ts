@@ -49,6 +49,7 @@ import { runnerFailures } from "./list/runnerFailures.ts"
 import { sessions } from "./list/sessions.ts"
 import { standby } from "./list/standby.ts"
 import { terminal } from "./list/terminal.ts"
+import { wakes } from "./list/wakes.ts"
 import { type Fault, faultsOf } from "./runner/Fault.ts"
 
 export const faults: ReadonlyArray<Fault> = faultsOf([
@@ -101,5 +102,6 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...sessions,
   ...standby,
   ...terminal,
+  ...wakes,
   ...proxyRequests
 ])
