@@ -46,7 +46,7 @@ export const proxyNetworks: ReadonlyArray<FaultsOfFile> = [
       {
         id: "trie-stop",
         find: "if (node === 0) break",
-        put: "if (node === 0) continue",
+        put: "if (node === 0) return 0",
         why: "A search ends where the trie has no child."
       },
       {
