@@ -34,8 +34,8 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "bearer-words",
-        find: "token === undefined ? yield* new InvalidTokenProblem({})",
-        put: "token === undefined ? yield* new UnauthenticatedProblem({})",
+        find: "Effect.fail(new InvalidTokenProblem({}))",
+        put: "Effect.fail(new UnauthenticatedProblem({}))",
         why: "A malformed credential is invalid, not missing."
       }
     ]
