@@ -5,8 +5,8 @@
 import { spawn } from "node:child_process"
 import { createHash } from "node:crypto"
 import { once } from "node:events"
-import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
-import { dirname, join } from "node:path"
+import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs"
+import { join } from "node:path"
 
 /** The packages that are bundled, each by its `bundle.ts`, into its `dist`. */
 const bundled = ["cli", "server"]
@@ -41,7 +41,7 @@ export class Programs {
   /** Those of the repository at `root`, an absolute path. */
   constructor(root: string) {
     this.#root = root
-    this.#stamp = join(root, "node_modules/.cache/narthex-programs")
+    this.#stamp = join(root, "node_modules/.narthex-programs")
   }
 
   /** The state of the sources, of the installed packages and of Node. */
@@ -68,7 +68,6 @@ export class Programs {
     const sources = this.#sources()
     rmSync(this.#stamp, { force: true })
     await Promise.all(bundled.map((name) => this.#bundle(name)))
-    mkdirSync(dirname(this.#stamp), { recursive: true })
     writeFileSync(this.#stamp, `${sources}\n${this.#results()}\n`)
   }
 
