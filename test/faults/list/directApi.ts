@@ -57,9 +57,15 @@ export const directApi: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "shared-first-fiber",
-        find: "Effect.forkDetach(begin(key, read, answer))",
-        put: "begin(key, read, answer)",
+        find: "Effect.forkDetach(Effect.interruptible(begin(key, read, answer)))",
+        put: "Effect.interruptible(begin(key, read, answer))",
         why: "A read goes on when the client that asked first leaves."
+      },
+      {
+        id: "shared-entry-alone",
+        find: "Effect.uninterruptibleMask((restore) => {",
+        put: "Effect.suspend(() => { const restore = (it) => it",
+        why: "A request that leaves between the entry of a read and its start leaves no entry behind."
       }
     ]
   },

@@ -6,6 +6,8 @@
  *
  * Pitfall: joining a read that has begun. It may not see what was committed before the request arrived.
  * Pitfall: reading in the fiber that asked first. Its client may leave, and the read of all others would end with it.
+ * Pitfall: being interrupted between the entry of a read and its start. A fiber lets others run between any two steps, and
+ * all later requests would wait for a read that nothing makes.
  */
 import { Deferred, Effect } from "effect"
 
@@ -23,11 +25,14 @@ export const sharing = <A, E>(): ((key: string, read: Effect.Effect<A, E>) => Ef
     )
 
   return (key, read) =>
-    Effect.suspend(() => {
+    Effect.uninterruptibleMask((restore) => {
       const gathered = gathering.get(key)
-      if (gathered !== undefined) return Deferred.await(gathered)
+      if (gathered !== undefined) return restore(Deferred.await(gathered))
       const answer = Deferred.makeUnsafe<A, E>()
       gathering.set(key, answer)
-      return Effect.andThen(Effect.forkDetach(begin(key, read, answer)), Deferred.await(answer))
+      return Effect.andThen(
+        Effect.forkDetach(Effect.interruptible(begin(key, read, answer))),
+        restore(Deferred.await(answer))
+      )
     })
 }

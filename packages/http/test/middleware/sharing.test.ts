@@ -96,3 +96,23 @@ it.effect("a read that fails, fails for all that share it, and the next is made 
     assert.strictEqual(yield* Fiber.join(next), "valid")
   })
 )
+
+it.effect("a request that leaves at any step leaves no read behind that nothing makes", () =>
+  Effect.gen(function* () {
+    const share = sharing<number, never>()
+    /** As many steps of the interpreter as a fiber takes before the scheduler lets others run, and some more. */
+    for (let steps = 0; steps < 2_100; steps++) {
+      const key = `session ${steps}`
+      const work = Effect.gen(function* () {
+        for (let step = 0; step < steps; step++) yield* Effect.suspend(() => Effect.void)
+        return yield* share(key, Effect.succeed(1))
+      })
+      const leaving = yield* Effect.forkDetach(work, { startImmediately: true })
+      leaving.interruptUnsafe()
+      yield* Fiber.await(leaving)
+      const next = yield* Effect.forkDetach(share(key, Effect.succeed(2)), { startImmediately: true })
+      for (let turn = 0; turn < 10 && next.pollUnsafe() === undefined; turn++) yield* Effect.yieldNow
+      assert.isDefined(next.pollUnsafe(), `after ${steps} steps`)
+    }
+  })
+)
