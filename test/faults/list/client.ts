@@ -66,7 +66,7 @@ export const client: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "client-dots",
-        find: 'part === "params" && folds(value)',
+        find: 'part === "params" && typeof value === "string" && !isSegment(value)',
         put: "false",
         why: "An id of dots does not reach another path."
       }

@@ -74,6 +74,13 @@ describe("options of createClient", () => {
   })
 })
 
+/** An object whose every use throws. */
+const revokedProxy = () => {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
 describe("arguments of the client's calls", () => {
   it("every call with a wrong argument rejects with invalid_input, and nothing is sent", async () => {
     let sent = 0
@@ -92,7 +99,10 @@ describe("arguments of the client's calls", () => {
       [() => create("shop"), "The input of a call is an object"],
       [() => create([shop]), "The input of a call is an object"],
       [() => create(breaking("name")), "Reading a member failed"],
+      [() => client.projects.get({ project_id: ".." }), "project_id: Expected an id"],
+      [() => client.projects.get({ project_id: "a\ud800" }), "project_id: Expected an id"],
       [() => create(shop, null), "options: Expected an object"],
+      [() => create(shop, revokedProxy()), "options: Reading a member failed"],
       [() => create(shop, "key"), "options: Expected an object"],
       [() => create(shop, { idempotencykey: "x" }), "idempotencykey: "],
       [() => create(shop, { idempotencyKey: 5 }), "idempotencyKey: Expected text"],
@@ -109,6 +119,7 @@ describe("arguments of the client's calls", () => {
       [() => follow({ org_id: "org-1" }), "org_id: "],
       [() => follow({ project_id: undefined }), "project_id: "],
       [() => follow({ project_id: ".." }), "project_id: Expected an id"],
+      [() => follow({ project_id: "\ud800" }), "project_id: Expected an id"],
       [() => follow({ types: "a.b.v1" }), "types: Expected an array of text"],
       [() => follow({ types: new Array(1) }), "types: Expected an array of text"],
       [() => follow({ after: 5 }), "after: Expected text"],

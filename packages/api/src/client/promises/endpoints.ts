@@ -45,8 +45,12 @@ const codeOf = (problem: Schema.Top): ReadonlyArray<string> =>
 /** Paths and queries are text. */
 const asText = (value: unknown) => (typeof value === "number" || typeof value === "boolean" ? String(value) : value)
 
-/** Pitfall: an id of dots. URL libraries fold `.` and `..`, so the request would reach another path. */
-const folds = (value: unknown) => typeof value === "string" && /^\.{0,2}$/.test(value)
+/**
+ * Whether text can be a segment of a path. Half of a surrogate pair cannot be encoded.
+ *
+ * Pitfall: an id of dots. URL libraries fold `.` and `..`, so the request would reach another path.
+ */
+export const isSegment = (text: string) => text.isWellFormed() && !/^\.{0,2}$/.test(text)
 
 const requestOf = (endpoint: HttpApiEndpoint.Top, members: ReadonlyMap<string, Part>): ClientEndpoint["request"] => {
   const bodies = [...endpoint.payload.values()].flatMap(({ schemas }) => schemas)
@@ -69,7 +73,8 @@ const requestOf = (endpoint: HttpApiEndpoint.Top, members: ReadonlyMap<string, P
         const part = members.get(name)
         if (value === undefined) continue
         if (part === undefined) body[name] = value
-        else if (part === "params" && folds(value)) return yield* Effect.fail(invalidInput(`${name}: Expected an id.`))
+        else if (part === "params" && typeof value === "string" && !isSegment(value))
+          return yield* Effect.fail(invalidInput(`${name}: Expected an id.`))
         else given[part][name] = asText(value)
       }
       const [unknown] = Object.keys(body)

@@ -7,6 +7,7 @@
  */
 import { Predicate, Result, Schema } from "effect"
 import type { NarthexError } from "../../problems/NarthexError.ts"
+import { isSegment } from "./endpoints.ts"
 import { invalidInput } from "./invalidInput.ts"
 
 const expecting = (expected: string, is: (value: unknown) => boolean) =>
@@ -43,9 +44,7 @@ const signal = expecting("an AbortSignal", isSignal)
 const text = expecting("text", Predicate.isString)
 
 /** Pitfall: an id of dots. URL libraries fold `.` and `..`, so the request would reach another path. */
-const id = Schema.String.pipe(
-  Schema.check(Schema.makeFilter((given) => !/^\.{0,2}$/.test(given), { expected: "an id" }))
-)
+const id = Schema.String.pipe(Schema.check(Schema.makeFilter(isSegment, { expected: "an id" })))
 
 const Retries = Schema.Struct({
   times: expecting("a whole number from 0", (value) =>
@@ -92,8 +91,8 @@ const checking = (
 ) => {
   const decode = Schema.decodeUnknownResult(schema, { onExcessProperty })
   return (value: unknown): NarthexError | undefined => {
-    if (!Predicate.isObject(value) || Array.isArray(value)) return invalidInput(`${name}: Expected an object.`)
     try {
+      if (!Predicate.isObject(value) || Array.isArray(value)) return invalidInput(`${name}: Expected an object.`)
       return Result.match(decode(value), { onFailure: (error) => invalidInput(error), onSuccess: () => undefined })
     } catch {
       return invalidInput(`${name}: Reading a member failed. Pass plain values.`)
