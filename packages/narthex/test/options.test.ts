@@ -168,6 +168,15 @@ describe("the options of a control plane", () => {
     assert.deepStrictEqual(said, [])
   })
 
+  it("options that cannot be read at all are refused, too", async () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    const failure: unknown = await createControlPlane(proxy).catch((error: unknown) => error)
+    assert.isTrue(isNarthexError(failure), String(failure))
+    assert.deepInclude(failure, { code: "invalid_options" })
+    assert.match(String(failure), /options: reading it failed/)
+  })
+
   it("the layer for Effect refuses the same options, before anything is started", async () => {
     const misspelt: object = { sessions: { lifetime: 60 } }
     const failure = await Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(ControlPlane.layer(misspelt)))))

@@ -6,7 +6,10 @@ import type { ControlPlaneOptions } from "./ControlPlaneOptions.ts"
 import { optionForms } from "./optionForms.ts"
 
 /** What is wrong with the options, as a sentence that begins with the option. */
-export const problemOfOptions = (options: ControlPlaneOptions): string | undefined => {
+export const problemOfOptions = (options: ControlPlaneOptions): string | undefined =>
+  reading("options", () => problemIn(options))
+
+const problemIn = (options: ControlPlaneOptions): string | undefined => {
   if (!record.has(options)) return `options: expected an object, not ${nameOf(options)}.`
   const unknown = Object.keys(options).find((name) => !Object.hasOwn(optionForms, name))
   if (unknown !== undefined)
