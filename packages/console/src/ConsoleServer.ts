@@ -5,7 +5,7 @@
  * redirect URI, and the API tells command lines the console's origin. At shutdown the relays end before the server
  * waits for open requests; otherwise each open tab would delay shutdown until the grace period ends.
  */
-import { createServer } from "node:http"
+import { createServer, type Server } from "node:http"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpRouter, HttpServer, type HttpServerError } from "effect/http"
@@ -18,6 +18,8 @@ export interface ConsoleListenerOptions {
   /** 0 selects a free port. */
   readonly port: number
   readonly shutdown_grace?: Duration.Duration
+  /** Makes the server. Default: that of `node:http`. */
+  readonly createServer?: () => Server
 }
 
 /** The bound port. Requests wait until a console is served on it. */
@@ -31,6 +33,7 @@ export class ConsoleListener extends Context.Service<
   }
 >()("@narthex/console/ConsoleListener") {
   static readonly layer = ({
+    createServer: make = () => createServer(),
     host,
     port,
     shutdown_grace = Duration.seconds(10)
@@ -38,7 +41,7 @@ export class ConsoleListener extends Context.Service<
     Layer.effect(
       ConsoleListener,
       Effect.gen(function* () {
-        const server = yield* NodeHttpServer.make(() => createServer(), {
+        const server = yield* NodeHttpServer.make(make, {
           host,
           port,
           gracefulShutdownTimeout: shutdown_grace

@@ -15,6 +15,7 @@ import { Context, Effect, Layer } from "effect"
 import type { HttpClient } from "effect/http"
 import type { Addresses } from "./addresses.ts"
 import { layerAdmin } from "./admin.ts"
+import { ClosingServer } from "./ClosingServer.ts"
 import { layerComputes } from "./computes.ts"
 import { layerIdentityProviders, layerMasterSecret, layerSigner, signInProviders } from "./identity.ts"
 import { layerReferences, type Tokens } from "./references.ts"
@@ -83,7 +84,8 @@ const layerConsole = ({ addresses, providers, settings }: Plan, tokens: Tokens, 
       ConsoleListener.layer({
         host: addresses.console.host,
         port: addresses.console.port,
-        shutdown_grace: settings.shutdown_grace
+        shutdown_grace: settings.shutdown_grace,
+        createServer: () => new ClosingServer()
       })
     )
   )
@@ -145,7 +147,8 @@ export const layerPlatform = (plan: Plan) => {
       const server = layerApiServer({
         host: addresses.api.host,
         port: addresses.api.port,
-        grace: settings.shutdown_grace
+        grace: settings.shutdown_grace,
+        createServer: () => new ClosingServer({ requestTimeout: 60_000 })
       })
       return when(wants("runner"), layerRunner).pipe(
         Layer.provideMerge(when(wants("proxy"), layerProxy(plan, tokens.proxy, internalUrl(plan)))),

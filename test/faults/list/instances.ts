@@ -130,5 +130,30 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
         why: "A proxy stays ready while its control plane is replaced."
       }
     ]
+  },
+  {
+    area: "operations",
+    file: "packages/server/src/ClosingServer.ts",
+    tests: ["packages/server/test/ClosingServer.test.ts"],
+    faults: [
+      {
+        id: "closing-answers",
+        find: "for (const response of this.#answering) endAfter(response)",
+        put: "",
+        why: "An answer after the end began says that its connection ends."
+      },
+      {
+        id: "closing-idle",
+        find: "if (this.#closesIdle) this.closeIdleConnections()",
+        put: "",
+        why: "A connection whose answer had begun closes with it."
+      },
+      {
+        id: "closing-unread",
+        find: "if (this.#connections.size === 0) return super.close(callback)",
+        put: "return super.close(callback)",
+        why: "A request that arrived before the end is answered."
+      }
+    ]
   }
 ]
