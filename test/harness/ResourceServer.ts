@@ -57,11 +57,12 @@ export class ResourceServer {
     return made
   }
 
-  /** Ends every resource that was made. */
+  /** Ends every resource that was made. Rejects if one of them could not be ended in order, when all have been tried. */
   async stop(): Promise<void> {
     this.#server.close()
     const made = await Promise.allSettled(this.#made.values())
-    await Promise.allSettled(made.map((it) => (it.status === "fulfilled" ? it.value.end() : undefined)))
+    const ended = await Promise.allSettled(made.map((it) => (it.status === "fulfilled" ? it.value.end() : undefined)))
     await rm(this.#directory, { recursive: true, force: true })
+    for (const end of ended) if (end.status === "rejected") throw end.reason
   }
 }

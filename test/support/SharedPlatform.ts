@@ -30,10 +30,14 @@ export const startSharedPlatform = async () => {
   )
   const description: Description = { ready: platform.ready, log }
   const end = async () => {
-    await platform.stop()
-    await platform.clear()
-    file.end()
-    directory.remove()
+    try {
+      const code = await platform.stop()
+      if (code !== 0) throw new Error(`The shared platform ended with ${code}. Its log: ${log}`)
+    } finally {
+      await platform.clear()
+      file.end()
+      directory.remove()
+    }
   }
   return { description, end }
 }
