@@ -58,7 +58,7 @@ else if (chosen.length === 0) {
 } else {
   const begun = performance.now()
   console.log(`Planting ${chosen.length} faults, seed ${seed}.`)
-  const provided: Record<string, unknown> = { seed }
+  const provided: Record<string, unknown> = { seed, planted: true }
   const provide = (name: string, value: unknown) => {
     provided[name] = value
   }
