@@ -1,7 +1,7 @@
 /** The account, the directory, the environment and the built programs of the platform's processes. */
 import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs"
-import { tmpdir } from "node:os"
 import { dirname, join, resolve } from "node:path"
+import { scratchParent } from "../../packages/local-postgres/testing/scratchParent.ts"
 
 export const root = resolve(import.meta.dirname, "../..")
 
@@ -48,7 +48,7 @@ export interface Directory {
 
 /** An empty directory, owned by the account. */
 export const emptyDirectory = (account: Account): Directory => {
-  const path = mkdtempSync(join(tmpdir(), "narthex-platform-"))
+  const path = mkdtempSync(join(scratchParent(), "narthex-platform-"))
   if (account !== ownAccount) chownSync(path, ordinary.uid, ordinary.gid)
   return { path, remove: () => rmSync(path, { recursive: true, force: true }) }
 }

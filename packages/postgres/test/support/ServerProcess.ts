@@ -9,19 +9,19 @@ import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { randomBytes } from "node:crypto"
 import { once } from "node:events"
 import { chown, mkdtemp, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { promisify } from "node:util"
 import { until, within } from "../../../../test/harness/eventually.ts"
 import { cacheDirectory } from "../../../local-postgres/testing/cacheDirectory.ts"
 import { type PostgresPrograms, postgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
+import { scratchParent } from "../../../local-postgres/testing/scratchParent.ts"
 
 const run = promisify(execFile)
 
 type Account = PostgresPrograms["identity"]
 
 const directoryOf = async (owner: Account): Promise<string> => {
-  const directory = await mkdtemp(join(tmpdir(), "narthex-pg-"))
+  const directory = await mkdtemp(join(scratchParent(), "narthex-pg-"))
   if (owner !== undefined) await chown(directory, owner.uid, owner.gid)
   return directory
 }

@@ -15,10 +15,10 @@ import {
   readFileSync,
   rmSync
 } from "node:fs"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { until, within } from "../../../../test/harness/eventually.ts"
 import { postgresPrograms } from "../../../local-postgres/testing/postgresPrograms.ts"
+import { scratchParent } from "../../../local-postgres/testing/scratchParent.ts"
 import { copyTemplate } from "./clusterTemplate.ts"
 
 const programs = await postgresPrograms()
@@ -86,7 +86,7 @@ export class Cluster {
 
   get #root(): string {
     if (this.#made === undefined) {
-      this.#made = mkdtempSync(join(tmpdir(), "narthex-proxy-"))
+      this.#made = mkdtempSync(join(scratchParent(), "narthex-proxy-"))
       chmodSync(this.#made, 0o755)
     }
     return this.#made
