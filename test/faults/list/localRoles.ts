@@ -6,6 +6,7 @@ const revocation = ["packages/local-postgres/test/Revocation.test.ts"]
 const minted = ["packages/local-postgres/test/MintedRoles.test.ts"]
 const readOnly = ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"]
 
+const groups = ["packages/local-postgres/test/sessionGroups.test.ts"]
 const priority = ["packages/local-postgres/test/computePriority.test.ts"]
 
 export const localRoles: ReadonlyArray<FaultsOfFile> = [
@@ -100,6 +101,38 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         find: 'cluster.purpose === "compute" ? yieldingCpu',
         put: 'cluster.purpose !== "compute" ? yieldingCpu',
         why: "Computes yield the CPU to the supervisor."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/machine/sessionGroups.ts",
+    tests: groups,
+    faults: [
+      {
+        id: "groups-of-postmasters",
+        find: "[...postmasters, ...servers.flat()]",
+        put: "postmasters",
+        why: "The group of a tenant's session yields the CPU to the supervisor."
+      },
+      {
+        id: "groups-of-ended",
+        find: "if (!present.has(pid)) yielding.delete(pid)",
+        put: "if (present.has(pid)) yielding.delete(pid)",
+        why: "A process that gets the pid of an ended one is not taken for it."
+      }
+    ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/LocalComputeDriver.ts",
+    tests: groups,
+    faults: [
+      {
+        id: "groups-unwatched",
+        find: "yield* Effect.forkScoped(yieldGroups(postmasters))",
+        put: "",
+        why: "Sessions that begin while the machine is busy yield the CPU."
       }
     ]
   },

@@ -12,8 +12,11 @@ import { attacks } from "./attacks/attacks.ts"
 /** How often each outcome of an attack was seen, by the name of the attack. */
 export type Outcomes = Readonly<Record<string, Readonly<Record<string, number>>>>
 
+/**
+ * The attackers stand for other machines, but they run on the platform's. So they yield the CPU to it, as computes do.
+ */
 export const startAttack = async (means: Means) => {
-  const child = spawn(process.execPath, [await program("attackers"), JSON.stringify(means)], {
+  const child = spawn("nice", ["-n", "10", process.execPath, await program("attackers"), JSON.stringify(means)], {
     stdio: ["pipe", "pipe", "inherit"]
   })
   const lines = createInterface({ input: child.stdout })

@@ -28,6 +28,7 @@ import { openSocketLinks } from "../cluster/SocketLinks.ts"
 import { lockDirectory } from "../machine/DirectoryLock.ts"
 import { attempt, ImpossibleRequest, type LocalPostgresFailure } from "../machine/LocalPostgresError.ts"
 import { findMachine, type LocalPostgresOptions, openDataDirectory } from "../machine/Machine.ts"
+import { yieldGroups } from "../machine/sessionGroups.ts"
 import { awaitDirectory, type StandbyOptions } from "../machine/standby.ts"
 import { asComputeFailed } from "./asComputeFailed.ts"
 import { branchFences } from "./BranchFences.ts"
@@ -250,12 +251,23 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     return computes
   }).pipe(Effect.withSpan("LocalComputeDriver.running"))
 
+  /** The pids of the servers that a link leads to. */
+  const postmasters = links.all.pipe(
+    Effect.map((all) => [...new Set(all.map(({ cluster }) => cluster))]),
+    Effect.flatMap((running) =>
+      Effect.forEach(running, (it) => findPostmaster(clusterAt(it, "compute")), { concurrency: 8 })
+    ),
+    Effect.map((pids) => pids.flatMap(Option.toArray)),
+    Effect.orElseSucceed(() => [])
+  )
+
   // Clean up after a crash: partial data, links to servers that died, servers without a link.
   for (const cluster of yield* allClusters) {
     yield* sweepData(cluster)
     if (yield* isRunning(cluster)) yield* stopUnlinked(cluster)
     else yield* stopAll(cluster)
   }
+  yield* Effect.forkScoped(yieldGroups(postmasters))
   yield* Effect.addFinalizer(() =>
     Effect.flatMap(allClusters, (all) => Effect.forEach(all, stopAll, { concurrency: 8, discard: true })).pipe(
       Effect.catch((error) => Effect.logError("Some computes could not be stopped and are still running.", error))

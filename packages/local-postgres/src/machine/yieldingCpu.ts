@@ -1,8 +1,8 @@
 /**
  * How much nicer a process that works for a tenant is than its supervisor and the store. One of the supervisor counts as
- * nine of them.
+ * nine of them. `sessionGroups` does the same for groups of processes.
  */
-const niceness = 10
+export const niceness = 10
 
 /**
  * The command that runs a program so that it yields the CPU. Its children inherit that, and no role of a tenant can

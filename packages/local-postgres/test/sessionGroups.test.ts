@@ -1,0 +1,82 @@
+/** The sessions of tenants and the platform share a machine's CPU, also where the kernel groups processes by session. */
+import { spawn } from "node:child_process"
+import { existsSync, readFileSync } from "node:fs"
+import { availableParallelism } from "node:os"
+import { assert, layer } from "@effect/vitest"
+import { Effect } from "effect"
+import { eventually } from "../../../test/harness/eventually.ts"
+import { groupsSessions, yieldNewGroups } from "../src/machine/sessionGroups.ts"
+import { niceness } from "../src/machine/yieldingCpu.ts"
+import { Address, open, runningBranch } from "./runningBranch.ts"
+
+/** The nice value of a process's group; `undefined` if the kernel cannot group, or the process has ended. */
+const groupOf = (pid: number): number | undefined => {
+  const file = `/proc/${pid}/autogroup`
+  return existsSync(file) ? Number(readFileSync(file, "utf8").split("nice ")[1]) : undefined
+}
+
+/** A session of the writer, and the pids of its backend and of the server. */
+const session = Effect.gen(function* () {
+  const sql = yield* open("writer")
+  const [row] = yield* sql.unsafe<{ backend: number }>("SELECT pg_backend_pid() AS backend")
+  const backend = row?.backend ?? 0
+  const status = readFileSync(`/proc/${backend}/status`, "utf8")
+  return { backend, server: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]) }
+})
+
+/** Keeps every core busy, with one process more than there are cores. */
+const contention = Effect.acquireRelease(
+  Effect.sync(() =>
+    Array.from({ length: availableParallelism() + 1 }, () =>
+      spawn("nice", ["-n", "19", process.execPath, "-e", "for (;;);"], { stdio: "ignore" })
+    )
+  ),
+  (processes) =>
+    Effect.sync(() => {
+      for (const it of processes) it.kill("SIGKILL")
+    })
+)
+
+layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions", (it) => {
+  it.effect("the group of each process of a server gets the nice value of computes, and is then left alone", () =>
+    Effect.gen(function* () {
+      const { backend, server } = yield* session
+      const yielding = new Set<number>()
+      const canGroup = groupOf(backend) !== undefined
+      // Without privileges the kernel accepts ten changes in a second.
+      yield* eventually(
+        "the session's group to yield",
+        Effect.map(yieldNewGroups([server], yielding), () => yielding.has(backend) || !canGroup),
+        { every: 100 }
+      )
+      assert.deepStrictEqual(
+        [groupOf(backend), groupOf(server)],
+        canGroup ? [niceness, niceness] : [undefined, undefined]
+      )
+      assert.strictEqual(yielding.has(server), canGroup)
+    }).pipe(Effect.scoped)
+  )
+
+  it.effect("a process that has ended is forgotten, and cannot be changed", () =>
+    Effect.gen(function* () {
+      const ended = 2 ** 22 + 1
+      const yielding = new Set([ended])
+      yield* yieldNewGroups([ended + 1], yielding)
+      assert.deepStrictEqual(yielding, new Set())
+    })
+  )
+
+  it.effect("while processes wait for the CPU, the driver lets new sessions of its computes yield it", () =>
+    Effect.gen(function* () {
+      assert.match(yield* Address, /./)
+      yield* contention
+      const { backend } = yield* session
+      const wanted = (yield* groupsSessions) ? niceness : groupOf(backend)
+      yield* eventually(
+        "the session's group to yield",
+        Effect.sync(() => groupOf(backend) === wanted),
+        { every: 50 }
+      )
+    }).pipe(Effect.scoped)
+  )
+})
