@@ -5,7 +5,7 @@
  * A file that cannot be decoded is never overwritten; `logout` deletes it.
  */
 import { join } from "node:path"
-import { Clock, Context, Effect, Layer, Schedule, Schema } from "effect"
+import { Context, Effect, Layer, Schedule, Schema } from "effect"
 import { Environment } from "../environment/Environment.ts"
 import { ContextFileUnusable } from "../failures/LocalFailure.ts"
 import { Output } from "../output/Output.ts"
@@ -47,8 +47,7 @@ export class ContextFile extends Context.Service<
       /** Waits for the lock; only the wait can be interrupted. A change whose lock was taken over starts again. */
       const locked = <A>(use: (lock: HeldLock) => Effect.Effect<A, ContextFileUnusable | Busy>) =>
         Effect.gen(function* () {
-          const now = yield* Clock.currentTimeMillis
-          const lock = yield* attempt("locked", () => tryLock(path, now))
+          const lock = yield* attempt("locked", () => tryLock(path))
           return lock === undefined ? yield* new Busy() : yield* Effect.ensuring(use(lock), release(lock))
         }).pipe(
           Effect.uninterruptible,

@@ -7,6 +7,7 @@
  *
  * Pitfall: step 2 without step 3. Between the look at an abandoned lock and its removal another process can have
  * removed it and taken the lock; step 2 then removes a lock that is held. Its holder notices in step 3 and starts over.
+ * Pitfall: the time of a file compared with the clock of this machine. The file system may be another machine's.
  */
 import { randomBytes } from "node:crypto"
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs"
@@ -22,8 +23,8 @@ export interface HeldLock {
   readonly release: () => void
 }
 
-/** Returns `undefined` if another process holds the lock. `now` is in milliseconds. */
-export const tryLock = (path: string, now: number): HeldLock | undefined => {
+/** Returns `undefined` if another process holds the lock. */
+export const tryLock = (path: string): HeldLock | undefined => {
   const lock = `${path}.lock`
   const owner = `${hostname()} ${process.pid} ${randomBytes(8).toString("hex")}`
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
@@ -31,7 +32,7 @@ export const tryLock = (path: string, now: number): HeldLock | undefined => {
     writeFileSync(lock, owner, { flag: "wx", mode: 0o600 })
   } catch (error) {
     if (!hasCode(error, "EEXIST")) throw error
-    removeAbandoned(lock, now)
+    removeAbandoned(lock)
     return undefined
   }
   const isHeld = () => textOf(lock) === owner
@@ -43,9 +44,9 @@ export const tryLock = (path: string, now: number): HeldLock | undefined => {
   }
 }
 
-const removeAbandoned = (lock: string, now: number): void => {
+const removeAbandoned = (lock: string): void => {
   const owner = textOf(lock)
-  const age = ageOf(lock, now)
+  const age = ageOf(lock)
   if (owner === undefined || age === undefined || !isAbandoned(owner, age)) return
   const aside = `${lock}.${randomBytes(8).toString("hex")}`
   try {
@@ -75,8 +76,16 @@ const isRunning = (pid: number): boolean => {
 
 const textOf = (path: string): string | undefined => orMissing(() => readFileSync(path, "utf8"))
 
-/** A clock that was set back makes a lock look younger than it is, never abandoned. */
-const ageOf = (path: string, now: number): number | undefined => orMissing(() => now - statSync(path).mtimeMs)
+/** Milliseconds since a file was written, by the clock of its file system, which a new file has the time of. */
+const ageOf = (path: string): number | undefined => {
+  const fresh = `${path}.${randomBytes(8).toString("hex")}`
+  writeFileSync(fresh, "", { flag: "wx", mode: 0o600 })
+  try {
+    return orMissing(() => statSync(fresh).mtimeMs - statSync(path).mtimeMs)
+  } finally {
+    rmSync(fresh, { force: true })
+  }
+}
 
 const orMissing = <A>(read: () => A): A | undefined => {
   try {
