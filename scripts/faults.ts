@@ -64,7 +64,7 @@ else if (chosen.length === 0) {
   }
   // The tests' set-up uses only `provide` of its argument.
   const end = await globalSetup({ provide } as Parameters<typeof globalSetup>[0])
-  const verdicts = await runFaults(chosen, { root, provided, lanes: 2, onGroup: showGroup }).finally(end)
+  const verdicts = await runFaults(chosen, { root, provided, lanes: 3, onGroup: showGroup }).finally(end)
   const failed = verdicts.filter((it) => !it.caught)
   for (const verdict of failed) showFailure(verdict)
   const late = verdicts.filter((it) => it.caught && it.outcome._tag === "TimedOut")

@@ -192,19 +192,20 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
   })
 
   it("the palette goes to a project with the keyboard alone", async () => {
+    await create("/v1/projects", { name: "warehouse" })
     await page.goto(`${shared.platform.ready.console}${home}/api-keys`)
     await page.keyboard.press("Control+k")
     await page.getByRole("combobox").waitFor()
     await page
-      .getByRole("option", { name: /checkout/ })
+      .getByRole("option", { name: /warehouse/ })
       .first()
       .waitFor()
     await page.keyboard.type("no such place")
     await page.getByText("Nothing has this name.").waitFor()
-    await page.getByRole("combobox").fill("checkout project")
+    await page.getByRole("combobox").fill("warehouse project")
     await page.getByRole("option").first().waitFor()
     await page.keyboard.press("Enter")
-    await page.getByRole("heading", { name: "checkout", level: 1 }).waitFor()
+    await page.getByRole("heading", { name: "warehouse", level: 1 }).waitFor()
   })
 
   it("what a person types before the palette has opened stays", async () => {

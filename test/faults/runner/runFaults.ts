@@ -30,6 +30,9 @@ type Allowed = Limits & Required<Pick<RunOptions, "second">>
 const clean: Limits = { test: 120_000, run: 300_000 }
 const usualPatience: Limits = { test: 3_000, run: 12_000 }
 
+/** Faults for one thread. Each leaves its version of the modules behind, which is megabytes with a large graph. */
+const faultsOfThread = 60
+
 const verdictOf = (fault: Fault, outcome: Outcome): Verdict => {
   switch (outcome._tag) {
     case "Failed":
@@ -86,9 +89,15 @@ export const runFaults = async (
 
   const work = async () => {
     const lane = await Lane.open(options)
+    let ofThread = 0
     try {
       for (let group = waiting.shift(); group !== undefined; group = waiting.shift()) {
         const begun = performance.now()
+        if (ofThread >= faultsOfThread) {
+          await lane.renew()
+          ofThread = 0
+        }
+        ofThread += group.length
         const untouched = await lane.run(group[0]?.tests ?? [], clean)
         const reason = `Without any fault its tests do not pass. ${describe(untouched)}`
         const done =
