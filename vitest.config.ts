@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config"
 import { LongestFirst } from "./test/harness/LongestFirst.ts"
+import { long } from "./test/harness/long.ts"
 import { Report } from "./test/harness/Report.ts"
 import { tags } from "./test/harness/requirements.ts"
 import { chosenSeed } from "./test/harness/seed.ts"
@@ -26,7 +27,8 @@ export default defineConfig({
     isolate: false,
     // Most tests wait for real processes; as many workers as cores would leave the cores idle a sixth of the time.
     maxWorkers: 3,
-    testTimeout: 120_000,
+    // Long forms do the same work hundreds of times. What a test waits for has limits of its own.
+    testTimeout: long ? 3_600_000 : 120_000,
     // A hook may wait for the first build; what it waits for has limits of its own.
     hookTimeout: 600_000
   }

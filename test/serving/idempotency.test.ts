@@ -41,7 +41,7 @@ layer(Serving.layer, { excludeTestServices: true, timeout: "3 hours" })("a serve
       const { database, environment, issuer } = yield* Serving
       // One port for all restarts: the API's URL is the issuer of the token.
       const [port] = yield* Effect.promise(() => stablePorts(1))
-      const settings = { ...environment, NARTHEX_API_PORT: String(port) }
+      const settings = { ...environment, NARTHEX_API_PORT: String(port), NARTHEX_QUOTA_PERSONAL_PERCENT: "100" }
       const { admin } = yield* PostgresServer
       const start = Effect.gen(function* () {
         const scope = yield* Scope.make()
