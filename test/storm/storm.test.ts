@@ -164,10 +164,9 @@ layer(Storm.layer, { excludeTestServices: true })("three runners on one machine"
         const expected = new Map<string, ReadonlyArray<string>>()
         let over = false
         const tenants = yield* Effect.forkChild(
-          Effect.all(
-            ["ada", "bob"].map((name) => tenant(dataDir, name, () => over, expected)),
-            { concurrency: "unbounded" }
-          )
+          Effect.forEach(["ada", "bob"], (name) => tenant(dataDir, name, () => over, expected), {
+            concurrency: "unbounded"
+          })
         )
         const storm = yield* Effect.forkChild(
           Effect.ensuring(

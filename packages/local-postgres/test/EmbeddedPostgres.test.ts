@@ -106,7 +106,7 @@ describe("the embedded store", () => {
       const options = { dataDir: yield* dataDirectory(0), binaries }
       const { data, name } = clusterIn(options.dataDir)
       const everyProcess = (kind: NodeJS.Signals) =>
-        Effect.flatMap(processesOf(name), (pids) => Effect.all(pids.map((pid) => signal(pid, kind))))
+        Effect.flatMap(processesOf(name), (pids) => Effect.forEach(pids, (pid) => signal(pid, kind)))
       const isReady = () => existsSync(join(data, "postmaster.pid")) && postmasterStatus(data) === "ready"
       // The server is stopped with SIGSTOP. If it was ready by then, the start had ended, and another one is tried.
       const attempt = Effect.gen(function* () {

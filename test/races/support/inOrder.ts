@@ -86,7 +86,7 @@ export const inOrder = <A, E, R, A2, E2, R2>(
           passed += 1
         })
       )
-    const following = yield* Effect.forkChild(Effect.all(others.map(follow), { concurrency: "unbounded" }))
+    const following = yield* Effect.forkChild(Effect.forEach(others, follow, { concurrency: "unbounded" }))
     const waiting = Effect.map(query("test", waiters, [holder]), (rows) => rows.length)
     yield* eventually(
       `the other ${others.length} to wait for the first in Postgres`,

@@ -171,10 +171,11 @@ const endpoints = Effect.gen(function* () {
   })
 })
 
+const Doubt = Schema.Struct({ endpoint_id: Endpoint.fields.id, generation: Schema.Int })
+const decodeDoubts = Schema.decodeUnknownSync(Schema.Array(Doubt))
+
 const doubts = Effect.gen(function* () {
   const { query, run } = yield* Sqlite
-  const Doubt = Schema.Struct({ endpoint_id: Endpoint.fields.id, generation: Schema.Int })
-  const decode = Schema.decodeUnknownSync(Schema.Array(Doubt))
   const same = "endpoint_id = ?1 and generation = ?2"
   return ComputeDoubtStore.of({
     record: ({ endpoint_id, generation }, now) =>
@@ -192,7 +193,7 @@ const doubts = Effect.gen(function* () {
       ),
     oldest: (limit) =>
       Effect.map(query("select endpoint_id, generation from compute_doubt order by at limit ?1", limit), (rows) =>
-        decode(rows.map((row) => ({ ...row })))
+        decodeDoubts(rows.map((row) => ({ ...row })))
       ),
     remove: ({ endpoint_id, generation }) =>
       Effect.asVoid(run(`delete from compute_doubt where ${same}`, endpoint_id, generation))

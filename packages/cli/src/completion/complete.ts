@@ -23,7 +23,7 @@ export const complete = Effect.fn("complete")(
     const candidates = plan._tag === "Words" ? plan.candidates : yield* named(plan)
     if (candidates.length > 0) yield* (yield* Output).text(candidateLines(shell, candidates))
   },
-  (effect) => Effect.catchCause(effect, () => Effect.void)
+  (effect) => Effect.ignoreCause(effect)
 )
 
 const named = Effect.fnUntraced(function* (plan: Plan & { readonly _tag: "Names" }) {

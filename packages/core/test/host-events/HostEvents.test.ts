@@ -39,7 +39,7 @@ const types = layerEventTypes({
   "schema.rejects.v1": answering(async () => broken()),
   "schema.answers.nothing.v1": answering(() => undefined),
   "schema.answers.no_list.v1": answering(() => ({ issues: 5 })),
-  "schema.transforms.v1": Schema.Struct({ n: Schema.Number.pipe(Schema.check(Schema.makeFilter(broken))) }),
+  "schema.transforms.v1": Schema.Struct({ n: Schema.Finite.pipe(Schema.check(Schema.makeFilter(broken))) }),
   "invoice.paid.v1": Schema.Struct({ amount: Schema.Int, at: Schema.DateTimeUtcFromString }),
   "number.seen.v1": even,
   "number.awaited.v1": never,

@@ -75,7 +75,7 @@ export const makeDiskUsage = () => {
       }
       const [first] = failures
       if (first === undefined) return measured
-      if (measured.length === 0) return yield* Effect.fail(first)
+      if (measured.length === 0) return yield* first
       yield* Effect.logWarning(`${failures.length} branches could not be measured. ${first.message}`)
       return measured
     })
