@@ -1,7 +1,8 @@
 /**
  * The shares of the CPU where the kernel groups processes by session (`kernel.sched_autogroup_enabled`, the default of
  * many distributions). Every group then has the same share, and `nice` only orders the processes within one. Each process
- * of a Postgres server begins a session, so ten busy backends of a tenant have ten times the share of the supervisor.
+ * of a Postgres server begins a session, so ten busy backends of a tenant have ten times the share of the supervisor. A
+ * process in a CPU control group is in no such group.
  *
  * A group has a nice value too, in `/proc/<pid>/autogroup`. A new group does not inherit it, and nothing tells when a
  * backend starts, so groups are looked for while processes wait for the CPU. Without waiting processes shares do not
