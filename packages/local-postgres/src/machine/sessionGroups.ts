@@ -19,7 +19,7 @@ export const groupsSessions: Effect.Effect<boolean> = Effect.map(
   (text) => text.trim() === "1"
 )
 
-/** A search for new groups reads two files for each server. */
+/** A search for new groups reads three small files for each server. */
 const pause = "1 second"
 
 /** Lets the groups of servers yield the CPU to this process, as long as it is run. `postmasters`: the pids of servers. */
