@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { groupsSessions, yieldNewGroups } from "../src/machine/sessionGroups.ts"
 import { niceness } from "../src/machine/yieldingCpu.ts"
-import { Address, open, runningBranch } from "./runningBranch.ts"
+import { open, runningBranch } from "./runningBranch.ts"
 
 /** The nice value of a process's group; `undefined` if the kernel cannot group, or the process has ended. */
 const groupOf = (pid: number): number | undefined => {
@@ -68,7 +68,6 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
 
   it.effect("while processes wait for the CPU, the driver lets new sessions of its computes yield it", () =>
     Effect.gen(function* () {
-      assert.match(yield* Address, /./)
       yield* contention
       const { backend } = yield* session
       const wanted = (yield* groupsSessions) ? niceness : groupOf(backend)
