@@ -6,7 +6,7 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
     file: "packages/postgres/src/operations/PostgresOperationStore.ts",
-    tests: ["packages/postgres/test/stores/edges.test.ts", "packages/postgres/test/stores/OperationStore.test.ts"],
+    tests: ["packages/postgres/test/stores/order.test.ts", "packages/postgres/test/stores/OperationStore.test.ts"],
     faults: [
       {
         id: "pg-operation-filter",

@@ -1,11 +1,9 @@
-/** The stores on Postgres at the limits of ranges and under locks. */
+/** The stores on Postgres at the limits of ranges. */
 import { assert, layer } from "@effect/vitest"
-import { EventLog, IpAllowlistStore, IpRule, OperationStore, parseCidr } from "@narthex/core"
-import { aBranchId, aClaim, anOperation, aProjectId, at, aUser } from "@narthex/core/testing"
-import { DateTime, Deferred, Effect, Fiber, Option, Result } from "effect"
-import { eventually } from "../../../../test/harness/eventually.ts"
+import { EventLog, IpAllowlistStore, IpRule, parseCidr } from "@narthex/core"
+import { aProjectId, aUser } from "@narthex/core/testing"
+import { DateTime, Effect, Option, Result } from "effect"
 import { commit, event, farAhead, fresh, longAgo, settle } from "../../../core/testing/events/logFixtures.ts"
-import { Database } from "../../src/index.ts"
 import { onPostgres } from "./onPostgres.ts"
 
 layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("The event log on Postgres", (it) => {
@@ -52,71 +50,5 @@ layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An allo
         [cidrs[0], cidrs[2]]
       )
     })
-  )
-})
-
-layer(onPostgres, { excludeTestServices: true, timeout: "60 seconds" })("An operation on Postgres", (it) => {
-  it.effect("an operation is claimed by one of two workers, even while the other's claim is uncommitted", () =>
-    Effect.gen(function* () {
-      const database = yield* Database
-      const store = yield* OperationStore
-      const claimed = yield* Deferred.make<boolean>()
-      const looked = yield* Deferred.make<void>()
-      const claimBy = (worker: string) =>
-        Effect.map(store.claim({ ...aClaim("branches"), worker, now: at(100), lease_until: at(200) }), Option.isSome)
-      yield* store.insert(anOperation(aProjectId(), null))
-      const first = yield* Effect.forkChild(
-        database.transaction(
-          Effect.flatMap(claimBy("first"), (it) =>
-            Effect.andThen(Deferred.succeed(claimed, it), Effect.as(Deferred.await(looked), it))
-          )
-        )
-      )
-      assert.isTrue(yield* Deferred.await(claimed))
-      const second = yield* Effect.forkChild(claimBy("second"))
-      const waiting = `select count(*)::int as n from pg_stat_activity
-        where datname = current_database() and wait_event_type = 'Lock'`
-      const blocked = Effect.map(database.query<{ readonly n: number }>("test.waiting", waiting, []), ([row]) => row?.n)
-      yield* eventually(
-        "the second claim to finish, or to wait for the first",
-        Effect.map(blocked, (n) => n !== 0 || second.pollUnsafe() !== undefined)
-      )
-      yield* Deferred.succeed(looked, undefined)
-      assert.deepStrictEqual([yield* Fiber.join(first), yield* Fiber.join(second)], [true, false])
-    })
-  )
-
-  it.effect(
-    "an operation is inserted after earlier ones of its branch are committed, and waits for no other branch",
-    () =>
-      Effect.gen(function* () {
-        const { query, transaction } = yield* Database
-        const store = yield* OperationStore
-        const inserted = yield* Deferred.make<void>()
-        const looked = yield* Deferred.make<void>()
-        const project = aProjectId()
-        const [branch, other] = [aBranchId(), aBranchId()]
-        const first = yield* Effect.forkChild(
-          transaction(
-            Effect.gen(function* () {
-              yield* store.insert(anOperation(project, branch))
-              yield* Deferred.succeed(inserted, undefined)
-              yield* Deferred.await(looked)
-            })
-          )
-        )
-        yield* Deferred.await(inserted)
-        yield* store.insert(anOperation(project, other))
-        const second = yield* Effect.forkChild(store.insert(anOperation(project, branch)))
-        const waiting = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`
-        yield* eventually(
-          "the second insertion to finish, or to wait for the first",
-          Effect.map(query("test.waiting", waiting), (rows) => rows.length > 0 || second.pollUnsafe() !== undefined)
-        )
-        assert.isUndefined(second.pollUnsafe(), "it waits")
-        yield* Deferred.succeed(looked, undefined)
-        yield* Fiber.join(first)
-        yield* Fiber.join(second)
-      })
   )
 })

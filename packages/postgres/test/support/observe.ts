@@ -35,3 +35,15 @@ export const shows = (condition: string) =>
       (found) => found.length > 0
     )
   )
+
+/** The server process of the transaction that asks. */
+export const ownBackend = Effect.flatMap(Database, ({ query }) =>
+  Effect.map(query<{ readonly pid: number }>("test", "select pg_backend_pid() as pid"), ([row]) => row?.pid ?? 0)
+)
+
+/**
+ * Whether a session waits for a lock of this server process.
+ *
+ * Pitfall: asking whether any session waits for a lock. The event log's own sessions also wait for each other.
+ */
+export const isAwaited = (backend: number) => shows(`${backend} = any (pg_blocking_pids(pid))`)
