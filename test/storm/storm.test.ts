@@ -1,7 +1,10 @@
 import { assert, layer } from "@effect/vitest"
 import {
+  type Branch,
   Branches,
   type BranchId,
+  BranchRoleStore,
+  Credentials,
   changes,
   Endpoints,
   initiatorOf,
@@ -12,7 +15,7 @@ import {
   type SessionCaller
 } from "@narthex/core"
 import { Database } from "@narthex/postgres"
-import { Context, Effect, Fiber, Layer, Random, Redacted } from "effect"
+import { Context, Effect, Fiber, Layer, Option, Random, Redacted } from "effect"
 import { dataDirectory, kinds } from "../../packages/local-postgres/test/support.ts"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
 import { eventually } from "../harness/eventually.ts"
@@ -21,7 +24,7 @@ import { note } from "../harness/note.ts"
 import { program } from "../harness/programs.ts"
 import { signIn, worldAt } from "../races/support/world.ts"
 import { endProcessesIn, processesIn } from "../support/processesIn.ts"
-import { inspect, write, wrongOperations } from "./support/inspection.ts"
+import { inspect, rolesOf, write, wrongOperations } from "./support/inspection.ts"
 import { StormRunner } from "./support/StormRunner.ts"
 
 const lease_ms = 3_000
@@ -64,7 +67,33 @@ const settled = (branch: BranchId) =>
 const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: true }
 const onBranch = changes("write", "change_projects", "branch")
 
-/** Until `over`, creates branches of main, writes to them, and suspends, resets or deletes them. */
+/** Mints two credentials, and revokes one: Postgres has the other alone. */
+const mintAndRevoke = (dataDir: string, owner: SessionCaller, project: Project, branch: Branch) =>
+  Effect.gen(function* () {
+    const credentials = yield* Credentials
+    const store = yield* BranchRoleStore
+    // Runners are being killed: the compute's confirmation may be late.
+    const late = { NotApplied: () => Effect.void }
+    const mint = Effect.catchTags(credentials.mint(owner, project, branch, "read_write", null), late)
+    yield* mint
+    yield* mint
+    yield* settled(branch.id)
+    const [revoked, kept] = yield* store.present(branch.id)
+    if (revoked === undefined || kept === undefined) return yield* Effect.die(new Error("A minted role is missing."))
+    yield* Effect.catchTags(credentials.revoke(owner, project, revoked), late)
+    yield* settled(branch.id)
+    assert.deepStrictEqual(yield* rolesOf(dataDir, branch.id), [kept.role])
+    const found = yield* store.find(branch.id, revoked.role)
+    assert.isTrue(
+      Option.exists(found, ({ removed_at }) => removed_at !== null),
+      "its end is confirmed"
+    )
+  })
+
+/** What becomes of a branch. */
+const fates = ["suspend", "reset", "delete", "mint and revoke", "make default", "delete endpoint"] as const
+
+/** Until `over`, creates branches of main, writes to them, and lets one of the fates happen to each. */
 const tenant = (dataDir: string, name: string, over: () => boolean, expected: Map<string, ReadonlyArray<string>>) =>
   Effect.gen(function* () {
     const branches = yield* Branches
@@ -84,14 +113,17 @@ const tenant = (dataDir: string, name: string, over: () => boolean, expected: Ma
       yield* set(endpoint, "active", project)
       yield* settled(branch.id)
       yield* write(dataDir, branch.id, 500)
-      const fate = yield* Random.nextIntBetween(0, 3)
-      expected.set(branch.id, fate === 1 ? [main.id] : [branch.id, main.id])
-      if (fate === 0) yield* set(endpoint, "idle", project)
-      if (fate === 1) yield* branches.reset(owner, onBranch, branch)
-      if (fate === 2) {
+      const fate = fates[yield* Random.nextIntBetween(0, fates.length, { halfOpen: true })]
+      expected.set(branch.id, fate === "reset" ? [main.id] : [branch.id, main.id])
+      if (fate === "suspend") yield* set(endpoint, "idle", project)
+      if (fate === "reset") yield* branches.reset(owner, onBranch, branch)
+      if (fate === "delete") {
         expected.delete(branch.id)
         yield* branches.remove(owner, onBranch, branch)
       }
+      if (fate === "mint and revoke") yield* mintAndRevoke(dataDir, owner, project, branch)
+      if (fate === "make default") yield* branches.setDefault(owner, branch)
+      if (fate === "delete endpoint") yield* endpoints.remove(owner, onBranch, project, endpoint)
       yield* settled(branch.id)
     }
   })
@@ -108,13 +140,32 @@ const progress = Effect.flatMap(Database, ({ query }) =>
 )
 
 /**
+ * Stops a runner until its leases have lapsed, and continues it before the standbys lose patience: what it does then is
+ * late, and has no effect unless it claims the operation again.
+ */
+const pause = (runner: StormRunner) =>
+  Effect.gen(function* () {
+    const { query } = yield* Database
+    runner.signal("SIGSTOP")
+    yield* eventually(
+      "the leases of a stopped runner to lapse",
+      Effect.map(
+        query("test", "select 1 from operation where lease_until > now() limit 1"),
+        (leased) => leased.length === 0 || !runner.alive
+      ),
+      { every: 20, limit }
+    )
+    runner.signal("SIGCONT")
+  })
+
+/**
  * Kills or stops runners, one after another, and starts those that are gone. Of three blows, on average, one falls at
  * once, one a moment after a claim, and one a moment after an operation has ended: work goes on, however slow the
  * machine is.
  */
 const blow = Effect.gen(function* () {
   const { runners } = yield* Storm
-  const counts = { killed: 0, stopped: 0 }
+  const counts = { killed: 0, stopped: 0, paused: 0 }
   while (counts.killed < kills) {
     yield* eventually(
       "a runner to hold the directory",
@@ -136,6 +187,10 @@ const blow = Effect.gen(function* () {
     const holder = runners.find((it) => it.holds)
     const any = runners[yield* Random.nextIntBetween(0, 2)]
     const stops = counts.killed % 3 === 1
+    if (counts.killed % 3 === 2 && holder !== undefined) {
+      counts.paused += 1
+      yield* pause(holder)
+    }
     const victim = stops || (yield* Random.nextIntBetween(0, 3)) > 0 ? holder : any
     if (victim === undefined) continue
     counts.killed += 1
@@ -192,7 +247,10 @@ layer(Storm.layer, { excludeTestServices: true })("three runners on one machine"
         yield* Effect.promise(() => Promise.all(runners.map((runner) => runner.kill())))
         const { count, wrong } = yield* wrongOperations
         assert.deepStrictEqual(wrong, [])
-        note(`storm: ${counts.killed} kills, of them ${counts.stopped} of stopped runners; ${count} operations`)
+        note(
+          `storm: ${counts.killed} kills, of them ${counts.stopped} of stopped runners; ${counts.paused} runners went on ` +
+            `after their leases; ${count} operations`
+        )
         yield* Effect.scoped(inspect(dataDir, expected))
         // The last of them may still be exiting.
         yield* eventually(

@@ -3,7 +3,7 @@ import { spawnSync } from "node:child_process"
 import { existsSync, readdirSync } from "node:fs"
 import { join } from "node:path"
 import { assert } from "@effect/vitest"
-import { BranchId, ComputeDriver, EndpointStore, mayMove, type OperationStatus } from "@narthex/core"
+import { BranchId, ComputeDriver, EndpointStore, makeEndpointId, mayMove, type OperationStatus } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Database } from "@narthex/postgres"
 import { Context, Effect, Layer } from "effect"
@@ -36,6 +36,15 @@ const marks = (dataDir: string, branch: BranchId) =>
          from public.mark group by branch order by branch`
       ),
       (rows) => Object.fromEntries(rows.map((row) => [row.branch, row.sum]))
+    )
+  )
+
+/** The minted roles that a running branch's Postgres has, in order. */
+export const rolesOf = (dataDir: string, branch: BranchId) =>
+  asSupervisor(clusterOf(dataDir, branch), "postgres", (sql) =>
+    Effect.map(
+      sql.unsafe<{ readonly role: string }>("select rolname as role from pg_roles where rolname ~ '^role_' order by 1"),
+      (rows) => rows.map(({ role }) => role)
     )
   )
 
@@ -83,9 +92,10 @@ export const inspect = (dataDir: string, expected: ReadonlyMap<string, ReadonlyA
     for (const [id, owners] of expected) {
       const branch = BranchId.make(id)
       const [endpoint] = yield* endpoints.ofBranch(branch)
-      if (endpoint === undefined) throw new Error(`${id} has no endpoint`)
-      const generation = endpoint.generation + 1
-      yield* driver.start({ endpoint_id: endpoint.id, branch_id: branch, generation, roles: [] })
+      // The storm may have deleted the endpoint of the branch.
+      const started = endpoint ?? { id: yield* makeEndpointId, generation: 0 }
+      const generation = started.generation + 1
+      yield* driver.start({ endpoint_id: started.id, branch_id: branch, generation, roles: [] })
       const found = yield* marks(dataDir, branch)
       assert.sameMembers(Object.keys(found), [...owners], `${id} has its own rows and its parent's`)
       for (const [owner, sum] of Object.entries(found)) {
