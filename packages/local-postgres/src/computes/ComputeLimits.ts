@@ -12,6 +12,8 @@ export interface ComputeLimits {
   readonly disk_reserve: number
   /** How long a call waits for the end of one that it takes over from. */
   readonly takeover_within: Duration.Duration
+  /** How much longer a suspend may take to find out whether the next start has roles to apply. */
+  readonly seal_patience: Duration.Duration
 }
 
 export const defaultComputeLimits: ComputeLimits = {
@@ -19,5 +21,6 @@ export const defaultComputeLimits: ComputeLimits = {
   roles_patience: Duration.seconds(60),
   copies_per_parent: 3,
   disk_reserve: 256 * 1024 * 1024,
-  takeover_within: Duration.seconds(10)
+  takeover_within: Duration.seconds(10),
+  seal_patience: Duration.seconds(2)
 }

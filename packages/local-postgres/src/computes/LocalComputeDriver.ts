@@ -105,7 +105,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const last = applied.get(branchOf(cluster))
     if (last?.prepared !== true || !(yield* isRunning(cluster))) return yield* stopUnlinked(cluster)
     if ((yield* links.to(cluster)).length > 0) return
-    const next = yield* examine(cluster, last.roles)
+    const next = yield* examine(cluster, last.roles, limits.seal_patience)
     yield* stopPostgres(cluster)
     if (Option.isSome(next)) yield* seal(cluster, last.roles, next.value)
   })

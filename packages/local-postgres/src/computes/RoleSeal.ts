@@ -16,7 +16,7 @@ import { createHash } from "node:crypto"
 import { readFile, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { ComputeRole } from "@narthex/core"
-import { Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { asSupervisor } from "../cluster/asSupervisor.ts"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { attempt } from "../machine/LocalPostgresError.ts"
@@ -35,8 +35,6 @@ const nextIdOf = (control: Buffer): bigint | undefined =>
     ? control.readBigUInt64LE(64)
     : undefined
 
-const examineWithin = "2 seconds"
-
 interface Found {
   readonly roles: ReadonlyArray<MintedRole>
   readonly settled: boolean
@@ -52,22 +50,31 @@ const examination = `
 
 /**
  * The next transaction id of a running cluster whose catalog needs no change for the list. `None`: it needs one, or that
- * could not be found out in time. A transaction that is open may still change something, so it counts as a change.
+ * could not be found out within `patience`. A transaction that is open may still change something, so it counts as a
+ * change.
  */
-export const examine = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>): Effect.Effect<Option.Option<bigint>> =>
-  asSupervisor(cluster, "postgres", (sql) => sql.unsafe<Found>(examination), brief).pipe(
+export const examine = (
+  cluster: Cluster,
+  roles: ReadonlyArray<ComputeRole>,
+  patience: Duration.Duration
+): Effect.Effect<Option.Option<bigint>> =>
+  asSupervisor(cluster, "postgres", (sql) => sql.unsafe<Found>(examination), statementsWithin(patience)).pipe(
     Effect.map(([found]) => {
       if (found === undefined || !found.settled || found.oldest !== found.next) return Option.none()
       const changes = Object.values(changesTo(found.roles, roles))
       return changes.every(({ length }) => length === 0) ? Option.some(BigInt(found.next)) : Option.none()
     }),
-    Effect.timeout(examineWithin),
+    Effect.timeout(patience),
     Effect.catch((error) =>
       Effect.as(Effect.logDebug("The next start applies the roles again.", error), Option.none<bigint>())
     )
   )
 
-const brief = { statement_timeout: "1s", lock_timeout: "200ms" }
+/** The statement ends by itself before the examination is given up. */
+const statementsWithin = (patience: Duration.Duration) => {
+  const share = (divisor: number) => `${Math.ceil(Duration.toMillis(patience) / divisor)}ms`
+  return { statement_timeout: share(2), lock_timeout: share(10) }
+}
 
 const readControl = (cluster: Cluster) =>
   attempt(`Reading pg_control of ${cluster.data}`, () => readFile(join(cluster.data, "global", "pg_control")))
