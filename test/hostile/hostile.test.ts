@@ -142,7 +142,7 @@ describe("a hostile organization and a stranger", () => {
 
   it(
     "leave another organization its work, and lose every right that is revoked",
-    { timeout: 240_000 + seconds * 2_000 },
+    { timeout: 600_000 + seconds * 2_000 },
     () => platform.explain(attack)
   )
 })

@@ -78,8 +78,11 @@ const plain = (what: string, error: unknown) => {
   return new Error(`${what}: ${sqlstate(error) ?? ""} ${String(inner)}`, { cause: error })
 }
 
-/** As `openSession`, but repeats what was refused for a lack of places or in a restart, as clients do. */
-export const eventuallyOpen = async (uri: string, from: string): Promise<Session> => {
+/** No places are left; the compute restarts, or did not start in time. */
+const passing: ReadonlyArray<string> = ["53300", "57P03"]
+
+/** As `openSession`, but repeats what was refused with one of these codes, as clients do. */
+export const eventuallyOpen = async (uri: string, from: string, repeated = passing): Promise<Session> => {
   let opened: Session | undefined
   await until(
     `a session from ${from}`,
@@ -87,11 +90,11 @@ export const eventuallyOpen = async (uri: string, from: string): Promise<Session
       try {
         opened = await openSession(uri, from)
       } catch (error) {
-        if (!["53300", "57P03"].includes(sqlstate(error) ?? "")) throw error
+        if (!repeated.includes(sqlstate(error) ?? "")) throw error
       }
       return opened !== undefined
     },
-    { every: 100 }
+    { every: 100, limit: 180_000 }
   )
   return opened ?? openSession(uri, from)
 }

@@ -18,7 +18,7 @@ const stop = new AbortController()
 const outcomes: Record<string, Record<string, number>> = {}
 
 /** Milliseconds that a slow machine may need until each attack has had effect. */
-const patience = 60_000
+const patience = 180_000
 
 const end = async () => {
   const limit = performance.now() + patience

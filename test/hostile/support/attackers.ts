@@ -26,7 +26,7 @@ export const startAttack = async (means: Means) => {
     stop: async (): Promise<Outcomes> => {
       const last = once(lines, "line")
       child.stdin.end()
-      const [line] = await within("the attackers to end", last, 120_000)
+      const [line] = await within("the attackers to end", last, 240_000)
       return JSON.parse(String(line))
     },
     kill: () => child.kill("SIGKILL")
