@@ -76,7 +76,14 @@ export const minted = (role: string, access: ComputeRole["access"]): ComputeRole
 /** Opens a session as a user of the platform does. */
 export const session = (path: string, role: string, password = role) =>
   Effect.provide(
-    PgClient.makeClient({ path, database: "postgres", username: role, password: Redacted.make(password) }),
+    PgClient.makeClient({
+      path,
+      database: "postgres",
+      username: role,
+      password: Redacted.make(password),
+      // The driver's limit is 5 s, and the server yields the CPU.
+      connectTimeout: "60 seconds"
+    }),
     Reactivity.layer
   )
 
