@@ -4,7 +4,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { narthex } from "@narthex/cli"
-import { Effect } from "effect"
+import { Duration, Effect } from "effect"
 import { Completions } from "effect/cli"
 import { globalFlags } from "../src/completion/globalFlags.ts"
 import { planCompletion } from "../src/completion/planCompletion.ts"
@@ -91,14 +91,16 @@ describe("narthex __complete", () => {
     Effect.gen(function* () {
       const { plane, run, setting } = yield* signedIn
       plane.projects.push({ id: "prj-01hzx0000000000000000000aa", name: "shop", region: "eu" })
-      const complete = run(["__complete", "fish", "open", ""])
-      const first = yield* complete
+      const words = ["__complete", "fish", "open", ""]
+      const first = yield* run(words)
+      assert.strictEqual(first.stdout, "shop\tprj-01hzx0000000000000000000aa\n")
       const cache = join(setting.home, ".cache", "narthex", "names")
       for (const file of readdirSync(cache)) {
         const { names } = JSON.parse(readFileSync(join(cache, file), "utf8"))
         writeFileSync(join(cache, file), JSON.stringify({ at: Date.now() - 600_000, names }))
       }
       plane.instead = () => "silence"
+      const complete = run(words, { completionPatience: Duration.millis(50) })
       assert.deepStrictEqual(yield* complete, first)
       rmSync(cache, { recursive: true })
       assert.deepStrictEqual(yield* complete, { code: 0, stdout: "", stderr: "" })

@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto"
 import { mkdirSync, readdirSync, rmSync, statSync } from "node:fs"
 import { join } from "node:path"
-import { Clock, Duration, Effect, Option, Schema } from "effect"
+import { Clock, Context, Duration, Effect, Option, Schema } from "effect"
 import { readPrivate, writePrivate } from "../contexts/privateFiles.ts"
 import { Environment } from "../environment/Environment.ts"
 import type { Candidate } from "./planCompletion.ts"
@@ -23,7 +23,11 @@ const encode = Schema.encodeSync(Entry)
 
 const fresh = Duration.toMillis("1 minute")
 const usable = Duration.toMillis("1 day")
-const patience = "300 millis"
+
+/** How long completion waits for the server. */
+export const CompletionPatience = Context.Reference<Duration.Duration>("@narthex/cli/completion/CompletionPatience", {
+  defaultValue: () => Duration.millis(300)
+})
 
 /** `key`: what the names depend on, secrets included. Never fails. */
 export const cachedNames = Effect.fn("cachedNames")(function* <E, R>(
@@ -36,7 +40,7 @@ export const cachedNames = Effect.fn("cachedNames")(function* <E, R>(
   const now = yield* Clock.currentTimeMillis
   const stored = decode(yield* quietly(() => readPrivate(path)?.text))
   if (Option.isSome(stored) && isWithin(now - stored.value.at, fresh)) return stored.value.names
-  const answered = yield* Effect.option(Effect.timeout(names, patience))
+  const answered = yield* Effect.option(Effect.timeout(names, yield* CompletionPatience))
   if (Option.isNone(answered)) return Option.isSome(stored) ? stored.value.names : []
   yield* quietly(() => {
     mkdirSync(folder, { recursive: true, mode: 0o700 })

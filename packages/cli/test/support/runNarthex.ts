@@ -4,10 +4,11 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Browser, cliLayer, Environment, readEnvironment, runCli } from "@narthex/cli"
-import { Console, Effect, Layer, Sink, Stdio, Stream } from "effect"
+import { Console, Duration, Effect, Layer, Sink, Stdio, Stream } from "effect"
 import { TerminalCapabilities } from "effect/cli"
 import { FetchHttpClient } from "effect/http"
 import { TestConsole } from "effect/testing"
+import { CompletionPatience } from "../../src/completion/cachedNames.ts"
 import { ScreenColumns } from "../../src/output/ScreenColumns.ts"
 
 export interface Run {
@@ -33,6 +34,8 @@ export interface Setting {
   readonly terminal?: boolean
   /** The width of the terminal. */
   readonly columns?: number
+  /** How long completion waits for the server. Default: a minute. */
+  readonly completionPatience?: Duration.Duration
   readonly open?: (url: string) => Effect.Effect<boolean>
 }
 
@@ -77,7 +80,8 @@ export const runNarthex = (args: ReadonlyArray<string>, setting: Setting): Effec
             canColor: false,
             canPrompt: terminal
           }),
-          Layer.succeed(ScreenColumns, () => setting.columns)
+          Layer.succeed(ScreenColumns, () => setting.columns),
+          Layer.succeed(CompletionPatience, setting.completionPatience ?? Duration.minutes(1))
         )
       ),
       Layer.provideMerge(
