@@ -10,6 +10,7 @@ import { Deferred, Effect, Fiber, Layer, type Redacted, Result } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import type { SessionLimits } from "../src/database/SessionLimits.ts"
 import { Database, migrate, PostgresStorage } from "../src/index.ts"
+import { awaits, ownBackend, shows } from "./support/observe.ts"
 import { PgBouncer } from "./support/PgBouncer.ts"
 import { PostgresServer } from "./support/PostgresServer.ts"
 import { silent } from "./support/silent.ts"
@@ -144,7 +145,7 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "60 seconds" }
             })
           )
         )
-        yield* Deferred.await(inserted)
+        yield* Effect.raceFirst(Deferred.await(inserted), Fiber.join(stopped))
         // Waits for the row of the other transaction, which the server ends.
         yield* query("test", "insert into thing values (1)")
         yield* Deferred.succeed(resume, undefined)
@@ -154,7 +155,8 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "60 seconds" }
       const limits = {
         ...short,
         lock_timeout: "20 seconds",
-        idle_in_transaction_session_timeout: "300 millis"
+        // It also runs between BEGIN and INSERT.
+        idle_in_transaction_session_timeout: "3 seconds"
       } as const
       yield* Effect.provide(stopping, database(direct, limits))
     })
@@ -165,7 +167,7 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "60 seconds" }
       const direct = yield* fresh
       const waiting = Effect.gen(function* () {
         const { query } = yield* Database
-        const [held, release] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+        const [held, release] = [yield* Deferred.make<number>(), yield* Deferred.make<void>()]
         const other = yield* Effect.forkChild(
           asOperator(
             direct,
@@ -173,20 +175,19 @@ layer(PostgresServer.layer, { excludeTestServices: true, timeout: "60 seconds" }
               operator.transaction(
                 Effect.gen(function* () {
                   yield* operator.query("test", "select pg_advisory_xact_lock(7316904412)")
-                  yield* Deferred.succeed(held, undefined)
+                  yield* Deferred.succeed(held, yield* ownBackend)
                   yield* Deferred.await(release)
                 })
               )
             )
           )
         )
-        yield* Deferred.await(held)
+        const holder = yield* Deferred.await(held)
         const migrating = yield* Effect.forkChild(Effect.provide(migrate, silent))
-        const late = `select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'
-          and clock_timestamp() - query_start > interval '600 milliseconds'`
+        const late = shows(`${awaits(holder)} and clock_timestamp() - query_start > interval '600 milliseconds'`)
         yield* eventually(
           "the migration to wait for longer than the lock timeout",
-          Effect.map(query("test", late), (rows) => rows.length > 0 || migrating.pollUnsafe() !== undefined)
+          Effect.map(late, (waits) => waits || migrating.pollUnsafe() !== undefined)
         )
         yield* Deferred.succeed(release, undefined)
         yield* Fiber.join(other)

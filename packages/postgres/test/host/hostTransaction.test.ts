@@ -6,7 +6,7 @@ import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { long } from "../../../../test/harness/long.ts"
 import { Database } from "../../src/index.ts"
-import { shows } from "../support/observe.ts"
+import { isAwaited, ownBackend } from "../support/observe.ts"
 import { PostgresServer } from "../support/PostgresServer.ts"
 import { change, exists, invoices, logged, refusal, started, storage, within } from "./calls.ts"
 import { hosts, inTransaction } from "./hosts.ts"
@@ -228,17 +228,30 @@ for (const kind of Object.values(hosts)) {
     it.effect(`a call that is interrupted in a transaction of ${kind.name} is undone before the host's commit`, () =>
       Effect.gen(function* () {
         const host = yield* started(kind)
-        const { query } = yield* Database
+        const { query, transaction } = yield* Database
         const org = anOrganization()
+        const lock = query("test", "select pg_advisory_xact_lock(4711)::text")
+        const [held, release] = [yield* Deferred.make<number>(), yield* Deferred.make<void>()]
+        const holder = yield* Effect.forkChild(
+          transaction(
+            Effect.gen(function* () {
+              yield* lock
+              yield* Deferred.succeed(held, yield* ownBackend)
+              yield* Deferred.await(release)
+            })
+          )
+        )
+        const backend = yield* Deferred.await(held)
         yield* inTransaction(host, (tx, own) =>
           Effect.gen(function* () {
             yield* own("insert into invoice values (1)")
-            const slow = query("test", "select pg_sleep(1)::text, 'the interrupted call'")
-            const fiber = yield* Effect.forkChild(within(tx, Effect.andThen(change(org), slow)))
-            yield* eventually("the call to run", shows("state = 'active' and query like '%the interrupted call%'"))
+            const fiber = yield* Effect.forkChild(within(tx, Effect.andThen(change(org), lock)))
+            yield* eventually("the call to wait for the lock", isAwaited(backend))
             yield* Fiber.interrupt(fiber)
           })
         )
+        yield* Deferred.succeed(release, undefined)
+        yield* Fiber.join(holder)
         assert.deepStrictEqual(yield* invoices, [1])
         assert.isFalse(yield* exists(org))
         assert.deepStrictEqual(yield* logged(org), [])

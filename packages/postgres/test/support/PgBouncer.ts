@@ -100,7 +100,9 @@ export class PgBouncer extends Context.Service<
       return PgBouncer.of({
         pooled: (direct) => {
           const { pathname } = new URL(Redacted.value(direct))
-          return Redacted.make(`postgresql://${pathname}?host=${encodeURIComponent(directory)}&user=pooled`)
+          // The driver's limit is 5 s, as for `PostgresServer`.
+          const query = new URLSearchParams({ host: directory, user: "pooled", connect_timeout: "60" })
+          return Redacted.make(`postgresql://${pathname}?${query}`)
         }
       })
     })

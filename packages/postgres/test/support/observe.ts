@@ -41,9 +41,12 @@ export const ownBackend = Effect.flatMap(Database, ({ query }) =>
   Effect.map(query<{ readonly pid: number }>("test", "select pg_backend_pid() as pid"), ([row]) => row?.pid ?? 0)
 )
 
+/** The condition on a session, over `pg_stat_activity`, that it waits for a lock of this server process. */
+export const awaits = (backend: number) => `${backend} = any (pg_blocking_pids(pid))`
+
 /**
  * Whether a session waits for a lock of this server process.
  *
  * Pitfall: asking whether any session waits for a lock. The event log's own sessions also wait for each other.
  */
-export const isAwaited = (backend: number) => shows(`${backend} = any (pg_blocking_pids(pid))`)
+export const isAwaited = (backend: number) => shows(awaits(backend))
