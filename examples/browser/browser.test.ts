@@ -28,15 +28,16 @@ describe("the page", { tags: ["chromium"], timeout: 120_000 }, () => {
     await once(server.listen(0, "127.0.0.1"), "listening")
     const browser = await sharedBrowser()
     const context = await browser.newContext()
+    context.setDefaultTimeout(60_000)
     try {
       const address = server.address()
       const page = await context.newPage()
-      const connected = page.waitForResponse((response) => response.url().includes("/v1/events"), { timeout: 60_000 })
+      const connected = page.waitForResponse((response) => response.url().includes("/v1/events"))
       await page.goto(`http://127.0.0.1:${typeof address === "object" ? address?.port : ""}/`)
       assert.strictEqual((await connected).status(), 200)
       const client = cp.client(await cp.sessions.start(ada))
       await client.projects.create({ name: "shop" })
-      await page.getByText("create_timeline: finished").waitFor({ timeout: 60_000 })
+      await page.getByText("create_timeline: finished").waitFor()
     } finally {
       await context.close()
       await browser.close()

@@ -4,14 +4,19 @@
  */
 import { gzipSync } from "node:zlib"
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
-import type { BrowserContext, Page } from "playwright-core"
+import type { BrowserContext, Locator, Page } from "playwright-core"
 import { newContext } from "../harness/browser.ts"
+import { until } from "../harness/eventually.ts"
 import { consoleTests } from "../support/consoleTests.ts"
 import { assertPresentable } from "../support/pageChecks.ts"
 import { signInAt } from "../support/signInAt.ts"
 
 /** Milliseconds to wait for a page or an element. */
 const pageLimit = 45_000
+
+/** A page moves the focus in the frame after the one that shows the element. */
+const untilFocused = (what: string, element: Locator) =>
+  until(`the focus to be on ${what}`, () => element.evaluate((it) => it === document.activeElement), { every: 20 })
 
 describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, () => {
   const shared = consoleTests()
@@ -95,7 +100,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
       })
       await first.goto(shared.platform.ready.console, { waitUntil: "networkidle" })
       assert.strictEqual(
-        await first.evaluate("document.fonts.ready.then(() => document.fonts.check('14px Inter'))"),
+        await first.evaluate("document.fonts.load('14px Inter').then(({ length }) => length > 0)"),
         true
       )
       const loaded = await Promise.all(loading)
@@ -154,12 +159,12 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
     await page.getByRole("button", { name: "Create project" }).click()
     const summary = page.getByRole("alert").first()
     await summary.waitFor()
-    assert.isTrue(await summary.evaluate((element) => element === document.activeElement))
+    await untilFocused("the summary of errors", summary)
     assert.match(await page.title(), /^Error: /)
     assert.strictEqual(await name.inputValue(), "x".repeat(200))
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
-    assert.isTrue(await name.evaluate((element) => element === document.activeElement))
+    await untilFocused("the refused field", name)
     // A refused form is an answer with the status 422, which browsers report.
     assert.deepStrictEqual(
       complaints.filter((complaint) => !complaint.includes("422")),
@@ -184,7 +189,7 @@ describe("every page of the console", { tags: ["chromium"], timeout: 400_000 }, 
     await entry.waitFor()
     await page.keyboard.press("Escape")
     await entry.waitFor({ state: "hidden" })
-    assert.isTrue(await button.evaluate((element) => element === document.activeElement))
+    await untilFocused("the button of the menu", button)
     await button.click()
     await entry.waitFor()
     await page.getByRole("heading", { name: "Projects", level: 1 }).click()

@@ -28,6 +28,9 @@ const views = [
     : [])
 ]
 
+/** Milliseconds for a step in the browser, by the machine's clock. */
+const pageLimit = 60_000
+
 /** What axe looks at: of the reference one call, and all of it in the long form, which takes a minute. */
 const seen = (path: string) => (path === "docs/reference" && !long ? "#projects\\\\.create" : "html")
 
@@ -53,6 +56,7 @@ layer(memoryApi(), { excludeTestServices: true })("the documentation in a browse
                 colorScheme: scheme,
                 bypassCSP: false
               })
+              context.setDefaultTimeout(pageLimit)
               const page = await context.newPage()
               page.on("request", (request) => {
                 if (!request.url().startsWith(`${origin}/`)) wrong.push(`asked ${request.url()}`)
@@ -74,6 +78,7 @@ layer(memoryApi(), { excludeTestServices: true })("the documentation in a browse
                 colorScheme: scheme,
                 bypassCSP: true
               })
+              context.setDefaultTimeout(pageLimit)
               const page = await context.newPage()
               for (const path of paths) {
                 await page.goto(`${origin}/${path}`)
