@@ -6,11 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { within } from "../../../test/harness/eventually.ts"
 import { ClosingServer } from "../src/ClosingServer.ts"
 
-/** Milliseconds; less than the five seconds after which Node closes an idle connection by itself. */
-const limit = 4_000
-
 const serving = async () => {
   const server = new ClosingServer()
+  // Node alone would close idle connections after five seconds.
+  server.keepAliveTimeout = 0
   const requests: Array<ServerResponse> = []
   server.on("request", (_, response) => requests.push(response))
   server.listen(0, "127.0.0.1")
@@ -42,7 +41,7 @@ describe("a server that closes", () => {
     const end = closed()
     response.end("answered")
     assert.strictEqual((await asked).headers.connection, "close")
-    await within("the server to close", end, limit)
+    await within("the server to close", end)
     agent.destroy()
   })
 
@@ -61,9 +60,9 @@ describe("a server that closes", () => {
       }
     })
     const end = closed()
-    await within("idle connections to be closed", idleClosed, limit)
+    await within("idle connections to be closed", idleClosed)
     response.end("answered")
-    await within("the server to close", end, limit)
+    await within("the server to close", end)
     agent.destroy()
   })
 
@@ -85,18 +84,18 @@ describe("a server that closes", () => {
     const end = closed()
     const second = await arrived()
     second.end("second")
-    await within("the connection to end", once(socket, "close"), limit)
+    await within("the connection to end", once(socket, "close"))
     assert.match(answer, /^HTTP\/1.1 200 OK\r\n.*connection: close\r\n.*second/is)
-    await within("the server to close", end, limit)
+    await within("the server to close", end)
   })
 
   it("closes at once without connections, and soon with one that no request came from", async () => {
     const none = await serving()
-    await within("the server to close", none.closed(), limit)
+    await within("the server to close", none.closed())
     const idle = await serving()
     const socket = connect((idle.server.address() as AddressInfo).port, "127.0.0.1")
     await once(idle.server, "connection")
-    await within("the server to close", idle.closed(), limit)
+    await within("the server to close", idle.closed())
     socket.destroy()
   })
 
@@ -112,7 +111,7 @@ describe("a server that closes", () => {
     }
     const connections = await new Promise((done) => server.getConnections((_, count) => done(count)))
     assert.strictEqual(connections, 1)
-    await within("the server to close", closed(), limit)
+    await within("the server to close", closed())
     agent.destroy()
   })
 })

@@ -3,15 +3,28 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { eventually } from "../../../test/harness/eventually.ts"
 import { freePort } from "../src/freePort.ts"
 
 const host = "127.0.0.1"
+
+/** A port that is in use until the end of the test: the next one that `freePort` would give. */
+const takenPort = Effect.gen(function* () {
+  let taken = 0
+  yield* eventually(
+    "a port that no other process holds",
+    Effect.gen(function* () {
+      taken = (yield* freePort(host)) + 1
+      return (yield* listener(taken)).listening
+    })
+  )
+  return taken
+})
 
 const listener = (port: number) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const server = createServer()
-      // A port that another process holds is in use as well.
       await once(server.listen(port, host), "listening").catch(() => undefined)
       return server
     }),
@@ -30,8 +43,7 @@ describe("freePort", () => {
 
   it.effect("freePort skips a port that is in use", () =>
     Effect.gen(function* () {
-      const taken = (yield* freePort(host)) + 1
-      yield* listener(taken)
+      const taken = yield* takenPort
       const ports = yield* Effect.forEach(Array.from({ length: 3 }), () => freePort(host))
       assert.notInclude(ports, taken)
     })
