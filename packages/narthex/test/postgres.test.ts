@@ -201,15 +201,15 @@ describe("a server that refuses", () => {
 
   it("a server that cannot be reached is named with what to check", async () => {
     assert.match(
-      await failureOf("postgresql://ada:s3cret@nowhere.invalid/shop"),
+      await failureOf("postgresql://ada:s3cret@nowhere.invalid/shop?connect_timeout=60"),
       /^unavailable: storage: the host "nowhere\.invalid" cannot be resolved\. /
     )
     assert.match(
-      await failureOf("postgresql://ada:s3cret@127.0.0.1:1/shop"),
+      await failureOf("postgresql://ada:s3cret@127.0.0.1:1/shop?connect_timeout=60"),
       /^unavailable: storage: nothing listens on 127\.0\.0\.1:1\. Start Postgres, or correct the URL\./
     )
     assert.match(
-      await failureOf("postgresql:///shop?host=/no/such/folder&user=ada&password=s3cret"),
+      await failureOf("postgresql:///shop?host=/no/such/folder&user=ada&password=s3cret&connect_timeout=60"),
       /^unavailable: storage: nothing listens on \/no\/such\/folder\. /
     )
   })
