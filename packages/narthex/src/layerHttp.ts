@@ -7,6 +7,7 @@
 import { FetchServer, readBasePath } from "@narthex/http/web"
 import { Duration, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { anything, type Members, optional, problemOfMembers, text } from "./failures/Form.ts"
 import { invalidOptions } from "./failures/failures.ts"
 
 export interface HttpOptions {
@@ -29,13 +30,32 @@ const handling = (server: FetchServer["Service"], prefix: string) =>
     return HttpServerResponse.fromWeb(response)
   })
 
-/** Adds the routes. The router must not fold slashes: `strictRouting` of `@narthex/http`. */
-export const layerHttp = ({ basePath = "", grace = "10 seconds" }: HttpOptions = {}) =>
-  HttpRouter.use(
-    Effect.fnUntraced(function* (router) {
-      const prefix = readBasePath(basePath)
-      if (prefix === undefined)
-        return yield* Effect.die(invalidOptions(`basePath: expected a path such as "/control".`))
-      yield* router.add("*", `${prefix}/*` as `/${string}`, handling(yield* FetchServer, prefix))
-    })
-  ).pipe(Layer.provide(FetchServer.layer(Duration.fromInputUnsafe(grace))))
+const httpMembers: Members<HttpOptions> = { basePath: optional(text), grace: optional(anything) }
+
+/** The options as they are used (N3). */
+const readOptions = Effect.fnUntraced(function* (options: HttpOptions) {
+  const problem = problemOfMembers("options", options, httpMembers)
+  if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
+  const prefix = readBasePath(options.basePath ?? "")
+  if (prefix === undefined)
+    return yield* Effect.fail(invalidOptions('basePath: expected a path such as "/control", not another text.'))
+  const grace = Option.getOrUndefined(Duration.fromInput(options.grace ?? "10 seconds"))
+  if (grace === undefined || !Duration.isFinite(grace) || Duration.isNegative(grace))
+    return yield* Effect.fail(invalidOptions('grace: expected a Duration of Effect from 0 such as "10 seconds".'))
+  return { prefix, grace }
+})
+
+/**
+ * Adds the routes. The router must not fold slashes: `strictRouting` of `@narthex/http`. Fails with the code
+ * `invalid_options`.
+ */
+export const layerHttp = (options: HttpOptions = {}) =>
+  Layer.unwrap(
+    Effect.map(readOptions(options), ({ grace, prefix }) =>
+      HttpRouter.use(
+        Effect.fnUntraced(function* (router) {
+          yield* router.add("*", `${prefix}/*` as `/${string}`, handling(yield* FetchServer, prefix))
+        })
+      ).pipe(Layer.provide(FetchServer.layer(grace)))
+    )
+  )

@@ -4,7 +4,7 @@ import { Authentication, People, Sessions } from "@narthex/core"
 import { strictRouting } from "@narthex/http/web"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
-import { ControlPlane } from "../src/index.ts"
+import { ControlPlane, type HttpOptions } from "../src/index.ts"
 
 const ada = { subject: "user_42", email: "ada@example.com", email_verified: true, name: "Ada" }
 
@@ -34,4 +34,27 @@ describe("the control plane as layers", () => {
     assert.deepStrictEqual([none.status, await none.text()], [404, ""], "the host's own 404")
     await dispose()
   })
+
+  it.effect("the API is not mounted with options that do not fit, and the failure names them", () =>
+    Effect.gen(function* () {
+      const wrongs: ReadonlyArray<readonly [wrong: unknown, says: string]> = [
+        [{ basePath: "control" }, "basePath: expected a path"],
+        [{ basePath: "/control/../v1" }, "basePath: expected a path"],
+        [{ basePath: 42 }, "options.basePath: expected text"],
+        [{ path: "/control" }, "options.path: there is no such member"],
+        [{ grace: "soon" }, "grace: expected a Duration"],
+        [{ grace: -1 }, "grace: expected a Duration"],
+        [{ grace: "Infinity" }, "grace: expected a Duration"],
+        [null, "options: expected an object"]
+      ]
+      for (const [wrong, says] of wrongs) {
+        // What a program without types passes.
+        const routes = ControlPlane.layerHttp(wrong as HttpOptions)
+        const mounted = HttpRouter.toHttpEffect(Layer.provide(routes, ControlPlane.layer({ runner: false })))
+        const failure = yield* Effect.flip(Effect.asVoid(Effect.scoped(mounted)))
+        assert.deepInclude(failure, { code: "invalid_options" })
+        assert.isTrue(String(failure).includes(says), `${says}: ${String(failure)}`)
+      }
+    })
+  )
 })

@@ -67,6 +67,19 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "host",
+    file: "packages/narthex/src/layerHttp.ts",
+    tests: ["packages/narthex/test/effect.test.ts"],
+    faults: [
+      {
+        id: "mounted-forever",
+        find: "!Duration.isFinite(grace) || ",
+        put: "",
+        why: "A grace without an end is refused, because the process would not end."
+      }
+    ]
+  },
+  {
+    area: "host",
     file: "packages/narthex/src/ControlPlane.ts",
     tests: ["packages/narthex/test/life.test.ts"],
     faults: [
