@@ -41,6 +41,18 @@ describe("the README", () => {
     )
   })
 
+  it("its lines that install name every package that the program below them imports", () => {
+    const text = readFileSync(resolve(root, "packages/narthex/README.md"), "utf8")
+    const lines = [...text.matchAll(/^npm install (.+)$/gm)].map(([, names = ""]) => names.split(" "))
+    const imported = [first, withEffect].map((program) =>
+      [...program.matchAll(/ from "([^"]+)"/g)].map(([, name = ""]) => name)
+    )
+    assert.deepStrictEqual(
+      lines.map((names) => names.toSorted()),
+      imported.map((names) => names.toSorted())
+    )
+  })
+
   it("the README of the repository has the same first program", () => {
     assert.strictEqual(programsOf("README.md")[0], first)
   })
