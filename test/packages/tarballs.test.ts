@@ -80,7 +80,7 @@ if (long)
 
     it("a consumer installs the libraries, and its programs pass the type checker under node16 and bundler", async () => {
       const begun = performance.now()
-      await embedder.install(libraries, folder, ["effect", "@types/node"])
+      await embedder.install(libraries, folder, ["effect", "@effect/platform-node", "@types/node"])
       note(`installed ${libraries.length} libraries in ${((performance.now() - begun) / 1_000).toFixed(0)} s`)
       for (const file of ["main.ts", "contracts.ts"]) embedder.add(file)
       for (const resolution of ["node16", "bundler"] as const) {
