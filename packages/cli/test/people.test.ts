@@ -85,7 +85,9 @@ describe("member", () => {
       const { run } = yield* inAcme
       assert.match((yield* run(["member", "list"])).stdout, /^bob@example\.com +bob +member +\S+ +[0-9a-f-]{36}$/m)
       assert.match((yield* run(["member", "set-role", "bob@example.com", "admin"])).stdout, /^role +admin$/m)
-      assert.strictEqual((yield* run(["member", "set-role", "bob@example.com", "king"])).code, 2)
+      assert.strictEqual((yield* run(["member", "set-role", "bob@example.com", "King"])).code, 2)
+      const undeclared = yield* run(["member", "set-role", "bob@example.com", "king"])
+      assert.deepStrictEqual([undeclared.code, /There is no role "king"/.test(undeclared.stderr)], [1, true])
       const unknown = yield* run(["member", "set-role", "bob@example.con", "admin"])
       assert.deepStrictEqual([unknown.code, /Did you mean "bob@example\.com"/.test(unknown.stderr)], [1, true])
     }).pipe(Effect.scoped)

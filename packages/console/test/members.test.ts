@@ -94,7 +94,10 @@ layer(layerTestConsole(), { excludeTestServices: true })("members", (it) => {
       const changed = yield* go(() => browser.post(`${member}/role`, { role: "admin" }))
       assert.strictEqual(changed.status, 303)
       assert.strictEqual(team.members.get(grace.id), "admin")
-      assert.strictEqual((yield* go(() => browser.post(`${member}/role`, { role: "king" }))).status, 422)
+      assert.strictEqual((yield* go(() => browser.post(`${member}/role`, { role: "a king" }))).status, 422)
+      // A role that a host declares.
+      team.members.set(grace.id, "accountant")
+      assert.include((yield* go(() => browser.open(member))).text, '<option value="accountant" selected')
 
       const other = yield* inTeam("admin@example.com", "admin")
       const page = yield* go(() => other.browser.open(`${other.home}/members/${other.grace.id}`))

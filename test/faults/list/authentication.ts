@@ -185,7 +185,7 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
   {
     area: "authorization",
     file: "packages/core/src/authorization/effectivePermissions.ts",
-    tests: ["packages/api/test/effectivePermissions.test.ts"],
+    tests: ["packages/api/test/effectivePermissions.test.ts", "packages/core/test/authorization/Roles.test.ts"],
     faults: [
       {
         id: "usable-scope",
@@ -194,10 +194,10 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
         why: "A narrow key shows no permission that reaches further."
       },
       {
-        id: "usable-shared",
-        find: "usable[caller.capability][caller.scope.type]).slice()",
-        put: "usable[caller.capability][caller.scope.type])",
-        why: "What a host does to its caller changes no other caller."
+        id: "usable-own",
+        find: '(capability !== "agent" || effect === "read")',
+        put: "true",
+        why: "An agent key shows only those own permissions that read."
       }
     ]
   },

@@ -111,9 +111,22 @@ export const host: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "own-role-built-in",
-        find: "find((name) => isKnownRole(name) || !roleForm.test(name))",
-        put: "find((name) => !roleForm.test(name))",
+        find: "find((name) => isKnownRole(name) || !roleName.test(name))",
+        put: "find((name) => !roleName.test(name))",
         why: "A built-in role cannot be replaced."
+      }
+    ]
+  },
+  {
+    area: "authorization",
+    file: "packages/core/src/organizations/roleChange.ts",
+    tests: ["packages/core/test/organizations/Organizations.test.ts"],
+    faults: [
+      {
+        id: "own-role-known",
+        find: "isKnown(role) ? Effect.void : new InvalidMember",
+        put: "isKnown(role) || role !== '' ? Effect.void : new InvalidMember",
+        why: "A role that the program does not have is refused by its name."
       }
     ]
   },

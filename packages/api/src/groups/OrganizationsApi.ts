@@ -3,7 +3,7 @@
  *
  * The policies hold what every call needs. Rules that depend on the member and on the roles are the service's.
  */
-import { changes, knownRoles, Member, OrganizationView, OrgId, reads, session, UserId } from "@narthex/core"
+import { changes, Member, OrganizationView, OrgId, reads, roleName, session, UserId } from "@narthex/core"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import { ConflictProblem, QuotaExceededProblem } from "../problems/Problems.ts"
@@ -15,8 +15,11 @@ import { Pagination, pageQuery } from "../schemas/Paging.ts"
 import { ApiKeyRecord, created, QuotaRecord } from "../schemas/Shapes.ts"
 import { CredentialRecord } from "./BranchesApi.ts"
 
-/** A role that can be granted. In answers, a role is open text. */
-export const GrantedRole = Schema.Literals(knownRoles)
+/**
+ * The name of a role that can be granted: a built-in one, or one that a host declares (docs/design/authorization.md Z46).
+ * Which roles exist is the service's to say.
+ */
+export const GrantedRole = Schema.String.check(Schema.isPattern(roleName))
 
 /** Confirms a change by which the caller loses rights. */
 const confirmation = { confirm_self_lockout: Schema.optionalKey(Schema.String) }

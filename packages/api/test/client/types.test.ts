@@ -75,7 +75,7 @@ describe("the types of the promise client", () => {
     expectTypeOf<Input<Client["orgs"]["changeMember"]>>().toEqualTypeOf<{
       readonly org_id: string
       readonly user_id: string
-      readonly role: "owner" | "admin" | "member" | "viewer"
+      readonly role: string
       readonly confirm_self_lockout?: string
     }>()
     expectTypeOf<Input<Client["projects"]["list"]>>().toEqualTypeOf<

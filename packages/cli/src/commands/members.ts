@@ -47,7 +47,7 @@ const setRole = Command.make(
   "set-role",
   {
     member: memberArgument,
-    role: fittingArgument("role", GrantedRole).pipe(Argument.withDescription("owner, admin or member")),
+    role: fittingArgument("role", GrantedRole).pipe(Argument.withDescription("viewer, member, admin or owner")),
     yes: yesFlag
   },
   ({ member: name, role, yes }) =>

@@ -8,7 +8,7 @@ import { Argument, Command, Flag } from "effect/cli"
 import { answered, everyPage, withBody } from "../connection/answers.ts"
 import { Connection } from "../connection/Connection.ts"
 import { confirm } from "../input/confirm.ts"
-import { fittingArgument, given, yesFlag } from "../input/flags.ts"
+import { fittingArgument, fittingFlag, given, yesFlag } from "../input/flags.ts"
 import { findConsole } from "../login/Browser.ts"
 import { invitationNamed } from "../names/members.ts"
 import { ownOrganization } from "../names/organization.ts"
@@ -70,8 +70,8 @@ const create = Command.make(
   "create",
   {
     email: fittingArgument("email", Invite.fields.email).pipe(Argument.withDescription("The e-mail address")),
-    role: Flag.Literals("role", GrantedRole.literals).pipe(
-      Flag.withDescription("The role after accepting. Default: member"),
+    role: fittingFlag("role", GrantedRole).pipe(
+      Flag.withDescription("The role after accepting: viewer, member, admin or owner. Default: member"),
       Flag.optional
     )
   },

@@ -53,14 +53,15 @@ export const builtInRoles: RoleTable = {
 }
 
 const permissionForm = /^(?=.{1,100}$)[a-z][a-z0-9_]*(?:\.[a-z][a-z0-9_]*)+$/
-const roleForm = /^[a-z][a-z0-9_-]{0,49}$/
+/** The form of the name of a role. */
+export const roleName = /^[a-z][a-z0-9_-]{0,49}$/
 
 /** What is wrong with additions, as a sentence. */
 const problemOf = ({ grants = {}, permissions, roles = {} }: RoleAdditions): string | undefined => {
   const misnamed = Object.keys(permissions).find((name) => !permissionForm.test(name))
   if (misnamed !== undefined)
     return `The permission "${misnamed}" is malformed: words of lower-case letters, digits and underscores with a dot between them, such as "invoices.read".`
-  const role = Object.keys(roles).find((name) => isKnownRole(name) || !roleForm.test(name))
+  const role = Object.keys(roles).find((name) => isKnownRole(name) || !roleName.test(name))
   if (role !== undefined)
     return isKnownRole(role)
       ? `The role "${role}" is built in. Give it own permissions with "grants".`

@@ -7,6 +7,7 @@ import { effectsOf, width } from "./decide.ts"
 import { Permission } from "./Permission.ts"
 import type { CallEffect, Reach } from "./Policy.ts"
 import type { AnyCaller } from "./Principal.ts"
+import { builtInRoles, type RoleTable } from "./Roles.ts"
 
 /** The effects of the calls that ask for a permission, and the narrowest scope that reaches one; `null`: sessions alone. */
 const uses: Record<Permission, { readonly effects: ReadonlyArray<CallEffect>; readonly reach: Reach } | null> = {
@@ -63,8 +64,21 @@ const through = (role: ReadonlySet<Permission>, kind: ReadonlySet<Permission>): 
   return known
 }
 
-/** In the order of the role's permissions. The array is the caller's own. */
-export const effectivePermissions = (caller: AnyCaller): ReadonlyArray<Permission> =>
-  caller.kind === "session"
-    ? [...caller.permissions]
-    : through(caller.permissions, usable[caller.capability][caller.scope.type]).slice()
+/** Whether keys of this capability have an own permission whose calls have this effect (`decideOwn`). */
+const usesOwn = (capability: Capability, effect: CallEffect | undefined): boolean =>
+  effect !== undefined && effectsOf[capability].has(effect) && (capability !== "agent" || effect === "read")
+
+/** The host's own ones. An object of the host may belong to a branch, so every scope reaches one. */
+const ownOf = (caller: AnyCaller, { effectOf, ownPermissionsOf }: RoleTable): ReadonlyArray<string> => {
+  const { role } = caller.organization
+  const own = role === null ? [] : [...ownPermissionsOf(role)]
+  return caller.kind === "session" ? own : own.filter((it) => usesOwn(caller.capability, effectOf(it)))
+}
+
+/** In the order of the role's permissions, the host's own ones last. The array is the caller's own. */
+export const effectivePermissions = (caller: AnyCaller, roles: RoleTable = builtInRoles): ReadonlyArray<string> => [
+  ...(caller.kind === "session"
+    ? caller.permissions
+    : through(caller.permissions, usable[caller.capability][caller.scope.type])),
+  ...ownOf(caller, roles)
+]

@@ -8,7 +8,6 @@ import { normalizeEmail } from "../accounts/EmailAddress.ts"
 import { Invitation, invitationDays, StoredInvitation } from "../accounts/Invitation.ts"
 import { InvitationStore } from "../accounts/InvitationStore.ts"
 import type { AnyCaller } from "../authorization/Principal.ts"
-import { Roles } from "../authorization/Roles.ts"
 import { InvitationId, makeInvitationId, type OrgId, requestedId } from "../Ids.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import type { QuotaExceeded } from "../quotas/Quota.ts"
@@ -17,7 +16,7 @@ import { Conflict, InvalidMember, NotFound, orNotFound, type Refused } from "../
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { lockedOrganization } from "./lockedOrganization.ts"
-import { checkRoleChange } from "./roleChange.ts"
+import { checkRoleChange, requireRole } from "./roleChange.ts"
 
 export class Invitations extends Context.Service<
   Invitations,
@@ -67,8 +66,7 @@ export class Invitations extends Context.Service<
           const address = normalizeEmail(email.trim())
           if (address === undefined)
             return yield* new InvalidMember({ path: ["email"], reason: "This is not a mail address." })
-          if (!(yield* Roles).isKnown(role))
-            return yield* new InvalidMember({ path: ["role"], reason: `There is no role "${role}".` })
+          yield* requireRole(role)
           yield* checkRoleChange(admitted, { from: null, to: role })
           const step = Effect.gen(function* () {
             const { caller } = yield* locked(admitted, "manage_invitations")

@@ -24,11 +24,11 @@ import { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import type { QuotaExceeded, QuotaUsage } from "../quotas/Quota.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { Conflict, type NotFound, orNotFound, type Refused } from "../Refusals.ts"
+import { Conflict, type InvalidMember, type NotFound, orNotFound, type Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { lockedOrganization } from "./lockedOrganization.ts"
-import { checkRoleChange } from "./roleChange.ts"
+import { checkRoleChange, requireRole } from "./roleChange.ts"
 
 type Needed = AccountStore | ApiKeyStore | BranchRoleStore | ProjectStore | Quotas | Transaction
 
@@ -67,7 +67,7 @@ export class Organizations extends Context.Service<
       user: UserId,
       role: string,
       confirmed: boolean
-    ) => Effect.Effect<Member, Conflict | NotFound | Refused | StorageError>
+    ) => Effect.Effect<Member, Conflict | InvalidMember | NotFound | Refused | StorageError>
     /** What the removal of a member would end. */
     readonly holdings: (org: OrgId, user: UserId) => Effect.Effect<Holdings, StorageError>
     /**
@@ -195,6 +195,7 @@ export class Organizations extends Context.Service<
 
       const changeRole: Organizations["Service"]["changeRole"] = Effect.fn("Organizations.changeRole")(
         function* (admitted, user, role, confirmed) {
+          yield* requireRole(role)
           const step = Effect.gen(function* () {
             const { caller, lastOwner, member } = yield* lockedMember(admitted, user, "manage_members")
             yield* checkRoleChange(caller, { from: member.role, to: role })

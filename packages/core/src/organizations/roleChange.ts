@@ -5,7 +5,7 @@
 import { Effect } from "effect"
 import type { AnyCaller } from "../authorization/Principal.ts"
 import { builtInRoles, Roles, type RoleTable } from "../authorization/Roles.ts"
-import { Refused } from "../Refusals.ts"
+import { InvalidMember, Refused } from "../Refusals.ts"
 
 export interface RoleChange {
   /** `null`: not yet a member. */
@@ -22,6 +22,12 @@ export const mayChangeRole = (
 ): boolean =>
   (to === null || (callerRole !== null && roles.covers(callerRole, to))) &&
   (owners || (from !== "owner" && to !== "owner"))
+
+/** Refuses the name of a role that does not exist. */
+export const requireRole = (role: string): Effect.Effect<void, InvalidMember> =>
+  Effect.flatMap(Roles, ({ isKnown }) =>
+    isKnown(role) ? Effect.void : new InvalidMember({ path: ["role"], reason: `There is no role "${role}".` })
+  )
 
 /** Refuses a change that the caller's role does not allow. */
 export const checkRoleChange = (caller: AnyCaller, change: RoleChange): Effect.Effect<void, Refused> =>

@@ -2,6 +2,7 @@
 import { assert, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { decideOwn } from "../../src/authorization/decideOwn.ts"
+import { effectivePermissions } from "../../src/authorization/effectivePermissions.ts"
 import { knownRoles, permissionsOf } from "../../src/authorization/Permission.ts"
 import type { AnyCaller } from "../../src/authorization/Principal.ts"
 import { builtInRoles, layerRoles, MalformedRoles, type RoleAdditions, Roles } from "../../src/authorization/Roles.ts"
@@ -12,6 +13,7 @@ import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { aBranchId, aProjectId } from "../../testing/records.ts"
 import { callerOf, People, sessionCallerOf, signIn } from "../memory/core.ts"
 import { team } from "../sign-in/inTest.ts"
+import { ownBranch as branchInScope, capabilities, own as inScope, keyOf, person, scopes } from "./callers.ts"
 
 const additions: RoleAdditions = {
   permissions: { "invoices.read": "read", "invoices.write": "write", "invoices.void": "destroy" },
@@ -116,6 +118,26 @@ it.effect("an own permission asks for account, membership, scope, capability and
     assert.strictEqual(code(key("read", narrow), "invoices.write", other), "scope_insufficient")
     assert.strictEqual(code(key("read_write", whole, "viewer"), "invoices.write"), "role_insufficient")
   }).pipe(Effect.provide(People))
+)
+
+it.effect("a caller shows exactly the own permissions that it has on some object of the host", () =>
+  Effect.gen(function* () {
+    const effects = ["read", "write", "sandbox", "mint", "destroy", "admin", "self"] as const
+    const permissions = Object.fromEntries(effects.map((effect) => [`invoices.${effect}`, effect]))
+    const roles = yield* Effect.provide(Roles, layerRoles({ permissions }))
+    const owner = person("owner", "active")
+    const ids = { project_id: inScope, branch_id: branchInScope }
+    const admitted = (caller: AnyCaller) =>
+      Object.keys(permissions).filter((it) => decideOwn(roles, it, caller, ids) === undefined)
+    const shown = (caller: AnyCaller) => effectivePermissions(caller, roles).filter((it) => it.includes("."))
+    for (const capability of capabilities)
+      for (const scope of scopes) {
+        const caller = keyOf(owner, capability, scope)
+        assert.deepStrictEqual(shown(caller), admitted(caller), `${capability} ${scope.type}`)
+      }
+    for (const role of ["owner", "viewer", null])
+      assert.deepStrictEqual(shown(person(role, "active")), admitted(person(role, "active")))
+  })
 )
 
 it.effect("an own role is granted by those who have all of its permissions, and acts at once", () =>

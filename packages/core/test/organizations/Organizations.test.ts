@@ -69,7 +69,7 @@ describe("The members of an organization", () => {
       assert.strictEqual(yield* tagOf(asked(admin, owner, "member")), "Refused")
       assert.strictEqual(yield* tagOf(organizations.removeMember(admin, owner.user.id, confirmed)), "Refused")
       assert.strictEqual((yield* asked(founder, owner, "member")).role, "member")
-      assert.strictEqual(yield* tagOf(asked(founder, owner, "future")), "Refused")
+      assert.strictEqual(yield* tagOf(asked(founder, owner, "future")), "InvalidMember")
       const stranger = UserId.make("0198f3d2-7c1a-7b44-9c55-2f1e6a0b7d10")
       assert.strictEqual(yield* tagOf(organizations.changeRole(founder, stranger, "member", false)), "NotFound")
       assert.strictEqual(yield* tagOf(organizations.removeMember(founder, stranger, plain)), "NotFound")

@@ -6,6 +6,7 @@ import {
   type IssuedSession,
   NotFound,
   Principal,
+  Roles,
   Sessions,
   TokenSigner,
   UserProfile
@@ -17,7 +18,8 @@ import { problems } from "../toProblem.ts"
 
 const answer = (session: IssuedSession) => ({ ...session, token_type: "Bearer" as const })
 
-const whoami = Effect.map(Principal, (caller) => {
+const whoami = Effect.gen(function* () {
+  const caller = yield* Principal
   const { account_state, expires_at, invited_by, kind, organization, user } = caller
   const key = caller.kind === "api_key" ? caller : undefined
   return {
@@ -30,7 +32,7 @@ const whoami = Effect.map(Principal, (caller) => {
     scope: key?.scope ?? null,
     api_key: key === undefined ? null : { id: key.api_key_id, name: key.api_key_name, expires_at: key.expires_at },
     expires_at,
-    permissions: effectivePermissions(caller)
+    permissions: effectivePermissions(caller, yield* Roles)
   }
 })
 

@@ -13,6 +13,8 @@ import {
   NotFound,
   type PathIds,
   Permission,
+  Roles,
+  type RoleTable,
   requirement,
   requireOwn
 } from "@narthex/core"
@@ -106,7 +108,7 @@ const isoOf = (instant: DateTime.Utc | null) => (instant === null ? null : DateT
 
 const profileOf = ({ email, id, name }: AnyCaller["user"]) => ({ id, email, name })
 
-const callerOf = (caller: AnyCaller, run: Run): Caller => {
+const callerOf = (caller: AnyCaller, roles: RoleTable, run: Run): Caller => {
   const { account_state, invited_by, kind, org_id, organization } = caller
   const key = caller.kind === "api_key" ? caller : undefined
   return {
@@ -126,7 +128,7 @@ const callerOf = (caller: AnyCaller, run: Run): Caller => {
     api_key:
       key === undefined ? null : { id: key.api_key_id, name: key.api_key_name, expires_at: isoOf(key.expires_at) },
     expires_at: isoOf(caller.expires_at),
-    permissions: effectivePermissions(caller),
+    permissions: effectivePermissions(caller, roles),
     require: async (permission, target = {}) => {
       requirePermission(permission)
       const wrong = misnamed(target)
@@ -164,11 +166,11 @@ const authenticating = (credential: string | null | undefined, options: Authenti
 }
 
 export const makeAuthenticate = (run: Run): Authenticate => {
-  const toCaller = (caller: AnyCaller) => callerOf(caller, run)
+  const toCaller = (caller: AnyCaller) => Effect.map(Roles, (roles) => callerOf(caller, roles, run))
   // Every request of a host waits for it, so it is one promise.
   return (credential, options) => {
     try {
-      return run(Effect.map(authenticating(credential, options), toCaller))
+      return run(Effect.flatMap(authenticating(credential, options), toCaller))
     } catch (error) {
       return Promise.reject(error)
     }

@@ -11,6 +11,9 @@ const capability =
 const scope =
   'What the API key reaches: the organization, one project, or one branch. The short forms `"organization"`, `"project:<project_id>"` and `"branch:<branch_id>"` are accepted too. Left out: the organization.'
 
+const grantedRoles =
+  "`viewer`, `member`, `admin`, `owner`, or a role that the program around the control plane declares"
+
 export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   // API keys
   "ApiKey.id": ["The id of the API key.", ids.api_key],
@@ -106,7 +109,7 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   joined_at: ["When the person became a member.", at.created],
   "orgs.create.name": [name("the organization"), "Acme Industries"],
   "orgs.rename.name": [name("the organization"), "Acme Industries"],
-  "orgs.changeMember.role": ["The new role, at most the caller's own.", "admin"],
+  "orgs.changeMember.role": [`The new role, at most the caller's own: ${grantedRoles}.`, "admin"],
   holdings: ["What ends with the membership."],
   api_keys_count: ["How many API keys there are.", 1],
   credentials_count: ["How many credentials there are.", 1],
@@ -126,7 +129,7 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
     "The address to invite. Its owner signs in with a provider that has verified it.",
     "grace@example.com"
   ],
-  "invitations.invite.role": ["The role that the person gets. Left out: `member`.", "member"],
+  "invitations.invite.role": [`The role that the person gets: ${grantedRoles}. Left out: \`member\`.`, "member"],
   quota: ["What the quota counts.", "projects"],
   held: ["How much the organization holds.", 3],
   allowed: ["How much the organization may hold.", 100]
