@@ -3,6 +3,44 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 
 export const library: ReadonlyArray<FaultsOfFile> = [
   {
+    area: "host",
+    file: "packages/http/src/transport/FetchTransport.ts",
+    tests: ["packages/http/test/handlers/requests.test.ts"],
+    faults: [
+      {
+        id: "fetch-body-unnoticed",
+        find: "return Effect.succeed(announced ?? false)",
+        put: "return Effect.succeed(announced ?? true)",
+        why: "A `Request` without a body has none, whatever its type."
+      },
+      {
+        id: "fetch-empty-body",
+        find: "return !read.done",
+        put: "return true",
+        why: "The type of an empty body does not count."
+      },
+      {
+        id: "fetch-credential-twice",
+        find: 'headers[name]?.includes(",") ?? false',
+        put: "headers[name] === undefined && false",
+        why: "A credential with a comma counts as sent twice."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/http/src/transport/NodeTransport.ts",
+    tests: ["packages/http/test/events/http2.test.ts"],
+    faults: [
+      {
+        id: "http2-body-unnoticed",
+        find: "announcedBody(request) ?? !",
+        put: "announcedBody(request) === true && !",
+        why: "A body over HTTP/2 is there without a header that announces it."
+      }
+    ]
+  },
+  {
     area: "events",
     file: "packages/http/src/transport/BodySink.ts",
     tests: ["packages/http/test/transport/BodySink.test.ts"],

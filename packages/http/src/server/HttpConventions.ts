@@ -114,12 +114,19 @@ const beforeRouting = (
   return transport.repeats(request, "authorization") ? HttpServerResponse.empty({ status: 400 }) : undefined
 }
 
-/** Removes the Content-Type of an empty body, so that it is not checked (docs/design/api.md, Requests). */
-const withoutTypeOfEmptyBody = (request: HttpServerRequest.HttpServerRequest) => {
-  const empty =
-    request.headers["transfer-encoding"] === undefined && Number(request.headers["content-length"] ?? 0) === 0
+const isJson = (type: string) => /^application\/json\s*(;|$)/i.test(type)
+
+/**
+ * Removes a Content-Type that does not count, so that it is not checked (docs/design/api.md, Requests): the type of an
+ * empty body, and JSON, which a missing one counts as. So only a body of another type is looked for.
+ */
+const withoutNeedlessType = (transport: Transport["Service"], request: HttpServerRequest.HttpServerRequest) => {
   const { "content-type": type, ...headers } = request.headers
-  return empty && type !== undefined ? request.modify({ headers: headers as typeof request.headers }) : request
+  if (type === undefined) return Effect.succeed(request)
+  const untyped = request.modify({ headers: headers as typeof request.headers })
+  return isJson(type)
+    ? Effect.succeed(untyped)
+    : Effect.map(transport.hasBody(request), (has) => (has ? request : untyped))
 }
 
 /** Turns every failure into its answer; an interruption stays an interruption. */
@@ -156,8 +163,10 @@ export const HttpConventions = HttpRouter.middleware(
         const answer =
           early === undefined
             ? yield* Effect.catchCause(
-                Effect.updateContext(handler, (context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
-                  ofRequest(context, withoutTypeOfEmptyBody(request), request_id)
+                Effect.flatMap(withoutNeedlessType(transport, request), (plain) =>
+                  Effect.updateContext(handler, (context: Context.Context<HttpServerRequest.HttpServerRequest>) =>
+                    ofRequest(context, plain, request_id)
+                  )
                 ),
                 answerCause
               )

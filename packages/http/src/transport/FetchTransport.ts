@@ -8,10 +8,23 @@
 import { Effect, Fiber, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BodySink } from "./BodySink.ts"
-import { eventStreamHeaders, Transport } from "./Transport.ts"
+import { announcedBody, eventStreamHeaders, Transport } from "./Transport.ts"
 
 const signalOf = ({ source }: HttpServerRequest.HttpServerRequest): AbortSignal =>
   source instanceof Request ? source.signal : new AbortController().signal
+
+/** Reads the beginning of a copy: nothing else tells an empty body of unknown length. */
+const beginsWithBytes = async (request: Request): Promise<boolean> => {
+  const reader = request.clone().body?.getReader()
+  if (reader === undefined) return false
+  try {
+    let read = await reader.read()
+    while (!read.done && read.value.length === 0) read = await reader.read()
+    return !read.done
+  } finally {
+    reader.cancel().catch(() => {})
+  }
+}
 
 const answer = ({ body }: BodySink) => {
   const { "content-type": contentType, ...headers } = eventStreamHeaders
@@ -25,6 +38,17 @@ export const FetchTransport: { readonly layer: Layer.Layer<Transport> } = {
       const scope = yield* Effect.scope
       return Transport.of({
         repeats: ({ headers }, name) => headers[name]?.includes(",") ?? false,
+        hasBody: (request) => {
+          const { source } = request
+          const announced = announcedBody(request)
+          if (announced !== undefined || !(source instanceof Request) || source.body === null)
+            return Effect.succeed(announced ?? false)
+          // A body that cannot be read is one: reading it is what fails.
+          return Effect.orElseSucceed(
+            Effect.tryPromise(() => beginsWithBytes(source)),
+            () => true
+          )
+        },
         // The answer has passed the middleware that sets them.
         announce: () => Effect.void,
         streamed: (request) => {

@@ -1,16 +1,24 @@
 /** `Transport` on the requests and responses of `node:http` and `node:http2`. */
+import type { IncomingMessage } from "node:http"
+import type { Http2ServerRequest } from "node:http2"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Effect, Layer } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { openSink } from "./responseSink.ts"
-import { Transport } from "./Transport.ts"
+import { announcedBody, Transport } from "./Transport.ts"
 
 const countOf = (rawHeaders: ReadonlyArray<string>, name: string) =>
   rawHeaders.filter((header, index) => index % 2 === 0 && header.toLowerCase() === name).length
 
+/** HTTP/1.1 announces every body by a header; HTTP/2 marks the end of a request without one. */
+const endsWithItsHead = (incoming: IncomingMessage | Http2ServerRequest) =>
+  !("stream" in incoming) || incoming.stream.endAfterHeaders
+
 export const NodeTransport: { readonly layer: Layer.Layer<Transport> } = {
   layer: Layer.succeed(Transport, {
     repeats: (request, name) => countOf(NodeHttpServerRequest.toIncomingMessage(request).rawHeaders, name) > 1,
+    hasBody: (request) =>
+      Effect.sync(() => announcedBody(request) ?? !endsWithItsHead(NodeHttpServerRequest.toIncomingMessage(request))),
     // Node merges them with the headers of a head that is written later.
     announce: (request, headers) =>
       Effect.sync(() => {

@@ -8,6 +8,10 @@ import { FetchTransport } from "./FetchTransport.ts"
 import { NodeTransport } from "./NodeTransport.ts"
 import { Transport } from "./Transport.ts"
 
+/** Its length is in no header. */
+const carriesBytes = ({ body }: HttpClientRequest.HttpClientRequest) =>
+  body._tag === "Uint8Array" ? body.body.length > 0 : body._tag !== "Empty"
+
 const hasSocket = ({ source }: HttpServerRequest.HttpServerRequest) => !HttpClientRequest.isHttpClientRequest(source)
 
 export const ServerTransport: { readonly layer: Layer.Layer<Transport> } = {
@@ -19,6 +23,10 @@ export const ServerTransport: { readonly layer: Layer.Layer<Transport> } = {
       const of = (request: HttpServerRequest.HttpServerRequest) => (hasSocket(request) ? node : direct)
       return Transport.of({
         repeats: (request, name) => of(request).repeats(request, name),
+        hasBody: (request) =>
+          HttpClientRequest.isHttpClientRequest(request.source)
+            ? Effect.succeed(carriesBytes(request.source))
+            : node.hasBody(request),
         announce: (request, headers) => of(request).announce(request, headers),
         streamed: (request) => of(request).streamed(request)
       })

@@ -1,6 +1,6 @@
 /**
  * Port: what of a request and its answer the framework does not show in one form on every platform: headers that were
- * sent twice, and answers that are written while their streams last.
+ * sent twice, whether there is a body, and answers that are written while their streams last.
  *
  * `FetchTransport` is for every runtime with `Request` and `Response`, `NodeTransport` for the server on Node's
  * sockets.
@@ -24,6 +24,8 @@ export class Transport extends Context.Service<
   {
     /** Whether this header was sent more than once. */
     readonly repeats: (request: HttpServerRequest.HttpServerRequest, name: string) => boolean
+    /** Whether the request has a body that is not empty. */
+    readonly hasBody: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<boolean>
     /** Headers of every answer, for answers whose head the transport writes itself. */
     readonly announce: (
       request: HttpServerRequest.HttpServerRequest,
@@ -32,6 +34,13 @@ export class Transport extends Context.Service<
     readonly streamed: (request: HttpServerRequest.HttpServerRequest) => StreamedAnswer
   }
 >()("@narthex/http/transport/Transport") {}
+
+/** What the headers say about a body; `undefined`: nothing, as those of HTTP/2 and of a `Request` may. */
+export const announcedBody = ({ headers }: HttpServerRequest.HttpServerRequest): boolean | undefined => {
+  if (headers["transfer-encoding"] !== undefined) return true
+  const length = headers["content-length"]
+  return length === undefined ? undefined : Number(length) > 0
+}
 
 export const eventStreamHeaders = {
   "content-type": "text/event-stream; charset=utf-8",

@@ -119,6 +119,19 @@ layer(api({ heartbeat: Duration.millis(heartbeat), ring_events: 64 }), { exclude
       })
     )
 
+    it.effect("a body over HTTP/2 that is not JSON is 415, though no header announces it", () =>
+      Effect.gen(function* () {
+        const { client, token } = yield* visitor("typed@example.com")
+        const headers = { ":method": "POST", authorization: `Bearer ${token}`, "content-type": "text/plain" }
+        const [filled, empty] = [
+          client.request({ ...headers, ":path": "/v1/projects" }, { name: "x" }),
+          client.request({ ...headers, ":path": "/v1/projects" })
+        ]
+        for (const answer of [filled, empty]) yield* answer.until("answered", ({ ended }) => ended)
+        assert.deepStrictEqual([filled.status, empty.status], [415, 422])
+      })
+    )
+
     it.effect("a stream over HTTP/2 answers HEAD with headers only, and refuses as over HTTP/1.1", () =>
       Effect.gen(function* () {
         const { client, token } = yield* visitor("head@example.com")

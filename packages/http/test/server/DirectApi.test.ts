@@ -4,7 +4,7 @@ import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { HttpBody, HttpClientRequest, HttpRouter, HttpServerRequest } from "effect/http"
 import { DirectApi, ServerIdentity } from "../../src/index.ts"
 import { consoleToken, memoryApi } from "../support/apiOver.ts"
-import { arrive, founder } from "../support/story.ts"
+import { arrive, founder, project } from "../support/story.ts"
 import { TestApi } from "../support/wire.ts"
 
 const client = Effect.flatMap(TestApi, ({ direct }) => Effect.fromNullishOr(direct))
@@ -12,7 +12,7 @@ const client = Effect.flatMap(TestApi, ({ direct }) => Effect.fromNullishOr(dire
 const asked = (method: "GET" | "POST", path: string, token: string) =>
   HttpClientRequest.make(method)(`http://api.test${path}`).pipe(HttpClientRequest.bearerToken(token))
 
-layer(memoryApi({ idle: true }), { excludeTestServices: true })("the API within its process", (it) => {
+layer(memoryApi(), { excludeTestServices: true })("the API within its process", (it) => {
   it.effect("nothing of the caller's context reaches the API but what headers say", () =>
     Effect.gen(function* () {
       const { token } = yield* arrive()
@@ -71,6 +71,20 @@ layer(memoryApi({ idle: true }), { excludeTestServices: true })("the API within 
       assert.propertyVal(yield* answer.json, "code", "body_too_large")
       const raw = HttpBody.raw(JSON.stringify({ name: "raw" }), { contentType: "application/json" })
       assert.strictEqual((yield* execute(HttpClientRequest.setBody(create, raw))).status, 201)
+    })
+  )
+
+  it.effect("a body that is not JSON is 415, and the type of an empty one does not count", () =>
+    Effect.gen(function* () {
+      const who = yield* founder()
+      const { path } = yield* project(who)
+      const { execute } = yield* client
+      const create = asked("POST", `${path}/branches`, who.token)
+      for (const [text, status] of [
+        ["name=x", 415],
+        ["", 201]
+      ] as const)
+        assert.strictEqual((yield* execute(HttpClientRequest.bodyText(create, text, "text/plain"))).status, status)
     })
   )
 })

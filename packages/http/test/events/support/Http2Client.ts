@@ -93,7 +93,7 @@ export class Http2Client {
 
   request(headers: OutgoingHttpHeaders, body?: unknown): Http2Stream {
     const stream = this.session.request(
-      { ...headers, ...(body === undefined ? {} : { "content-type": "application/json" }) },
+      { ...(body === undefined ? {} : { "content-type": "application/json" }), ...headers },
       { endStream: body === undefined }
     )
     if (body !== undefined) stream.end(JSON.stringify(body))
