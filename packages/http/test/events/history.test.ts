@@ -1,13 +1,13 @@
 /** The history of events over HTTP: oldest first or newest first, in pages. */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
-import { servings } from "../support/apiOver.ts"
+import { everyServing } from "../support/apiOver.ts"
 import { call } from "../support/wire.ts"
 import { counting, signedIn, state, streamApi } from "./support/streamApi.ts"
 
 const numbers = (events: ReadonlyArray<{ readonly data: { readonly n: number } }>) => events.map(({ data }) => data.n)
 
-for (const serving of servings)
+for (const serving of everyServing)
   layer(streamApi({}, { serving }), { excludeTestServices: true })("the history", (it) => {
     it.effect("the newest events are the first page of a descending history, and its cursor leads to older ones", () =>
       Effect.gen(function* () {

@@ -2,17 +2,18 @@
 import { assert, layer } from "@effect/vitest"
 import { EventBroker, EventLog, noEvent } from "@narthex/core"
 import { Effect } from "effect"
-import { type Serving, servings } from "../support/apiOver.ts"
-import { opened } from "./support/RawStream.ts"
-import { counting, signedIn, state, streamApi } from "./support/streamApi.ts"
+import { everyServing, type Serving } from "../support/apiOver.ts"
+import { opened } from "./support/FetchStream.ts"
+import { allRead, counting, signedIn, state, streamApi } from "./support/streamApi.ts"
 
 const api = (serving: Serving) => streamApi({ ring_events: 16 }, { serving })
 
-const following = (token: string, id: string) => opened({ token, headers: [`Last-Event-ID: ${id}`] })
+const following = (token: string, id: string) =>
+  Effect.andThen(allRead, opened({ token, headers: [`Last-Event-ID: ${id}`] }))
 
 const envelope = (data: string | undefined) => JSON.parse(data ?? "null")
 
-for (const serving of servings)
+for (const serving of everyServing)
   layer(api(serving), { excludeTestServices: true })("Last-Event-ID", (it) => {
     const malformed = [
       "null",

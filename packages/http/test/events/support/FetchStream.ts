@@ -4,6 +4,11 @@ import { TestApi } from "../../support/wire.ts"
 import { open as openRaw, type Wanted } from "./RawStream.ts"
 import { SeenStream } from "./SeenStream.ts"
 
+const nameAndValue = (line: string): [string, string] => {
+  const colon = line.indexOf(": ")
+  return [line.slice(0, colon), line.slice(colon + 2)]
+}
+
 export class FetchStream extends SeenStream {
   readonly #aborts = new AbortController()
   #response: Response | undefined
@@ -11,13 +16,14 @@ export class FetchStream extends SeenStream {
   #resumed = Promise.resolve()
   #resume: () => void = () => {}
 
-  constructor(fetch: (request: Request) => Promise<Response>, { headers = [], path = "/v1/events", token }: Wanted) {
+  constructor(
+    fetch: (request: Request) => Promise<Response>,
+    { headers = [], method = "GET", path = "/v1/events", token }: Wanted
+  ) {
     super()
-    const sent = new Headers(
-      headers.map((line): [string, string] => [line.split(": ")[0] ?? "", line.split(": ")[1] ?? ""])
-    )
+    const sent = new Headers(headers.map(nameAndValue))
     if (token !== null) sent.set("authorization", `Bearer ${token}`)
-    const request = new Request(`http://api.test${path}`, { headers: sent, signal: this.#aborts.signal })
+    const request = new Request(`http://api.test${path}`, { method, headers: sent, signal: this.#aborts.signal })
     this.#read(fetch(request))
       .catch(() => {})
       .finally(() => {

@@ -1,5 +1,5 @@
 /** The API over memory with settings of event streams, and a way to emit events without a call. */
-import { defaultEventSettings, EventSettings, OrgId, type ProjectId, Transaction } from "@narthex/core"
+import { defaultEventSettings, EventFeed, EventSettings, OrgId, type ProjectId, Transaction } from "@narthex/core"
 import { Effect, Layer } from "effect"
 import { type ApiOptions, memoryApi, signIn } from "../../support/apiOver.ts"
 import { call } from "../../support/wire.ts"
@@ -40,6 +40,9 @@ export const state = (org: OrgId, events: ReadonlyArray<Stated>) =>
       )
     )
   )
+
+/** The instance has read everything that was committed. Without a socket, a call may arrive sooner than that. */
+export const allRead = Effect.flatMap(EventFeed, ({ refresh }) => refresh)
 
 /** Events that count. */
 export const counting = (from: number, count: number, size = 0): ReadonlyArray<Stated> =>
