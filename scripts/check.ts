@@ -1,4 +1,7 @@
-/** `npm run check`: Node version, types with Effect's diagnostics, format and lint. Every step runs; one verdict follows. */
+/**
+ * `npm run check`: Node version, types with Effect's diagnostics, format, lint, and the packages as they are published:
+ * publint, arethetypeswrong, the types of a consumer, and the reference. Every step runs; one verdict follows.
+ */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
 
@@ -12,7 +15,12 @@ if (!pinned.test(process.version)) {
 const tsgo = "node_modules/@effect/tsgo-linux-x64/lib/tsc"
 const steps: ReadonlyArray<readonly [name: string, command: string, args: ReadonlyArray<string>]> = [
   ["types", existsSync(tsgo) ? tsgo : "node_modules/.bin/tsc", ["-p", "tsconfig.json"]],
-  ["format and lint", "node_modules/.bin/biome", ["check", "--error-on-warnings", "."]]
+  ["format and lint", "node_modules/.bin/biome", ["check", "--error-on-warnings", "."]],
+  [
+    "packages and reference",
+    process.execPath,
+    ["scripts/test.ts", "--packed", "test/packages/tarballs.test.ts", "test/packages/reference.test.ts"]
+  ]
 ]
 
 const failed = steps.filter(([name, command, args]) => {

@@ -5,6 +5,7 @@
  *
  *   --to <folder>        where the tarballs go; left out: `node_modules/.cache/narthex-tarballs`
  *   --repository <url>   the repository that the manifests name; left out: that of the CI, if it says so
+ *   --skip-build         packs what is built, for callers that have built it
  */
 import { spawnSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
@@ -21,7 +22,8 @@ const { values } = parseArgs({
     repository: {
       type: "string",
       ...(GITHUB_REPOSITORY === undefined ? {} : { default: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git` })
-    }
+    },
+    "skip-build": { type: "boolean", default: false }
   }
 })
 
@@ -36,7 +38,7 @@ const folder = resolve(values.to)
 const staging = mkdtempSync(join(tmpdir(), "narthex-pack-"))
 process.on("exit", () => rmSync(staging, { recursive: true, force: true }))
 
-run(process.execPath, ["scripts/build.ts"], root)
+if (!values["skip-build"]) run(process.execPath, ["scripts/build.ts"], root)
 rmSync(folder, { recursive: true, force: true })
 mkdirSync(folder, { recursive: true })
 for (const pack of publicPackages) stage(pack, join(staging, pack.folder), values.repository)

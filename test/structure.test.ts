@@ -88,7 +88,15 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["Console.ts", "ConsoleServer.ts", "index.ts"]
   ],
   "dev-providers": [
-    ...["BoundedMap.ts", "DevAccount.ts", "MemoryAdapter.ts", "SigningKey.ts", "IdToken.ts", "loopbackServer.ts"],
+    ...[
+      "BoundedMap.ts",
+      "DevAccount.ts",
+      "DevClient.ts",
+      "MemoryAdapter.ts",
+      "SigningKey.ts",
+      "IdToken.ts",
+      "loopbackServer.ts"
+    ],
     ...[
       "pages.ts",
       "problem.ts",

@@ -1,9 +1,9 @@
 /** A consumer's project: a folder outside of this repository, with packed packages installed in it. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { join } from "node:path"
+import { dirname, join } from "node:path"
 import { type Package, root } from "../../scripts/packages/Manifest.ts"
 
 /** Milliseconds after which a program counts as hanging: installations wait for a registry. */
@@ -70,6 +70,34 @@ export class Consumer {
     throw new Error(
       `npm install of the tarballs ${ending}. What npm has not cached comes from the registry.\n${output}`
     )
+  }
+
+  /**
+   * Unpacks the tarballs of packages in `folder`, and links what they depend on, and `others`, to the packages of this
+   * checkout: as `install`, without npm and without a registry.
+   */
+  async unpack(packages: ReadonlyArray<Package>, folder: string, others: ReadonlyArray<string>): Promise<void> {
+    const place = (name: string) => join(this.folder, "node_modules", name)
+    for (const pack of packages) {
+      const directory = place(pack.manifest.name)
+      mkdirSync(directory, { recursive: true })
+      const args = ["-xzf", join(folder, tarballOf(pack)), "-C", directory, "--strip-components=1"]
+      const { output, status } = await run("tar", args)
+      if (status !== 0) throw new Error(`tar ${args.join(" ")} failed: ${output}`)
+      for (const name of Object.keys({ ...pack.manifest.dependencies, ...pack.manifest.peerDependencies }))
+        if (packages.every(({ manifest }) => manifest.name !== name)) this.#link(name, pack.directory)
+    }
+    for (const name of others) this.#link(name, root)
+    writeFileSync(join(this.folder, "package.json"), JSON.stringify({ name: "consumer", type: "module" }))
+  }
+
+  /** Links a package that this checkout has installed: for `directory` alone, or for all packages. */
+  #link(name: string, directory: string): void {
+    const link = join(this.folder, "node_modules", name)
+    if (existsSync(link)) return
+    mkdirSync(dirname(link), { recursive: true })
+    const own = join(directory, "node_modules", name)
+    symlinkSync(existsSync(own) ? own : join(root, "node_modules", name), link)
   }
 
   /** Takes a program of `test/packages/consumer` into the project. */

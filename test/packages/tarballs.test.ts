@@ -2,8 +2,9 @@
  * Packs every public package, and uses the tarballs as a consumer does: linters of packages, types under both
  * resolutions of modules, programs.
  *
- * A build of every package costs half a minute of a core. The short form is `manifests.test.ts`, which checks manifests
- * against sources; `npm run test:packages` and CI run this one.
+ * A build of every package costs half a minute of a core, so `npm test` has `manifests.test.ts`, which checks manifests
+ * against sources. `npm run check` runs what needs no installation of this file, and `npm run test:packages` all of it;
+ * CI runs both.
  */
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -13,7 +14,7 @@ import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { publint } from "publint"
 import { formatMessage } from "publint/utils"
 import { isProgram, publicPackages } from "../../scripts/packages/Manifest.ts"
-import { long } from "../harness/long.ts"
+import { long, packed } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
 import { resource } from "../harness/resource.ts"
 import { Consumer, run, tarballOf } from "./Consumer.ts"
@@ -35,20 +36,22 @@ it("a tarball has the name that npm gives it", () => {
 /** Milliseconds for steps that install packages or check types of a whole project. */
 const timeout = 600_000
 
-if (long)
+if (packed)
   describe("tarballs", { timeout }, () => {
     const folder = mkdtempSync(join(tmpdir(), "narthex-tarballs-"))
+    const reader = new Consumer()
     const embedder = new Consumer()
     const operator = new Consumer()
     const newcomer = new Consumer()
 
     beforeAll(async () => {
-      await resource("libraries")
-      const { output, status } = await run(process.execPath, ["scripts/pack.ts", "--to", folder])
+      await Promise.all([resource("libraries"), resource("build")])
+      const { output, status } = await run(process.execPath, ["scripts/pack.ts", "--skip-build", "--to", folder])
       assert.strictEqual(status, 0, output)
     })
     afterAll(() => {
       rmSync(folder, { recursive: true, force: true })
+      reader.remove()
       embedder.remove()
       operator.remove()
       newcomer.remove()
@@ -77,6 +80,28 @@ if (long)
         for (const entry of Object.keys(pack.manifest.exports)) if (!entry.includes("*")) assert.include(typed, entry)
       }
     })
+
+    it("the programs of a consumer pass the type checker under node16 and bundler, against the unpacked tarballs", async () => {
+      await reader.unpack(libraries, folder, ["@types/node"])
+      for (const file of ["main.ts", "contracts.ts", "entries.ts"]) reader.add(file)
+      const entries = libraries.flatMap(({ manifest: { exports, name } }) =>
+        Object.keys(exports)
+          .filter((entry) => !/[*]|package\.json$/.test(entry))
+          .map((entry) => `${name}${entry.slice(1)}`)
+      )
+      const imported = readFileSync(join(reader.folder, "entries.ts"), "utf8")
+      assert.deepStrictEqual(
+        entries.filter((entry) => !imported.includes(`"${entry}"`)),
+        [],
+        "entries.ts imports every entry"
+      )
+      for (const resolution of ["node16", "bundler"] as const) {
+        const { output, status } = await reader.checkTypes(resolution)
+        assert.strictEqual(status, 0, `${resolution}\n${output}`)
+      }
+    })
+
+    if (!long) return
 
     it("a consumer installs the libraries, and its programs pass the type checker under node16 and bundler", async () => {
       const begun = performance.now()

@@ -10,8 +10,8 @@
  */
 import { join } from "node:path"
 import { Config, Context, Effect, Layer, Option, Schema } from "effect"
+import type { DevClient } from "./DevClient.ts"
 import { makeIssuer } from "./Issuer.ts"
-import type { DevClient } from "./issuerConfiguration.ts"
 import { isLoopback, type PortUnavailable, serveOnLoopback } from "./loopbackServer.ts"
 import { loadSigningKey, type SigningAlgorithm, type SigningKeyUnusable } from "./SigningKey.ts"
 

@@ -8,17 +8,10 @@ import { randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 import { type ClientMetadata, type Configuration, interactionPolicy } from "oidc-provider"
 import type { RecentAccounts } from "./DevAccount.ts"
+import type { DevClient } from "./DevClient.ts"
 import { memoryAdapter } from "./MemoryAdapter.ts"
 import { errorPage, sendPage } from "./pages.ts"
 import type { SigningKey } from "./SigningKey.ts"
-
-export interface DevClient {
-  readonly clientId: string
-  /** Absent: a public client, protected by PKCE alone. */
-  readonly clientSecret?: Redacted.Redacted<string> | undefined
-  /** The addresses that a sign-in may return to, compared exactly. */
-  readonly redirectUris: ReadonlyArray<string>
-}
 
 const { Check, Prompt } = interactionPolicy
 
