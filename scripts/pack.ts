@@ -55,5 +55,6 @@ run(
   ],
   staging
 )
-if (values.repository === undefined) console.error("pack: no repository is known, so no provenance can be published.")
+if (values.repository === undefined)
+  console.error("pack: no repository is known, so the tarballs ask for no provenance.")
 console.log(`pack: ${publicPackages.length} packages in ${folder}`)

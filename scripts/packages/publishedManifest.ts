@@ -19,9 +19,11 @@ const withoutSource = (target: ExportTarget): ExportTarget | undefined => {
 /**
  * The manifest in the tarball: without development dependencies and scripts. `repository` is the URL of the repository
  * that is published from; a registry accepts a provenance statement only for the repository that the manifest names.
+ * Without it the manifest asks for no provenance, or `npm publish` of the tarball would fail.
  */
 export const publishedManifest = (manifest: Manifest, folder: string, repository?: string) => {
   const { devDependencies, exports, publishConfig, scripts, ...rest } = manifest
+  const { provenance, ...unproven } = publishConfig
   return {
     ...rest,
     ...(repository === undefined
@@ -33,6 +35,6 @@ export const publishedManifest = (manifest: Manifest, folder: string, repository
         return published === undefined ? [] : [[entry, published]]
       })
     ),
-    publishConfig
+    publishConfig: repository === undefined ? unproven : { ...unproven, provenance }
   }
 }

@@ -196,6 +196,15 @@ describe("manifests", () => {
     assert.deepStrictEqual(wrong, [])
   })
 
+  it("a tarball asks for provenance exactly where its repository is known", () => {
+    const repository = "git+https://git.example.com/narthex.git"
+    const wrong = faultsOf(({ folder, manifest }) => [
+      ...(publishedManifest(manifest, folder, repository).publishConfig["provenance"] === true ? [] : ["with"]),
+      ...("provenance" in publishedManifest(manifest, folder).publishConfig ? ["without"] : [])
+    ])
+    assert.deepStrictEqual(wrong, [])
+  })
+
   it("the links of a published README lead to files of the tarball, or to the repository, where they exist", () => {
     const repository = "git+https://git.example.com/narthex/narthex.git"
     const shown = "https://git.example.com/narthex/narthex/blob/HEAD/"

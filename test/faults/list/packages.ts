@@ -24,6 +24,12 @@ export const packages: ReadonlyArray<FaultsOfFile> = [
         find: "const { devDependencies, exports, publishConfig, scripts, ...rest } = manifest",
         put: "const { exports, publishConfig, scripts, ...rest } = manifest",
         why: "Development dependencies are not published."
+      },
+      {
+        id: "published-provenance",
+        find: "repository === undefined ? unproven",
+        put: "repository === undefined ? publishConfig",
+        why: "A tarball asks for provenance only where its repository is known."
       }
     ]
   },
