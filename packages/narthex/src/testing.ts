@@ -20,7 +20,7 @@ export interface SimulateOptions extends Omit<ControlPlaneOptions, "computes" | 
 export interface SimulatedControlPlane extends ControlPlane {
   /**
    * Lets time pass, such as `"14 minutes"`, and resolves when everything that was due has run. A timer is late by a
-   * step at most, which is 1/60 of the time unless given.
+   * step at most, which is 1/60 of the time unless given; loops rest for up to four while nothing happens, unless it is.
    */
   readonly advance: (time: Duration.Input, step?: Duration.Input) => Promise<void>
   /** What the clock shows. It stands still until `advance`. */
@@ -76,7 +76,7 @@ export const simulate = async (given: SimulateOptions = {}): Promise<SimulatedCo
     log: "off",
     ...options,
     // The services stand on storage, so they run on the clock that comes with it.
-    storage: { durable: false, layer: Layer.merge(Layer.fresh(parts.storage), inWorld) },
+    storage: { durable: false, layer: Layer.provideMerge(Layer.fresh(parts.storage), inWorld) },
     computes: Layer.provide(parts.computes, inWorld),
     identity: Layer.provide(parts.identity, inWorld)
   })

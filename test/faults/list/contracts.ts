@@ -78,9 +78,21 @@ export const contracts: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "simulation-step",
-        find: "step === 0 ? instant : from + Math.ceil((instant - from) / step) * step",
+        find: "from + Math.ceil((instant - from) / step) * step",
         put: "instant + 0 * (step + from)",
         why: "What is due within a step runs at its end."
+      },
+      {
+        id: "simulation-rest",
+        find: "isLoop && quiet > 1",
+        put: "isLoop && quiet > 100",
+        why: "Loops rest while nothing happens."
+      },
+      {
+        id: "simulation-rest-end",
+        find: "Math.max(happened, from)",
+        put: "Math.max(0 * happened, from)",
+        why: "Loops look in every step again once something has happened."
       }
     ]
   },

@@ -13,6 +13,7 @@ import { Sessions } from "../../src/sign-in/Sessions.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { firstPage } from "../../testing/records.ts"
 import { noFaults } from "../../testing/simulation/faults.ts"
+import { SimulatedTime } from "../../testing/simulation/SimulatedTime.ts"
 import type { Subscriber } from "../../testing/simulation/Subscriber.ts"
 import { Simulation, simulation } from "../../testing/simulation/simulation.ts"
 
@@ -172,6 +173,41 @@ describe("a simulation", () => {
       const after = yield* DateTime.now
       assert.strictEqual(after.epochMilliseconds - before.epochMilliseconds, 119 * 60_000)
     }).pipe(Effect.provide(simulation()))
+  )
+
+  it.live("a loop rests while nothing happens, and looks at the end in any case", () =>
+    Effect.gen(function* () {
+      const world = yield* Simulation
+      const { emit, run } = yield* Transaction
+      const { org_id } = yield* signedIn("ada@example.com")
+      const before = yield* DateTime.now
+      let looks: Array<number> = []
+      const look = Effect.map(DateTime.now, (now) =>
+        looks.push(Math.floor((now.epochMilliseconds - before.epochMilliseconds) / 60_000))
+      )
+      const event = { org_id, project_id: null, type: "test.v1", source: "test", internal: false, data: {} }
+      yield* Effect.forkChild(Effect.forever(Effect.andThen(Effect.sleep("1 second"), look)), {
+        startImmediately: true
+      })
+      yield* Effect.forkChild(Effect.andThen(Effect.sleep("29 minutes"), run(emit(event))), { startImmediately: true })
+      yield* world.advance("1 hour")
+      // The first sleep began before time passed in steps.
+      assert.deepStrictEqual(looks, [0, 1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 35, 39, 43, 47, 51, 55, 59, 60])
+      looks = []
+      yield* world.advance("3 minutes", "1 minute")
+      assert.deepStrictEqual(looks, [60, 61, 62, 63])
+    }).pipe(Effect.provide(simulation({ faults: noFaults })))
+  )
+
+  it.live("twelve hours in which nothing happens end at most 330 sleeps, of all loops together", () =>
+    Effect.gen(function* () {
+      const world = yield* Simulation
+      const { wakeUps } = yield* SimulatedTime
+      yield* world.signIn("ada@example.com")
+      const before = yield* wakeUps
+      yield* world.advance("12 hours")
+      assert.isAtMost((yield* wakeUps) - before, 330)
+    }).pipe(Effect.provide(simulation({ faults: noFaults })))
   )
 })
 

@@ -1,9 +1,12 @@
 /**
  * The clock of a simulation. It stands still until `advance`, which takes no real time and runs everything that is due.
  *
- * Time advances in steps, and what is due within a step runs at its end, in the order in which it is due. So an hour in
- * which loops look for work every second costs sixty looks, not 3,600; a timer is late by a step at most, as on a
- * machine that is busy.
+ * Time jumps from one sleep that is due to the next, and what is due within a step ends with the step, in the order in
+ * which it is due. So an hour in which loops look for work every second costs no 3,600 looks; a timer is late by a step
+ * at most, as on a machine that is busy.
+ *
+ * While nothing happens, loops that look for work rest: they look in steps 1, 2 and 4, then in every fourth, and at the
+ * end of `advance` in any case. Of a step that the caller chose none is left out.
  */
 import { Clock, Context, Duration, Effect, Layer, Scheduler } from "effect"
 import { TestClock } from "effect/testing"
@@ -11,16 +14,35 @@ import { TestClock } from "effect/testing"
 /** The number of steps of `advance` without a length of one. */
 const steps = 60
 
+/** The most steps between two looks of a loop. */
+const longestRest = 4
+
 /** When simulations begin. */
 const beginning = Date.UTC(2026, 0, 1)
+
+/** An `advance` that is running, in milliseconds. */
+interface Passing {
+  readonly from: number
+  readonly to: number
+  readonly step: number
+  /** Loops may rest while nothing happens. */
+  readonly resting: boolean
+}
 
 export class SimulatedTime extends Context.Service<
   SimulatedTime,
   {
-    /** Lets this time pass, and is done when everything that was due has run. A step is 1/60 of it unless given. */
+    /**
+     * Lets this time pass, and is done when everything that was due has run. A step is 1/60 of it unless given; loops
+     * rest while nothing happens, unless it is given.
+     */
     readonly advance: (time: Duration.Input, step?: Duration.Input) => Effect.Effect<void>
     /** A sleep that ends to the millisecond, whatever the step is: for work that a lease or a deadline bounds. */
     readonly exactly: (time: Duration.Duration) => Effect.Effect<void>
+    /** Notes that something happens: loops look in every step again. */
+    readonly happens: Effect.Effect<void>
+    /** How many sleeps have ended: what the time that has passed has cost. */
+    readonly wakeUps: Effect.Effect<number>
   }
 >()("@narthex/core/testing/SimulatedTime") {
   /** Also provides the clock and the scheduler themselves. */
@@ -32,35 +54,60 @@ export class SimulatedTime extends Context.Service<
       const clock = yield* Effect.provideContext(TestClock.testClockWith(Effect.succeed), built)
       yield* clock.setTime(beginning)
 
-      let step = 0
-      let from = beginning
-      /** The end of the step in which this instant lies. */
-      const endOfStep = (instant: number) => (step === 0 ? instant : from + Math.ceil((instant - from) / step) * step)
+      let passing: Passing | undefined
+      let happened = beginning
+      let woken = 0
+      /** When the latest sleep of each length ended: a loop sleeps for the same time again at once. */
+      const ended = new Map<number, number>()
+
+      const happens = Effect.sync(() => {
+        happened = clock.currentTimeMillisUnsafe()
+      })
+
+      /** When a sleep ends that begins now. */
+      const endOf = (length: number): number => {
+        const now = clock.currentTimeMillisUnsafe()
+        const due = now + length
+        if (passing === undefined || due >= passing.to) return due
+        const { from, resting, step, to } = passing
+        const endOfStep = (instant: number) => from + Math.ceil((instant - from) / step) * step
+        const isLoop = resting && length < step && ended.get(length) === now
+        const quiet = Math.min(longestRest, Math.floor((now - Math.max(happened, from)) / step))
+        return Math.min(to, endOfStep(isLoop && quiet > 1 ? now + quiet * step : due))
+      }
 
       const stepped: Clock.Clock = {
         ...clock,
         sleep: (duration) =>
           Effect.suspend(() => {
-            const now = clock.currentTimeMillisUnsafe()
-            const end = now + Duration.toMillis(duration)
-            return clock.sleep(Number.isFinite(end) ? Duration.millis(endOfStep(end) - now) : duration)
+            const length = Duration.toMillis(duration)
+            if (!Number.isFinite(length)) return clock.sleep(duration)
+            const time = Duration.millis(endOf(length) - clock.currentTimeMillisUnsafe())
+            return Effect.tap(clock.sleep(time), () =>
+              Effect.sync(() => {
+                woken += 1
+                ended.set(length, clock.currentTimeMillisUnsafe())
+              })
+            )
           })
       }
 
       const advance = Effect.fnUntraced(function* (time: Duration.Input, chosen?: Duration.Input) {
         const length = Duration.toMillis(Duration.fromInputUnsafe(time))
-        from = clock.currentTimeMillisUnsafe()
-        step = chosen === undefined ? length / steps : Duration.toMillis(Duration.fromInputUnsafe(chosen))
+        const from = clock.currentTimeMillisUnsafe()
+        const step = chosen === undefined ? length / steps : Duration.toMillis(Duration.fromInputUnsafe(chosen))
+        passing = { from, to: from + length, step, resting: chosen === undefined }
         // Promises of the platform, such as cryptography, get a turn before and after.
         yield* Effect.ensuring(
           Effect.andThen(Effect.andThen(Effect.yieldNow, clock.adjust(length)), Effect.yieldNow),
           Effect.sync(() => {
-            step = 0
+            passing = undefined
           })
         )
       })
 
-      return Context.make(SimulatedTime, SimulatedTime.of({ advance, exactly: clock.sleep })).pipe(
+      const wakeUps = Effect.sync(() => woken)
+      return Context.make(SimulatedTime, SimulatedTime.of({ advance, exactly: clock.sleep, happens, wakeUps })).pipe(
         Context.add(Clock.Clock, stepped),
         Context.add(Scheduler.Scheduler, Context.get(built, Scheduler.Scheduler))
       )

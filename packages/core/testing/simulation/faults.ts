@@ -28,14 +28,15 @@ export const layerFaultyComputes = (chance: Chance, faults: Faults): Layer.Layer
     ComputeDriver,
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
-      const { exactly } = yield* SimulatedTime
+      const { exactly, happens } = yield* SimulatedTime
       const fails = Effect.suspend(() =>
         chance.hits(faults.compute)
           ? Effect.fail(new ComputeFailed({ reason: "The machine did not answer.", retryable: true }))
           : Effect.void
       )
-      const takes = Effect.suspend(() =>
-        exactly(Duration.millis(chance.below(Duration.toMillis(faults.compute_delay))))
+      const takes = Effect.andThen(
+        happens,
+        Effect.suspend(() => exactly(Duration.millis(chance.below(Duration.toMillis(faults.compute_delay)))))
       )
       const exposed = <A>(call: Effect.Effect<A, ComputeFailed>) =>
         takes.pipe(
@@ -57,12 +58,18 @@ export const layerFaultyComputes = (chance: Chance, faults: Faults): Layer.Layer
     })
   ).pipe(Layer.provide(layerMemoryComputes))
 
-export const layerFaultyTransactions = (chance: Chance, faults: Faults): Layer.Layer<Transaction, never, Transaction> =>
+export const layerFaultyTransactions = (
+  chance: Chance,
+  faults: Faults
+): Layer.Layer<Transaction, never, Transaction | SimulatedTime> =>
   Layer.effect(
     Transaction,
-    Effect.map(Transaction, ({ run, ...rest }) =>
-      Transaction.of({
+    Effect.gen(function* () {
+      const { happens } = yield* SimulatedTime
+      const { emit, run, ...rest } = yield* Transaction
+      return Transaction.of({
         ...rest,
+        emit: (event) => Effect.andThen(happens, emit(event)),
         run: (work) =>
           Effect.suspend(() =>
             chance.hits(faults.storage)
@@ -72,5 +79,5 @@ export const layerFaultyTransactions = (chance: Chance, faults: Faults): Layer.L
               : run(work)
           )
       })
-    )
+    })
   )

@@ -87,7 +87,8 @@ export class Simulation extends Context.Service<
   {
     /**
      * Lets time pass, and is done when everything that was due has run: operations, suspensions, purging, heartbeats. A
-     * timer is late by a step at most, which is 1/60 of the time unless given.
+     * timer is late by a step at most, which is 1/60 of the time unless given; loops rest for up to four while nothing
+     * happens, unless it is.
      */
     readonly advance: (time: Duration.Input, step?: Duration.Input) => Effect.Effect<void>
     /** Begins a session of the person with this verified address. The first one makes the account. */
