@@ -1,6 +1,6 @@
 /**
- * A client that loses a right gets nothing that was committed afterwards, on any instance: two API servers on one
- * Postgres, streams on both, events committed all the time, and rights that end in every possible way.
+ * A client that loses a right gets nothing that was committed afterwards, on any instance: two instances on one Postgres, a server
+ * and a handler that a host has mounted (docs/design/library.md N13, N17), streams on both, events committed all the time, and rights that end in every possible way.
  *
  * A try is one right with its streams on every instance, judged separately. The long form makes 10,000 tries.
  */
@@ -16,7 +16,7 @@ import { expireRights, layerSigner } from "./support/expireRights.ts"
 import type { Outcome } from "./support/judgeEnds.ts"
 import { keyEndings, organizationEnding, projectEnding, sessionEndings } from "./support/keyEndings.ts"
 import { memberEndings } from "./support/memberEndings.ts"
-import { apis, freshDatabase, stores } from "./support/platform.ts"
+import { apisServing, freshDatabase, stores } from "./support/platform.ts"
 import { anyOf, makeTeam } from "./support/rights.ts"
 
 /** Turns in which rights end, in parallel lanes; and rounds in which credentials expire. */
@@ -77,7 +77,9 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a right that ends", 
       Effect.gen(function* () {
         const url = yield* freshDatabase
         yield* Effect.gen(function* () {
-          const { result, tried, wrong } = yield* everyWay(yield* apis(url, 2, { heartbeat_ms: 500 }))
+          const { result, tried, wrong } = yield* everyWay(
+            yield* apisServing(url, ["server", "node"], { heartbeat_ms: 500 })
+          )
           const { events, streams, tries } = result
           note(`revocation: ${tries} rights ended in ${tried.size} ways, ${streams} streams, ${events} events`)
           assert.deepStrictEqual({ late: result.late, wrong }, { late: 0, wrong: [] })

@@ -6,7 +6,12 @@ import type { Readable, Writable } from "node:stream"
 import { within } from "../../harness/eventually.ts"
 import { program } from "../../harness/programs.ts"
 
+/** How it serves the API: by the server of the package, or by the handler that hosts mount (`cp.node`). */
+export type ProcessServing = "server" | "node"
+
 export interface ApiOptions {
+  /** Default: `server`. */
+  readonly serving?: ProcessServing
   readonly ring?: number
   readonly heartbeat_ms?: number
   readonly jwt_ms?: number

@@ -7,6 +7,7 @@
  * exits when its stdin closes, so it does not outlive the test.
  */
 import { tracingChannel } from "node:diagnostics_channel"
+import { createServer } from "node:http"
 import type { Server } from "node:net"
 import { createInterface } from "node:readline"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
@@ -29,6 +30,7 @@ import { Draining, JoseTokenSigner, layerApiServer, MasterSecret, RateLimits, Se
 import { Database, PostgresStorage } from "@narthex/postgres"
 import { Clock, DateTime, Duration, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
+import { layerNodeServing, NodeServing } from "../../../packages/http/test/support/nodeServing.ts"
 import { layerAdmin } from "../../../packages/server/src/admin.ts"
 import type { ApiOptions, Command } from "./ApiProcesses.ts"
 import { MovableClock } from "./MovableClock.ts"
@@ -123,11 +125,23 @@ tracingChannel<unknown, { readonly server: Server }>("net.server.listen").subscr
 
 const say = (answer: object) => void process.stdout.write(`${JSON.stringify(answer)}\n`)
 
+const grace = Duration.seconds(2)
+
+const server = Layer.provide(
+  Layer.effect(
+    NodeServing,
+    Effect.map(HttpServer.HttpServer, ({ address }) => ({ port: "port" in address ? address.port : 0 }))
+  ),
+  layerApiServer({ host: "127.0.0.1", port: 0, grace })
+)
+
+/** The server needs everything that the handler needs. */
+type Listener = Layer.Layer<NodeServing, Layer.Error<typeof server>, Layer.Services<typeof server>>
+
+const listener: Listener = options.serving === "node" ? layerNodeServing({ createServer, grace }) : server
+
 const announced = Layer.effectDiscard(
-  Effect.map(HttpServer.HttpServer, ({ address }) => {
-    const port = "port" in address ? address.port : 0
-    say({ port, admin: listening.find((other) => other !== port) ?? 0 })
-  })
+  Effect.map(NodeServing, ({ port }) => say({ port, admin: listening.find((other) => other !== port) ?? 0 }))
 )
 
 const admin = options.admin === true ? layerAdmin({ host: "127.0.0.1", port: 0 }) : Layer.empty
@@ -145,7 +159,7 @@ NodeRuntime.runMain(
   Layer.launch(
     announced.pipe(
       Layer.provideMerge(admin),
-      Layer.provideMerge(layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.seconds(2) })),
+      Layer.provideMerge(listener),
       Layer.provideMerge(layerServices),
       Layer.provideMerge(Draining.layer),
       Layer.provideMerge(base),

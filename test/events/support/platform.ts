@@ -3,7 +3,7 @@ import { OrgId, ProjectId, Transaction } from "@narthex/core"
 import { Database, migrate, PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer, Redacted, References, type Scope } from "effect"
 import { PostgresServer } from "../../../packages/postgres/test/support/PostgresServer.ts"
-import { type ApiOptions, ApiProcess } from "./ApiProcesses.ts"
+import { type ApiOptions, ApiProcess, type ProcessServing } from "./ApiProcesses.ts"
 
 const silent = Layer.succeed(References.MinimumLogLevel, "None")
 
@@ -15,18 +15,26 @@ export const stores = (url: Redacted.Redacted<string>) =>
     Layer.provideMerge(silent)
   )
 
-/** Starts this many API processes; the scope kills them. */
-export const apis = (
+/** Starts an API process for each of these; the scope kills them. */
+export const apisServing = (
   url: Redacted.Redacted<string>,
-  count: number,
+  servings: ReadonlyArray<ProcessServing>,
   options: ApiOptions = {}
 ): Effect.Effect<ReadonlyArray<ApiProcess>, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const made = Array.from({ length: count }, () => new ApiProcess(Redacted.value(url), options))
+    const made = servings.map((serving) => new ApiProcess(Redacted.value(url), { ...options, serving }))
     yield* Effect.addFinalizer(() => Effect.promise(() => Promise.all(made.map((api) => api.kill()))))
     yield* Effect.promise(() => Promise.all(made.map((api) => api.start())))
     return made
   })
+
+/** Starts this many servers. */
+export const apis = (url: Redacted.Redacted<string>, count: number, options: ApiOptions = {}) =>
+  apisServing(
+    url,
+    Array.from({ length: count }, () => "server"),
+    options
+  )
 
 export const freshDatabase = Effect.flatMap(PostgresServer, ({ migrated }) => migrated)
 

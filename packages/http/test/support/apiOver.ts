@@ -1,6 +1,6 @@
 /** The whole API on a free port: over memory here, over any other storage where a layer of it is given. */
 import { randomBytes } from "node:crypto"
-import { createServer as createHttp1Server, type IncomingMessage, type ServerResponse } from "node:http"
+import { createServer as createHttp1Server } from "node:http"
 import {
   AccessPolicy,
   type AccessSettings,
@@ -36,6 +36,7 @@ import {
   RateLimits,
   ServerIdentity
 } from "../../src/index.ts"
+import { layerNodeServing, NodeServing } from "./nodeServing.ts"
 import { call, TestApi } from "./wire.ts"
 
 /** Accepts `email:<address>:<salt>`, and `unverified:…` as an unverified address. */
@@ -205,45 +206,14 @@ const listen = ({ createServer = patient, grace = Duration.millis(200) }: ApiOpt
   createServer
 })
 
-/** A server of the test's own. It ends after the API. */
-class OwnServer extends Context.Service<OwnServer, ReturnType<NonNullable<ListenOptions["createServer"]>>>()(
-  "test/OwnServer"
-) {}
-
-const listens = ({ createServer = patient }: ListenOptions) =>
-  Layer.effect(
-    OwnServer,
-    Effect.acquireRelease(
-      Effect.callback<OwnServer["Service"]>((resume) => {
-        const server = createServer()
-        server.listen(0, "127.0.0.1", () => resume(Effect.succeed(server)))
-      }),
-      (server) =>
-        Effect.callback<void>((resume) => {
-          server.close(() => resume(Effect.void))
-          if ("closeIdleConnections" in server) server.closeIdleConnections()
-        }).pipe(
-          Effect.timeoutOption("2 seconds"),
-          Effect.andThen(
-            Effect.sync(() => ("closeAllConnections" in server ? server.closeAllConnections() : undefined))
-          )
-        )
-    )
+const HandlesNode = ({ createServer = patient, grace }: ListenOptions) =>
+  Layer.provideMerge(
+    Layer.effect(
+      TestApi,
+      Effect.map(NodeServing, ({ port }) => ({ port }))
+    ),
+    layerNodeServing({ createServer, grace })
   )
-
-/** The handler that hosts mount, on that server. */
-const HandlesNode = (options: ListenOptions) =>
-  Layer.effect(
-    TestApi,
-    Effect.gen(function* () {
-      const { node } = handlers((yield* FetchServer).answer, { basePath: "" })
-      const server = yield* OwnServer
-      // The handler's types are of what it uses, and fit a request of HTTP/1.1 and of HTTP/2.
-      server.on("request", node as (request: IncomingMessage, response: ServerResponse) => void)
-      const address = server.address()
-      return { port: typeof address === "object" ? (address?.port ?? 0) : 0 }
-    })
-  ).pipe(Layer.provideMerge(FetchServer.layer(options.grace)), Layer.provideMerge(listens(options)))
 
 const AnswersFetch = (options: ListenOptions) =>
   Layer.effect(
