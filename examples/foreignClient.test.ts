@@ -1,10 +1,11 @@
 /** Generates a client as docs/how-to/generate-a-client.md says, type-checks that page's program, and runs it. */
 import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { within } from "../test/harness/eventually.ts"
+import { blocksRunBy } from "../test/support/documentedBlocks.ts"
 import { keySettings, MemoryServer } from "./memoryServer.ts"
 
 const root = resolve(import.meta.dirname, "..")
@@ -56,12 +57,18 @@ describe("a foreign generator", () => {
   it.live("the program of the how-to page type-checks against the generated types and runs against the API", () =>
     Effect.gen(function* () {
       const path = yield* folder
-      const page = readFileSync(join(root, "docs/how-to/generate-a-client.md"), "utf8")
-      const [, program = ""] = /^```ts\n([\s\S]*?)^```$/m.exec(page) ?? []
+      const blocks = blocksRunBy("examples/foreignClient.test.ts")
+      assert.deepStrictEqual(
+        blocks.map(({ language }) => language),
+        ["sh", "ts"]
+      )
+      const [command = "", program = ""] = blocks.map(({ text }) => text)
       writeFileSync(join(path, "program.ts"), program)
       writeFileSync(join(path, "tsconfig.json"), JSON.stringify(tsconfig))
       const generator = join(root, "examples/node_modules/openapi-typescript/bin/cli.js")
-      yield* ran([generator, "docs/openapi.json", "--output", join(path, "narthex.d.ts")])
+      const [, input = "", output = ""] =
+        /^npx openapi-typescript (\S+) --output (\S+)\n$/.exec(command) ?? assert.fail(command)
+      yield* ran([generator, input, "--output", join(path, output)])
       yield* ran([join(root, "node_modules/typescript/bin/tsc"), "-p", path])
       const { baseUrl, credential } = yield* keySettings
       const said = yield* ran([join(path, "program.ts")], {

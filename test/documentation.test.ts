@@ -6,6 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { MemoryServer } from "../examples/memoryServer.ts"
 import { generatedPages } from "../scripts/docs.ts"
+import { blocksRunBy } from "./support/documentedBlocks.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const read = (file: string) => readFileSync(resolve(root, file), "utf8")
@@ -141,7 +142,8 @@ describe("documentation", () => {
   })
 
   it("the program in the README runs unchanged", () => {
-    const [, program = ""] = /^```ts\n([\s\S]*?)^```$/m.exec(read("README.md")) ?? []
+    const [program = "", ...others] = blocksRunBy("test/documentation.test.ts").map(({ text }) => text)
+    assert.isEmpty(others)
     const node = ["--conditions=source", "--input-type=module-typescript", "--eval", program]
     const { status, stderr, stdout } = spawnSync(process.execPath, node, { cwd: root, encoding: "utf8" })
     assert.strictEqual(status, 0, stderr)

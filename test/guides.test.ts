@@ -1,35 +1,54 @@
-/** Runs the samples of the pages in docs/guides against the API: shell with curl, TypeScript with Node. */
+/**
+ * Runs the samples of the pages in docs/guides against the API: shell with curl, TypeScript with Node, drivers against a
+ * Postgres. What a page shows of an answer is compared with a real one.
+ */
 import { spawn } from "node:child_process"
-import { globSync, readFileSync } from "node:fs"
+import { globSync } from "node:fs"
 import { basename, resolve } from "node:path"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { keySettings, MemoryServer } from "../examples/memoryServer.ts"
-import { within } from "./harness/eventually.ts"
+import { PostgresServer } from "../packages/postgres/test/support/PostgresServer.ts"
+import { until, within } from "./harness/eventually.ts"
+import { blocksRunBy } from "./support/documentedBlocks.ts"
 
 const root = resolve(import.meta.dirname, "..")
+const own = blocksRunBy("test/guides.test.ts")
 const guides = globSync("docs/guides/*.md", { cwd: root }).toSorted()
 
 const blocks = (page: string, language: string): ReadonlyArray<string> =>
-  [
-    ...readFileSync(resolve(root, page), "utf8").matchAll(new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, "gm"))
-  ].map(([, code = ""]) => code)
+  own.filter((block) => block.page === page && block.language === language).map(({ text }) => text)
 
-/** What a program prints, which must succeed. The server runs in this process, so nothing blocks it. */
-const ran = (command: string, args: ReadonlyArray<string>, variables: Record<string, string>) =>
-  Effect.promise(() => {
-    const { NODE_OPTIONS: _, ...env } = process.env
-    const child = spawn(command, args, { cwd: root, env: { ...env, ...variables } })
-    let said = ""
-    for (const stream of [child.stdout, child.stderr])
-      stream.on("data", (chunk: Buffer) => {
-        said += chunk.toString()
-      })
-    const ended = new Promise<string>((done, fail) => {
-      child.on("error", fail)
-      child.on("close", (status) => (status === 0 ? done(said) : fail(new Error(said))))
+const connecting = "docs/guides/connecting.md"
+
+/** A program with these variables. The server runs in this process, so nothing blocks it. */
+const started = (command: string, args: ReadonlyArray<string>, variables: Record<string, string>) => {
+  const { NODE_OPTIONS: _, ...env } = process.env
+  // A group of its own, so that a shell ends together with what it runs.
+  const child = spawn(command, args, { cwd: root, env: { ...env, ...variables }, detached: true })
+  let said = ""
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk: Buffer) => {
+      said += chunk.toString()
     })
-    return within(`the end of ${command}`, ended, 100_000).finally(() => child.kill("SIGKILL"))
+  const ended = new Promise<string>((done, fail) => {
+    child.on("error", fail)
+    child.on("close", (status) => (status === 0 ? done(said) : fail(new Error(said))))
+  })
+  const end = () => {
+    if (child.pid !== undefined && child.exitCode === null && child.signalCode === null)
+      process.kill(-child.pid, "SIGKILL")
+  }
+  return { child, ended, end, said: () => said }
+}
+
+/** What a program prints, which must succeed. */
+const ran = (command: string, args: ReadonlyArray<string>, variables: Record<string, string>, input = "") =>
+  Effect.promise(() => {
+    const program = started(command, args, variables)
+    // A program that reads nothing may end before it has got all.
+    program.child.stdin.on("error", () => undefined).end(input)
+    return within(`the end of ${command}`, program.ended, 100_000).finally(program.end)
   })
 
 /** The variables that the guides use, of a new project. */
@@ -86,4 +105,109 @@ layer(MemoryServer.layer, { excludeTestServices: true })("samples of the guides"
         { timeout: 120_000 }
       )
   }
+
+  const openingStream = blocks("docs/guides/events.md", "console")
+  it.effect(
+    "the stream of docs/guides/events.md follows a change, and its events have the members that the page shows",
+    () =>
+      Effect.gen(function* () {
+        assert.lengthOf(openingStream, 1)
+        const variables = yield* surroundings
+        const stream = started("sh", ["-euc", strictCurl + openingStream.join("\n")], variables)
+        const [shown = ""] = blocks("docs/guides/events.md", "http")
+        yield* Effect.promise(async () => {
+          try {
+            await until("the first byte of the stream", () => stream.said() !== "" || stream.child.exitCode !== null)
+            const { NARTHEX_API_KEY, NARTHEX_URL, PROJECT_ID } = variables
+            const authorization = `Bearer ${NARTHEX_API_KEY}`
+            await fetch(`${NARTHEX_URL}/v1/projects/${PROJECT_ID}/branches`, {
+              method: "POST",
+              headers: { authorization }
+            })
+            await until("an event", () => /^data: .+\n\n/m.test(stream.said()) || stream.child.exitCode !== null)
+          } finally {
+            stream.end()
+            await stream.ended.catch(() => undefined)
+          }
+        })
+        const frameOf = (text: string) => {
+          const [, id = "", event = "", data = "{}"] =
+            /^id: (.+)\nevent: (.+)\ndata: (.+)$/m.exec(text) ?? assert.fail(text)
+          return { id, event, data: JSON.parse(data) }
+        }
+        const [documented, real] = [frameOf(shown), frameOf(stream.said())]
+        assert.strictEqual(real.event, documented.event)
+        assert.deepStrictEqual(Object.keys(real.data).toSorted(), Object.keys(documented.data).toSorted())
+        for (const { data, event, id } of [documented, real]) assert.deepInclude(data, { id, type: event })
+        for (const member of Object.keys(documented.data.data)) assert.property(real.data.data, member)
+      }),
+    { tags: ["curl"], timeout: 120_000 }
+  )
+
+  it.effect(
+    "the answer of docs/guides/rate-limits.md has the headers that the page shows",
+    () =>
+      Effect.gen(function* () {
+        const [shown = "", ...others] = blocks("docs/guides/rate-limits.md", "http")
+        assert.isEmpty(others)
+        const shell = blocks("docs/guides/rate-limits.md", "sh").join("\n")
+        const said = yield* ran("sh", ["-euc", strictCurl + shell], yield* surroundings)
+        const names = [...shown.matchAll(/^([\w-]+): /gm)].map(([, name = ""]) => name.toLowerCase())
+        assert.isAtLeast(names.length, 2)
+        const headers = said.toLowerCase()
+        assert.deepStrictEqual(
+          names.filter((name) => !headers.includes(`\n${name}: `)),
+          []
+        )
+      }),
+    { tags: ["curl"], timeout: 120_000 }
+  )
+
+  it.effect("the variables that guides export are those that their samples use", () =>
+    Effect.gen(function* () {
+      const exports = guides.flatMap((page) => blocks(page, "console")).filter((text) => text.startsWith("export "))
+      assert.isAtLeast(exports.length, 3)
+      const set = yield* ran("sh", ["-euc", `${exports.join("\n")}\nenv`], {})
+      const names = [...exports.join("\n").matchAll(/\b([A-Z_]+)=/g)].map(([, name = ""]) => name)
+      for (const name of names) assert.match(set, new RegExp(`^${name}=.`, "m"))
+      const used = new Set(own.flatMap(({ text }) => text.match(/\b(NARTHEX_[A-Z_]+|[A-Z]+_ID|DATABASE_URL)\b/g) ?? []))
+      assert.deepStrictEqual([...used].toSorted(), names.toSorted())
+    })
+  )
+})
+
+/** The variables by which a driver and psql reach a database of the shared server. */
+const database = Effect.map(
+  Effect.flatMap(PostgresServer, (server) => server.database),
+  (url) => {
+    const { hostname, pathname, port, searchParams, username } = new URL(Redacted.value(url))
+    return {
+      DATABASE_URL: `postgresql://${pathname}`,
+      PGHOST: searchParams.get("host") ?? hostname,
+      PGPORT: port || "5432",
+      PGUSER: searchParams.get("user") ?? username
+    }
+  }
+)
+
+layer(PostgresServer.layer, { excludeTestServices: true })("drivers of docs/guides/connecting.md", (it) => {
+  it.effect("the program for Node connects, and prints a row", () =>
+    Effect.gen(function* () {
+      const [program = "", ...others] = blocks(connecting, "js")
+      assert.isEmpty(others)
+      const said = yield* ran(process.execPath, ["--input-type=module", "--eval", program], yield* database)
+      assert.match(said, /now: \d{4}-/)
+    })
+  )
+
+  it.effect(
+    "psql connects with the URL alone",
+    () =>
+      Effect.gen(function* () {
+        const [command = "", ...others] = blocks(connecting, "console").filter((text) => text.startsWith("psql "))
+        assert.isEmpty(others)
+        assert.match(yield* ran("sh", ["-euc", command], yield* database, "select 40 + 2;"), /\b42\b/)
+      }),
+    { tags: ["psql"] }
+  )
 })

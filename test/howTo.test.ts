@@ -1,24 +1,17 @@
 /** Runs every program of the pages in docs/how-to, as a reader would paste it. */
 import { execFile } from "node:child_process"
-import { globSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { promisify } from "node:util"
 import { assert, describe, it } from "@effect/vitest"
+import { blocksRunBy } from "./support/documentedBlocks.ts"
 
 const root = resolve(import.meta.dirname, "..")
 const run = promisify(execFile)
 
-/** Its program needs a server and a generated file: `examples/foreignClient.test.ts` runs it. */
-const withServer = "docs/how-to/generate-a-client.md"
-
-const pages = globSync("docs/how-to/*.md", { cwd: root }).filter((page) => page !== withServer)
-
-const programs = pages.flatMap((page) =>
-  [...readFileSync(resolve(root, page), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program = ""], at) => ({
-    name: `program ${at + 1} of ${page}`,
-    program
-  }))
-)
+const programs = blocksRunBy("test/howTo.test.ts").map(({ at, text }) => ({
+  name: `the program of ${at}`,
+  program: text
+}))
 
 describe("programs of the how-to pages", () => {
   it("the pages have programs", () => assert.isAbove(programs.length, 2))

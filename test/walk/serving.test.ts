@@ -8,19 +8,18 @@ import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
+import { type Block, documentedBlocks } from "../../scripts/pages/blocks.ts"
 import { until } from "../harness/eventually.ts"
 import { resource } from "../harness/resource.ts"
-import { type Block, shellBlocks } from "./blocks.ts"
+import { servingBlocks } from "../support/documentedBlocks.ts"
 import { inherited, root } from "./ground.ts"
 import { Guard, type Walk } from "./leftovers.ts"
 import { type Running, Shell } from "./Shell.ts"
 import { stablePorts } from "./stablePorts.ts"
 import { succeeded } from "./walk.ts"
 
-const blockOf = (page: string, beginning: string): Block => {
-  const found = shellBlocks(page, readFileSync(join(root, page), "utf8")).find(({ text }) => text.startsWith(beginning))
-  return found ?? assert.fail(`${page} has no block that begins with "${beginning}".`)
-}
+const blockOf = (name: keyof typeof servingBlocks): Block =>
+  documentedBlocks.find(servingBlocks[name]) ?? assert.fail(`No page has the block "${name}".`)
 
 /** A directory like the root of the clone, to which files can be added. */
 const directory = Effect.acquireRelease(
@@ -107,14 +106,14 @@ describe("the blocks about serving", { timeout: hangGuard }, () => {
             Effect.promise(() => first.run(what, block)),
             succeeded
           )
-        const makeSecret = blockOf("docs/operating/serving.md", "node -p")
+        const makeSecret = blockOf("makeSecret")
         for (const name of ["master", "console", "proxy"]) {
           const secret = yield* run("node -p", makeSecret.text)
           assert.match(secret, /^[\w-]{43}\n$/)
           writeFileSync(join(folder, name), secret)
         }
 
-        const block = replaced(blockOf("README.md", "export DATABASE_URL").text, [
+        const block = replaced(blockOf("instances").text, [
           ["postgresql://narthex@db.example.com/narthex", `'${database}'`],
           ["https://api.example.com", api],
           ["https://console.example.com", console]
@@ -129,7 +128,7 @@ describe("the blocks about serving", { timeout: hangGuard }, () => {
         )
         yield* answers(`${api}/readyz`)
 
-        const operator = blockOf("docs/operating/serving.md", "server=")
+        const operator = blockOf("operator")
         const printed = yield* run("the operator's commands", `${settings}\nset -e\n${operator.text}`)
         assert.include(printed, "NARTHEX_MASTER_SECRET")
         yield* Effect.forEach(running.toReversed(), stops)
@@ -141,7 +140,7 @@ describe("the blocks about serving", { timeout: hangGuard }, () => {
       yield* Effect.promise(() => resource("build"))
       const { api, open } = yield* place
       // What `npm start` ends with, after it has set up and built.
-      const block = replaced(blockOf("README.md", "NARTHEX_DEV_PROVIDERS=false").text, [
+      const block = replaced(blockOf("oneMachine").text, [
         ["npm start", "node packages/server/dist/narthex-platform.js"]
       ])
       const running = yield* serve(yield* open, "npm start", block)

@@ -7,8 +7,8 @@
  * walk until the walk has a check for it.
  */
 import assert from "node:assert/strict"
+import { type Block, fencedBlocks } from "../../scripts/pages/blocks.ts"
 import { until } from "../harness/eventually.ts"
-import { type Block, shellBlocks } from "./blocks.ts"
 import type { Printed, Running, Shell } from "./Shell.ts"
 
 export interface Stage {
@@ -33,6 +33,9 @@ export interface Step {
 
 const section = "Ten minutes"
 const email = "ada@example.com"
+
+/** Whether a block of the README is a step of the walk. */
+export const isStep = ({ heading, language }: Block): boolean => heading === section && language === "sh"
 
 export const succeeded = ({ status, stderr, stdout }: Printed): string => {
   assert.equal(status, 0, `It ended with ${status}.\n${stdout}${stderr}`)
@@ -66,7 +69,7 @@ const happened = (tail: Running, project: string): ReadonlyArray<string> =>
 const wholeStory = ["scheduling", "running", "finished"].map((status) => `create_timeline ${status}`)
 
 export const walk = (readme: string, stage: Stage): ReadonlyArray<Step> => {
-  const blocks = shellBlocks("README.md", readme).filter(({ heading }) => heading === section)
+  const blocks = fencedBlocks("README.md", readme).filter(isStep)
   const terminal = stage.openTerminal()
   let tail: Running | undefined
 

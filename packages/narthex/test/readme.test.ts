@@ -1,31 +1,29 @@
 /** The programs of the README run as they are written. */
-import { spawn } from "node:child_process"
 import { readFileSync } from "node:fs"
-import { resolve } from "node:path"
-import { assert, describe, it } from "@effect/vitest"
-import { within } from "../../../test/harness/eventually.ts"
+import { join, resolve } from "node:path"
+import { assert, describe, it, layer } from "@effect/vitest"
+import { Effect, Redacted } from "effect"
+import { blocksRunBy } from "../../../test/support/documentedBlocks.ts"
+import { inFolder, printed } from "../../../test/support/runProgram.ts"
+import { PostgresServer } from "../../postgres/test/support/PostgresServer.ts"
 
-const root = resolve(import.meta.dirname, "../../..")
-const programsOf = (file: string) =>
-  [...readFileSync(resolve(root, file), "utf8").matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(
-    ([, program = ""]) => program
-  )
-const [first = "", withEffect = ""] = programsOf("packages/narthex/README.md")
+const programs = blocksRunBy("packages/narthex/test/readme.test.ts").map(({ text }) => text)
+const [first = "", withEffect = "", mounted = "", inTransaction = ""] = programs
+const [firstOfRepository] = blocksRunBy("test/documentation.test.ts")
 
-/** What a program prints, run by a process of its own that must end by itself. */
-const printed = async (program: string) => {
-  const child = spawn(process.execPath, ["--conditions=source", "--input-type=module-typescript", "--eval", program], {
-    cwd: root,
-    stdio: ["ignore", "pipe", "inherit"]
-  })
-  let text = ""
-  child.stdout.on("data", (chunk) => {
-    text += chunk
-  })
-  const code = await within("the program to end", new Promise((done) => child.once("close", done)))
-  assert.strictEqual(code, 0)
-  return text
-}
+/** Asks both forms of the program for the providers. It listens on a file of the test's own, because ports are few. */
+const asks = (socket: string) => `
+import { once } from "node:events"
+import { request } from "node:http"
+
+const { default: served } = await import("./mounted.ts")
+const url = "/v1/auth/providers"
+const asFunction = await served.fetch(new Request(\`http://host.example.com\${url}\`))
+const asked = request({ socketPath: ${JSON.stringify(socket)}, path: url }).end()
+const [response] = await once(asked, "response")
+console.log(asFunction.status, response.statusCode)
+process.exit(0)
+`
 
 describe("the README", () => {
   it("its first program makes a key, is refused, revokes it and receives an event, in at most 25 lines without Effect", async () => {
@@ -42,7 +40,7 @@ describe("the README", () => {
   })
 
   it("its lines that install name every package that the program below them imports", () => {
-    const text = readFileSync(resolve(root, "packages/narthex/README.md"), "utf8")
+    const text = readFileSync(resolve(import.meta.dirname, "../README.md"), "utf8")
     const lines = [...text.matchAll(/^npm install (.+)$/gm)].map(([, names = ""]) => names.split(" "))
     const imported = [first, withEffect].map((program) =>
       [...program.matchAll(/ from "([^"]+)"/g)].map(([, name = ""]) => name)
@@ -53,7 +51,41 @@ describe("the README", () => {
     )
   })
 
-  it("the README of the repository has the same first program", () => {
-    assert.strictEqual(programsOf("README.md")[0], first)
+  it("the program that mounts the API serves it as a handler of Node and as a function", async () => {
+    assert.include(mounted, "listen(4400)")
+    await inFolder(async (folder) => {
+      const socket = join(folder, "socket")
+      const program = mounted.replace("listen(4400)", `listen(${JSON.stringify(socket)})`)
+      assert.strictEqual(await printed(asks(socket), {}, { "mounted.ts": program }), "200 200\n")
+    })
   })
+
+  it("the README of the repository has the same first program", () => {
+    assert.strictEqual(firstOfRepository?.text, first)
+  })
+
+  it("the README has no other program", () => assert.lengthOf(programs, 4))
+})
+
+layer(PostgresServer.layer, { excludeTestServices: true })("the README, on Postgres", (it) => {
+  it.effect(
+    "the program with a transaction of Drizzle commits the row with the event, and is allowed its own permission",
+    () =>
+      Effect.gen(function* () {
+        const server = yield* PostgresServer
+        const url = yield* server.database
+        yield* server.admin("create table invoice (id text primary key, org_id text not null)", url)
+        const secret = Buffer.alloc(32, 7).toString("base64url")
+        const said = yield* Effect.promise(() =>
+          printed(inTransaction, { DATABASE_URL: Redacted.value(url), NARTHEX_SECRET: secret })
+        )
+        assert.strictEqual(said, "")
+        const tables = ["event_log", "event_outbox"]
+          .map((table) => `select type, data from ${table}`)
+          .join(" union all ")
+        const events = `select data ->> 'invoice_id' as id from (${tables}) as both_tables where type = 'invoice.paid.v1'`
+        assert.deepStrictEqual(yield* server.admin(events, url), [{ id: "inv_1" }])
+        assert.deepStrictEqual(yield* server.admin("select id from invoice", url), [{ id: "inv_1" }])
+      })
+  )
 })

@@ -5,6 +5,19 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const documentation: ReadonlyArray<FaultsOfFile> = [
   {
     area: "documentation",
+    file: "scripts/pages/blocks.ts",
+    tests: ["test/blocks.test.ts"],
+    faults: [
+      {
+        id: "blocks-of-packages",
+        find: '"packages/*/*.md", ',
+        put: "",
+        why: "The blocks of every README are run."
+      }
+    ]
+  },
+  {
+    area: "documentation",
     file: "packages/api/src/openapi/describeOperation.ts",
     tests: ["packages/api/test/openapi/generators.test.ts"],
     faults: [

@@ -1,19 +1,19 @@
 /** Runs the programs of packages/api/README.md against the real API, with its address and credentials in place of theirs. */
 import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import type { Client } from "@narthex/api"
 import { Effect } from "effect"
 import { within } from "../../../../test/harness/eventually.ts"
+import { blocksRunBy } from "../../../../test/support/documentedBlocks.ts"
 import { idToken, memoryApi } from "../support/apiOver.ts"
 import { founder } from "../support/story.ts"
 import { TestApi } from "../support/wire.ts"
 import { connected } from "./clients.ts"
 
 const root = resolve(import.meta.dirname, "../../../..")
-const page = readFileSync(resolve(root, "packages/api/README.md"), "utf8")
-const programs = [...page.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, program = ""]) => program)
+const programs = blocksRunBy("packages/http/test/client/readme.test.ts").map(({ text }) => text)
 
 /** What each program prints. The one that follows events has no end, so it runs last. */
 const printed: ReadonlyArray<readonly [program: RegExp, prints: RegExp]> = [

@@ -4,7 +4,6 @@
  */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
-import { readFileSync } from "node:fs"
 import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { connect } from "node:net"
 import { tmpdir } from "node:os"
@@ -13,13 +12,14 @@ import { assert, layer } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { eventually, within } from "../../../../test/harness/eventually.ts"
 import { programPath } from "../../../../test/harness/requirements.ts"
+import { blocksRunBy } from "../../../../test/support/documentedBlocks.ts"
 import { Ahead } from "../support/apiOver.ts"
 import { TestApi } from "../support/wire.ts"
 import { RawStream, requestText } from "./support/RawStream.ts"
 import { counting, signedIn, state, stillApi } from "./support/streamApi.ts"
 
-const page = readFileSync(join(import.meta.dirname, "../../../../docs/operating/event-streams.md"), "utf8")
-const documented = (language: string) => new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``).exec(page)?.[1] ?? ""
+const blocks = blocksRunBy("packages/http/test/events/reverseProxies.test.ts")
+const documented = (language: string) => blocks.find((block) => block.language === language)?.text ?? ""
 
 /** They listen on a file of the test's own: any number that is free now may be taken when they start. */
 const socketIn = (directory: string) => join(directory, "socket")

@@ -35,15 +35,10 @@ console.log(await sql\`select now()\`)
 await sql.end()
 \`\`\`
 
-## Python
+## Other languages
 
-\`\`\`python
-import os
-import psycopg
-
-with psycopg.connect(os.environ["DATABASE_URL"]) as connection:
-    print(connection.execute("select now()").fetchone())
-\`\`\`
+Any driver that takes a URI connects with it as it is: \`psycopg.connect(url)\` in Python, \`pgx.Connect(ctx, url)\` in Go,
+\`PG.connect(url)\` in Ruby.
 
 ## How the proxy finds the endpoint
 

@@ -1,0 +1,71 @@
+/** Every fenced block of the documentation is run by a test. What is no program is data or a drawing, and is read here. */
+import { existsSync, readFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { assert, describe, it } from "@effect/vitest"
+import { problemCatalog } from "@narthex/api"
+import { type Block, documentedBlocks, fencedBlocks } from "../scripts/pages/blocks.ts"
+import { blocksRunBy, runners } from "./support/documentedBlocks.ts"
+
+const root = resolve(import.meta.dirname, "..")
+
+/** The tests to which the table gives the block. */
+const testsOf = (block: Block) => Object.entries(runners).flatMap(([test, runs]) => (runs(block) ? [test] : []))
+
+const idle = (blocks: ReadonlyArray<Block>) =>
+  blocks
+    .filter((block) => testsOf(block).length === 0)
+    .map(({ at, language, text }) => `${at} ${language}: ${text.split("\n")[0]}`)
+
+describe("the blocks of the documentation", () => {
+  it("every fenced block of the documentation is run by a test", () => {
+    assert.isAbove(documentedBlocks.length, 80)
+    assert.deepStrictEqual(idle(documentedBlocks), [])
+  })
+
+  it("a block that no test runs is named, with its page and line", () => {
+    const page = "# New\n\n```sh\nnarthex new\n```\n\n```ruby\nputs 1\n```\n"
+    assert.deepStrictEqual(idle(fencedBlocks("docs/README.md", page)), [
+      "docs/README.md:4 sh: narthex new",
+      "docs/README.md:8 ruby: puts 1"
+    ])
+  })
+
+  it("every test of the table exists, takes its blocks from the table, and has some", () => {
+    for (const test of Object.keys(runners) as ReadonlyArray<keyof typeof runners>) {
+      assert.isTrue(existsSync(join(root, test)), test)
+      assert.isNotEmpty(blocksRunBy(test), test)
+    }
+    // The walk has its own list of steps, and fails for a block that is not among them.
+    const withOwnList = ["test/walk/walk.test.ts", "test/walk/serving.test.ts"]
+    const careless = Object.keys(runners).filter(
+      (test) =>
+        !withOwnList.includes(test) && !readFileSync(join(root, test), "utf8").includes(`blocksRunBy("${test}")`)
+    )
+    assert.deepStrictEqual(careless, [])
+  })
+
+  const read = blocksRunBy("test/blocks.test.ts")
+
+  it("blocks of JSON parse, and the problems in them have the status and the title of the catalog", () => {
+    const data = read.filter(({ language }) => language === "json")
+    let problems = 0
+    for (const { at, text } of data) {
+      const value: Readonly<Record<string, unknown>> = JSON.parse(text)
+      if (value["code"] === undefined) continue
+      problems++
+      const [, problem] = Object.entries(problemCatalog).find(([code]) => code === value["code"]) ?? assert.fail(at)
+      assert.strictEqual(value["status"], problem.status, at)
+      assert.strictEqual(value["type"], `urn:narthex:problem:${value["code"]}`, at)
+      if (value["title"] !== "…") assert.strictEqual(value["title"], problem.title, at)
+    }
+    assert.isAtLeast(problems, 3)
+  })
+
+  it("a block without a language is a drawing", () => {
+    const drawings = read.filter(({ language }) => language === "")
+    assert.deepStrictEqual(
+      drawings.filter(({ text }) => !/[─│►▼┌└]/.test(text)).map(({ at }) => at),
+      []
+    )
+  })
+})

@@ -1,0 +1,46 @@
+/** Runs a program of the documentation as a reader does: saved in a folder from which the packages resolve. */
+import { spawn } from "node:child_process"
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { join, resolve } from "node:path"
+import { within } from "../harness/eventually.ts"
+
+const root = resolve(import.meta.dirname, "../..")
+
+/**
+ * Gives `work` a folder inside the repository, from which packages resolve, but outside of `node_modules`, where Node
+ * runs no TypeScript.
+ */
+export const inFolder = async <A>(work: (folder: string) => Promise<A>): Promise<A> => {
+  const parent = join(root, "test-results")
+  mkdirSync(parent, { recursive: true })
+  const folder = mkdtempSync(join(parent, "program-"))
+  try {
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true })
+  }
+}
+
+/** What a program prints, which must end by itself and succeed. `others` are files in its folder. */
+export const printed = (
+  program: string,
+  variables: Readonly<Record<string, string>> = {},
+  others: Readonly<Record<string, string>> = {}
+): Promise<string> =>
+  inFolder((folder) => {
+    const file = join(folder, "program.ts")
+    for (const [name, text] of Object.entries({ ...others, "program.ts": program }))
+      writeFileSync(join(folder, name), text)
+    const { NODE_OPTIONS: _, ...env } = process.env
+    const child = spawn(process.execPath, ["--conditions=source", file], { cwd: root, env: { ...env, ...variables } })
+    let said = ""
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (chunk: Buffer) => {
+        said += chunk.toString()
+      })
+    const ended = new Promise<string>((done, fail) => {
+      child.on("error", fail)
+      child.on("close", (status) => (status === 0 ? done(said) : fail(new Error(said))))
+    })
+    return within("the program to end", ended, 100_000).finally(() => child.kill("SIGKILL"))
+  })
