@@ -13,7 +13,7 @@ import { requireForm, requireMembers } from "./host/inputs.ts"
 import { makePeople, makeSessions, type People, type Sessions } from "./host/people.ts"
 import { type IpAllowlist, makeIpAllowlist, makeOperations, type Operations } from "./host/projects.ts"
 import { makePublishing, type Publishing } from "./host/publish.ts"
-import { makeRun } from "./host/Run.ts"
+import { makeRun, type Run } from "./host/Run.ts"
 import { type InTransaction, makeTransaction } from "./host/transaction.ts"
 import { layerHttp } from "./layerHttp.ts"
 import type { ControlPlaneOptions, CoreOptions } from "./options/ControlPlaneOptions.ts"
@@ -74,14 +74,14 @@ const untraced = Layer.succeed(References.TracerEnabled, false)
 /** Any origin: the client's requests never leave the process. */
 const origin = "http://narthex.invalid"
 
-/**
- * Makes a control plane; in memory unless the options say otherwise. Rejects with the codes `invalid_options` and
- * `unavailable`.
- *
- * @example
- * await using cp = await createControlPlane()
- */
-export const createControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> => {
+/** A control plane, and what runs effects of the core on it. */
+export interface Started {
+  readonly plane: ControlPlane
+  readonly run: Run
+}
+
+/** As `createControlPlane`, for what stands on the core: `narthex/testing`. */
+export const startControlPlane = async (options: ControlPlaneOptions): Promise<Started> => {
   checkOptions(options)
   const basePath = readBasePath(options.basePath ?? "")
   if (basePath === undefined)
@@ -127,7 +127,7 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
   /** For clients of this process: after the end they would repeat calls that nothing will answer. */
   const inProcess = (request: Request) => (closed.signal.aborted ? Promise.reject(closedFailure()) : answered(request))
 
-  return {
+  const plane: ControlPlane = {
     fetch,
     node,
     client: (credential, more = {}) => {
@@ -150,4 +150,15 @@ export const createControlPlane = async (options: ControlPlaneOptions = {}): Pro
     close,
     [Symbol.asyncDispose]: close
   }
+  return { plane, run }
 }
+
+/**
+ * Makes a control plane; in memory unless the options say otherwise. Rejects with the codes `invalid_options` and
+ * `unavailable`.
+ *
+ * @example
+ * await using cp = await createControlPlane()
+ */
+export const createControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> =>
+  (await startControlPlane(options)).plane

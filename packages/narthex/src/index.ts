@@ -8,7 +8,7 @@ export {
   problemCatalog,
   type SessionJson
 } from "@narthex/api"
-export * from "./ControlPlane.ts"
+export { ControlPlane, createControlPlane } from "./ControlPlane.ts"
 export { type HostFailureCode, hostFailures } from "./failures/failures.ts"
 export type { Authenticate, AuthenticateOptions, Caller, OwnPermission, RequiredOf } from "./host/Caller.ts"
 export type { Events, HostItem, Subscription } from "./host/follow.ts"

@@ -5,10 +5,13 @@
 import type { SessionJson } from "@narthex/api"
 import { type Faults, SimulatedTime, simulatedParts } from "@narthex/core/testing"
 import { Clock, Duration, Effect, Exit, Layer, Predicate, Scope } from "effect"
-import { type ControlPlane, createControlPlane } from "./ControlPlane.ts"
+import { type ControlPlane, startControlPlane } from "./ControlPlane.ts"
 import { type Form, type Members, objectOf, optional, problemOf, record } from "./failures/Form.ts"
 import { invalidOptions } from "./failures/failures.ts"
+import { makeSimulatedFollow, type SimulatedFollow } from "./host/simulatedFollow.ts"
 import type { ControlPlaneOptions } from "./options/ControlPlaneOptions.ts"
+
+export type { SimulatedFollow, SimulatedFollowing, SimulatedSubscriber } from "./host/simulatedFollow.ts"
 
 export interface SimulateOptions extends Omit<ControlPlaneOptions, "computes" | "identity" | "storage"> {
   /** Two simulations with one seed choose the same faults and ids. Default: 1. */
@@ -27,6 +30,11 @@ export interface SimulatedControlPlane extends ControlPlane {
   readonly now: () => Date
   /** Begins a session of the person with this verified address. The first one makes the account. */
   readonly signIn: (email: string) => Promise<SessionJson>
+  /**
+   * Opens an event stream for a session or an API key. Its reader can be paused, so that it is slow: with a small
+   * `buffer` and `events: { ring_events }` in the options, few events make it overflow. Rejects as the API refuses.
+   */
+  readonly follow: SimulatedFollow
   /** The client of a control plane. It repeats no call unless the options say so: real time would pass. */
   readonly client: ControlPlane["client"]
 }
@@ -72,7 +80,7 @@ export const simulate = async (given: SimulateOptions = {}): Promise<SimulatedCo
   const scope = Scope.makeUnsafe()
   const world = await Effect.runPromise(Layer.buildWithScope(Layer.merge(SimulatedTime.layer, parts.references), scope))
   const inWorld = Layer.succeedContext(world)
-  const plane = await createControlPlane({
+  const { plane, run } = await startControlPlane({
     log: "off",
     ...options,
     // The services stand on storage, so they run on the clock that comes with it.
@@ -108,6 +116,7 @@ export const simulate = async (given: SimulateOptions = {}): Promise<SimulatedCo
     advance,
     now: () => new Date(Effect.runSync(Effect.provideContext(Clock.currentTimeMillis, world))),
     signIn: (email) => client().auth.exchange({ id_token: email }),
+    follow: makeSimulatedFollow(run),
     client,
     close,
     [Symbol.asyncDispose]: close

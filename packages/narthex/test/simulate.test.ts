@@ -1,8 +1,17 @@
 /** A control plane for tests: time that a test moves, and faults that a seed repeats. */
 import { assert, describe, it } from "@effect/vitest"
 import { noFaults } from "@narthex/core/testing"
+import { Schema } from "effect"
 import { isNarthexError } from "../src/index.ts"
-import { simulate } from "../src/testing.ts"
+import { type SimulatedSubscriber, simulate } from "../src/testing.ts"
+
+const invoicePaid = "invoice.paid.v1"
+const withInvoices = { eventTypes: { [invoicePaid]: Schema.Struct({ number: Schema.Finite }) } }
+
+const range = (from: number, to: number) => Array.from({ length: to - from }, (_, n) => from + n)
+
+const numbersOf = ({ received }: SimulatedSubscriber) =>
+  received.filter(({ type }) => type === invoicePaid).map(({ data }) => data["number"])
 
 describe("a simulated control plane", () => {
   it("at minute 16 the token is refreshed, and at hour 12 it is not", async () => {
@@ -41,6 +50,70 @@ describe("a simulated control plane", () => {
       later.map(({ status }) => status),
       ["finished"]
     )
+  })
+
+  it("a subscriber that is paused gets an overflow with the number of events that it missed", async () => {
+    await using world = await simulate({ ...withInvoices, events: { ring_events: 64 } })
+    const session = await world.signIn("ada@example.com")
+    const { org_id } = await world.authenticate(session.access_token)
+    const slow = await world.follow(session, { buffer: 1_000, types: [invoicePaid] })
+    const quick = await world.follow(session)
+    const paid = async (from: number, to: number) => {
+      for (let number = from; number < to; number++)
+        await world.events.publish({ org_id, type: invoicePaid, data: { number } })
+      await world.advance("1 second")
+    }
+    slow.pause()
+    await paid(0, 150)
+    slow.resume()
+    assert.strictEqual(await slow.ended, "overflow")
+    const overflow = slow.received.at(-1)
+    assert.strictEqual(overflow?.type, "overflow.v1")
+    const read = numbersOf(slow)
+    assert.deepStrictEqual(read, range(0, read.length))
+    const dropped = Number(overflow?.data["dropped"])
+    assert.isAbove(dropped, 0)
+
+    // It comes back with the id of the overflow, and has every event that it did not miss.
+    const again = await world.follow(session, { last_event_id: overflow?.id ?? "" })
+    await paid(150, 153)
+    assert.deepStrictEqual(numbersOf(again), range(read.length + dropped, 153))
+    assert.deepStrictEqual(numbersOf(quick), range(0, 153))
+    assert.isUndefined(quick.closing)
+  })
+
+  it("a subscriber of a project reads its events alone, until it closes or its control plane does", async () => {
+    await using world = await simulate(withInvoices)
+    const session = await world.signIn("ada@example.com")
+    const { org_id } = await world.authenticate(session.access_token)
+    const { project } = await world.client(session).projects.create({ name: "shop" })
+    const [one, other] = [{ project_id: project.id, types: [invoicePaid] }, { types: [invoicePaid] }]
+    const [ofProject, ofAll] = [await world.follow(session, one), await world.follow(session, other)]
+    await world.events.publish({ org_id, type: invoicePaid, data: { number: 1 } })
+    await world.events.publish({ org_id, project_id: project.id, type: invoicePaid, data: { number: 2 } })
+    await world.advance("1 second")
+    assert.deepStrictEqual([numbersOf(ofProject), numbersOf(ofAll)], [[2], [1, 2]])
+    ofProject.close()
+    assert.strictEqual(await ofProject.ended, "client_gone")
+    await world.close()
+    await ofAll.ended
+    assert.strictEqual(await ofAll.ended, "draining")
+    assert.strictEqual(ofAll.closing, "draining")
+  })
+
+  it("a stream that the API would refuse is refused with its code", async () => {
+    await using world = await simulate()
+    const session = await world.signIn("ada@example.com")
+    const foreign = await world.client(await world.signIn("eve@example.com")).projects.create({ name: "shop" })
+    const refusals: ReadonlyArray<readonly [follow: () => Promise<unknown>, code: string]> = [
+      [() => world.follow("nsk_none"), "invalid_token"],
+      [() => world.follow(session, { project_id: foreign.project.id }), "not_found"],
+      [() => world.follow(session, { buffer: 0 }), "invalid_input"]
+    ]
+    for (const [follow, code] of refusals) {
+      const refusal: unknown = await follow().catch((error: unknown) => error)
+      assert.strictEqual(isNarthexError(refusal) ? refusal.code : refusal, code)
+    }
   })
 
   it("storage that fails as a seed has it answers 503, and the same seed fails the same calls", async () => {

@@ -127,5 +127,24 @@ export const contracts: ReadonlyArray<FaultsOfFile> = [
         why: "A client that is paused does not read."
       }
     ]
+  },
+  {
+    area: "testing",
+    file: "packages/narthex/src/host/simulatedFollow.ts",
+    tests: ["packages/narthex/test/simulate.test.ts"],
+    faults: [
+      {
+        id: "simulation-follow-policy",
+        find: "Effect.andThen(admit(policy, caller, ids), find(policy, caller, ids))",
+        put: "Effect.when(Effect.andThen(admit(policy, caller, ids), find(policy, caller, ids)), Effect.succeed(false))",
+        why: "A stream that the API would refuse is refused."
+      },
+      {
+        id: "simulation-follow-buffer",
+        find: "new SimulatedConnection(buffer, soon)",
+        put: "new SimulatedConnection(buffer + defaultBuffer * 64, soon)",
+        why: "A subscriber that does not read gets an overflow once its buffer is full."
+      }
+    ]
   }
 ]

@@ -81,13 +81,10 @@ export class SimulatedConnection implements StreamSink {
     for (const { payload } of this.#waiting) this.#text += this.#decoder.decode(payload, { stream: true })
     this.#waiting = []
     this.#size = 0
-    const blocks = this.#text.split("\n\n")
-    this.#text = blocks.pop() ?? ""
-    for (const block of blocks) this.#block(block)
-  }
-
-  #block(block: string) {
-    for (const line of block.split("\n")) {
+    const lines = this.#text.split("\n")
+    this.#text = lines.pop() ?? ""
+    // Frames of events have one line of data. The comment at the end has no empty line after it.
+    for (const line of lines) {
       if (line.startsWith("data: ")) this.received.push(JSON.parse(line.slice(6)))
       if (line.startsWith(": closing reason=")) this.closing = line.slice(17)
     }
