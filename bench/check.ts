@@ -23,6 +23,7 @@ const benchmarks: Readonly<Record<string, ReadonlyArray<string>>> = {
   cliStart: ["7"],
   library: ["5"],
   consolePages: ["50", "3"],
+  simulate: ["5"],
   start: ["3"],
   wake: ["5", "5"]
 }
