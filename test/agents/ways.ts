@@ -4,6 +4,8 @@
  *
  * `kept` and `counter` are on main: the owner made them.
  */
+import { plantedCalls } from "./plantedCalls.ts"
+
 export interface Way {
   readonly way: string
   readonly statements: ReadonlyArray<string>
@@ -181,6 +183,7 @@ export const asWriter: ReadonlyArray<Way> = [
 
 /** With a read-write credential of a sandbox, before it becomes main: what could let the agent write afterwards. */
 export const planted: ReadonlyArray<Way> = [
+  ...plantedCalls,
   {
     way: "grants PUBLIC all rights",
     statements: [
@@ -247,5 +250,6 @@ export const harvest: ReadonlyArray<string> = [
   "CREATE TABLE harvested (n int)",
   "SELECT nextval('counter')",
   "SELECT lo_put(4242, 0, 'x')",
-  "INSERT INTO later VALUES (666)"
+  "INSERT INTO later VALUES (666)",
+  ...plantedCalls.flatMap(({ calls }) => calls)
 ]

@@ -45,6 +45,7 @@ import { proxyOpening } from "./list/proxyOpening.ts"
 import { proxyPackets } from "./list/proxyPackets.ts"
 import { proxyRequests } from "./list/proxyRequests.ts"
 import { quotas } from "./list/quotas.ts"
+import { readOnlyRoles } from "./list/readOnlyRoles.ts"
 import { runnerFailures } from "./list/runnerFailures.ts"
 import { sessions } from "./list/sessions.ts"
 import { standby } from "./list/standby.ts"
@@ -98,6 +99,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...proxyOpening,
   ...proxyPackets,
   ...quotas,
+  ...readOnlyRoles,
   ...runnerFailures,
   ...sessions,
   ...standby,

@@ -66,6 +66,30 @@ for (const kind of [0, 1] as const) {
         })
       )
 
+      it.effect("readers execute a new function once roles are applied, if it has no rights of its definer", () =>
+        Effect.gen(function* () {
+          const body = "RETURNS int LANGUAGE sql"
+          yield* apply(writer, reader, minted("other", "read_write"))
+          yield* as(
+            "writer",
+            `CREATE FUNCTION asking() ${body} AS 'SELECT 1'`,
+            `CREATE FUNCTION writing() ${body} SECURITY DEFINER AS 'SELECT 2'`,
+            "SET ROLE NONE",
+            `CREATE FUNCTION own() ${body} AS 'SELECT 3'`
+          )
+          for (const name of ["asking", "writing", "own"]) {
+            yield* isDenied("reader", `SELECT ${name}()`)
+            yield* as("other", `SELECT ${name}()`)
+          }
+          yield* as("writer", "ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC")
+          yield* apply(writer, reader, minted("other", "read_write"))
+          yield* as("reader", "SELECT asking(), own()")
+          yield* isDenied("reader", "SELECT writing()")
+          yield* as("writer", `CREATE FUNCTION later() ${body} SECURITY DEFINER AS 'SELECT 4'`)
+          yield* isDenied("reader", "SELECT later()")
+        })
+      )
+
       it.effect("no minted role reads the verifiers of others", () =>
         Effect.gen(function* () {
           for (const role of ["reader", "writer"]) {
@@ -90,6 +114,7 @@ for (const kind of [0, 1] as const) {
             "CREATE SCHEMA open",
             "GRANT ALL ON SCHEMA open TO PUBLIC",
             "ALTER DEFAULT PRIVILEGES GRANT ALL ON TABLES TO PUBLIC",
+            "ALTER DEFAULT PRIVILEGES GRANT EXECUTE ON FUNCTIONS TO PUBLIC",
             "CREATE FUNCTION write() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'INSERT INTO granted VALUES (1) RETURNING n'",
             "RESET ROLE",
             "CREATE TABLE mine (n int)",

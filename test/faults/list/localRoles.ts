@@ -4,7 +4,6 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 
 const revocation = ["packages/local-postgres/test/Revocation.test.ts"]
 const minted = ["packages/local-postgres/test/MintedRoles.test.ts"]
-const readOnly = ["packages/local-postgres/test/ReadOnlyRoles.test.ts", "test/agents/main.test.ts"]
 
 const groups = ["packages/local-postgres/test/sessionGroups.test.ts"]
 const priority = ["packages/local-postgres/test/computePriority.test.ts"]
@@ -197,25 +196,6 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         find: "pid = ANY (pg_blocking_pids(${pid}::int))",
         put: "false AND pid = ANY (pg_blocking_pids(${pid}::int))",
         why: "A session that holds up a revocation ends."
-      }
-    ]
-  },
-  {
-    area: "computes",
-    file: "packages/local-postgres/src/computes/RoleGroups.ts",
-    tests: readOnly,
-    faults: [
-      {
-        id: "roles-public-writes",
-        find: "FROM foreign_to_owner WHERE privilege_type <> reading AND grantee NOT IN (SELECT role FROM trusted)",
-        put: "FROM foreign_to_owner WHERE false",
-        why: "What an agent granted PUBLIC in a sandbox is revoked when the sandbox becomes main."
-      },
-      {
-        id: "roles-definer-functions",
-        find: "coalesce(proacl, acldefault('f', proowner))",
-        put: "proacl",
-        why: "A function of a writer is executable by PUBLIC from the beginning."
       }
     ]
   },

@@ -21,7 +21,7 @@ import { asSupervisor } from "../cluster/asSupervisor.ts"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { attempt } from "../machine/LocalPostgresError.ts"
 import { changesTo, formerRoles, type MintedRole, mintedRolesQuery, wantedState } from "./MintedRoles.ts"
-import { accessStatements, isSettled } from "./RoleGroups.ts"
+import { accessStatements, isSettled } from "./settledAccess.ts"
 
 /** The `DBState` of a server that was shut down with a checkpoint. */
 const shutDown = 1

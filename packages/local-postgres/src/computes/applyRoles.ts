@@ -18,7 +18,8 @@ import { type Cluster, superuser } from "../cluster/Cluster.ts"
 import { endsWithin } from "../machine/endsWithin.ts"
 import { ImpossibleRequest, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { alter, bury, changesTo, create, mintedRoles, refusalOf, retire, unshare } from "./MintedRoles.ts"
-import { giveReading, isPrepared, prepareAccess, withdrawWrites } from "./RoleGroups.ts"
+import { giveReading, isPrepared, prepareAccess } from "./RoleGroups.ts"
+import { withdrawWrites } from "./Withdrawals.ts"
 
 /** The list was not applied. `revokes`: a role that has to go, or may have to, still has rights. */
 export class RolesNotApplied extends Schema.TaggedError<RolesNotApplied>()("RolesNotApplied", {

@@ -1,0 +1,101 @@
+/**
+ * What roles outside the group of writers could write with, and the statements that take it away: grants, and functions
+ * with the rights of their definer.
+ *
+ * Pitfall: leaving rights to PUBLIC. A writer can grant PUBLIC a right to write, or make a SECURITY DEFINER function.
+ * When its rights end, for example because its branch becomes the main branch, they would let a read-only role write.
+ * Pitfall: revoking EXECUTE alone. Postgres calls some functions without asking for it (`uncheckedCalls`).
+ */
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import { isUserSchema, writers } from "./RoleGroups.ts"
+import { hasRestrictedOperator, restrictedAggregates, uncheckedFunctions } from "./uncheckedCalls.ts"
+
+/**
+ * The grants on relations, columns, routines, schemas and large objects, with the word that GRANT has for the object.
+ */
+const grants = `
+  SELECT CASE relkind WHEN 'S' THEN 'SEQUENCE ' ELSE 'TABLE ' END || c.oid::regclass AS object, relowner AS owner,
+    relkind IN ('r', 'p', 'v', 'm', 'f', 'S') AS counts, 'SELECT' AS reading, acl.*
+  FROM pg_class c, aclexplode(relacl) acl
+  UNION ALL
+  SELECT 'TABLE ' || c.oid::regclass, relowner, true, 'SELECT', acl.*
+  FROM pg_attribute a JOIN pg_class c ON c.oid = attrelid, aclexplode(attacl) acl WHERE attacl IS NOT NULL
+  UNION ALL
+  SELECT 'ROUTINE ' || p.oid::regprocedure, proowner, true, '', acl.*
+  FROM pg_proc p, aclexplode(coalesce(proacl, acldefault('f', proowner))) acl
+  WHERE prosecdef OR p.oid IN (${restrictedAggregates})
+  UNION ALL
+  SELECT 'SCHEMA ' || quote_ident(nspname), nspowner, ${isUserSchema}, 'USAGE', acl.*
+  FROM pg_namespace, aclexplode(nspacl) acl
+  UNION ALL
+  SELECT 'LARGE OBJECT ' || oid, lomowner, true, 'SELECT', acl.*
+  FROM pg_largeobject_metadata, aclexplode(lomacl) acl`
+
+/**
+ * The statements, as rows of `step` and `statement`. Grant options go first, with what was granted by them: a superuser
+ * revokes as the owner, which leaves grants of others in place. `isUsers(owner)`: the objects of which owners count.
+ */
+export const withdrawalsOf = (isUsers: (owner: string) => string) => `
+  WITH granted AS (${grants}),
+  trusted AS (
+    SELECT current_user::regrole::oid AS role UNION ALL SELECT '${writers}'::regrole::oid
+    UNION ALL SELECT member FROM pg_auth_members WHERE roleid = '${writers}'::regrole
+  ),
+  foreign_to_owner AS (
+    SELECT *, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS receiver
+    FROM granted WHERE counts AND ${isUsers("owner")} AND grantee <> owner
+  ),
+  defaults AS (
+    SELECT defaclrole::regrole::text AS role, defaclnamespace, privilege_type,
+      CASE defaclobjtype WHEN 'r' THEN 'TABLES' WHEN 'S' THEN 'SEQUENCES' WHEN 'n' THEN 'SCHEMAS'
+        WHEN 'f' THEN 'FUNCTIONS' ELSE 'LARGE OBJECTS' END AS objects,
+      CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS receiver
+    FROM pg_default_acl, aclexplode(defaclacl)
+    WHERE defaclobjtype IN ('r', 'S', 'n', 'f', 'L') AND ${isUsers("defaclrole")} AND grantee <> defaclrole
+      AND grantee NOT IN (SELECT role FROM trusted)
+      AND privilege_type <> CASE defaclobjtype WHEN 'n' THEN 'USAGE' ELSE 'SELECT' END
+  )
+  SELECT 1 AS step, format('REVOKE GRANT OPTION FOR ALL ON %s FROM %s CASCADE', object, receiver) AS statement
+  FROM foreign_to_owner WHERE is_grantable AND grantor = owner
+  UNION
+  SELECT 2, format('REVOKE %s ON %s FROM %s CASCADE', privilege_type, object, receiver)
+  FROM foreign_to_owner WHERE privilege_type <> reading AND grantee NOT IN (SELECT role FROM trusted)
+  UNION
+  SELECT 3, format('GRANT EXECUTE ON %s TO ${writers}', object)
+  FROM foreign_to_owner WHERE reading = '' AND grantee = 0 AND owner <> '${writers}'::regrole
+  UNION
+  SELECT 4, format('ALTER DEFAULT PRIVILEGES FOR ROLE %s %s REVOKE %s ON %s FROM %s', role,
+    (SELECT 'IN SCHEMA ' || quote_ident(nspname) FROM pg_namespace n WHERE n.oid = defaclnamespace),
+    privilege_type, objects, receiver)
+  FROM defaults
+  UNION
+  SELECT 5, format('ALTER ROUTINE %s SECURITY INVOKER', oid::regprocedure)
+  FROM pg_proc WHERE prosecdef AND ${isUsers("proowner")} AND oid IN (${uncheckedFunctions})
+  UNION
+  SELECT 6, format('ALTER OPERATOR %s SET (RESTRICT = NONE, JOIN = NONE)', oid::regoperator)
+  FROM pg_operator WHERE (oprrest <> 0 OR oprjoin <> 0) AND ${isUsers("oprowner")} AND ${hasRestrictedOperator}
+  UNION
+  -- A view that locks rows does so with the rights of its owner.
+  SELECT 7, format('ALTER VIEW %s SET (security_invoker = true)', c.oid::regclass)
+  FROM pg_class c JOIN pg_rewrite ON ev_class = c.oid
+  WHERE relkind = 'v' AND ${isUsers("relowner")} AND ev_action::text LIKE '%{ROWMARKCLAUSE %'
+    AND NOT coalesce('security_invoker=true' = ANY (reloptions), false)
+  ORDER BY step`
+
+/** On a compute everything that is not the supervisor's belongs to users. */
+export const withdrawals = withdrawalsOf((owner) => `${owner} <> current_user::regrole`)
+
+/** The block that executes the statements. */
+export const withdraw = (statements: string) => `
+  DO $do$
+  DECLARE
+    withdrawal text;
+  BEGIN
+    FOR withdrawal IN SELECT statement FROM (${statements}) found LOOP
+      EXECUTE withdrawal;
+    END LOOP;
+  END $do$`
+
+/** Revokes every right to write that PUBLIC or a role outside the group of writers has, by grant or by function. */
+export const withdrawWrites = Effect.fn("withdrawWrites")((sql: PgClient.PgClient) => sql.unsafe(withdraw(withdrawals)))
