@@ -6,7 +6,7 @@
  * performed which step when. The long form has more than 3,000 operations and 150 kills.
  */
 import { assert, layer } from "@effect/vitest"
-import { Branches, Endpoints, initiatorOf, OperationStore, Projects } from "@narthex/core"
+import { Branches, byProxy, Endpoints, initiatorOf, OperationStore, Projects } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Effect, Fiber, Random } from "effect"
 import { eventually } from "../harness/eventually.ts"
@@ -43,7 +43,7 @@ const workOn = (email: string, count: number) =>
       const { branch, endpoint } = yield* branches.create(owner, project, wanted)
       if (endpoint === null) return
       yield* endpoints.setDesiredState(project, endpoint.id, "active", initiatorOf(owner))
-      yield* endpoints.setDesiredState(project, endpoint.id, "idle", initiatorOf(owner))
+      yield* endpoints.setDesiredState(project, endpoint.id, "idle", byProxy) // a caller's would cancel the start
       yield* done(branch)
     })
     const all = Array.from({ length: count }, () => one)

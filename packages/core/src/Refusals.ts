@@ -75,11 +75,17 @@ export class InvalidMember extends Schema.TaggedError<InvalidMember>()("InvalidM
   }
 }
 
-/** Another operation holds the branch. Retrying after it is safe. */
+/**
+ * Another operation holds the branch, or, with `waiting`, so many wait on it that it takes no more. Retrying later is
+ * safe.
+ */
 export class ResourceBusy extends Schema.TaggedError<ResourceBusy>()("ResourceBusy", {
-  blocking_operation_id: Schema.String
+  blocking_operation_id: Schema.String,
+  waiting: Schema.optionalKey(Schema.Int)
 }) {
   override get message() {
+    if (this.waiting !== undefined)
+      return `${this.waiting} operations wait on this branch, which is as many as may. Try again when some have finished; the first of them is ${this.blocking_operation_id}.`
     return `Operation ${this.blocking_operation_id} is still running on this branch. Try again when it has finished.`
   }
 }

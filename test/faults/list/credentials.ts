@@ -78,8 +78,8 @@ export const credentials: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "credentials-one-pending",
-        find: "if (applying !== undefined) return false\n          if (runs)",
-        put: "if (runs)",
+        find: "if ((yield* applying(ref.branch_id)) !== undefined) return false",
+        put: "",
         why: "One unfinished operation is enough."
       }
     ]

@@ -19,6 +19,50 @@ const tests = [
 export const operationActions: ReadonlyArray<FaultsOfFile> = [
   {
     area,
+    file: "packages/core/src/provisioning/branchQueue.ts",
+    tests: ["packages/core/test/provisioning/branchQueue.test.ts"],
+    faults: [
+      {
+        id: "queue-alternation",
+        find: 'yield* operations.move(row, "cancelled")',
+        put: "",
+        why: "A start or suspend that has not begun is cancelled by its opposite."
+      },
+      {
+        id: "queue-system-cancels",
+        find: 'initiator.type === "user" || initiator.type === "api_key"',
+        put: 'initiator.type !== "proxy"',
+        why: "A suspend for idleness cancels no start."
+      },
+      {
+        id: "queue-without-limit",
+        find: "waiting.length >= mostUnfinished",
+        put: "waiting.length > mostUnfinished",
+        why: "A branch on which as many operations wait as may takes no more."
+      }
+    ]
+  },
+  {
+    area,
+    file: "packages/core/src/provisioning/applyRoles.ts",
+    tests: ["packages/core/test/provisioning/branchQueue.test.ts"],
+    faults: [
+      {
+        id: "queue-mints",
+        find: "(yield* unbegun(branch_id)) ?? ",
+        put: "",
+        why: "Mints share the operation that applies the roles."
+      },
+      {
+        id: "queue-mints-running",
+        find: 'if (last?.status !== "scheduling") return undefined',
+        put: "if (last === undefined) return undefined",
+        why: "An operation that runs may have read the roles before."
+      }
+    ]
+  },
+  {
+    area,
     file: "packages/core/src/runner/actions/startCompute.ts",
     tests,
     faults: [
@@ -103,8 +147,8 @@ export const operationActions: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "suspend-start-waits",
-        find: 'it.action === "start_compute" && it.endpoint_id === endpoint.id',
-        put: "false",
+        find: "if (starts.length > 0) return false",
+        put: "if (starts.length > 1) return false",
         why: "A compute that a client waits for is not suspended."
       },
       {
@@ -184,14 +228,14 @@ export const operationActions: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "copy-wait-parent",
-        find: 'writesData.has(action)) ? "wait" : "go"',
-        put: 'writesData.has(action)) ? "go" : "go"',
+        find: 'ofParent.length > 0 ? "wait" : "go"',
+        put: 'ofParent.length > 1 ? "wait" : "go"',
         why: "A copy waits until the data of its parent is there."
       },
       {
         id: "copy-wait-data",
-        find: "ofParent.some(({ action }) => writesData.has(action))",
-        put: "ofParent.length > 0",
+        find: "actions: [...writesData], limit: 1",
+        put: "limit: writesData.size",
         why: "A copy waits for what writes its parent's data and for nothing else."
       }
     ]

@@ -259,8 +259,8 @@ export const operationRunner: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "deletion-not-busy",
-        find: 'notBusy(branch, "apply_config")',
-        put: "notBusy(branch)",
+        find: 'isFree(branch.id, "apply_config")',
+        put: "isFree(branch.id)",
         why: "Roles that cannot be applied do not keep a branch from its deletion."
       }
     ]

@@ -91,8 +91,8 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "store-unfinished",
-        find: "open(rows).filter((row) => row.branch_id === branch)",
-        put: "rows.filter((row) => row.branch_id === branch)",
+        find: "open(rows)\n              .filter((row) => row.branch_id === branch",
+        put: "rows\n              .filter((row) => row.branch_id === branch",
         why: "Final operations are not among the unfinished."
       }
     ]

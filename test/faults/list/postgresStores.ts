@@ -46,14 +46,14 @@ export const postgresStores: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "pg-unfinished-order",
-        find: 'where o.branch_id = $1 and ${isOpen("o")} order by o.position`',
-        put: 'where o.branch_id = $1 and ${isOpen("o")} order by o.position desc`',
+        find: "(newestFirst) => newestFirst.toReversed()",
+        put: "(newestFirst) => newestFirst",
         why: "Unfinished operations are listed oldest first."
       },
       {
         id: "pg-lock",
-        find: "where id = $1 for update",
-        put: "where id = $1",
+        find: 'where id = $1 for update"',
+        put: 'where id = $1"',
         why: "A locked operation keeps other transactions waiting."
       },
       {

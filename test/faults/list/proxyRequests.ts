@@ -130,8 +130,8 @@ export const proxyRequests: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "endpoint-disabled",
-        find: 'if (state === "active" && endpoint.disabled)',
-        put: 'if (endpoint.disabled && state === "idle")',
+        find: 'if (state === "active" && given.disabled)',
+        put: 'if (given.disabled && state === "idle")',
         why: "A disabled endpoint does not start."
       },
       {

@@ -1,5 +1,13 @@
 /** Operations and their leases. The order of claims is the core's `nextClaim`. */
-import { type Lease, nextClaim, type OperationId, OperationStore, pageOf, StoredOperation } from "@narthex/core"
+import {
+  type Lease,
+  mostUnfinished,
+  nextClaim,
+  type OperationId,
+  OperationStore,
+  pageOf,
+  StoredOperation
+} from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
 import { documents } from "../documents.ts"
 import { nextOf, Sqlite } from "../Sqlite.ts"
@@ -25,6 +33,7 @@ const operations = Effect.gen(function* () {
     insert: (operation) => operations.put(operation.id, operation),
     find: operations.get,
     lock: operations.get,
+    lockFree: operations.get, // transactions are serialized
     update: (operation) => operations.put(operation.id, operation),
     // It reads every unfinished operation, which is fine for thousands. The Postgres adapter keeps queues instead.
     claim: ({ lease_until, now, worker, ...limits }) =>
@@ -66,7 +75,20 @@ const operations = Effect.gen(function* () {
         (rows) => pageOf(rows, page)
       )
     },
-    unfinished: (branch) => operations.where(`doc ->> 'branch_id' = ?1 and ${open} order by rowid`, branch)
+    unfinished: (branch, { actions, endpoint_id, limit = mostUnfinished } = {}) =>
+      Effect.map(
+        operations.where(
+          `doc ->> 'branch_id' = ?1 and ${open}
+             and (?2 is null or doc ->> 'action' in (select value from json_each(?2)))
+             and (?3 is null or doc ->> 'endpoint_id' is null or doc ->> 'endpoint_id' = ?3)
+           order by rowid desc limit ?4`,
+          branch,
+          actions === undefined ? null : JSON.stringify(actions),
+          endpoint_id ?? null,
+          limit
+        ),
+        (newestFirst) => newestFirst.toReversed()
+      )
   })
 })
 

@@ -42,7 +42,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       params: project,
       payload: CreateEndpoint,
       success: created(worked),
-      error: [ConflictProblem, QuotaExceededProblem]
+      error: [ConflictProblem, QuotaExceededProblem, ResourceBusyProblem]
     }).annotateMerge(
       endpointRules(changes("sandbox", "change_projects", "project", { agent: "any" }), "Create an endpoint", {
         locatedAt: `${endpointsPath}/{endpoint.id}`,
@@ -75,7 +75,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     HttpApiEndpoint.post("start", `${endpointsPath}/:endpoint_id/start`, {
       params,
       success: worked,
-      error: [ConflictProblem, QuotaExceededProblem]
+      error: [ConflictProblem, QuotaExceededProblem, ResourceBusyProblem]
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "any" }),
@@ -86,7 +86,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
     HttpApiEndpoint.post("suspend", `${endpointsPath}/:endpoint_id/suspend`, {
       params,
       success: worked,
-      error: ConflictProblem
+      error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }),

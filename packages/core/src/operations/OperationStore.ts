@@ -8,12 +8,12 @@
  * its fence, and only the latest claim counts.
  */
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
-import type { BranchId, OperationId, ProjectId } from "../Ids.ts"
+import type { BranchId, EndpointId, OperationId, ProjectId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
 import { type ClaimLimits, nextClaim } from "./nextClaim.ts"
-import { isFinal, StoredOperation } from "./Operation.ts"
+import { isFinal, type OperationAction, StoredOperation } from "./Operation.ts"
 import { fits, type OperationFilter } from "./OperationFilter.ts"
 
 export interface Claim extends ClaimLimits {
@@ -28,6 +28,22 @@ export interface Lease {
   readonly fence: number
 }
 
+/** What of a branch's unfinished operations is read. A member that is left out narrows nothing. */
+export interface Unfinished {
+  readonly actions?: ReadonlyArray<OperationAction>
+  /** Of this endpoint, and of the branch as a whole. */
+  readonly endpoint_id?: EndpointId
+  /** At most so many; left out: `mostUnfinished`. */
+  readonly limit?: number
+}
+
+/**
+ * How many unfinished operations of a branch are read at once, and may wait on it before it takes no more work
+ * (docs/design/operations.md O23). A branch performs a few in a second, so what comes after 100 waits for most of a
+ * minute at best: longer than clients wait.
+ */
+export const mostUnfinished = 100
+
 /** `kept`: the lease is extended. `cancelling`: so it is, and the operation is to be cancelled. `lost`: another holds it. */
 export type Extended = "kept" | "cancelling" | "lost"
 
@@ -38,6 +54,8 @@ export class OperationStore extends Context.Service<
     readonly find: (operation: OperationId) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
     /** As `find`, and locks the row until the end of the transaction. */
     readonly lock: (operation: OperationId) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
+    /** As `lock`, without waiting: `None` also where another transaction has locked the row. */
+    readonly lockFree: (operation: OperationId) => Effect.Effect<Option.Option<StoredOperation>, StorageError>
     readonly update: (operation: StoredOperation) => Effect.Effect<void, StorageError>
     /**
      * Leases a due operation of a class to the worker: not final, not leased at `now`, past its `retry_at`, with no
@@ -68,8 +86,11 @@ export class OperationStore extends Context.Service<
       filter: OperationFilter,
       page: PageRequest
     ) => Effect.Effect<Page<StoredOperation>, StorageError>
-    /** The unfinished operations of a branch, oldest first. */
-    readonly unfinished: (branch: BranchId) => Effect.Effect<ReadonlyArray<StoredOperation>, StorageError>
+    /** The newest unfinished operations of a branch that fit, in the order of their creation. */
+    readonly unfinished: (
+      branch: BranchId,
+      which?: Unfinished
+    ) => Effect.Effect<ReadonlyArray<StoredOperation>, StorageError>
   }
 >()("@narthex/core/operations/OperationStore") {
   static readonly layerMemory: Layer.Layer<OperationStore, never, MemoryStorage> = Layer.effect(
@@ -110,6 +131,7 @@ export class OperationStore extends Context.Service<
           ),
         find: operations.get,
         lock: operations.get,
+        lockFree: operations.get, // transactions of `MemoryStorage` are serialized
         update: (operation) => operations.put(operation.id, operation),
         claim: ({ lease_until, now, worker, ...limits }) =>
           transaction(
@@ -141,7 +163,13 @@ export class OperationStore extends Context.Service<
               page
             )
           ),
-        unfinished: (branch) => Effect.map(inOrder, (rows) => open(rows).filter((row) => row.branch_id === branch))
+        unfinished: (branch, { actions, endpoint_id, limit = mostUnfinished } = {}) =>
+          Effect.map(inOrder, (rows) =>
+            open(rows)
+              .filter((row) => row.branch_id === branch && (actions?.includes(row.action) ?? true))
+              .filter((row) => endpoint_id === undefined || row.endpoint_id === null || row.endpoint_id === endpoint_id)
+              .slice(-limit)
+          )
       })
     })
   )

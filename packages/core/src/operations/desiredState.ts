@@ -1,7 +1,10 @@
 /** The state that an endpoint's unfinished operations lead to. */
 import { Option } from "effect"
 import type { Endpoint } from "../projects/Endpoint.ts"
-import type { StoredOperation } from "./Operation.ts"
+import type { OperationAction, StoredOperation } from "./Operation.ts"
+
+/** The actions that `desiredState` looks at. */
+export const movesEndpoint: ReadonlyArray<OperationAction> = ["start_compute", "suspend_compute", "reset_branch"]
 
 /**
  * The state that the newest unfinished start or suspend asks for, with that operation as `by`; else the state that the

@@ -12,8 +12,8 @@ import type { CredentialPolicy } from "../authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { BranchId, makeBranchId, makeEndpointId, requestedId } from "../Ids.ts"
 import type { ApiKeyStore } from "../keys/ApiKeyStore.ts"
-import type { OperationAction, StoredOperation } from "../operations/Operation.ts"
-import { OperationStore } from "../operations/OperationStore.ts"
+import type { StoredOperation } from "../operations/Operation.ts"
+import type { OperationStore } from "../operations/OperationStore.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
 import type { Page, PageRequest } from "../Page.ts"
 import { Branch } from "../projects/Branch.ts"
@@ -25,9 +25,11 @@ import { Project } from "../projects/Project.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
 import type { QuotaExceeded } from "../quotas/Quota.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { Conflict, InvalidMember, type NotFound, orNotFound, Refused, ResourceBusy } from "../Refusals.ts"
+import { Conflict, InvalidMember, type NotFound, orNotFound, Refused, type ResourceBusy } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+import { makeApplyRoles } from "./applyRoles.ts"
+import { makeBranchQueue } from "./branchQueue.ts"
 import { makeEndBranch } from "./endBranch.ts"
 import { takeBranch } from "./takeBranch.ts"
 
@@ -115,12 +117,13 @@ export class Branches extends Context.Service<
     Effect.gen(function* () {
       const endpoints = yield* EndpointStore
       const operations = yield* Operations
-      const pending = yield* OperationStore
       const projects = yield* ProjectStore
       const quotas = yield* Quotas
       const roles = yield* BranchRoleStore
       const store = yield* BranchStore
       const endBranch = yield* makeEndBranch
+      const { applyAlways } = yield* makeApplyRoles
+      const { isFree } = yield* makeBranchQueue
       const { run } = yield* Transaction
 
       const list: Branches["Service"]["list"] = Effect.fn("Branches.list")((caller, { id }, page) =>
@@ -184,19 +187,13 @@ export class Branches extends Context.Service<
         return refusal === undefined ? branch : yield* new Refused(refusal)
       })
 
-      const notBusy = Effect.fnUntraced(function* (branch: Branch, except?: OperationAction) {
-        const blocking = (yield* pending.unfinished(branch.id)).find(({ action }) => action !== except)
-        if (blocking !== undefined) return yield* new ResourceBusy({ blocking_operation_id: blocking.id })
-      })
-
       const projectOf = (caller: AnyCaller, branch: Branch) =>
         orNotFound(projects.lock(caller.org_id, branch.project_id))
 
       /** Revokes what agents minted on a branch that becomes main (docs/design/authorization.md Z25). */
       const endAgentRoles = Effect.fnUntraced(function* (caller: AnyCaller, project: Project, branch: Branch) {
         if ((yield* roles.revokeAgentRoles(branch.id, yield* DateTime.now)) === 0) return []
-        const work = { project, branch_id: branch.id, endpoint_id: null, initiator: initiatorOf(caller) }
-        return [yield* operations.schedule({ ...work, action: "apply_config" })]
+        return [yield* applyAlways({ project, branch_id: branch.id, initiator: initiatorOf(caller) })]
       })
 
       const change: Branches["Service"]["change"] = Effect.fn("Branches.change")(
@@ -234,7 +231,7 @@ export class Branches extends Context.Service<
           if (branch.protected) return yield* new Conflict({ reason: "The branch is protected. Unprotect it first." })
           if (yield* store.hasChildren(branch.id))
             return yield* new Conflict({ reason: "The branch has children. Delete them first." })
-          yield* notBusy(branch, "apply_config")
+          yield* isFree(branch.id, "apply_config")
           return [yield* endBranch(project, branch, initiatorOf(caller))]
         })
         return yield* run(step)
@@ -250,7 +247,7 @@ export class Branches extends Context.Service<
               reason: "The default branch cannot be reset. Make another one the default first."
             })
           if (branch.protected) return yield* new Conflict({ reason: "The branch is protected. Unprotect it first." })
-          yield* notBusy(branch)
+          yield* isFree(branch.id)
           yield* quotas.takeCopy(project.org_id, { from: branch.parent_id, to: branch.id })
           const resetting = new Branch({
             ...branch,
@@ -273,7 +270,7 @@ export class Branches extends Context.Service<
           const project = yield* projectOf(caller, given)
           const branch = yield* locked(caller, { agent: "never" }, given)
           if (branch.default) return { branch, operations: [] }
-          yield* notBusy(branch)
+          yield* isFree(branch.id)
           const now = yield* DateTime.now
           const former = Option.getOrUndefined(yield* store.lock(project.id, project.default_branch_id))
           if (former !== undefined) yield* store.put(new Branch({ ...former, default: false, updated_at: now }))

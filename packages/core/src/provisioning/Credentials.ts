@@ -18,7 +18,7 @@ import { Roles } from "../authorization/Roles.ts"
 import { visibleRoles } from "../authorization/visibleRoles.ts"
 import { CredentialStore } from "../guard/CredentialStore.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
-import type { OperationStore } from "../operations/OperationStore.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
 import { initiatorOf, type Operations } from "../operations/Operations.ts"
 import { OperationWaits } from "../operations/OperationWaits.ts"
 import { encodeCursor, MalformedCursor, type Page, type PageRequest } from "../Page.ts"
@@ -117,7 +117,8 @@ export class Credentials extends Context.Service<
       const roles = yield* BranchRoleStore
       const standings = yield* CredentialStore
       const waits = yield* OperationWaits
-      const { apply, stateOf } = yield* makeApplyRoles
+      const { apply, applying } = yield* makeApplyRoles
+      const pending = yield* OperationStore
       const { afterCommit, run } = yield* Transaction
 
       /** Holds what the caller acts by, and decides again whether that permits to mint. */
@@ -174,11 +175,12 @@ export class Credentials extends Context.Service<
             removed_at: null
           })
           yield* roles.insert(role)
-          const applying = yield* apply({ project, branch_id: branch.id, initiator: initiatorOf(caller) })
-          const making = (yield* stateOf(branch.id)).unfinished.find(
-            (it) => it.action === "create_timeline" || it.action === "create_branch"
-          )
-          return { awaited: applying ?? making, endpoint, role }
+          const awaited = yield* apply({ project, branch_id: branch.id, initiator: initiatorOf(caller) })
+          const [making] = yield* pending.unfinished(branch.id, {
+            actions: ["create_timeline", "create_branch"],
+            limit: 1
+          })
+          return { awaited: awaited ?? making, endpoint, role }
         })
         const { awaited, endpoint, role } = yield* run(step)
         const shown = {
@@ -229,8 +231,8 @@ export class Credentials extends Context.Service<
           const found = yield* orNotFound(roles.find(branch_id, role))
           if (found.removed_at !== null) return yield* new NotFound({})
           // A repeated call waits for the operation that the first one scheduled.
-          const { applying } = yield* stateOf(branch_id)
-          if (revoked === 0 && applying?.action === "apply_config") return applying
+          const last = yield* applying(branch_id)
+          if (revoked === 0 && last?.action === "apply_config") return last
           return yield* apply({ project, branch_id, initiator: initiatorOf(caller) })
         })
         const awaited = yield* run(step)

@@ -7,6 +7,9 @@
  * What an agent may do depends on the branch being *main*, so it is decided again here, under the branch's lock. The
  * branch is locked before the endpoint, as everywhere.
  *
+ * A caller's start cancels a suspend of the endpoint that has not begun, and the other way round, so that a caller who
+ * changes their mind on a branch that is busy does not fill its queue (docs/design/operations.md O23).
+ *
  * Pitfall: trusting the decision of the request. The branch may have become main since.
  * Pitfall: deciding by the current state. A start during a suspend has to be scheduled, and runs after it.
  */
@@ -15,7 +18,6 @@ import { decideTarget, isAgent } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import { BranchId, makeEndpointId, requestedId } from "../Ids.ts"
-import { desiredState } from "../operations/desiredState.ts"
 import type { Initiator, StoredOperation } from "../operations/Operation.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import { initiatorOf, Operations } from "../operations/Operations.ts"
@@ -27,9 +29,11 @@ import type { Project } from "../projects/Project.ts"
 import type { QuotaExceeded } from "../quotas/Quota.ts"
 import { takesCompute } from "../quotas/QuotaStore.ts"
 import { Quotas } from "../quotas/Quotas.ts"
-import { Conflict, InvalidMember, type NotFound, orNotFound, Refused } from "../Refusals.ts"
+import { Conflict, InvalidMember, type NotFound, orNotFound, Refused, type ResourceBusy } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+import { makeApplyRoles } from "./applyRoles.ts"
+import { makeBranchQueue } from "./branchQueue.ts"
 
 export interface EndpointWork {
   readonly endpoint: Endpoint
@@ -68,7 +72,10 @@ export class Endpoints extends Context.Service<
       caller: AnyCaller,
       project: Project,
       wanted: NewEndpoint
-    ) => Effect.Effect<EndpointWork, Conflict | InvalidMember | NotFound | QuotaExceeded | Refused | StorageError>
+    ) => Effect.Effect<
+      EndpointWork,
+      Conflict | InvalidMember | NotFound | QuotaExceeded | Refused | ResourceBusy | StorageError
+    >
     readonly change: (
       caller: AnyCaller,
       policy: Rule,
@@ -89,18 +96,19 @@ export class Endpoints extends Context.Service<
       project: Owner,
       endpoint: Endpoint,
       state: State
-    ) => Effect.Effect<EndpointWork, Conflict | NotFound | QuotaExceeded | Refused | StorageError>
+    ) => Effect.Effect<EndpointWork, Conflict | NotFound | QuotaExceeded | Refused | ResourceBusy | StorageError>
     /**
      * Schedules the start or suspend that brings an endpoint into `state`, within a transaction of its own or the
      * running one. Where an unfinished operation leads there already, it returns that one. `Conflict`: it is disabled.
-     * `QuotaExceeded`: a start of a compute that would be one too many.
+     * `QuotaExceeded`: a start of a compute that would be one too many. `ResourceBusy`: a start on a branch on which as
+     * many operations wait as may.
      */
     readonly setDesiredState: (
       project: Owner,
       endpoint: Endpoint["id"],
       state: State,
       initiator: Initiator
-    ) => Effect.Effect<EndpointWork, Conflict | NotFound | QuotaExceeded | StorageError>
+    ) => Effect.Effect<EndpointWork, Conflict | NotFound | QuotaExceeded | ResourceBusy | StorageError>
   }
 >()("@narthex/core/provisioning/Endpoints") {
   static readonly layer: Layer.Layer<
@@ -115,6 +123,8 @@ export class Endpoints extends Context.Service<
       const pending = yield* OperationStore
       const quotas = yield* Quotas
       const store = yield* EndpointStore
+      const { apply } = yield* makeApplyRoles
+      const { cancelOpposite, hasRoom } = yield* makeBranchQueue
       const { run } = yield* Transaction
 
       const list: Endpoints["Service"]["list"] = Effect.fn("Endpoints.list")((caller, { id }, page) =>
@@ -149,15 +159,19 @@ export class Endpoints extends Context.Service<
       /**
        * The operation that makes the twins of a read-only endpoint, if its branch runs: a start makes them otherwise.
        */
-      const twinsFor = Effect.fnUntraced(function* (project: Owner, endpoint: Endpoint, initiator: Initiator) {
-        const { branch_id, type } = endpoint
-        if (type === "read_write") return []
-        const runs = (yield* store.ofBranch(branch_id)).some(({ current_state }) => current_state === "active")
-        const starts = (yield* pending.unfinished(branch_id)).some(({ action }) => action === "start_compute")
-        if (!runs && !starts) return []
-        return [
-          yield* operations.schedule({ project, branch_id, endpoint_id: null, action: "apply_config", initiator })
-        ]
+      const twinsFor = ({ id, org_id }: Owner, { branch_id, type }: Endpoint, initiator: Initiator) =>
+        type === "read_write"
+          ? Effect.succeed([])
+          : Effect.map(apply({ project: { id, org_id }, branch_id, initiator }), (operation) =>
+              operation === undefined ? [] : [operation]
+            )
+
+      /** Whether another start of the endpoint has room in the branch's queue and in the organization's quota. */
+      const mayStart = Effect.fnUntraced(function* (org: Owner["org_id"], endpoint: Endpoint) {
+        const { branch_id, id: endpoint_id } = endpoint
+        yield* hasRoom(branch_id)
+        const starts = yield* pending.unfinished(branch_id, { actions: ["start_compute"], endpoint_id, limit: 1 })
+        if (!takesCompute(endpoint, starts)) yield* quotas.take(org, { running_computes: 1 })
       })
 
       const create: Endpoints["Service"]["create"] = Effect.fn("Endpoints.create")(function* (
@@ -167,6 +181,7 @@ export class Endpoints extends Context.Service<
       ) {
         const step = Effect.gen(function* () {
           const branch = yield* lockedNamed(caller, project, branch_id)
+          yield* hasRoom(branch.id)
           yield* quotas.take(project.org_id, { endpoints: 1 })
           const id = yield* makeEndpointId
           const now = yield* DateTime.now
@@ -190,14 +205,12 @@ export class Endpoints extends Context.Service<
       const setDesiredState: Endpoints["Service"]["setDesiredState"] = Effect.fn("Endpoints.setDesiredState")(
         function* (project, id, state, initiator) {
           const step = Effect.gen(function* () {
-            const endpoint = yield* locked(id)
-            if (state === "active" && endpoint.disabled)
+            const given = yield* locked(id)
+            if (state === "active" && given.disabled)
               return yield* new Conflict({ reason: "The endpoint is disabled. Enable it first." })
-            const unfinished = yield* pending.unfinished(endpoint.branch_id)
-            const desired = desiredState(endpoint, unfinished)
+            const { desired, endpoint } = yield* cancelOpposite(given, state, initiator)
             if (desired.state === state) return { endpoint, operations: Option.toArray(desired.by) }
-            if (state === "active" && !takesCompute(endpoint, unfinished))
-              yield* quotas.take(project.org_id, { running_computes: 1 })
+            if (state === "active") yield* mayStart(project.org_id, endpoint)
             const action = state === "active" ? "start_compute" : "suspend_compute"
             const changed = new Endpoint({ ...endpoint, pending_state: state, updated_at: yield* DateTime.now })
             // The endpoint before the operation, as in `create`: two transactions of a branch would deadlock otherwise.
@@ -224,7 +237,7 @@ export class Endpoints extends Context.Service<
             // A disabled endpoint refuses every connection, so its compute is suspended.
             if (!disabled || endpoint.disabled) return { endpoint: yield* locked(given.id), operations: [] }
             const suspending = setDesiredState(project, given.id, "idle", initiatorOf(caller))
-            return yield* Effect.catchTag(suspending, ["Conflict", "QuotaExceeded"], Effect.die)
+            return yield* Effect.catchTag(suspending, ["Conflict", "QuotaExceeded", "ResourceBusy"], Effect.die)
           })
           return yield* run(step)
         }

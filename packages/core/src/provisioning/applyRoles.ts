@@ -1,10 +1,13 @@
 /**
  * Schedules `apply_config` on a branch that runs or starts, within the running transaction, which has locked the branch.
  * A start reads the roles at some moment, so a change during it needs an operation after it.
+ *
+ * An `apply_config` that has not begun reads the roles when it does, so it serves for every change before that
+ * (docs/design/operations.md O24). Its row stays locked until the change is committed, so it cannot begin before.
  */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { BranchId } from "../Ids.ts"
-import type { Initiator, StoredOperation } from "../operations/Operation.ts"
+import type { Initiator, OperationAction } from "../operations/Operation.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import { Operations } from "../operations/Operations.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
@@ -16,28 +19,44 @@ export interface RoleWork {
   readonly initiator: Initiator
 }
 
+/** Operations after which a compute of the branch has the roles that are valid when they are performed. */
+const applies: ReadonlyArray<OperationAction> = ["apply_config", "start_compute"]
+
 export const makeApplyRoles = Effect.gen(function* () {
   const endpoints = yield* EndpointStore
   const operations = yield* Operations
   const pending = yield* OperationStore
 
-  /** Operations after which a compute of the branch has the roles that are valid when they are performed. */
-  const applies = (operation: StoredOperation) =>
-    operation.action === "apply_config" || operation.action === "start_compute"
+  /** The newest unfinished operation of the branch with one of the actions. */
+  const newest = (branch: BranchId, actions: ReadonlyArray<OperationAction>) =>
+    Effect.map(pending.unfinished(branch, { actions, limit: 1 }), ([operation]) => operation)
 
-  /** The branch's unfinished operations, oldest first, and whether a compute runs. */
-  const stateOf = Effect.fnUntraced(function* (branch: BranchId) {
-    const unfinished = yield* pending.unfinished(branch)
-    const runs = (yield* endpoints.ofBranch(branch)).some((it) => it.current_state === "active")
-    return { unfinished, runs, applying: unfinished.findLast(applies) }
+  const runs = (branch: BranchId) =>
+    Effect.map(endpoints.ofBranch(branch), (all) => all.some((it) => it.current_state === "active"))
+
+  /** The newest unfinished operation that applies roles. */
+  const applying = (branch: BranchId) => newest(branch, applies)
+
+  /** An `apply_config` that has not begun and cannot begin before the commit. */
+  const unbegun = Effect.fnUntraced(function* (branch: BranchId) {
+    const last = yield* newest(branch, ["apply_config"])
+    if (last?.status !== "scheduling") return undefined
+    return Option.getOrUndefined(
+      Option.filter(yield* pending.lockFree(last.id), ({ status }) => status === "scheduling")
+    )
+  })
+
+  /** The operation that applies the roles, whether anything runs or not. */
+  const applyAlways = Effect.fnUntraced(function* ({ branch_id, initiator, project }: RoleWork) {
+    const work = { project, branch_id, endpoint_id: null, initiator, action: "apply_config" as const }
+    return (yield* unbegun(branch_id)) ?? (yield* operations.schedule(work))
   })
 
   /** `undefined`: nothing runs or starts, so the next start applies the roles. */
-  const apply = Effect.fnUntraced(function* ({ branch_id, initiator, project }: RoleWork) {
-    const { runs, unfinished } = yield* stateOf(branch_id)
-    if (!runs && !unfinished.some((it) => it.action === "start_compute")) return undefined
-    return yield* operations.schedule({ project, branch_id, endpoint_id: null, initiator, action: "apply_config" })
+  const apply = Effect.fnUntraced(function* (work: RoleWork) {
+    const live = (yield* runs(work.branch_id)) || (yield* newest(work.branch_id, ["start_compute"])) !== undefined
+    return live ? yield* applyAlways(work) : undefined
   })
 
-  return { apply, stateOf }
+  return { apply, applyAlways, applying, runs }
 })

@@ -26,8 +26,8 @@ const makeEndConfiguration = Effect.gen(function* () {
   const store = yield* OperationStore
 
   return Effect.fnUntraced(function* (branch: Branch) {
-    for (const { action, id } of yield* store.unfinished(branch.id)) {
-      const row = action === "apply_config" ? Option.getOrUndefined(yield* store.lock(id)) : undefined
+    for (const { id } of yield* store.unfinished(branch.id, { actions: ["apply_config"] })) {
+      const row = Option.getOrUndefined(yield* store.lock(id))
       if (row === undefined || isFinal(row.status)) continue
       if (row.status === "scheduling") yield* operations.move(row, "cancelled")
       else yield* store.update(new StoredOperation({ ...row, retry_at: null }))

@@ -163,7 +163,9 @@ export class ProxyRequests extends Context.Service<
       /** Checks the address, and schedules the start unless the endpoint runs or will. */
       const scheduleStart = Effect.fnUntraced(function* (id: EndpointId, address: string) {
         const { project } = yield* admitted(id, address)
-        return yield* endpoints.setDesiredState(project, id, "active", byProxy)
+        return yield* endpoints
+          .setDesiredState(project, id, "active", byProxy)
+          .pipe(Effect.catchTag("ResourceBusy", ({ message }) => new NotStarted({ reason: message })))
       })
 
       const wake: ProxyRequests["Service"]["wake"] = Effect.fn("ProxyRequests.wake")(
@@ -180,11 +182,14 @@ export class ProxyRequests extends Context.Service<
             // A start is skipped where the suspend before it was skipped because the compute was used: the compute
             // runs.
             if (settled?.status !== "finished" && settled?.status !== "skipped")
-              return yield* new NotStarted({ reason: settled?.error ?? notInTime(settled?.status) })
+              return yield* new NotStarted({
+                reason:
+                  settled?.status === "cancelled" ? suspendedAgain : (settled?.error ?? notInTime(settled?.status))
+              })
           }
           const awake = yield* find(id)
           return awake.address === null
-            ? yield* new NotStarted({ reason: "It was suspended again. Try again." })
+            ? yield* new NotStarted({ reason: suspendedAgain })
             : { address: awake.address, generation: awake.generation }
         }
       )
@@ -221,6 +226,8 @@ export class ProxyRequests extends Context.Service<
     })
   )
 }
+
+const suspendedAgain = "It was suspended again. Try again."
 
 const notInTime = (status: OperationStatus | undefined) =>
   `Its operation is still ${status ?? "unknown"} after ${Duration.toSeconds(wakeTimeout)} seconds. Try again.`

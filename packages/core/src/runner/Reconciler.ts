@@ -79,7 +79,11 @@ export class Reconciler extends Context.Service<
         if (project === undefined) return false
         const { operations: made } = yield* endpoints
           .setDesiredState(project, id, "idle", bySystem)
-          .pipe(Effect.catchTag(["Conflict", "NotFound", "QuotaExceeded"], () => Effect.succeed({ operations: [] })))
+          .pipe(
+            Effect.catchTag(["Conflict", "NotFound", "QuotaExceeded", "ResourceBusy"], () =>
+              Effect.succeed({ operations: [] })
+            )
+          )
         return made.length > 0
       })
 

@@ -15,7 +15,7 @@ import { ComputeDriver } from "../computes/ComputeDriver.ts"
 import { EventFeed } from "../events/EventFeed.ts"
 import { revocationOf } from "../events/InternalEvents.ts"
 import type { BranchId } from "../Ids.ts"
-import type { OperationStore } from "../operations/OperationStore.ts"
+import { OperationStore } from "../operations/OperationStore.ts"
 import { bySystem, type Operations } from "../operations/Operations.ts"
 import { type BranchRef, BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
@@ -69,7 +69,8 @@ export class RoleReconciler extends Context.Service<
       const endpoints = yield* EndpointStore
       const projects = yield* ProjectStore
       const roles = yield* BranchRoleStore
-      const { apply, stateOf } = yield* makeApplyRoles
+      const pending = yield* OperationStore
+      const { apply, applying, runs } = yield* makeApplyRoles
       const { run } = yield* Transaction
       const ended = yield* Ref.make<BranchId | null>(null)
       const compared = yield* Ref.make<BranchId | null>(null)
@@ -99,12 +100,11 @@ export class RoleReconciler extends Context.Service<
       const end = Effect.fnUntraced(function* (ref: BranchRef) {
         const branch = yield* branches.lock(ref.project_id, ref.branch_id)
         const now = yield* DateTime.now
-        const { applying, runs, unfinished } = yield* stateOf(ref.branch_id)
         // The deletion of a branch removes its computes, whatever their roles are.
         if (Option.isSome(branch)) {
-          if (applying !== undefined) return false
-          if (runs) return yield* schedule(ref)
-          if (unfinished.length > 0) return false
+          if ((yield* applying(ref.branch_id)) !== undefined) return false
+          if (yield* runs(ref.branch_id)) return yield* schedule(ref)
+          if ((yield* pending.unfinished(ref.branch_id, { limit: 1 })).length > 0) return false
         }
         yield* confirmEnd(ref.branch_id, now)
         return false
@@ -126,7 +126,7 @@ export class RoleReconciler extends Context.Service<
           const minted = yield* roles.valid(branch_id, yield* DateTime.now)
           const valid = withTwins(minted, yield* endpoints.ofBranch(branch_id))
           const same = valid.length === there.size && valid.every(({ role }) => there.has(role))
-          if (same || (yield* stateOf(branch_id)).applying !== undefined) return false
+          if (same || (yield* applying(branch_id)) !== undefined) return false
           return yield* schedule({ branch_id, project_id: found.project_id })
         })
 

@@ -12,8 +12,8 @@ export const beginCopy = Effect.fnUntraced(function* (operation: StoredOperation
   const branch = Option.getOrUndefined(yield* (yield* BranchStore).find(operation.project_id, operation.branch_id))
   if (branch === undefined) return "skip"
   if (branch.parent_id === null) return "go"
-  const ofParent = yield* (yield* OperationStore).unfinished(branch.parent_id)
-  return ofParent.some(({ action }) => writesData.has(action)) ? "wait" : "go"
+  const ofParent = yield* (yield* OperationStore).unfinished(branch.parent_id, { actions: [...writesData], limit: 1 })
+  return ofParent.length > 0 ? "wait" : "go"
 })
 
 /** The parent of the operation's branch; `None` for a project's first branch and for a deleted one. */

@@ -1,6 +1,6 @@
 /** Changes of an endpoint at the end of an operation. */
 import { DateTime, Effect, Option } from "effect"
-import { desiredState } from "../operations/desiredState.ts"
+import { desiredState, movesEndpoint } from "../operations/desiredState.ts"
 import type { StoredOperation } from "../operations/Operation.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
 import { Endpoint } from "../projects/Endpoint.ts"
@@ -11,7 +11,12 @@ import { EndpointStore } from "../projects/EndpointStore.ts"
  * over: the state that the other unfinished operations lead to, or `null` where the endpoint is in it already.
  */
 export const putSettled = Effect.fnUntraced(function* (operation: StoredOperation, settled: Endpoint) {
-  const unfinished = yield* (yield* OperationStore).unfinished(settled.branch_id)
+  // Two, because the operation itself may be the newest.
+  const unfinished = yield* (yield* OperationStore).unfinished(settled.branch_id, {
+    actions: movesEndpoint,
+    endpoint_id: settled.id,
+    limit: 2
+  })
   const { by, state } = desiredState(
     settled,
     unfinished.filter((it) => it.id !== operation.id)

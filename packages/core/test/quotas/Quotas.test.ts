@@ -7,7 +7,7 @@ import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.t
 import type { BranchId } from "../../src/Ids.ts"
 import { Initiator } from "../../src/operations/Operation.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
-import { bySystem } from "../../src/operations/Operations.ts"
+import { byProxy, bySystem } from "../../src/operations/Operations.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { Branches, type NewBranch } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
@@ -111,7 +111,8 @@ describe("Quotas", () => {
       const ada = yield* signedIn("ada")
       const [first, second] = [yield* aProject(ada), yield* aProject(ada)]
       yield* start(first)
-      yield* suspend(first)
+      // A caller's suspend would cancel the start.
+      yield* Endpoints.use((endpoints) => endpoints.setDesiredState(first.project, first.endpoint.id, "idle", byProxy))
       assert.strictEqual(yield* refusal(start(second)), "running_computes")
       yield* settle
       assert.strictEqual(yield* refusal(start(second)), "made")

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import { initiatorOf } from "../../src/operations/Operations.ts"
+import { byProxy } from "../../src/operations/Operations.ts"
 import { Branches } from "../../src/provisioning/Branches.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
@@ -29,7 +29,8 @@ describe("The operations of a branch", () => {
       const gate = yield* Deferred.make<void>()
       machines.before = (call) => (call.startsWith(`start ${endpoint.id}`) ? Deferred.await(gate) : Effect.void)
       const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
-      const suspend = only((yield* setDesiredState(project, endpoint, "idle", initiatorOf(ada))).operations)
+      // A caller's suspend would cancel the start, and the system's is skipped after a use.
+      const suspend = only((yield* setDesiredState(project, endpoint, "idle", byProxy)).operations)
       const elsewhere = only((yield* setDesiredState(project, child.endpoint, "active")).operations)
       const held = yield* Effect.forkChild(runOne)
       yield* TestClock.adjust(1)
@@ -77,7 +78,7 @@ describe("The operations of a branch", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("an operation that is no longer needed is skipped", () =>
+  it.effect("an operation that is no longer needed is skipped or cancelled", () =>
     Effect.gen(function* () {
       const machines = yield* Machines
       const endpoints = yield* Endpoints
@@ -87,7 +88,7 @@ describe("The operations of a branch", () => {
       const start = only((yield* setDesiredState(project, endpoint, "active")).operations)
       yield* endpoints.change(ada, onEndpoint, project, endpoint, { disabled: true })
       yield* settle
-      assert.deepStrictEqual(yield* statusesOf(start.id), ["scheduling", "skipped"])
+      assert.deepStrictEqual(yield* statusesOf(start.id), ["scheduling", "cancelled"])
       assert.deepInclude({ ...(yield* endpointNow(endpoint.id)) }, { generation: 0, pending_state: null })
       assert.strictEqual(machines.calls.length, calls)
 

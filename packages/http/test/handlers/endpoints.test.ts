@@ -1,6 +1,15 @@
 /** Endpoints and operations. */
 import { assert, layer } from "@effect/vitest"
-import { Effect } from "effect"
+import {
+  BranchId,
+  bySystem,
+  mostUnfinished,
+  OperationStore,
+  Operations,
+  StoredOperation,
+  Transaction
+} from "@narthex/core"
+import { DateTime, Effect, Option } from "effect"
 import { memoryApi } from "../support/apiOver.ts"
 import { branch, founder, key, project, refused, settled } from "../support/story.ts"
 
@@ -42,6 +51,43 @@ layer(memoryApi(), { excludeTestServices: true })("endpoints", (it) => {
       assert.deepStrictEqual([off.body.endpoint.disabled, off.body.endpoint.suspend_timeout_seconds], [true, -1])
       refused(yield* who.call("POST", `${at}/start`), 409, "conflict")
     })
+  )
+
+  it.effect(
+    "POST endpoints and start, 423, where as many operations wait on the branch as may; a suspend is taken",
+    () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const { endpoint, main, path } = yield* project(who)
+        const made = yield* settled(who, yield* who.call("POST", `${path}/endpoints`, { body: { branch_id: main } }))
+        const store = yield* OperationStore
+        const { org_id, project_id } = Option.getOrThrow(yield* store.find(made.body.operations[0].id))
+        const { schedule } = yield* Operations
+        const { run } = yield* Transaction
+        const work = {
+          project: { id: project_id, org_id },
+          branch_id: BranchId.make(main),
+          endpoint_id: null,
+          action: "create_branch" as const,
+          initiator: bySystem
+        }
+        const first = Effect.flatMap(schedule(work), (operation) =>
+          store.update(new StoredOperation({ ...operation, retry_at: DateTime.makeUnsafe("2100-01-01") }))
+        )
+        yield* run(Effect.andThen(first, Effect.replicateEffect(schedule(work), mostUnfinished - 1, { discard: true })))
+        const at = `${path}/endpoints/${endpoint}`
+        for (const call of [
+          who.call("POST", `${at}/start`),
+          who.call("POST", `${path}/endpoints`, { body: { branch_id: main } })
+        ]) {
+          const answer = yield* call
+          refused(answer, 423, "resource_busy")
+          assert.include(answer.body.detail, "100 operations wait on this branch")
+          assert.isString(answer.body.blocking_operation_id)
+          assert.isDefined(answer.headers["retry-after"])
+        }
+        assert.strictEqual((yield* who.call("POST", `${at}/suspend`)).status, 200)
+      })
   )
 
   it.effect("DELETE endpoint, 202, and 404 from that moment", () =>

@@ -4,7 +4,7 @@
  * A claim is one statement, the function `operation_claim` (migration 0007). It skips rows that another transaction has
  * locked. Claims of a class run one after another, so that no limit is exceeded; none waits for a client.
  */
-import { OperationStore, pageOf, StoredOperation } from "@narthex/core"
+import { mostUnfinished, OperationStore, pageOf, StoredOperation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
 import { Database } from "../database/Database.ts"
 import { exclusively } from "../database/exclusively.ts"
@@ -33,6 +33,10 @@ const make = Effect.gen(function* () {
     find: (operation) => operations.first("OperationStore.find", "select * from operation where id = $1", [operation]),
     lock: (operation) =>
       operations.first("OperationStore.lock", "select * from operation where id = $1 for update", [operation]),
+    lockFree: (operation) =>
+      operations.first("OperationStore.lockFree", "select * from operation where id = $1 for update skip locked", [
+        operation
+      ]),
     update: (operation) =>
       Effect.asVoid(
         operations.write(
@@ -83,11 +87,17 @@ const make = Effect.gen(function* () {
         (rows) => pageOf(rows, page)
       )
     },
-    unfinished: (branch) =>
-      operations.all(
-        "OperationStore.unfinished",
-        `select o.* from operation o where o.branch_id = $1 and ${isOpen("o")} order by o.position`,
-        [branch]
+    unfinished: (branch, { actions, endpoint_id, limit = mostUnfinished } = {}) =>
+      Effect.map(
+        operations.all(
+          "OperationStore.unfinished",
+          `select o.* from operation o where o.branch_id = $1 and ${isOpen("o")}
+             and ($2::text[] is null or o.action = any($2::text[]))
+             and ($3::text is null or o.endpoint_id is null or o.endpoint_id = $3)
+           order by o.position desc limit $4`,
+          [branch, actions ?? null, endpoint_id ?? null, limit]
+        ),
+        (newestFirst) => newestFirst.toReversed()
       )
   })
 })

@@ -42,6 +42,18 @@ layer(onPostgres, { excludeTestServices: true })("operations on several connecti
     })
   )
 
+  it.effect("a locked operation is not waited for", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const operation = anOperation(aProjectId(), aBranchId())
+      yield* store.insert(operation)
+      const first = yield* held(store.lock(operation.id))
+      assert.deepStrictEqual(yield* store.lockFree(operation.id), Option.none())
+      yield* first.leave
+      assert.deepStrictEqual(yield* store.lockFree(operation.id), Option.some(operation))
+    })
+  )
+
   /**
    * The trigger of the table waits for the same lock, but after the row has its position: two inserts could then commit
    * in the order opposite to their positions.

@@ -135,6 +135,7 @@ const asks = Effect.gen(function* () {
   yield* operations.list(project, { action: "start_compute", endpoint_id }, page)
   yield* operations.list(project, { status, action: "start_compute", branch_id: branch, endpoint_id }, page)
   yield* operations.unfinished(branch)
+  yield* operations.unfinished(branch, { actions: ["start_compute", "suspend_compute"], endpoint_id, limit: 2 })
   const refusals = yield* ClientRefusalStore
   const refused = { role: null, reason: "address_not_listed" as const, count: 1, first_at: at(0), last_at: at(0) }
   const noted = [7, 8, 9].map((n) => ({

@@ -38,8 +38,13 @@ export const suspendCompute: Action = {
  * A start that follows means that a client waits for the compute, so it keeps running.
  */
 const idleStill = Effect.fnUntraced(function* (endpoint: Endpoint) {
-  const unfinished = yield* (yield* OperationStore).unfinished(endpoint.branch_id)
-  if (unfinished.some((it) => it.action === "start_compute" && it.endpoint_id === endpoint.id)) return false
+  const { branch_id, id: endpoint_id } = endpoint
+  const starts = yield* (yield* OperationStore).unfinished(branch_id, {
+    actions: ["start_compute"],
+    endpoint_id,
+    limit: 1
+  })
+  if (starts.length > 0) return false
   const use = Option.getOrUndefined(yield* (yield* EndpointStore).use(endpoint.id))
   return use !== undefined && idleFor(endpoint, use, activityTiming.interval + activityTiming.fresh)
 })
