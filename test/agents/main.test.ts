@@ -6,6 +6,7 @@ import { assert, layer } from "@effect/vitest"
 import {
   type Branch,
   Branches,
+  ConfirmationLimit,
   Credentials,
   layerRunner,
   type MintedCredential,
@@ -13,7 +14,7 @@ import {
   ProxyRequests
 } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Context, Effect, Layer, Redacted } from "effect"
+import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { dataDirectory, kinds, session } from "../../packages/local-postgres/test/support.ts"
 import { workedOff } from "../races/support/workedOff.ts"
 import { signIn, withKey, worldWith } from "../races/support/world.ts"
@@ -84,7 +85,14 @@ class Project extends Context.Service<Project, Effect.Success<typeof makeProject
   static readonly layer = Layer.effect(Project, makeProject)
 }
 
-const world = Project.layer.pipe(Layer.provideMerge(layerRunner), Layer.provideMerge(worldWith(computes)))
+/** The compute yields the CPU, so it may confirm late. */
+const patiently = Layer.succeed(ConfirmationLimit, Duration.minutes(1))
+
+const world = Project.layer.pipe(
+  Layer.provideMerge(layerRunner),
+  Layer.provideMerge(worldWith(computes)),
+  Layer.provide(patiently)
+)
 
 const sentences = (ways: ReadonlyArray<Way>) => ways.map(({ way }) => way)
 

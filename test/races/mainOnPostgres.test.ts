@@ -5,6 +5,7 @@
 import { assert, layer } from "@effect/vitest"
 import {
   Branches,
+  ConfirmationLimit,
   Credentials,
   changes,
   layerRunner,
@@ -14,7 +15,7 @@ import {
 } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Database } from "@narthex/postgres"
-import { Context, DateTime, Effect, Layer, Option, Random, Redacted, Result } from "effect"
+import { Context, DateTime, Duration, Effect, Layer, Option, Random, Redacted, Result } from "effect"
 import { dataDirectory, kinds, session } from "../../packages/local-postgres/test/support.ts"
 import { eventually } from "../harness/eventually.ts"
 import { inOrder } from "./support/inOrder.ts"
@@ -102,7 +103,14 @@ const judged = (writers: ReadonlyArray<Writer>) =>
     return wrong.flat()
   })
 
-const world = Running.layer.pipe(Layer.provideMerge(layerRunner), Layer.provideMerge(worldWith(computes)))
+/** The compute yields the CPU, so it may confirm late. */
+const patiently = Layer.succeed(ConfirmationLimit, Duration.minutes(1))
+
+const world = Running.layer.pipe(
+  Layer.provideMerge(layerRunner),
+  Layer.provideMerge(worldWith(computes)),
+  Layer.provide(patiently)
+)
 
 layer(world, { excludeTestServices: true })("main, on a running Postgres", (it) => {
   for (const name of ["default", "protected"] as const) {

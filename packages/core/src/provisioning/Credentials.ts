@@ -52,8 +52,10 @@ export class NotApplied extends Schema.TaggedError<NotApplied>()("NotApplied", {
   }
 }
 
-/** How long a call waits until a running compute confirms the change. */
-const applyTimeout = Duration.seconds(10)
+/** How long a call waits until a running compute confirms a role, or its end. */
+export const ConfirmationLimit = Context.Reference<Duration.Duration>("@narthex/core/provisioning/ConfirmationLimit", {
+  defaultValue: () => Duration.seconds(10)
+})
 
 type Unminted = Conflict | InvalidCredential | InvalidMember | NotFound | Refused | StorageError
 
@@ -117,6 +119,7 @@ export class Credentials extends Context.Service<
       const roles = yield* BranchRoleStore
       const standings = yield* CredentialStore
       const waits = yield* OperationWaits
+      const confirmation_limit = yield* ConfirmationLimit
       const { apply, applying } = yield* makeApplyRoles
       const pending = yield* OperationStore
       const { afterCommit, run } = yield* Transaction
@@ -192,7 +195,7 @@ export class Credentials extends Context.Service<
 
       /** Waits until a running compute has what the operation brings it. */
       const confirmed = (awaited: StoredOperation, reason: string) =>
-        Effect.flatMap(waits.settled(awaited.id, applyTimeout), (settled) =>
+        Effect.flatMap(waits.settled(awaited.id, confirmation_limit), (settled) =>
           Option.exists(settled, (it) => it.status === "finished") ? Effect.void : new NotApplied({ reason })
         )
 
