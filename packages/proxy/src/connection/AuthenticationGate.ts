@@ -9,7 +9,7 @@
  * stranger cannot take the place of a known user without knowing its name.
  *
  * A session whose client does not finish its authentication is evicted after `authentication_timeout`, and after
- * `crowded` if another client waits for the place.
+ * `crowded_timeout` if another client waits for the place.
  *
  * Pitfall: refusing where a place is missing. A pool opens a hundred connections at once and authenticates each within
  * milliseconds.
@@ -25,12 +25,15 @@ export interface AuthenticationLimits {
   readonly unauthenticated_per_address: number
   /** How long a client may take to authenticate once the compute has answered, from 1 s. */
   readonly authentication_timeout: Duration.Duration
+  /** The same while another client waits for the place. */
+  readonly crowded_timeout: Duration.Duration
 }
 
 export const defaultAuthenticationLimits: AuthenticationLimits = {
   unauthenticated: 20,
   unauthenticated_per_address: 5,
-  authentication_timeout: Duration.seconds(10)
+  authentication_timeout: Duration.seconds(10),
+  crowded_timeout: Duration.seconds(3)
 }
 
 /** There was no place, or not in time. */
@@ -56,8 +59,6 @@ export interface Place {
   readonly release: () => void
 }
 
-/** How long clients may take while others wait, in milliseconds. */
-const crowded = 3_000
 /** How long a client waits for a place, in milliseconds, and how many wait for one endpoint. */
 const [patience, longestQueue] = [30_000, 512]
 /** How long a user stays known, in milliseconds, and how many are remembered. */
@@ -167,7 +168,7 @@ export class AuthenticationGate {
       begin: (evict) => {
         if (!lane.holders.has(holder)) return
         const limit = Duration.toMillis(this.#limits.authentication_timeout)
-        const ripeAfter = Math.min(crowded, limit)
+        const ripeAfter = Math.min(Duration.toMillis(this.#limits.crowded_timeout), limit)
         const ripe = () => {
           if (ripeAfter === limit) return evict()
           timer = setTimeout(evict, limit - ripeAfter)

@@ -214,7 +214,7 @@ describe("HttpControlPlane", () => {
         response.writeHead(200, { "content-type": "text/event-stream" }).flushHeaders()
       })
       yield* Effect.asVoid(Effect.scoped(control.changes))
-      yield* Effect.promise(() => within("the server to see the end", closed.promise, 5_000))
+      yield* Effect.promise(() => within("the server to see the end", closed.promise))
     })
   )
 })

@@ -48,18 +48,15 @@ describe("reports of refused clients", () => {
       const { control, port } = yield* harness(suspended)
       yield* control.list("203.0.113.0/24")
       for (const user of ["hunter2", "role_8f3k2m9x1c4v7b0n"]) assert.match(yield* answerTo(port, as(user)), /C28000/)
-      const [entry, ...more] = yield* reported(control, 2)
-      assert.deepStrictEqual(more, [])
-      const { first_ms = -1, last_ms = -1, ...rest } = entry ?? {}
-      assert.deepStrictEqual(rest, {
-        endpoint_id,
-        address: "127.0.0.1",
-        role: "role_8f3k2m9x1c4v7b0n",
-        reason: "address_not_listed",
-        count: 2
-      })
-      assert.isAtLeast(first_ms, last_ms)
-      assert.isAtLeast(last_ms, 0)
+      // One entry, or two if a report was due between the refusals.
+      const found = yield* reported(control, 2)
+      assert.strictEqual(counted(control), 2)
+      assert.strictEqual(found.at(-1)?.role, "role_8f3k2m9x1c4v7b0n")
+      for (const { count: _, first_ms, last_ms, role: __, ...rest } of found) {
+        assert.deepStrictEqual(rest, { endpoint_id, address: "127.0.0.1", reason: "address_not_listed" })
+        assert.isAtLeast(first_ms, last_ms)
+        assert.isAtLeast(last_ms, 0)
+      }
       assert.notInclude(JSON.stringify(control.refusals), "hunter2")
       assert.deepStrictEqual(control.wakes, [])
     })
