@@ -1,9 +1,11 @@
 /**
  * `npm run check`: Node version, types with Effect's diagnostics, format, lint, and the packages as they are published:
- * publint, arethetypeswrong, the types of a consumer, and the reference. Every step runs; one verdict follows.
+ * publint, arethetypeswrong, the types of a consumer, and the reference. The types include those of every program in the
+ * documentation and in docstrings. Every step runs; one verdict follows.
  */
 import { spawnSync } from "node:child_process"
 import { existsSync } from "node:fs"
+import { writeTypedPrograms } from "./pages/typedPrograms.ts"
 
 const pinned = /^v2[46]\./
 if (!pinned.test(process.version)) {
@@ -23,6 +25,7 @@ const steps: ReadonlyArray<readonly [name: string, command: string, args: Readon
   ]
 ]
 
+writeTypedPrograms()
 const failed = steps.filter(([name, command, args]) => {
   console.log(`check: ${name}`)
   return spawnSync(command, args, { stdio: "inherit" }).status !== 0

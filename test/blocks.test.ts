@@ -4,6 +4,7 @@ import { join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { problemCatalog } from "@narthex/api"
 import { type Block, documentedBlocks, fencedBlocks } from "../scripts/pages/blocks.ts"
+import { examplesOf, typedPrograms } from "../scripts/pages/typedPrograms.ts"
 import { blocksRunBy, runners } from "./support/documentedBlocks.ts"
 
 const root = resolve(import.meta.dirname, "..")
@@ -59,6 +60,24 @@ describe("the blocks of the documentation", () => {
       if (value["title"] !== "…") assert.strictEqual(value["title"], problem.title, at)
     }
     assert.isAtLeast(problems, 3)
+  })
+
+  it("the programs that npm run check type-checks are those of the pages in TypeScript, and the examples of docstrings", () => {
+    const programs = Object.values(typedPrograms())
+    const written = documentedBlocks.filter(({ language }) => language === "ts").map(({ text }) => text)
+    const missing = written.filter((text) => !programs.some((program) => program.includes(text)))
+    // A generator makes what it imports, and its own test checks its types.
+    assert.deepStrictEqual(
+      missing,
+      blocksRunBy("examples/foreignClient.test.ts").flatMap(({ language, text }) => (language === "ts" ? [text] : []))
+    )
+    assert.isAtLeast(programs.length - written.length, 25)
+    const docstring =
+      "/**\n * Adds.\n *\n * @example\n * import { add } from 'a'\n * add(1)\n */\nexport const add = 1\n"
+    assert.deepStrictEqual(examplesOf(docstring), [[5, "import { add } from 'a'\nadd(1)\n"]])
+    assert.deepStrictEqual(examplesOf(docstring.replaceAll("\n *", "\n   *")), [
+      [5, "import { add } from 'a'\nadd(1)\n"]
+    ])
   })
 
   it("a block without a language is a drawing", () => {

@@ -86,7 +86,19 @@ export const layerWithoutStreams = Layer.mergeAll(Accounts, Work, Access, HostEv
   Layer.provideMerge(Layer.merge(EventFeed.layer, EventHistory.layer))
 )
 
-/** The services that API calls need. */
+/**
+ * The services that API calls need.
+ *
+ * @example
+ * import * as Core from "@narthex/core"
+ * import { Layer, Redacted } from "effect"
+ * const pepper = { id: "1", key: Redacted.make(crypto.getRandomValues(new Uint8Array(32))) }
+ * export const core = Core.layerServices.pipe(
+ *   Layer.provideMerge(Layer.merge(Core.layerMemoryPorts, Core.TokenSigner.layerMemory)),
+ *   Layer.provideMerge(Layer.merge(Core.layerMemoryComputes, Core.KeyDigester.layer(pepper))),
+ *   Layer.provideMerge(Core.IdentityProvider.layerMemory(new Map()))
+ * )
+ */
 export const layerServices = layerStreams.pipe(Layer.provideMerge(layerWithoutStreams))
 
 /** The background work: the role `runner`. */

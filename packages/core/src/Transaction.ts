@@ -56,6 +56,16 @@ const collecting = <A, E, R>({ append }: TransactionParts, work: Effect.Effect<A
   return { afterwards, events, whole: Effect.provideService(whole, Collected, { host, events, afterwards }) }
 }
 
+/**
+ * Commits what a change writes together with the events that it emits.
+ *
+ * @example
+ * import { type OrgId, Transaction } from "@narthex/core"
+ * export const paid = (org_id: OrgId, amount: number) =>
+ *   Transaction.use(({ emit, run }) =>
+ *     run(emit({ org_id, project_id: null, type: "invoice.paid.v1", source: "host", internal: false, data: { amount } }))
+ *   )
+ */
 export class Transaction extends Context.Service<
   Transaction,
   {

@@ -46,6 +46,14 @@ const Stores = Layer.mergeAll(
   SigningKeyStore.layerMemory
 )
 
+/**
+ * All storage ports, in memory.
+ *
+ * @example
+ * import { layerMemoryPorts, RegionCatalog } from "@narthex/core"
+ * import { Effect } from "effect"
+ * export const regions = RegionCatalog.use(({ active }) => active).pipe(Effect.provide(layerMemoryPorts))
+ */
 export const layerMemoryPorts = Layer.mergeAll(CredentialStore.layerMemory, Transaction.layerMemory).pipe(
   Layer.provideMerge(Layer.merge(Stores, EventLog.layerMemory)),
   Layer.provide(MemoryStorage.layer)

@@ -61,6 +61,12 @@ export const storageContracts: ReadonlyArray<Contract<StoragePorts>> = all
 /**
  * Registers the contracts of all storage ports with a runner. Each contract builds `storage` for itself and expects an
  * empty one, such as a new database: some count or claim whatever is stored.
+ *
+ * @example
+ * import * as runner from "node:test"
+ * import { layerMemoryPorts } from "@narthex/core"
+ * import { runStorageContracts } from "@narthex/core/testing"
+ * runStorageContracts(runner, "my database", layerMemoryPorts)
  */
 export const runStorageContracts = <E>(
   runner: TestRunner,

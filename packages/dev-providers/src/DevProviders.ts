@@ -69,6 +69,19 @@ const refuse = Effect.fnUntraced(function* ({ host, redirectUris }: DevProviders
   }
 })
 
+/**
+ * Two issuers on loopback that sign anyone in.
+ *
+ * @example
+ * import { DevProviders } from "@narthex/dev-providers"
+ * export const providers = DevProviders.layer({
+ *   ports: [4402, 4403],
+ *   host: "127.0.0.1",
+ *   dataDir: ".narthex",
+ *   clientId: "narthex",
+ *   redirectUris: ["http://127.0.0.1:4401/sign-in/callback"]
+ * })
+ */
 export class DevProviders extends Context.Service<
   DevProviders,
   {

@@ -60,7 +60,16 @@ export interface ControlPlane extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
-/** `ControlPlane.layer` and `ControlPlane.layerHttp` are the same for programs with Effect. */
+/**
+ * `ControlPlane.layer` and `ControlPlane.layerHttp` are the same for programs with Effect.
+ *
+ * @example
+ * import { Projects } from "@narthex/core"
+ * import { Effect, ManagedRuntime } from "effect"
+ * import { ControlPlane } from "narthex"
+ * const runtime = ManagedRuntime.make(ControlPlane.layer())
+ * const { create } = await runtime.runPromise(Effect.service(Projects))
+ */
 export const ControlPlane = {
   /** Every service of the core, and the background work. */
   layer: (options: CoreOptions = {}) => layerControlPlane(options),
@@ -158,7 +167,11 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
  * `unavailable`.
  *
  * @example
+ * import { createControlPlane } from "narthex"
  * await using cp = await createControlPlane()
+ * const ada = await cp.people.ensure({ subject: "user_42", email: "ada@example.com", email_verified: true })
+ * const client = cp.client(await cp.sessions.start(ada))
+ * const { project } = await client.projects.create({ name: "shop" })
  */
 export const createControlPlane = async (options: ControlPlaneOptions = {}): Promise<ControlPlane> =>
   (await startControlPlane(options)).plane

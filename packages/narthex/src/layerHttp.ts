@@ -48,6 +48,15 @@ const readOptions = Effect.fnUntraced(function* (options: HttpOptions) {
 /**
  * Adds the routes. The router must not fold slashes: `strictRouting` of `@narthex/http`. Fails with the code
  * `invalid_options`.
+ *
+ * @example
+ * import { strictRouting } from "@narthex/http"
+ * import { Layer } from "effect"
+ * import { HttpRouter } from "effect/http"
+ * import { ControlPlane } from "narthex"
+ * export const service = HttpRouter.serve(ControlPlane.layerHttp({ basePath: "/control" }), {
+ *   routerConfig: strictRouting
+ * }).pipe(Layer.provide(ControlPlane.layer()))
  */
 export const layerHttp = (options: HttpOptions = {}) =>
   Layer.unwrap(

@@ -70,6 +70,7 @@ const checked = (options: SimulateOptions): SimulateOptions => {
  * Makes a control plane for a test. No real time passes in it.
  *
  * @example
+ * import { simulate } from "narthex/testing"
  * await using world = await simulate({ seed: 7 })
  * const client = world.client(await world.signIn("ada@example.com"))
  * await world.advance("14 minutes")

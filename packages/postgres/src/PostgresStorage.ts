@@ -46,6 +46,18 @@ const stores = Layer.mergeAll(
   PostgresSigningKeyStore.layer
 )
 
+/**
+ * All storage ports on Postgres.
+ *
+ * @example
+ * import { Database, migrate, PostgresStorage } from "@narthex/postgres"
+ * import { Layer, Redacted } from "effect"
+ * const url = Redacted.make("postgresql://localhost/narthex")
+ * export const storage = PostgresStorage.layer.pipe(
+ *   Layer.provide(Layer.effectDiscard(migrate)),
+ *   Layer.provideMerge(Database.layer({ url, maxConnections: 10, applicationName: "narthex" }))
+ * )
+ */
 export const PostgresStorage = {
   /** Requires the schema: run `migrate` first. */
   layer: Layer.merge(stores, Layer.provideMerge(PostgresTransaction.layer, PostgresEventLog.layer))

@@ -94,7 +94,16 @@ const once = (name: string, text: string): Effect.Effect<void, StorageError, Dat
     yield* transaction(step)
   })
 
-/** Safe to run at every start. Waits while another instance migrates, however long that takes. */
+/**
+ * Safe to run at every start. Waits while another instance migrates, however long that takes.
+ *
+ * @example
+ * import { Database, migrate } from "@narthex/postgres"
+ * import { Effect, Redacted } from "effect"
+ * const url = Redacted.make("postgresql://localhost/narthex")
+ * const database = Database.layer({ url, maxConnections: 10, applicationName: "narthex" })
+ * await Effect.runPromise(Effect.provide(migrate, database))
+ */
 export const migrate: Effect.Effect<void, StorageError, Database> = Effect.forEach(
   migrations,
   ([name, text]) => once(name, text),

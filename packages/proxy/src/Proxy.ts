@@ -78,6 +78,17 @@ export class UnreadableNetwork extends Data.TaggedError("UnreadableNetwork")<{ r
 
 export type ProxyError = CannotListen | UnreadableNetwork | UnusableCertificate
 
+/**
+ * A running proxy. It listens while its layer is open.
+ *
+ * @example
+ * import { HttpControlPlane, Proxy } from "@narthex/proxy"
+ * import { Layer, Redacted } from "effect"
+ * const controlPlane = HttpControlPlane.layer({ api_url: "https://api.example.com", token: Redacted.make("…") })
+ * export const proxy = Proxy.layer({ host: "127.0.0.1", port: 5442, domain: "db.example.com" }).pipe(
+ *   Layer.provide(controlPlane)
+ * )
+ */
 export class Proxy extends Context.Service<
   Proxy,
   {

@@ -30,6 +30,15 @@ const callsOf = (make: MakeCall): ApiCalls => {
   return calls as unknown as ApiCalls
 }
 
+/**
+ * The client with Effect: an effect for each call of the contract.
+ *
+ * @example
+ * import { NarthexClient } from "@narthex/api"
+ * import { Effect, Redacted } from "effect"
+ * const client = NarthexClient.layerFetch({ baseUrl: "https://api.example.com", credential: Redacted.make("nsk_…") })
+ * export const regions = Effect.provide(NarthexClient.use(({ api }) => api.regions.list({})), client)
+ */
 export class NarthexClient extends Context.Service<NarthexClient, NarthexCalls>()("@narthex/api/NarthexClient") {
   static readonly layer = (settings: ClientSettings): Layer.Layer<NarthexClient, never, HttpClient.HttpClient> =>
     Layer.effect(NarthexClient, makeClient(settings, callsOf))

@@ -88,7 +88,16 @@ export class NarthexError<Code extends string = string> extends Error {
   }
 }
 
-/** Whether the error is a refusal of the API or a failure of the client. */
+/**
+ * Whether the error is a refusal of the API or a failure of the client.
+ *
+ * @example
+ * import { createClient, isNarthexError } from "@narthex/api"
+ * const client = createClient({ baseUrl: "https://api.example.com", credential: "nsk_…" })
+ * await client.auth.whoami().catch((error: unknown) => {
+ *   if (isNarthexError(error)) console.error(error.code, error.detail)
+ * })
+ */
 export const isNarthexError = (
   error: unknown
 ): error is NarthexError<ProblemCode | ClientFailureCode | (string & {})> => error instanceof NarthexError

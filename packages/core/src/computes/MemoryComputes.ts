@@ -10,6 +10,14 @@ import { ComputeFence } from "./ComputeFence.ts"
 /** About what a cluster without tables takes: every branch here, because nothing is written. */
 const emptyBytes = 32 * 1024 ** 2
 
+/**
+ * Computes that run nothing: every state is reached at once. For tests.
+ *
+ * @example
+ * import { layerMemoryComputes } from "@narthex/core"
+ * import { createControlPlane } from "narthex"
+ * await using cp = await createControlPlane({ computes: layerMemoryComputes })
+ */
 export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(ComputeDriver, () => {
   const branches = new Set<BranchId>()
   const computes = new Map<EndpointId, Compute>()

@@ -122,6 +122,17 @@ const world = ({ events = {}, faults = {}, regions = ["local"], seed = 1 }: Simu
  * A layer with the services of the core, `Simulation`, and the clock that both run on.
  *
  * Every build is another world, so one layer serves many tests: each that provides it begins at the beginning.
+ *
+ * @example
+ * import { Simulation, simulation } from "@narthex/core/testing"
+ * import { Effect } from "effect"
+ * const story = Effect.gen(function* () {
+ *   const world = yield* Simulation
+ *   const { access_token } = yield* world.signIn("ada@example.com")
+ *   yield* world.advance("14 minutes")
+ *   return access_token
+ * })
+ * await Effect.runPromise(Effect.provide(story, simulation({ seed: 7 })))
  */
 export const simulation = (options: SimulationOptions = {}) =>
   Layer.fresh(Layer.unwrap(Effect.sync(() => world(options))))

@@ -50,6 +50,15 @@ const serving = ({ createServer = http1, grace, host, port }: ListenOptions) =>
     Layer.provideMerge(NodeHttpServer.layer(createServer, { host, port, gracefulShutdownTimeout: grace }))
   )
 
-/** The API on its own listener. */
+/**
+ * The API on its own listener.
+ *
+ * @example
+ * import { Draining, layerApiServer } from "@narthex/http"
+ * import { Duration, Layer } from "effect"
+ * export const server = layerApiServer({ host: "127.0.0.1", port: 4400, grace: Duration.seconds(10) }).pipe(
+ *   Layer.provide(Draining.layer)
+ * )
+ */
 export const layerApiServer = (options: ListenOptions) =>
   Layer.provideMerge(drainFirst(options.grace), serving(options))

@@ -33,6 +33,16 @@ export interface StoreConnection {
 const database = "narthex"
 const linkName = "store"
 
+/**
+ * The embedded store: a Postgres server of this process.
+ *
+ * @example
+ * import { EmbeddedPostgres } from "@narthex/local-postgres"
+ * import { Effect } from "effect"
+ * export const connection = EmbeddedPostgres.use(({ host, port }) => Effect.succeed({ host, port })).pipe(
+ *   Effect.provide(EmbeddedPostgres.layer({ dataDir: "./.narthex" }))
+ * )
+ */
 export class EmbeddedPostgres extends Context.Service<EmbeddedPostgres, StoreConnection>()(
   "@narthex/local-postgres/EmbeddedPostgres"
 ) {

@@ -96,6 +96,16 @@ const optionMembers: Members<AuthenticateOptions> = { address: optional(orNull(t
  * `invalid_token`, `token_expired`, `sign_in_required`.
  *
  * Pitfall: taking a caller for a permission. A key of a former member authenticates, and has none: ask `require`.
+ *
+ * @example
+ * import { createServer } from "node:http"
+ * import { createControlPlane } from "narthex"
+ * const cp = await createControlPlane()
+ * createServer(async ({ headers }, response) => {
+ *   const caller = await cp.authenticate(headers.authorization)
+ *   await caller.require("read")
+ *   response.end(`hello ${caller.user.email}`)
+ * })
  */
 export type Authenticate = (credential: string | null | undefined, options?: AuthenticateOptions) => Promise<Caller>
 

@@ -52,6 +52,15 @@ export interface IdToken {
   readonly nonce?: string | null
 }
 
+/**
+ * People whom the host has authenticated.
+ *
+ * @example
+ * import { createControlPlane } from "narthex"
+ * await using cp = await createControlPlane()
+ * const ada = await cp.people.ensure({ subject: "user_42", email: "ada@example.com", email_verified: true })
+ * console.log(ada.personal_org_id)
+ */
 export interface People {
   /**
    * The person's account; the first call makes it, with a personal organization. Address and name are brought up to
@@ -60,6 +69,15 @@ export interface People {
   readonly ensure: (identity: Identity) => Promise<Person>
 }
 
+/**
+ * Sessions of the API, begun by the host or with an id token.
+ *
+ * @example
+ * import { createControlPlane } from "narthex"
+ * await using cp = await createControlPlane()
+ * const session = await cp.sessions.start(await cp.people.ensure({ subject: "user_42" }))
+ * const { user } = await cp.client(session).auth.whoami()
+ */
 export interface Sessions {
   /**
    * Signs the person in, without an id token. What it resolves to is the answer of the API's exchange: the browser's

@@ -17,6 +17,17 @@ import { type Members, milliseconds, optional, signal as signalForm, text } from
 import { idIn, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
+/**
+ * The rules of projects, for what the host serves itself.
+ *
+ * @example
+ * import { createControlPlane } from "narthex"
+ * await using cp = await createControlPlane()
+ * const client = cp.client(await cp.sessions.start(await cp.people.ensure({ subject: "user_42" })))
+ * const { project } = await client.projects.create({ name: "shop" })
+ * await client.ipAllow.add({ project_id: project.id, cidr: "203.0.113.0/24" })
+ * console.log(await cp.ipAllowlist.permits(project.id, "203.0.113.7"))
+ */
 export interface IpAllowlist {
   /**
    * Whether the project's rules admit this address; a project without rules in force admits every one. Text that is no

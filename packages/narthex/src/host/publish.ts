@@ -14,6 +14,17 @@ export interface Publication {
   readonly data: unknown
 }
 
+/**
+ * Publishes events of the host, by the schemas of `eventTypes`.
+ *
+ * @example
+ * import { Schema } from "effect"
+ * import { createControlPlane } from "narthex"
+ * const eventTypes = { "invoice.paid.v1": Schema.Struct({ amount: Schema.Finite }) }
+ * await using cp = await createControlPlane({ eventTypes })
+ * const { personal_org_id: org_id } = await cp.people.ensure({ subject: "user_42" })
+ * await cp.events.publish({ org_id, type: "invoice.paid.v1", data: { amount: 3 } })
+ */
 export interface Publishing {
   /**
    * Commits an event, which reaches everyone who reads the events of the organization or the project. Inside

@@ -30,10 +30,15 @@ export interface Inside {
  * does not await rejects with `transaction_refused`.
  *
  * @example
- * await db.transaction(async (tx) => {
- *   await tx.insert(invoices).values(invoice)
- *   await cp.transaction(tx, ({ events }) => events.publish({ org_id, type: "invoice.paid.v1", data: { id: invoice.id } }))
- * })
+ * import { createControlPlane, postgres } from "narthex"
+ * import pg from "pg"
+ * const url = process.env["DATABASE_URL"] ?? ""
+ * await using cp = await createControlPlane({ storage: postgres(url), secret: process.env["NARTHEX_SECRET"] ?? "" })
+ * const client = await new pg.Pool({ connectionString: url }).connect()
+ * await client.query("begin")
+ * await client.query("insert into customer values ('user_42')")
+ * await cp.transaction(client, ({ people }) => people.ensure({ subject: "user_42" }))
+ * await client.query("commit")
  */
 export type InTransaction = <A>(tx: object, work: (inside: Inside) => Promise<A>) => Promise<A>
 

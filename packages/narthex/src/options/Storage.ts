@@ -29,7 +29,13 @@ export interface Storage {
   readonly layer: Layer.Layer<StoragePorts, StorageError | NarthexError>
 }
 
-/** State that ends with the control plane. The default. */
+/**
+ * State that ends with the control plane. The default.
+ *
+ * @example
+ * import { createControlPlane, memory } from "narthex"
+ * await using cp = await createControlPlane({ storage: memory() })
+ */
 export const memory = (): Storage => ({ durable: false, layer: Layer.fresh(layerMemoryPorts) })
 
 export interface PostgresOptions {
@@ -97,7 +103,9 @@ const listenable = (url: string, applicationName: string) =>
  * cannot be reached or used now is `unavailable`. Both say what to do.
  *
  * @example
- * await createControlPlane({ storage: postgres("postgresql://localhost/shop"), secret: process.env.NARTHEX_SECRET })
+ * import { createControlPlane, postgres } from "narthex"
+ * const storage = postgres("postgresql://localhost/shop", { maxConnections: 10 })
+ * await using cp = await createControlPlane({ storage, secret: process.env["NARTHEX_SECRET"] ?? "" })
  */
 export const postgres = (url: string, options: PostgresOptions = {}): Storage => ({
   durable: true,

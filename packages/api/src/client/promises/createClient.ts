@@ -3,6 +3,7 @@
  * one flat object and answered with JSON.
  *
  * @example
+ * import { createClient } from "@narthex/api"
  * const client = createClient({ baseUrl: "https://api.narthex.example", credential: "nsk_…" })
  * const { project } = await client.projects.create({ name: "shop" })
  */
