@@ -1,7 +1,7 @@
 /**
  * A control plane in your own program on a SQLite file: sign a person in, and create a project unless there is one.
  *
- *     export NARTHEX_SECRET=$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=')
+ *     export NARTHEX_SECRET=$(node -p 'crypto.randomBytes(32).toString("base64url")')
  *     node --conditions=source examples/sqlite/embedOnSqlite.ts
  */
 import { type ControlPlane, createControlPlane } from "narthex"

@@ -69,7 +69,7 @@ export const runners = {
     both(isPage(...layers), speaks("ts", "sh"))(block) || both(isPage("SECURITY.md"), speaks("sh"))(block),
   "test/blocks.test.ts": speaks("json", ""),
   "test/documentation.test.ts": both(isPage("README.md"), speaks("ts")),
-  "packages/narthex/test/readme.test.ts": both(isPage("packages/narthex/README.md"), speaks("ts")),
+  "packages/narthex/test/readme.test.ts": both(isPage("packages/narthex/README.md"), speaks("ts", "sh")),
   "packages/http/test/client/readme.test.ts": both(isPage("packages/api/README.md"), speaks("ts")),
   "packages/postgres/test/readme.test.ts": both(isPage("packages/postgres/README.md"), speaks("ts")),
   "packages/http/test/events/reverseProxies.test.ts": both(

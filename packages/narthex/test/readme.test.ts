@@ -1,13 +1,14 @@
 /** The programs of the README run as they are written. */
-import { readFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+import { join } from "node:path"
 import { assert, describe, it, layer } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { blocksRunBy } from "../../../test/support/documentedBlocks.ts"
 import { inFolder, printed } from "../../../test/support/runProgram.ts"
 import { PostgresServer } from "../../postgres/test/support/PostgresServer.ts"
 
-const programs = blocksRunBy("packages/narthex/test/readme.test.ts").map(({ text }) => text)
+const blocks = blocksRunBy("packages/narthex/test/readme.test.ts")
+const textsIn = (language: string) => blocks.filter((block) => block.language === language).map(({ text }) => text)
+const programs = textsIn("ts")
 const [first = "", withEffect = "", mounted = "", inTransaction = ""] = programs
 const [firstOfRepository] = blocksRunBy("test/documentation.test.ts")
 
@@ -40,8 +41,10 @@ describe("the README", () => {
   })
 
   it("its lines that install name every package that the program below them imports", () => {
-    const text = readFileSync(resolve(import.meta.dirname, "../README.md"), "utf8")
-    const lines = [...text.matchAll(/^npm install (.+)$/gm)].map(([, names = ""]) => names.split(" "))
+    const lines = textsIn("sh").map((text) => {
+      const [, names = ""] = /^npm install (.+)\n$/.exec(text) ?? assert.fail(text)
+      return names.split(" ")
+    })
     const imported = [first, withEffect].map((program) =>
       [...program.matchAll(/ from "([^"]+)"/g)].map(([, name = ""]) => name)
     )
