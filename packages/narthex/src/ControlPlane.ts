@@ -30,10 +30,10 @@ export interface ControlPlane extends AsyncDisposable {
    */
   readonly fetch: (request: Request) => Promise<Response>
   /**
-   * The same as a handler for `node:http`, Express and Fastify. With `next`, as Express passes it, paths that are not the
-   * API's are passed on: at the root, everything that is not below `/v1/` or `/.well-known/`, so that `/livez`, `/readyz`,
-   * `/docs` and `/openapi.json` are the host's. Below a mount point or `basePath` they are the API's. Throws
-   * `invalid_input` for what is no request and response of Node.
+   * The same as a handler for `node:http`, Express, and Fastify's hook `onRequest`. With `next`, as Express passes it,
+   * paths that are not the API's are passed on: at the root, everything that is not below `/v1/` or `/.well-known/`, so
+   * that `/livez`, `/readyz`, `/docs` and `/openapi.json` are the host's. Below a mount point or `basePath` they are the
+   * API's. Throws `invalid_input` for what is no request and response of Node.
    */
   readonly node: NodeHandler
   /**

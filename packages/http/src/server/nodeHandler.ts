@@ -1,5 +1,5 @@
 /**
- * A handler for `node:http`, `node:http2`, Express, Fastify and everything else that gives a request and a response of
+ * A handler for `node:http`, `node:http2`, Express, hooks of Fastify, and all else that gives a request and a response of
  * Node's form (docs/design/library.md N17–N20). It imports nothing of Node: what it uses is described here.
  *
  * Pitfall: iterating the request's body. An iteration that ends early destroys the socket, and with it the answer.
