@@ -1,19 +1,36 @@
 import { once } from "node:events"
-import { createServer } from "node:http"
-import { assert, it } from "@effect/vitest"
+import { createServer, type RequestListener } from "node:http"
+import { assert, describe, it } from "@effect/vitest"
 import { createClient } from "@narthex/api"
-import { createControlPlane } from "narthex"
+import express from "express"
+import express4 from "express4"
+import { type ControlPlane, createControlPlane } from "narthex"
+import { within } from "../../test/harness/eventually.ts"
 import { makeApp } from "./app.ts"
 
-it("an Express service serves the API and asks the control plane about its own callers", async () => {
+/** Serves with the application while the work runs. */
+const serving = async (
+  make: (cp: ControlPlane) => RequestListener,
+  work: (cp: ControlPlane, baseUrl: string) => Promise<void>
+) => {
   await using cp = await createControlPlane()
-  const server = createServer(makeApp(cp))
+  const server = createServer(make(cp))
   await once(server.listen(0, "127.0.0.1"), "listening")
-  try {
-    const address = server.address()
-    const baseUrl = `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`
-    const ada = await cp.people.ensure({ subject: "1", email: "ada@example.com", email_verified: true })
-    const client = createClient({ baseUrl, credential: await cp.sessions.start(ada) })
+  const address = server.address()
+  await work(cp, `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`).finally(() => {
+    server.close()
+    server.closeAllConnections()
+  })
+}
+
+const signedIn = async (cp: ControlPlane, baseUrl: string) => {
+  const ada = await cp.people.ensure({ subject: "1", email: "ada@example.com", email_verified: true })
+  return createClient({ baseUrl, credential: await cp.sessions.start(ada) })
+}
+
+it("an Express service serves the API and asks the control plane about its own callers", () =>
+  serving(makeApp, async (cp, baseUrl) => {
+    const client = await signedIn(cp, baseUrl)
     const [shop, other] = [
       (await client.projects.create({ name: "shop" })).project,
       (await client.projects.create({ name: "other" })).project
@@ -30,8 +47,33 @@ it("an Express service serves the API and asks the control plane about its own c
 
     await client.ipAllow.add({ project_id: shop.id, cidr: "203.0.113.0/24" })
     assert.strictEqual((await ask(shop.id, secret)).status, 403)
-  } finally {
-    server.close()
-    server.closeAllConnections()
-  }
+  }))
+
+const mounted: Readonly<Record<string, (cp: ControlPlane) => RequestListener>> = {
+  "Express 5": (cp) => express().use(cp.node),
+  "Express 5 after express.json()": (cp) => express().use(express.json(), cp.node),
+  "Express 5 below a path": (cp) => express().use("/control", cp.node),
+  "Express 4": (cp) => express4().use(cp.node),
+  "Express 4 after express.json()": (cp) => express4().use(express4.json(), cp.node),
+  "Express 4 below a path": (cp) => express4().use("/control", cp.node)
+}
+
+describe("the API mounted in Express", () => {
+  for (const [name, make] of Object.entries(mounted))
+    it(`${name}: bodies arrive, calls without one are answered, and a stream delivers events`, () =>
+      serving(make, async (cp, baseUrl) => {
+        const client = await signedIn(cp, name.endsWith("path") ? `${baseUrl}/control` : baseUrl)
+        const firstEvent = async () => {
+          for await (const item of client.events.subscribe()) {
+            if (item.kind === "connected") await client.projects.create({ name: "shop" })
+            if (item.kind === "event") return item.event.type
+          }
+          return undefined
+        }
+        assert.strictEqual(await within("an event", firstEvent()), "operation.updated.v1")
+        const [project] = (await client.projects.list()).projects
+        const project_id = project?.id ?? assert.fail("There is no project.")
+        assert.strictEqual((await client.projects.rename({ project_id, name: "store" })).project.name, "store")
+        assert.lengthOf((await client.projects.delete({ project_id })).operations, 1)
+      }))
 })

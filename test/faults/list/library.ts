@@ -134,5 +134,18 @@ export const library: ReadonlyArray<FaultsOfFile> = [
         why: "A published README has no link that leads out of its package."
       }
     ]
+  },
+  {
+    area: "host",
+    file: "packages/http/src/server/nodeHandler.ts",
+    tests: ["examples/express/express.test.ts"],
+    faults: [
+      {
+        id: "express-parsed-body",
+        find: "incoming.readableEnded ? readAlready(incoming.body) : unread(incoming)",
+        put: "unread(incoming)",
+        why: "A body that express.json() has read is taken from what it left."
+      }
+    ]
   }
 ]
