@@ -1,7 +1,20 @@
 import { assert, describe, layer } from "@effect/vitest"
+import { ComputeDriver } from "@narthex/core"
 import { Effect } from "effect"
-import { Address, apply, as, isDenied, reader, runningBranch, writer } from "./runningBranch.ts"
+import { Address, apply, as, branch, isDenied, reader, runningBranch, writer } from "./runningBranch.ts"
 import { kinds, minted, session } from "./support.ts"
+
+/** What the owner may do at any time, and only roles that are applied again correct. */
+const laterChanges = [
+  [
+    "made a function with the rights of its definer, for PUBLIC",
+    "CREATE FUNCTION planted() RETURNS int LANGUAGE sql SECURITY DEFINER AS 'SELECT 1'",
+    "GRANT EXECUTE ON FUNCTION planted() TO PUBLIC"
+  ],
+  ["granted PUBLIC a right to write", "CREATE TABLE opened (n int)", "GRANT INSERT ON opened TO PUBLIC"],
+  ["chosen its own password", "SET ROLE NONE", "ALTER ROLE writer PASSWORD 'chosen'"],
+  ["made a function", "CREATE FUNCTION made() RETURNS int LANGUAGE sql AS 'SELECT 1'"]
+] as const
 
 for (const kind of [0, 1] as const) {
   const { choice, tag } = kinds[kind]
@@ -89,6 +102,19 @@ for (const kind of [0, 1] as const) {
           yield* isDenied("reader", "SELECT later()")
         })
       )
+
+      for (const [change, ...statements] of laterChanges)
+        it.effect(`a branch needs its roles applied once a session has ${change}`, () =>
+          Effect.gen(function* () {
+            const { needsRoles } = yield* ComputeDriver
+            yield* apply(writer, reader)
+            assert.isFalse(yield* needsRoles(branch, [reader, writer]))
+            yield* as("writer", ...statements)
+            assert.isTrue(yield* needsRoles(branch, [reader, writer]))
+            yield* apply(writer, reader)
+            assert.isFalse(yield* needsRoles(branch, [reader, writer]))
+          })
+        )
 
       it.effect("no minted role reads the verifiers of others", () =>
         Effect.gen(function* () {

@@ -27,7 +27,7 @@ const layerElsewhere = Layer.sync(ComputeDriver, () => {
     start: () => elsewhere,
     stop: () => elsewhere,
     applyRoles: () => elsewhere,
-    rolesOf: () => elsewhere,
+    needsRoles: () => elsewhere,
     running: elsewhere,
     diskUsage: elsewhere
   })

@@ -77,6 +77,12 @@ export const credentials: ReadonlyArray<FaultsOfFile> = [
         why: "Branches whose operations are stuck do not keep others from their turn."
       },
       {
+        id: "credentials-rights",
+        find: "Option.getOrElse(needs, () => false) && (yield* run(correct(branch)))",
+        put: "Option.getOrElse(needs, () => true) && false",
+        why: "Rights that a session made on a running compute are corrected."
+      },
+      {
         id: "credentials-one-pending",
         find: "if ((yield* applying(ref.branch_id)) !== undefined) return false",
         put: "",

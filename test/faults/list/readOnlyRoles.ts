@@ -67,5 +67,18 @@ export const readOnlyRoles: ReadonlyArray<FaultsOfFile> = [
         why: "A function of a writer is executable by PUBLIC from the beginning."
       }
     ]
+  },
+  {
+    area: "computes",
+    file: "packages/local-postgres/src/computes/roleDifference.ts",
+    tests: ["packages/local-postgres/test/ReadOnlyRoles.test.ts"],
+    faults: [
+      {
+        id: "roles-needed",
+        find: "!state.settled || ",
+        put: "",
+        why: "A right that the owner makes while the branch runs is found."
+      }
+    ]
   }
 ]

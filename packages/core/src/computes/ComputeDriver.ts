@@ -79,10 +79,10 @@ export class ComputeDriver extends Context.Service<
     /** Creates and drops roles of a running branch to match, and ends sessions of dropped roles. No-op if suspended. */
     readonly applyRoles: (branch: BranchId, roles: ReadonlyArray<ComputeRole>) => Effect.Effect<void, ComputeFailed>
     /**
-     * The names of the minted roles that the running Postgres of the branch has, sorted: those of the list that `start`
-     * or `applyRoles` applied last. `None`: it does not run here, and gets its roles at the next start.
+     * Whether `applyRoles` with this list would change the running Postgres of the branch: other roles than those of
+     * the list, or rights that a session has made since. False if it does not run here: the next start applies its list.
      */
-    readonly rolesOf: (branch: BranchId) => Effect.Effect<Option.Option<ReadonlyArray<string>>, ComputeFailed>
+    readonly needsRoles: (branch: BranchId, roles: ReadonlyArray<ComputeRole>) => Effect.Effect<boolean, ComputeFailed>
     /** Every compute that runs now, including those that an earlier process started. */
     readonly running: Effect.Effect<ReadonlyArray<Compute>, ComputeFailed>
     /**

@@ -2,7 +2,7 @@
  * The reference implementation of `ComputeDriver`: records which branches exist, which computes run and which roles were
  * applied, and starts nothing. Its addresses cannot be connected to. `NARTHEX_COMPUTE=memory` and the tests use it.
  */
-import { Effect, Layer, Option } from "effect"
+import { DateTime, Effect, Layer, Option } from "effect"
 import type { BranchId, EndpointId } from "../Ids.ts"
 import { type Compute, ComputeDriver, ComputeFailed, type ComputeRole } from "./ComputeDriver.ts"
 import { ComputeFence } from "./ComputeFence.ts"
@@ -23,6 +23,12 @@ export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(Comput
   const computes = new Map<EndpointId, Compute>()
   /** The roles that were applied last; they count while a compute of the branch runs. */
   const applied = new Map<BranchId, ReadonlyArray<string>>()
+  const listOf = (roles: ReadonlyArray<ComputeRole>) =>
+    roles
+      .map(({ access, expires_at, role, verifier }) =>
+        JSON.stringify([role, access, verifier, Option.getOrNull(Option.map(expires_at, DateTime.formatIso))])
+      )
+      .toSorted()
 
   /** The highest fence of a branch. */
   const fences = new Map<BranchId, number>()
@@ -41,8 +47,7 @@ export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(Comput
 
   const gone = (branch: BranchId) => new ComputeFailed({ reason: `Branch ${branch} has no data.`, retryable: false })
   const runs = (branch: BranchId) => [...computes.values()].some((compute) => compute.branch_id === branch)
-  const apply = (branch: BranchId, roles: ReadonlyArray<ComputeRole>) =>
-    void applied.set(branch, roles.map(({ role }) => role).toSorted())
+  const apply = (branch: BranchId, roles: ReadonlyArray<ComputeRole>) => void applied.set(branch, listOf(roles))
   const stopAll = (branch: BranchId) => {
     for (const compute of computes.values()) if (compute.branch_id === branch) computes.delete(compute.endpoint_id)
   }
@@ -92,7 +97,8 @@ export const layerMemoryComputes: Layer.Layer<ComputeDriver> = Layer.sync(Comput
       })
       return fenced(branch, change)
     },
-    rolesOf: (branch) => Effect.sync(() => (runs(branch) ? Option.fromNullishOr(applied.get(branch)) : Option.none())),
+    needsRoles: (branch, roles) =>
+      Effect.sync(() => runs(branch) && listOf(roles).join() !== applied.get(branch)?.join()),
     running: Effect.sync(() => [...computes.values()]),
     diskUsage: Effect.sync(() => [...branches].map((branch_id) => ({ branch_id, bytes: emptyBytes })))
   })

@@ -21,10 +21,10 @@ import { type BranchRef, BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import { BranchStore } from "../projects/BranchStore.ts"
 import { EndpointStore } from "../projects/EndpointStore.ts"
 import { ProjectStore } from "../projects/ProjectStore.ts"
-import { withTwins } from "../projects/readOnlyTwin.ts"
 import { makeApplyRoles } from "../provisioning/applyRoles.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
+import { validRoles } from "./validRoles.ts"
 
 /** How many branches one round of `endRoles` looks at. */
 const batch = 100
@@ -44,8 +44,8 @@ export class RoleReconciler extends Context.Service<
      */
     readonly endRoles: Effect.Effect<number, StorageError>
     /**
-     * Schedules `apply_config` for computes of this instance whose roles differ from those that are valid. Returns how
-     * many.
+     * Schedules `apply_config` for computes of this instance whose roles or rights differ from those that are valid.
+     * Returns how many.
      */
     readonly compareRoles: Effect.Effect<number, StorageError>
   }
@@ -70,6 +70,11 @@ export class RoleReconciler extends Context.Service<
       const projects = yield* ProjectStore
       const roles = yield* BranchRoleStore
       const pending = yield* OperationStore
+      const valid = (branch: BranchId) =>
+        validRoles(branch).pipe(
+          Effect.provideService(BranchRoleStore, roles),
+          Effect.provideService(EndpointStore, endpoints)
+        )
       const { apply, applying, runs } = yield* makeApplyRoles
       const { run } = yield* Transaction
       const ended = yield* Ref.make<BranchId | null>(null)
@@ -117,26 +122,22 @@ export class RoleReconciler extends Context.Service<
         return done.filter(Boolean).length
       })
 
-      /** Schedules, unless the roles are being applied or the difference is gone. */
-      const correct = (branch_id: BranchId, there: ReadonlySet<string>) =>
+      /** Schedules, unless the roles are being applied. */
+      const correct = (branch_id: BranchId) =>
         Effect.gen(function* () {
           const found = Option.getOrUndefined(yield* branches.findAnywhere(branch_id))
           if (found === undefined) return false
           yield* branches.lock(found.project_id, branch_id)
-          const minted = yield* roles.valid(branch_id, yield* DateTime.now)
-          const valid = withTwins(minted, yield* endpoints.ofBranch(branch_id))
-          const same = valid.length === there.size && valid.every(({ role }) => there.has(role))
-          if (same || (yield* applying(branch_id)) !== undefined) return false
+          if ((yield* applying(branch_id)) !== undefined) return false
           return yield* schedule({ branch_id, project_id: found.project_id })
         })
 
       const compare = Effect.fnUntraced(function* (branch: BranchId) {
-        const answer = yield* driver.rolesOf(branch).pipe(
+        const needs = yield* driver.needsRoles(branch, yield* valid(branch)).pipe(
           Effect.timeoutOption(askTimeout),
-          Effect.map(Option.flatten),
           Effect.catchTag("ComputeFailed", () => Effect.succeedNone)
         )
-        return Option.isSome(answer) ? yield* run(correct(branch, new Set(answer.value))) : false
+        return Option.getOrElse(needs, () => false) && (yield* run(correct(branch)))
       })
 
       const compareRoles = Effect.fn("RoleReconciler.compareRoles")(function* () {

@@ -20,6 +20,12 @@ const forCompute = ({ access, expires_at, role, verifier }: BranchRole): Compute
   verifier
 })
 
+/** The roles of a branch that are valid now, as `ComputeDriver` takes them. */
+export const validRoles = Effect.fnUntraced(function* (branch: BranchId) {
+  const roles = yield* (yield* BranchRoleStore).valid(branch, yield* DateTime.now)
+  return withTwins(roles.map(forCompute), yield* (yield* EndpointStore).ofBranch(branch))
+})
+
 /** `apply` takes the valid roles, as `ComputeDriver` does, and returns once the compute has them and no others. */
 export const withValidRoles = Effect.fnUntraced(function* <A, E, R>(
   branch: BranchId,

@@ -123,7 +123,7 @@ const Driver = Layer.effect(
         )
         return noted(`applyRoles ${branch}`, driver.applyRoles(branch, roles))
       },
-      rolesOf: driver.rolesOf,
+      needsRoles: driver.needsRoles,
       running: Effect.suspend(() =>
         machines.silent
           ? Effect.fail(new ComputeFailed({ reason: "The machine does not answer.", retryable: true }))

@@ -149,24 +149,27 @@ describe("Ending roles", () => {
 })
 
 describe("Comparing roles", () => {
-  it.effect("a role that only the compute or only the store has is corrected by one operation", () =>
-    Effect.gen(function* () {
-      const driver = yield* ComputeDriver
-      const { compareRoles } = yield* RoleReconciler
-      const { branch, role } = yield* running
-      assert.strictEqual(yield* compareRoles, 0)
-      const [own] = yield* (yield* BranchRoleStore).valid(branch.id, yield* DateTime.now)
-      if (own === undefined) return assert.fail("no role")
-      const strange = { ...own, role: "role_strange000000000", expires_at: Option.none() }
-      for (const there of [[], [{ ...own, expires_at: Option.none() }, strange]]) {
-        yield* driver.applyRoles(branch.id, there)
-        assert.strictEqual(yield* compareRoles, 1)
-        assert.strictEqual(yield* compareRoles, 0, "while the operation is unfinished")
-        yield* settle
-        assert.deepStrictEqual(yield* driver.rolesOf(branch.id), Option.some([role]))
+  it.effect(
+    "a role that only the compute or only the store has, or with another password, is corrected by one operation",
+    () =>
+      Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        const { compareRoles } = yield* RoleReconciler
+        const { branch, role } = yield* running
         assert.strictEqual(yield* compareRoles, 0)
-      }
-    }).pipe(Effect.provide(Core))
+        const [own] = yield* (yield* BranchRoleStore).valid(branch.id, yield* DateTime.now)
+        if (own === undefined) return assert.fail("no role")
+        const strange = { ...own, role: "role_strange000000000", expires_at: Option.none() }
+        const changed = { ...own, expires_at: Option.none(), verifier: strange.verifier.replace("4096", "1") }
+        for (const there of [[], [{ ...own, expires_at: Option.none() }, strange], [changed]]) {
+          yield* driver.applyRoles(branch.id, there)
+          assert.strictEqual(yield* compareRoles, 1)
+          assert.strictEqual(yield* compareRoles, 0, "while the operation is unfinished")
+          yield* settle
+          assert.deepStrictEqual((yield* Machines).roles.get(branch.id), [role])
+          assert.strictEqual(yield* compareRoles, 0)
+        }
+      }).pipe(Effect.provide(Core))
   )
 })
 

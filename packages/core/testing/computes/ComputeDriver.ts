@@ -2,6 +2,7 @@
 import { Effect, Option } from "effect"
 import { ComputeDriver, type ComputeRole } from "../../src/computes/ComputeDriver.ts"
 import { ComputeFence } from "../../src/computes/ComputeFence.ts"
+import type { BranchId } from "../../src/Ids.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
 import { aBranchId, anEndpointId } from "../records.ts"
@@ -23,29 +24,35 @@ const started = Effect.fnUntraced(function* (...roles: ReadonlyArray<string>) {
   return start
 })
 
+/** Which of these lists a compute of the branch does not have. */
+const lacking = Effect.fnUntraced(function* (branch: BranchId, ...lists: ReadonlyArray<ReadonlyArray<string>>) {
+  const { needsRoles } = yield* ComputeDriver
+  const needs = yield* Effect.forEach(lists, (roles) => needsRoles(branch, roles.map(aRole)))
+  return needs.flatMap((needed, at) => (needed ? [at] : []))
+})
+
 export const computeDriverContract = contract<ComputeDriver>("ComputeDriver", (it) => {
-  it("the roles of a branch are those that were applied last, sorted by name", () =>
+  it("a branch needs its roles applied unless the list is the one that was applied last, in any order", () =>
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
       const { branch_id } = yield* started("b", "a")
-      assert.deepStrictEqual(yield* driver.rolesOf(branch_id), Option.some(["a", "b"]))
+      assert.deepStrictEqual(yield* lacking(branch_id, ["a", "b"], ["b", "a"], ["a"], ["a", "b", "c"]), [2, 3])
       yield* driver.applyRoles(branch_id, [aRole("c"), aRole("B"), aRole("a")])
-      assert.deepStrictEqual(yield* driver.rolesOf(branch_id), Option.some(["B", "a", "c"]))
+      assert.deepStrictEqual(yield* lacking(branch_id, ["a", "B", "c"], ["a", "b", "c"]), [1])
       yield* driver.applyRoles(branch_id, [])
-      assert.deepStrictEqual(yield* driver.rolesOf(branch_id), Option.some([]))
+      assert.deepStrictEqual(yield* lacking(branch_id, [], ["a"]), [1])
     }))
 
-  it("the roles of a branch that does not run are unknown, and a start applies its own list", () =>
+  it("a branch that does not run needs no roles applied, and a start applies its own list", () =>
     Effect.gen(function* () {
       const driver = yield* ComputeDriver
-      assert.deepStrictEqual(yield* driver.rolesOf(aBranchId()), Option.none())
+      assert.deepStrictEqual(yield* lacking(aBranchId(), ["a"]), [])
       const start = yield* started("former")
       yield* driver.stop(start.endpoint_id)
-      assert.deepStrictEqual(yield* driver.rolesOf(start.branch_id), Option.none())
       yield* driver.applyRoles(start.branch_id, [aRole("lost")])
-      assert.deepStrictEqual(yield* driver.rolesOf(start.branch_id), Option.none())
+      assert.deepStrictEqual(yield* lacking(start.branch_id, ["former"], ["lost"]), [])
       yield* driver.start({ ...start, generation: 2, roles: [aRole("next")] })
-      assert.deepStrictEqual(yield* driver.rolesOf(start.branch_id), Option.some(["next"]))
+      assert.deepStrictEqual(yield* lacking(start.branch_id, ["next"], ["lost"]), [1])
     }))
 
   it("a call with a lower fence than one before it changes nothing of its branch, and is to be repeated", () =>
@@ -66,7 +73,7 @@ export const computeDriverContract = contract<ComputeDriver>("ComputeDriver", (i
         const failure = yield* Effect.flip(fenced(7)(late))
         assert.deepStrictEqual([failure.retryable, failure.busy], [true, true])
       }
-      assert.deepStrictEqual(yield* driver.rolesOf(branch_id), Option.some(["kept"]))
+      assert.deepStrictEqual(yield* lacking(branch_id, ["kept"], ["late"]), [1])
       yield* driver.applyRoles(branch_id, [aRole("unfenced")])
       yield* fenced(9)(driver.stop(endpoint_id))
       yield* fenced(1)(driver.createBranch(aBranchId(), Option.none()))

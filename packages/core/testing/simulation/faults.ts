@@ -51,7 +51,7 @@ export const layerFaultyComputes = (chance: Chance, faults: Faults): Layer.Layer
         start: (start) => exposed(driver.start(start)),
         stop: (endpoint) => exposed(driver.stop(endpoint)),
         applyRoles: (branch, roles) => exposed(driver.applyRoles(branch, roles)),
-        rolesOf: driver.rolesOf,
+        needsRoles: driver.needsRoles,
         running: driver.running,
         diskUsage: driver.diskUsage
       })

@@ -18,7 +18,6 @@ import { mkdir, readdir } from "node:fs/promises"
 import { basename, join } from "node:path"
 import { BranchId, type Compute, ComputeDriver, type ComputeRole, type ComputeStart, EndpointId } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
-import { asSupervisor } from "../cluster/asSupervisor.ts"
 import { type Cluster, clusterAt, majorOf } from "../cluster/Cluster.ts"
 import { copyRunning, copyStopped } from "../cluster/ClusterCopy.ts"
 import { hasData, putData, removeData, sweepData } from "../cluster/ClusterData.ts"
@@ -38,8 +37,8 @@ import { computeLinks } from "./ComputeLinks.ts"
 import { copyPlaces, hasDiskFor } from "./copyRoom.ts"
 import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
-import { mintedNames } from "./MintedRoles.ts"
 import { examine, isSealed, seal } from "./RoleSeal.ts"
+import { needsRoles } from "./roleDifference.ts"
 
 export interface LocalComputeOptions extends LocalPostgresOptions {
   readonly limits?: Partial<ComputeLimits> | undefined
@@ -240,10 +239,12 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     yield* locked([branch], apply)
   })
 
-  const rolesOf = Effect.fn("LocalComputeDriver.rolesOf")(function* (branch: BranchId) {
+  const needsRolesAt = Effect.fn("LocalComputeDriver.needsRoles")(function* (
+    branch: BranchId,
+    roles: ComputeStart["roles"]
+  ) {
     const cluster = yield* clusterOf(branch)
-    if (!(yield* isRunning(cluster))) return Option.none()
-    return Option.some(yield* asSupervisor(cluster, "postgres", mintedNames))
+    return (yield* isRunning(cluster)) && (yield* needsRoles(cluster, roles))
   })
 
   const running = Effect.gen(function* () {
@@ -288,7 +289,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     start: (wanted) => asComputeFailed(fenced(wanted.branch_id, start(wanted))),
     stop: (endpoint) => asComputeFailed(stop(endpoint)),
     applyRoles: (branch, roles) => asComputeFailed(fenced(branch, applyRolesTo(branch, roles))),
-    rolesOf: (branch) => asComputeFailed(rolesOf(branch)),
+    needsRoles: (branch, roles) => asComputeFailed(needsRolesAt(branch, roles)),
     running: asComputeFailed(running),
     diskUsage: asComputeFailed(Effect.flatMap(allClusters, diskUsageOf))
   })

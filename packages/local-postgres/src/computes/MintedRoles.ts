@@ -44,15 +44,6 @@ const isMinted = "rolname !~ '^(pg_|narthex)'"
 /** The names of the roles that were retired and are not buried yet. */
 export const formerRoles = "SELECT rolname AS name FROM pg_roles WHERE rolname ~ '^narthex_former_[0-9]+$'"
 
-/** The names of the minted roles, sorted. */
-export const mintedNames = (sql: PgClient.PgClient) =>
-  Effect.map(
-    sql.unsafe<{ readonly name: string }>(
-      `SELECT rolname AS name FROM pg_roles WHERE ${isMinted} ORDER BY rolname COLLATE "C"`
-    ),
-    (rows) => rows.map(({ name }) => name)
-  )
-
 /** The rows are those of `MintedRole`. */
 export const mintedRolesQuery = `
     SELECT rolname AS name, oid::int8::float8 AS oid,

@@ -58,6 +58,9 @@ export const preparation = `
 /** Sets the privileges that every compute has, whatever its roles. Idempotent. */
 export const prepareAccess = Effect.fn("prepareAccess")((sql: PgClient.PgClient) => sql.unsafe(preparation))
 
+/** Objects of Postgres itself have lower oids. The comparison is cheap and spares the others on thousands of rows. */
+export const firstOid = 16_384
+
 /** Schemas whose objects belong to users. */
 export const isUserSchema = "nspname !~ '^pg_' AND nspname <> 'information_schema'"
 
@@ -78,7 +81,7 @@ export const missingReads = `
   UNION ALL
   SELECT format('GRANT EXECUTE ON ROUTINE %s TO ${readers}', p.oid::regprocedure)
   FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
-  WHERE ${isUserSchema} AND NOT prosecdef AND p.oid NOT IN (${restrictedAggregates})
+  WHERE p.oid >= ${firstOid} AND ${isUserSchema} AND NOT prosecdef AND p.oid NOT IN (${restrictedAggregates})
     AND NOT has_function_privilege('${readers}', p.oid, 'EXECUTE')
   UNION ALL
   SELECT format('ALTER DEFAULT PRIVILEGES FOR ROLE %s REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC', role::regrole)

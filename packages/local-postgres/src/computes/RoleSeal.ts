@@ -20,8 +20,9 @@ import { Duration, Effect, Option } from "effect"
 import { asSupervisor } from "../cluster/asSupervisor.ts"
 import type { Cluster } from "../cluster/Cluster.ts"
 import { attempt } from "../machine/LocalPostgresError.ts"
-import { changesTo, formerRoles, type MintedRole, mintedRolesQuery, wantedState } from "./MintedRoles.ts"
-import { accessStatements, isSettled } from "./settledAccess.ts"
+import { formerRoles, wantedState } from "./MintedRoles.ts"
+import { differs, type RoleState, roleState } from "./roleDifference.ts"
+import { accessStatements } from "./settledAccess.ts"
 
 /** The `DBState` of a server that was shut down with a checkpoint. */
 const shutDown = 1
@@ -35,17 +36,15 @@ const nextIdOf = (control: Buffer): bigint | undefined =>
     ? control.readBigUInt64LE(64)
     : undefined
 
-interface Found {
-  readonly roles: ReadonlyArray<MintedRole>
-  readonly settled: boolean
+interface Found extends RoleState {
+  readonly buried: boolean
   readonly oldest: string
   readonly next: string
 }
 
 /** One statement, so that everything has the snapshot whose ids it returns. */
 const examination = `
-  SELECT (SELECT coalesce(json_agg(role), '[]') FROM (${mintedRolesQuery}) role) AS roles,
-    ${isSettled} AND NOT EXISTS (${formerRoles}) AS settled,
+  SELECT ${roleState}, NOT EXISTS (${formerRoles}) AS buried,
     pg_snapshot_xmin(pg_current_snapshot())::text AS oldest, pg_snapshot_xmax(pg_current_snapshot())::text AS next`
 
 /**
@@ -60,9 +59,8 @@ export const examine = (
 ): Effect.Effect<Option.Option<bigint>> =>
   asSupervisor(cluster, "postgres", (sql) => sql.unsafe<Found>(examination), statementsWithin(patience)).pipe(
     Effect.map(([found]) => {
-      if (found === undefined || !found.settled || found.oldest !== found.next) return Option.none()
-      const changes = Object.values(changesTo(found.roles, roles))
-      return changes.every(({ length }) => length === 0) ? Option.some(BigInt(found.next)) : Option.none()
+      const matches = found?.buried === true && found.oldest === found.next && !differs(found, roles)
+      return matches ? Option.some(BigInt(found.next)) : Option.none()
     }),
     Effect.timeout(patience),
     Effect.catch((error) =>

@@ -8,7 +8,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { isUserSchema, writers } from "./RoleGroups.ts"
+import { firstOid, isUserSchema, writers } from "./RoleGroups.ts"
 import { hasRestrictedOperator, restrictedAggregates, uncheckedFunctions } from "./uncheckedCalls.ts"
 
 /**
@@ -79,7 +79,7 @@ export const withdrawalsOf = (isUsers: (owner: string) => string) => `
   -- A view that locks rows does so with the rights of its owner.
   SELECT 7, format('ALTER VIEW %s SET (security_invoker = true)', c.oid::regclass)
   FROM pg_class c JOIN pg_rewrite ON ev_class = c.oid
-  WHERE relkind = 'v' AND ${isUsers("relowner")} AND ev_action::text LIKE '%{ROWMARKCLAUSE %'
+  WHERE ev_class >= ${firstOid} AND relkind = 'v' AND ${isUsers("relowner")} AND ev_action::text LIKE '%{ROWMARKCLAUSE %'
     AND NOT coalesce('security_invoker=true' = ANY (reloptions), false)
   ORDER BY step`
 

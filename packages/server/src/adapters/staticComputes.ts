@@ -199,13 +199,18 @@ export const layerStaticComputes = (
           )
       )
 
-      const rolesOf = Effect.fn("StaticComputes.rolesOf")(function* (branch: BranchId) {
+      const needsRoles = Effect.fn("StaticComputes.needsRoles")(function* (
+        branch: BranchId,
+        roles: ReadonlyArray<ComputeRole>
+      ) {
         const [row] = yield* ask<{ readonly address: string }>(
           "select address from static_compute join static_compute_running using (branch_id) where branch_id = $1",
           [branch]
         )
         const url = row === undefined ? null : adminOf(row.address)
-        return url === null ? Option.none() : Option.some(yield* Effect.mapError(staticRoles(url), serverFailed))
+        if (url === null) return false
+        const wanted = roles.map(({ role }) => role).toSorted()
+        return (yield* Effect.mapError(staticRoles(url), serverFailed)).join() !== wanted.join()
       })
 
       const running = ask<Compute>(
@@ -225,7 +230,7 @@ export const layerStaticComputes = (
         start,
         stop,
         applyRoles,
-        rolesOf,
+        needsRoles,
         running,
         // The disks of these servers are the operator's.
         diskUsage: Effect.succeed([])

@@ -1,0 +1,31 @@
+/** Whether applying a list of roles would change a running cluster, asked with one statement. */
+import type { ComputeRole } from "@narthex/core"
+import { Effect } from "effect"
+import { asSupervisor } from "../cluster/asSupervisor.ts"
+import type { Cluster } from "../cluster/Cluster.ts"
+import { changesTo, type MintedRole, mintedRolesQuery } from "./MintedRoles.ts"
+import { isSettled } from "./settledAccess.ts"
+
+export interface RoleState {
+  readonly roles: ReadonlyArray<MintedRole>
+  readonly settled: boolean
+}
+
+/** The columns of `RoleState`. */
+export const roleState = `
+  (SELECT coalesce(json_agg(role), '[]') FROM (${mintedRolesQuery}) role) AS roles, ${isSettled} AS settled`
+
+export const differs = (state: RoleState, roles: ReadonlyArray<ComputeRole>) =>
+  !state.settled || Object.values(changesTo(state.roles, roles)).some(({ length }) => length > 0)
+
+export const needsRoles = (cluster: Cluster, roles: ReadonlyArray<ComputeRole>) =>
+  asSupervisor(
+    cluster,
+    "postgres",
+    (sql) =>
+      Effect.map(
+        sql.unsafe<RoleState>(`SELECT ${roleState}`),
+        ([state]) => state !== undefined && differs(state, roles)
+      ),
+    { statement_timeout: "5s", lock_timeout: "200ms" }
+  )
