@@ -2,6 +2,7 @@
 import { allowlistRules } from "./list/allowlistRules.ts"
 import { allowlistStore } from "./list/allowlistStore.ts"
 import { authentication } from "./list/authentication.ts"
+import { branchQueues } from "./list/branchQueues.ts"
 import { client } from "./list/client.ts"
 import { clientRefusals } from "./list/clientRefusals.ts"
 import { commandLine } from "./list/commandLine.ts"
@@ -84,6 +85,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...lists,
   ...localRoles,
   ...narthex,
+  ...branchQueues,
   ...operationActions,
   ...operationChanges,
   ...operationHints,

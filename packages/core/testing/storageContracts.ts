@@ -13,6 +13,7 @@ import { idempotencyStoreContract } from "./idempotency/IdempotencyStore.ts"
 import { apiKeyStoreContract } from "./keys/ApiKeyStore.ts"
 import { rateLimiterContract } from "./limits/RateLimiter.ts"
 import { operationClaimsContract } from "./operations/OperationClaims.ts"
+import { operationQueuesContract } from "./operations/OperationQueues.ts"
 import { operationStoreContract } from "./operations/OperationStore.ts"
 import { branchRoleStoreContract } from "./projects/BranchRoleStore.ts"
 import { branchStoreContract } from "./projects/BranchStore.ts"
@@ -41,6 +42,7 @@ const all = [
   invitationStoreContract,
   ipAllowlistStoreContract,
   operationClaimsContract,
+  operationQueuesContract,
   operationStoreContract,
   projectStoreContract,
   quotaStoreContract,
