@@ -33,7 +33,7 @@ import { joinedEvents } from "./migrations/0015_joined_events.ts"
 import { clientRefusals } from "./migrations/0016_client_refusals.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
-const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
+export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
   ["0001_events", events],
   ["0002_accounts", accounts],
   ["0003_projects", projects],

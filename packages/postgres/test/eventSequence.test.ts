@@ -3,6 +3,7 @@ import { assert, layer } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
 import { Database, jsonb } from "../src/index.ts"
+import { isAwaited, ownBackend } from "./support/observe.ts"
 import { PostgresControl } from "./support/PostgresServer.ts"
 import { testOwnDatabase } from "./support/TestDatabase.ts"
 
@@ -116,15 +117,27 @@ layer(testOwnDatabase, { excludeTestServices: true })("event_sequence", (it) => 
       const { emit, sequence } = yield* make
       const { transaction } = yield* Database
       yield* emit(1, 2)
-      const inside = yield* Deferred.make<void>()
+      const inside = yield* Deferred.make<number>()
       const leave = yield* Deferred.make<void>()
       const first = yield* Effect.forkChild(
         transaction(
-          sequence(1).pipe(Effect.tap(Deferred.succeed(inside, undefined)), Effect.tap(Deferred.await(leave)))
+          Effect.gen(function* () {
+            const n = yield* sequence(1)
+            yield* Deferred.succeed(inside, yield* ownBackend)
+            yield* Deferred.await(leave)
+            return n
+          })
         )
       )
-      yield* Deferred.await(inside)
-      assert.strictEqual(yield* sequence(1), -1)
+      const backend = yield* Deferred.await(inside)
+      const second = yield* Effect.forkChild(sequence(1))
+      const hasEnded = () => second.pollUnsafe() !== undefined
+      yield* eventually(
+        "the second sequencer to end, or to wait for the first one",
+        Effect.map(isAwaited(backend), (waits) => waits || hasEnded())
+      )
+      assert.isTrue(hasEnded(), "the second sequencer does not wait")
+      assert.strictEqual(yield* Fiber.join(second), -1)
       yield* Deferred.succeed(leave, undefined)
       assert.strictEqual(yield* Fiber.join(first), 1)
       assert.strictEqual(yield* sequence(1), 1)

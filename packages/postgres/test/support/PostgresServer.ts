@@ -6,12 +6,12 @@
  *
  * `layerOwn` is a separate server for one test file, for tests of a whole server: crashes, promotions, ended backends.
  */
-import { randomBytes } from "node:crypto"
+import { createHash, randomBytes } from "node:crypto"
 import * as PgConnection from "@effect/sql-pg/PgConnection"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { resource } from "../../../../test/harness/resource.ts"
 import { Database } from "../../src/database/Database.ts"
-import { migrate } from "../../src/migrate.ts"
+import { migrate, migrations } from "../../src/migrate.ts"
 import { ServerProcess } from "./ServerProcess.ts"
 import { silent } from "./silent.ts"
 
@@ -96,7 +96,11 @@ function databasesAt(server: string, shared: boolean): Databases {
   }
 }
 
-const template = "narthex_test_migrated"
+/**
+ * The template is for one text of the migrations. A run that plants faults has several: a copy of the template of
+ * another text would be refused by `migrate`, and no test of behaviour would see the fault.
+ */
+const template = `narthex_test_migrated_${createHash("sha256").update(JSON.stringify(migrations)).digest("hex").slice(0, 16)}`
 
 /** Makes the template if there is none. Other workers wait for it on an advisory lock. */
 const makeTemplate = ({ admin, url }: Pick<Databases, "admin" | "url">, server: string) =>
