@@ -209,5 +209,36 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
         why: "Organizations take turns."
       }
     ]
+  },
+  {
+    area: "operations",
+    file: "packages/postgres/src/migrations/0007_operations.ts",
+    tests: ["packages/postgres/test/stores/claimLocks.test.ts", "packages/postgres/test/stores/OperationStore.test.ts"],
+    faults: [
+      {
+        id: "pg-claim-waits",
+        find: "for update skip locked;",
+        put: "for update;",
+        why: "A claim does not wait for an operation that a transaction is changing."
+      },
+      {
+        id: "pg-claim-class-lock",
+        find: "  perform pg_advisory_xact_lock(hashtextextended('operation_claim ' || p_class, 0));\n",
+        put: "",
+        why: "Claims of one class count those that are not committed yet."
+      },
+      {
+        id: "pg-claim-branch-lock",
+        find: "perform pg_advisory_xact_lock(hashtextextended('operation ' || v_branch, 0));",
+        put: "null;",
+        why: "An operation that is added while the one before it ends can be claimed."
+      },
+      {
+        id: "pg-claim-next",
+        find: "if found then perform operation_put_head(v_next); end if;",
+        put: "",
+        why: "The next operation of a branch can be claimed after the one before it."
+      }
+    ]
   }
 ]

@@ -1,0 +1,90 @@
+/** What claims and changes of operations wait for, and what they do not wait for. Each order is forced. */
+import { assert, layer } from "@effect/vitest"
+import { type OperationClass, OperationStore, StoredOperation, Transaction } from "@narthex/core"
+import { aBranchId, aClaim, anOperation, anOrgId, aProjectId, at } from "@narthex/core/testing"
+import { Deferred, Effect, Fiber, Option } from "effect"
+import { eventually } from "../../../../test/harness/eventually.ts"
+import { isAwaited, ownBackend } from "../support/observe.ts"
+import { onPostgres } from "./onPostgres.ts"
+
+const of: OperationClass = "branches"
+
+const inserted = (branch = aBranchId(), org_id = anOrgId()) =>
+  Effect.gen(function* () {
+    const operation = anOperation(aProjectId(), branch, { org_id })
+    yield* (yield* OperationStore).insert(operation)
+    return operation
+  })
+
+/** The id of the operation that is claimed; `undefined`: none is due. */
+const claim = (per_org = 1_000) =>
+  Effect.gen(function* () {
+    const store = yield* OperationStore
+    const found = yield* store.claim({ ...aClaim(of), per_org, worker: "w", now: at(0), lease_until: at(30) })
+    return Option.getOrUndefined(found)?.id
+  })
+
+const finish = (operation: StoredOperation) =>
+  OperationStore.use((store) => store.update(new StoredOperation({ ...operation, status: "finished" })))
+
+/** Runs `first` in a transaction that stays open until `second` has ended or waits for it. */
+const overlapping = <A, B, E, R>(first: Effect.Effect<A, E, R>, second: Effect.Effect<B, E, R>) =>
+  Effect.gen(function* () {
+    const { run } = yield* Transaction
+    const [done, leave] = [yield* Deferred.make<number>(), yield* Deferred.make<void>()]
+    const open = yield* Effect.forkChild(
+      run(
+        Effect.gen(function* () {
+          const value = yield* first
+          yield* Deferred.succeed(done, yield* ownBackend)
+          yield* Deferred.await(leave)
+          return value
+        })
+      )
+    )
+    const backend = yield* Effect.raceFirst(
+      Deferred.await(done),
+      Effect.flatMap(Fiber.join(open), () => Effect.never)
+    )
+    const other = yield* Effect.forkChild(second)
+    const hasEnded = () => other.pollUnsafe() !== undefined
+    yield* eventually(
+      "the second to end, or to wait for the first",
+      Effect.map(isAwaited(backend), (waits) => waits || hasEnded())
+    )
+    const waited = !hasEnded()
+    yield* Deferred.succeed(leave, undefined)
+    return { first: yield* Fiber.join(open), second: yield* Fiber.join(other), waited }
+  })
+
+layer(onPostgres, { excludeTestServices: true })("claims on Postgres", (it) => {
+  it.effect("a claim does not wait for an operation that a transaction is changing, and takes the next", () =>
+    Effect.gen(function* () {
+      const store = yield* OperationStore
+      const [a, b] = [yield* inserted(), yield* inserted()]
+      const { second, waited } = yield* overlapping(store.lock(a.id), claim())
+      assert.deepStrictEqual([second, waited], [b.id, false])
+      yield* Effect.forEach([a, b], finish)
+    })
+  )
+
+  it.effect("a claim waits for a claim of its class that is not committed, and counts it", () =>
+    Effect.gen(function* () {
+      const org = anOrgId()
+      const [a, b] = [yield* inserted(aBranchId(), org), yield* inserted(aBranchId(), org)]
+      const { first, second } = yield* overlapping(claim(1), claim(1))
+      assert.deepStrictEqual([first, second], [a.id, undefined])
+      yield* Effect.forEach([a, b], finish)
+    })
+  )
+
+  it.effect("an operation that is added while the one before it ends can be claimed", () =>
+    Effect.gen(function* () {
+      const branch = aBranchId()
+      const before = yield* inserted(branch)
+      const { first: after } = yield* overlapping(inserted(branch), finish(before))
+      assert.strictEqual(yield* claim(), after.id)
+      yield* finish(after)
+    })
+  )
+})
