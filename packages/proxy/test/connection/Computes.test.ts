@@ -1,0 +1,45 @@
+/** What a wake says about where a compute is, for clients that come after it. */
+import { assert, describe, it } from "@effect/vitest"
+import { Duration, Effect } from "effect"
+import { makeComputes } from "../../src/connection/Computes.ts"
+import { Held } from "../../src/connection/Held.ts"
+import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
+import { parsePeer } from "../../src/networks/Address.ts"
+import { usual } from "../support/clients.ts"
+import { refusingCompute } from "../support/harness.ts"
+import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
+
+const settings = { refresh: Duration.hours(1), max_stale: Duration.hours(1) }
+
+describe("a suspended compute", () => {
+  it.live("is woken again by a client that was resolved after the last wake, and not by one from before it", () =>
+    Effect.gen(function* () {
+      const address = yield* refusingCompute("28P01")
+      const start = () => Promise.resolve(address)
+      const control = yield* MemoryControlPlane.make({ generation: 1, running: false, address: "", start })
+      const peer = parsePeer("127.0.0.1") ?? assert.fail("an address")
+      let now = 0
+      const { allowlists, computes } = yield* Effect.gen(function* () {
+        const allowlists = yield* makeAllowlistCache(settings)
+        return { allowlists, computes: yield* makeComputes(allowlists, () => now) }
+      }).pipe(Effect.provide(control.layer))
+      const admitted = yield* allowlists.check({ endpoint_id, project_id, peer })
+      const reach = (asked_at: number) =>
+        Effect.gen(function* () {
+          const held = new Held()
+          yield* Effect.addFinalizer(() => Effect.sync(() => held.release()))
+          const located = { compute: undefined, asked_at }
+          yield* computes.reach(admitted, located, usual, { kind: "known", mayWake: () => true }, held)
+          return control.wakes.length
+        }).pipe(Effect.scoped)
+
+      assert.strictEqual(yield* reach(0), 1)
+      now = 500
+      assert.strictEqual(yield* reach(0), 1, "resolved before the wake, it uses its result")
+      assert.strictEqual(yield* reach(1), 2, "resolved after the wake, it wakes")
+      assert.strictEqual(yield* reach(1), 2)
+      now = 501 + 1_000
+      assert.strictEqual(yield* reach(1), 3, "a result is used for a second")
+    }).pipe(Effect.scoped)
+  )
+})
