@@ -1,10 +1,23 @@
+import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { clusterAt } from "../src/cluster/Cluster.ts"
-import { openSocketLinks } from "../src/cluster/SocketLinks.ts"
+import { openSocketLinks, targetOf } from "../src/cluster/SocketLinks.ts"
 import { closedDirectory } from "./support.ts"
 
 describe("links to sockets", () => {
+  it.live("a link that was removed since the listing leads nowhere, and other failures are no such link", () =>
+    Effect.gen(function* () {
+      const directory = yield* closedDirectory
+      const outcomeOf = (path: string) =>
+        Effect.promise(() =>
+          targetOf(path).catch((error: unknown) => (error instanceof Error && "code" in error ? error.code : error))
+        )
+      assert.isUndefined(yield* outcomeOf(join(directory, "removed")))
+      assert.strictEqual(yield* outcomeOf(directory), "EINVAL")
+    }).pipe(Effect.scoped)
+  )
+
   it.live("a listing succeeds while other branches put and remove links", () =>
     Effect.gen(function* () {
       const links = yield* openSocketLinks(yield* closedDirectory)

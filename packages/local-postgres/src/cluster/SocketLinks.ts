@@ -31,7 +31,7 @@ export const socketPathIn = (directory: string) => join(directory, socketName)
 export const fits = (path: string) => Buffer.byteLength(path) <= maxPathLength
 
 /** Where a link leads; `undefined` when another branch's stop has removed it since the directory was read. */
-const targetOf = async (path: string): Promise<string | undefined> => {
+export const targetOf = async (path: string): Promise<string | undefined> => {
   try {
     return await readlink(path)
   } catch (cause) {
