@@ -1,7 +1,9 @@
-import { rmSync, writeFileSync } from "node:fs"
+import { existsSync, rmSync, watch, writeFileSync } from "node:fs"
 import { hostname } from "node:os"
+import { dirname } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Fiber } from "effect"
+import { until } from "../../../test/harness/eventually.ts"
 import { acme, other, shop } from "./support/records.ts"
 import { signedIn } from "./support/signedIn.ts"
 
@@ -129,8 +131,19 @@ describe("org and context", () => {
       const { file, login, run, stored } = yield* signedIn
       yield* login("acme")
       writeFileSync(`${file}.lock`, `${hostname()} ${process.pid} another`)
+      // Each attempt compares the age of the lock with that of a file that it makes for that.
+      let looks = 0
+      const watcher = yield* Effect.acquireRelease(
+        Effect.sync(() => watch(dirname(file))),
+        (it) => Effect.sync(() => it.close())
+      )
+      watcher.on("change", (_, name) => {
+        if (/\.lock\.[0-9a-f]+$/.test(String(name)) && existsSync(`${file}.lock`)) looks += 1
+      })
       const change = yield* Effect.forkChild(run(["context", "use", "default"]))
-      yield* Effect.sleep("200 millis")
+      const hasEnded = () => change.pollUnsafe() !== undefined
+      yield* Effect.promise(() => until("several attempts to take the lock", () => looks >= 3 || hasEnded()))
+      assert.isFalse(hasEnded(), "the change does not wait")
       assert.strictEqual(stored().current, "acme")
       rmSync(`${file}.lock`)
       assert.strictEqual((yield* Fiber.join(change)).code, 0)

@@ -30,6 +30,19 @@ export const commandLine: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "command-line",
+    file: "packages/cli/src/contexts/ContextFile.ts",
+    tests: ["packages/cli/test/contexts.test.ts"],
+    faults: [
+      {
+        id: "contexts-held-lock",
+        find: "return lock === undefined ? yield* new Busy() : yield* Effect.ensuring(use(lock), release(lock))",
+        put: "return yield* use(lock ?? { isHeld: () => true, release: () => undefined })",
+        why: "A change waits for the process that holds the lock of the file."
+      }
+    ]
+  },
+  {
+    area: "command-line",
     file: "packages/cli/src/contexts/fileLock.ts",
     tests: ["packages/cli/test/fileLock.test.ts"],
     faults: [
