@@ -41,8 +41,8 @@ describe("A standby", () => {
         })
       )
       yield* eventually(
-        "the holder to renew its sign for longer than the standby's patience",
-        Effect.sync(() => signs() > first + 55)
+        "the holder to renew its sign for longer than the standby's patience, or to be killed",
+        Effect.sync(() => signs() > first + 55 || !alive(holder.pid))
       )
       assert.isTrue(alive(holder.pid))
       assert.isUndefined(standby.pollUnsafe())
