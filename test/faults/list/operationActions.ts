@@ -19,50 +19,6 @@ const tests = [
 export const operationActions: ReadonlyArray<FaultsOfFile> = [
   {
     area,
-    file: "packages/core/src/provisioning/branchQueue.ts",
-    tests: ["packages/core/test/provisioning/branchQueue.test.ts"],
-    faults: [
-      {
-        id: "queue-alternation",
-        find: 'yield* operations.move(row, "cancelled")',
-        put: "",
-        why: "A start or suspend that has not begun is cancelled by its opposite."
-      },
-      {
-        id: "queue-system-cancels",
-        find: 'initiator.type === "user" || initiator.type === "api_key"',
-        put: 'initiator.type !== "proxy"',
-        why: "A suspend for idleness cancels no start."
-      },
-      {
-        id: "queue-without-limit",
-        find: "waiting.length >= mostUnfinished",
-        put: "waiting.length > mostUnfinished",
-        why: "A branch on which as many operations wait as may takes no more."
-      }
-    ]
-  },
-  {
-    area,
-    file: "packages/core/src/provisioning/applyRoles.ts",
-    tests: ["packages/core/test/provisioning/branchQueue.test.ts"],
-    faults: [
-      {
-        id: "queue-mints",
-        find: "(yield* unbegun(branch_id)) ?? ",
-        put: "",
-        why: "Mints share the operation that applies the roles."
-      },
-      {
-        id: "queue-mints-running",
-        find: 'if (last?.status !== "scheduling") return undefined',
-        put: "if (last === undefined) return undefined",
-        why: "An operation that runs may have read the roles before."
-      }
-    ]
-  },
-  {
-    area,
     file: "packages/core/src/runner/actions/startCompute.ts",
     tests,
     faults: [

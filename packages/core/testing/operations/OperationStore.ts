@@ -7,7 +7,7 @@ import { type BranchId, EndpointId } from "../../src/Ids.ts"
 import type { ClaimLimits } from "../../src/operations/nextClaim.ts"
 import { type OperationStatus, StoredOperation } from "../../src/operations/Operation.ts"
 import type { OperationFilter } from "../../src/operations/OperationFilter.ts"
-import { type Lease, mostUnfinished, OperationStore } from "../../src/operations/OperationStore.ts"
+import { type Lease, OperationStore } from "../../src/operations/OperationStore.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
@@ -183,48 +183,6 @@ export const operationStoreContract = contract<OperationStore | Transaction>("Op
       assert.deepStrictEqual(yield* store.unfinished(branch), [second])
       assert.deepStrictEqual(idOf(yield* claim("w3")), Option.some(second.id))
       yield* clean(second, elsewhere)
-    }))
-
-  it("unfinished operations are read by action and endpoint, at most so many, the newest of them", () =>
-    Effect.gen(function* () {
-      const store = yield* OperationStore
-      const branch = aBranchId()
-      const [one, two] = [EndpointId.make("ep-1"), EndpointId.make("ep-2")]
-      const made = [
-        yield* inserted(branch, { action: "start_compute", endpoint_id: one }),
-        yield* inserted(branch, { action: "start_compute", endpoint_id: two }),
-        yield* inserted(branch, { action: "reset_branch", endpoint_id: null }),
-        yield* inserted(branch, { action: "suspend_compute", endpoint_id: one }),
-        yield* inserted(branch, { action: "apply_config", endpoint_id: null })
-      ]
-      const [start, other, reset, suspend, apply] = made
-      const other_branch = yield* inserted(aBranchId(), { action: "start_compute", endpoint_id: one })
-      const actions = ["start_compute", "suspend_compute", "reset_branch"] as const
-      assert.deepStrictEqual(yield* store.unfinished(branch, { actions }), [start, other, reset, suspend])
-      assert.deepStrictEqual(yield* store.unfinished(branch, { actions, endpoint_id: one }), [start, reset, suspend])
-      assert.deepStrictEqual(yield* store.unfinished(branch, { actions, endpoint_id: two, limit: 1 }), [reset])
-      assert.deepStrictEqual(yield* store.unfinished(branch, { limit: 2 }), [suspend, apply])
-      assert.deepStrictEqual(yield* store.unfinished(branch, { actions: [] }), [])
-      yield* clean(...made, other_branch)
-    }))
-
-  it("no more than the newest hundred unfinished operations of a branch are read at once", () =>
-    Effect.gen(function* () {
-      const store = yield* OperationStore
-      const branch = aBranchId()
-      const made = yield* Effect.replicateEffect(inserted(branch), mostUnfinished + 5)
-      assert.deepStrictEqual(yield* store.unfinished(branch), made.slice(5))
-      yield* clean(...made)
-    }))
-
-  it("a row is locked without waiting, and an unknown one is not found", () =>
-    Effect.gen(function* () {
-      const store = yield* OperationStore
-      const { run } = yield* Transaction
-      const operation = yield* inserted(aBranchId())
-      assert.deepStrictEqual(yield* run(store.lockFree(operation.id)), Option.some(operation))
-      assert.deepStrictEqual(yield* run(store.lockFree(anOperation(aProjectId(), aBranchId()).id)), Option.none())
-      yield* clean(operation)
     }))
 
   it("operations of a branch become visible in order, however their transactions overlap", () =>
