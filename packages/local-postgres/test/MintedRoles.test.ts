@@ -23,10 +23,14 @@ for (const kind of [0, 1] as const) {
 
       it.effect("a role has a limit of sessions and of temporary files, which it cannot raise", () =>
         Effect.gen(function* () {
+          const sessions =
+            (yield* as("writer", "SELECT 1 WHERE current_setting('server_version_num')::int < 160000")).length === 1
+              ? 4
+              : 20
           assert.deepStrictEqual(
             yield* as("writer", "SELECT rolname, rolconnlimit FROM pg_roles WHERE rolconnlimit > 0 ORDER BY rolname"),
             [
-              { rolname: "reader", rolconnlimit: 20 },
+              { rolname: "reader", rolconnlimit: sessions },
               { rolname: "writer", rolconnlimit: 80 }
             ]
           )
@@ -197,6 +201,24 @@ for (const kind of [0, 1] as const) {
           yield* other.unsafe("SELECT 1")
           yield* Effect.flip(as("leaver", "SELECT 1"))
         }).pipe(Effect.scoped)
+      )
+
+      it.effect(
+        "as many readers as callers may make who may not write, at their limits, leave a writer its sessions",
+        () =>
+          Effect.gen(function* () {
+            const readers = Array.from({ length: 20 }, (_, n) => minted(`reader${n}`, "read_only"))
+            yield* apply(writer, ...readers)
+            const refused = yield* Effect.forEach(readers, ({ role }) =>
+              // One more than a reader has before Postgres 16. From then on all of them together have forty.
+              Effect.map(Effect.all(Array.from({ length: 5 }, () => Effect.exit(open(role)))), (sessions) =>
+                sessions.some((it) => it._tag === "Failure")
+              )
+            )
+            assert.isTrue(refused.at(-1), "the readers are at their limit")
+            yield* as("writer", "SELECT 1")
+            yield* apply(writer, reader)
+          }).pipe(Effect.scoped)
       )
     })
   )

@@ -21,6 +21,9 @@ const counts: Record<QuotaName, string> = {
     group by doc ->> '$.branch.project_id')`,
   sandboxes: `select count(*) from ${branches} and doc ->> '$.branch.expires_at' is not null`,
   endpoints: `select count(*) from ${endpoints}`,
+  credentials_per_branch: `select ifnull(max(n), 0) from (
+    select count(*) as n from branch_role where doc ->> 'removed_at' is null
+      and doc ->> 'branch_id' in (select id from ${branches}) group by doc ->> 'branch_id')`,
   running_computes: `select count(*) from ${endpoints} and (doc ->> '$.endpoint.current_state' = 'active'
     or doc ->> '$.endpoint.pending_state' = 'active' or ${starts})`,
   members: `select (select count(*) from membership where doc ->> 'org_id' = ?1) + (select count(*) from ${pending})`,

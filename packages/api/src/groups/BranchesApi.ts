@@ -128,7 +128,7 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       params,
       payload: MintCredential,
       success: created(MintedCredential),
-      error: ConflictProblem
+      error: [ConflictProblem, QuotaExceededProblem]
     }).annotateMerge(
       endpointRules(
         changes("mint", "mint_read_only", "branch", { reach: "branch", agent: "any" }),

@@ -65,6 +65,7 @@ const quotaWords: Readonly<Record<string, string>> = {
   branches_per_project: "Branches of the largest project",
   sandboxes: "Branches that expire",
   endpoints: "Endpoints",
+  credentials_per_branch: "Credentials of the branch with the most",
   running_computes: "Running computes",
   members: "Members and open invitations",
   invitations: "Open invitations",

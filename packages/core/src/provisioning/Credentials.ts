@@ -30,11 +30,14 @@ import { EndpointStore } from "../projects/EndpointStore.ts"
 import type { Project } from "../projects/Project.ts"
 import { connectionUri, ProxyAddress } from "../projects/ProxyAddress.ts"
 import { makeRoleSecret } from "../projects/RoleSecret.ts"
+import type { QuotaExceeded } from "../quotas/Quota.ts"
+import type { Quotas } from "../quotas/Quotas.ts"
 import { Conflict, InvalidCredential, type InvalidMember, NotFound, orNotFound, Refused } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
 import { Transaction } from "../Transaction.ts"
 import { makeApplyRoles } from "./applyRoles.ts"
 import { expiryOf, type Lifetime } from "./lifetime.ts"
+import { makeMayMintMore } from "./mayMintMore.ts"
 
 export interface MintedCredential {
   readonly credential: CredentialView
@@ -57,7 +60,7 @@ export const ConfirmationLimit = Context.Reference<Duration.Duration>("@narthex/
   defaultValue: () => Duration.seconds(10)
 })
 
-type Unminted = Conflict | InvalidCredential | InvalidMember | NotFound | Refused | StorageError
+type Unminted = Conflict | InvalidCredential | InvalidMember | NotFound | QuotaExceeded | Refused | StorageError
 
 export class Credentials extends Context.Service<
   Credentials,
@@ -110,6 +113,7 @@ export class Credentials extends Context.Service<
     | Operations
     | OperationStore
     | OperationWaits
+    | Quotas
     | Transaction
   > = Layer.effect(
     Credentials,
@@ -122,6 +126,7 @@ export class Credentials extends Context.Service<
       const confirmation_limit = yield* ConfirmationLimit
       const { apply, applying } = yield* makeApplyRoles
       const pending = yield* OperationStore
+      const mayMintMore = yield* makeMayMintMore
       const { afterCommit, run } = yield* Transaction
 
       /** Holds what the caller acts by, and decides again whether that permits to mint. */
@@ -155,6 +160,7 @@ export class Credentials extends Context.Service<
           if (refusal !== undefined) return yield* new Refused(refusal)
           const now = yield* DateTime.now
           yield* held(caller, access, now)
+          yield* mayMintMore(caller, project.org_id, branch)
           const [endpoint] = (yield* endpoints.ofBranch(branch.id)).toSorted((a, b) =>
             a.type === b.type ? (a.id < b.id ? -1 : 1) : a.type === "read_write" ? -1 : 1
           )

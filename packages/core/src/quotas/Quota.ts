@@ -13,6 +13,7 @@ export const quotaNames = [
   "branches_per_project",
   "sandboxes",
   "endpoints",
+  "credentials_per_branch",
   "running_computes",
   "members",
   "invitations",
@@ -38,6 +39,7 @@ export const defaultQuotas: QuotaSettings = {
   branches_per_project: 250,
   sandboxes: 250,
   endpoints: 1000,
+  credentials_per_branch: 200,
   running_computes: 100,
   members: 500,
   invitations: 200,
@@ -110,6 +112,10 @@ const sentences: Record<QuotaName, { readonly held: (held: number) => string; re
     remedy: "Delete a sandbox, or wait until one expires"
   },
   endpoints: { held: has("endpoints"), remedy: "Delete an endpoint" },
+  credentials_per_branch: {
+    held: (held) => `The branch has ${held} credentials`,
+    remedy: "Revoke a credential of the branch"
+  },
   running_computes: { held: has("running computes"), remedy: "Suspend an endpoint" },
   members: {
     held: has("members and pending invitations"),

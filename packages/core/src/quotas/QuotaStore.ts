@@ -14,12 +14,13 @@ import type { BranchId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { isFinal, type StoredOperation } from "../operations/Operation.ts"
 import type { Branch, BranchSize } from "../projects/Branch.ts"
+import type { BranchRole } from "../projects/BranchRole.ts"
 import type { Endpoint } from "../projects/Endpoint.ts"
 import type { Project } from "../projects/Project.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { Amounts, QuotaName, QuotaTerms } from "./Quota.ts"
 
-/** What is counted. `project_id` `null`: `branches_per_project` is the number of the project with the most. */
+/** What is counted. `project_id` `null`: `branches_per_project` is the number of the project with the most. `credentials_per_branch` is always that of the branch with the most. */
 export interface Holder {
   readonly org_id: OrgId
   readonly project_id: ProjectId | null
@@ -76,6 +77,7 @@ export class QuotaStore extends Context.Service<
       const projects = table<Living & { readonly project: Project }>("project")
       const branches = table<Living & { readonly branch: Branch }>("branch")
       const endpoints = table<Living & { readonly endpoint: Endpoint }>("endpoint")
+      const roles = table<BranchRole>("branch_role")
       const operations = table<StoredOperation>("operation")
       const overrides = table<{ readonly org: OrgId; readonly quota: QuotaName; readonly allowed: number }>(
         "quota_override"
@@ -125,6 +127,14 @@ export class QuotaStore extends Context.Service<
             (rows) => rows.filter(({ branch }) => branch.expires_at !== null).length
           ),
           endpoints: lengthOf(livingEndpoints),
+          credentials_per_branch: Effect.gen(function* () {
+            const counts = new Map((yield* livingBranches).map(({ branch }) => [branch.id, 0]))
+            for (const { branch_id, removed_at } of yield* roles.all) {
+              const counted = counts.get(branch_id)
+              if (counted !== undefined && removed_at === null) counts.set(branch_id, counted + 1)
+            }
+            return Math.max(0, ...counts.values())
+          }),
           running_computes: Effect.gen(function* () {
             const unfinished = (yield* operations.all).filter((row) => !isFinal(row.status))
             return (yield* livingEndpoints).filter(({ endpoint }) => takesCompute(endpoint, unfinished)).length

@@ -46,6 +46,11 @@ export class Quotas extends Context.Service<
     ) => Effect.Effect<void, QuotaExceeded | StorageError>
     /** As `take`, for an organization that the person creates, and records that. Insert the organization before. */
     readonly takeOrganization: (user: UserId, org: OrgId) => Effect.Effect<void, QuotaExceeded | StorageError>
+    /**
+     * Checks that the organization may have one more of what the caller has counted, under a lock that keeps others from
+     * adding to it.
+     */
+    readonly takeOne: (org: OrgId, quota: QuotaName, held: number) => Effect.Effect<void, QuotaExceeded | StorageError>
     /** What the organization holds of each quota. `organizations` is part of the person's own organization alone. */
     readonly usage: (
       organization: Pick<Organization, "id" | "personal">
@@ -57,18 +62,20 @@ export class Quotas extends Context.Service<
     Effect.gen(function* () {
       const store = yield* QuotaStore
 
+      const allowedFor = Effect.fnUntraced(function* (org: OrgId) {
+        const settings = yield* QuotaPolicy
+        const terms = Option.getOrElse(yield* store.terms(org), () => ({ personal: false, overrides: {} }))
+        return (quota: QuotaName) => allowedOf(settings, terms, quota)
+      })
+
       const read = Effect.fnUntraced(function* (
         org_id: OrgId,
         quotas: ReadonlyArray<QuotaName>,
         project_id: ProjectId | null
       ) {
-        const settings = yield* QuotaPolicy
-        const found = yield* store.terms(org_id)
-        const terms = Option.getOrElse(found, () => ({ personal: false, overrides: {} }))
+        const allowed = yield* allowedFor(org_id)
         const held = yield* store.held({ org_id, project_id, now: yield* DateTime.now }, quotas)
-        return quotas.map(
-          (quota): QuotaUsage => ({ quota, held: held[quota] ?? 0, allowed: allowedOf(settings, terms, quota) })
-        )
+        return quotas.map((quota): QuotaUsage => ({ quota, held: held[quota] ?? 0, allowed: allowed(quota) }))
       })
 
       const take: Quotas["Service"]["take"] = Effect.fn("Quotas.take")(function* (org, added, project) {
@@ -76,6 +83,11 @@ export class Quotas extends Context.Service<
         yield* store.lock(org, quotas)
         const exceeded = firstExceeded(yield* read(org, quotas, project ?? null), added)
         if (exceeded !== undefined) return yield* new QuotaExceeded(exceeded)
+      })
+
+      const takeOne = Effect.fn("Quotas.takeOne")(function* (org: OrgId, quota: QuotaName, held: number) {
+        const allowed = (yield* allowedFor(org))(quota)
+        if (held + 1 > allowed) return yield* new QuotaExceeded({ quota, held, allowed })
       })
 
       const takeCopy: Quotas["Service"]["takeCopy"] = Effect.fn("Quotas.takeCopy")(function* (org, { from, to }) {
@@ -100,7 +112,7 @@ export class Quotas extends Context.Service<
         )
       )
 
-      return Quotas.of({ take, takeCopy, takeOrganization, usage })
+      return Quotas.of({ take, takeCopy, takeOne, takeOrganization, usage })
     })
   )
 }

@@ -8,6 +8,7 @@ import { Operations } from "../../src/operations/Operations.ts"
 import { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
 import { Credentials } from "../../src/provisioning/Credentials.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
+import { defaultQuotas, QuotaPolicy } from "../../src/quotas/Quota.ts"
 import { Quotas } from "../../src/quotas/Quotas.ts"
 import { ResourceBusy } from "../../src/Refusals.ts"
 import { Transaction } from "../../src/Transaction.ts"
@@ -64,7 +65,10 @@ describe("A branch whose operations are stuck", () => {
       yield* TestClock.adjust("1 second")
       yield* Effect.forEach(minting, Fiber.join)
       assert.lengthOf(machines.roles.get(given.branch.id) ?? [], many)
-    }).pipe(Effect.provide(Core))
+    }).pipe(
+      Effect.provideService(QuotaPolicy, { ...defaultQuotas, credentials_per_branch: many, personal_percent: 100 }),
+      Effect.provide(Core)
+    )
   )
 
   for (const [name, given] of [

@@ -3,6 +3,7 @@ import * as vitest from "vitest"
 import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { InvitationStore } from "../../src/accounts/InvitationStore.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
@@ -18,6 +19,7 @@ runContract(
   onMemory(
     Layer.mergeAll(
       AccountStore.layerMemory,
+      BranchRoleStore.layerMemory,
       BranchStore.layerMemory,
       EndpointStore.layerMemory,
       InvitationStore.layerMemory,

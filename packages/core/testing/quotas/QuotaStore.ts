@@ -8,6 +8,7 @@ import type { BranchId, OrgId, ProjectId } from "../../src/Ids.ts"
 import { StoredOperation } from "../../src/operations/Operation.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { Branch } from "../../src/projects/Branch.ts"
+import { BranchRoleStore } from "../../src/projects/BranchRoleStore.ts"
 import { BranchStore } from "../../src/projects/BranchStore.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { ProjectStore } from "../../src/projects/ProjectStore.ts"
@@ -19,6 +20,7 @@ import { contract } from "../contract.ts"
 import {
   aBranch,
   aBranchId,
+  aBranchRole,
   aMembership,
   anEndpoint,
   anInvitation,
@@ -54,7 +56,15 @@ const aBranchOf = Effect.fnUntraced(function* (project: ProjectId, rest: Partial
   return branch
 })
 
-type Ports = AccountStore | BranchStore | EndpointStore | InvitationStore | OperationStore | ProjectStore | QuotaStore
+type Ports =
+  | AccountStore
+  | BranchRoleStore
+  | BranchStore
+  | EndpointStore
+  | InvitationStore
+  | OperationStore
+  | ProjectStore
+  | QuotaStore
 
 export const quotaStoreContract = contract<Ports | Transaction>("QuotaStore", (it) => {
   it("an organization without anything holds 0 of every quota", () =>
@@ -93,6 +103,25 @@ export const quotaStoreContract = contract<Ports | Transaction>("QuotaStore", (i
       assert.strictEqual(yield* held(org, "endpoints"), 0)
       assert.strictEqual(yield* held(org, "branches_per_project", first), 1)
       assert.strictEqual(yield* held(org, "projects"), 1)
+    }))
+
+  it("credentials count per branch, of the branch with the most, until their end is confirmed", () =>
+    Effect.gen(function* () {
+      const [org, other] = [yield* aTeam, yield* aTeam]
+      const project = yield* aProjectOf(org)
+      const [one, two] = [yield* aBranchOf(project), yield* aBranchOf(project)]
+      const foreign = yield* aBranchOf(yield* aProjectOf(other))
+      const roles = yield* BranchRoleStore
+      const made = aBranchRole(one.id, { org_id: org, project_id: project })
+      yield* roles.insert(made)
+      yield* roles.insert(aBranchRole(one.id, { org_id: org, project_id: project, revoked_at: at(1) }))
+      yield* roles.insert(aBranchRole(two.id, { org_id: org, project_id: project }))
+      for (let n = 0; n < 3; n++) yield* roles.insert(aBranchRole(foreign.id, { org_id: other }))
+      assert.strictEqual(yield* held(org, "credentials_per_branch"), 2)
+      yield* roles.confirm(one.id, { applied: [], removed: [made.role] }, at(2))
+      assert.strictEqual(yield* held(org, "credentials_per_branch"), 1)
+      yield* (yield* BranchStore).markDeleted(foreign.id, at(3))
+      assert.strictEqual(yield* held(other, "credentials_per_branch"), 0)
     }))
 
   it("a compute counts while it runs, while it is to run, and while an unfinished operation starts it", () =>

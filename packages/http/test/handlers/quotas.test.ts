@@ -2,6 +2,7 @@
 import { assert, layer } from "@effect/vitest"
 import { BranchId, ComputeDriver, defaultQuotas, OrgId, type QuotaSettings, QuotaStore } from "@narthex/core"
 import { DateTime, Effect } from "effect"
+import { eventually } from "../../../../test/harness/eventually.ts"
 import { memoryApi, proxyToken } from "../support/apiOver.ts"
 import { address, arrive, branch, type Caller, founder, key, project, refused, settled } from "../support/story.ts"
 import { type Answer, call } from "../support/wire.ts"
@@ -14,6 +15,7 @@ const quotas: QuotaSettings = {
   branches_per_project: 6,
   sandboxes: 4,
   endpoints: 10,
+  credentials_per_branch: 4,
   running_computes: 2,
   members: 8,
   invitations: 6,
@@ -48,6 +50,7 @@ layer(memoryApi({ quotas }), { excludeTestServices: true })("quotas", (it) => {
         branches_per_project: [2, 3],
         sandboxes: [1, 2],
         endpoints: [2, 5],
+        credentials_per_branch: [0, 2],
         running_computes: [0, 1],
         members: [1, 4],
         invitations: [0, 3],
@@ -117,6 +120,24 @@ layer(memoryApi({ quotas }), { excludeTestServices: true })("quotas", (it) => {
       const make = () => who.call("POST", `${shop.path}/endpoints`, { body: { branch_id: shop.main } })
       for (let n = 0; n < 4; n++) assert.strictEqual((yield* make()).status, 201)
       exceeded(yield* make(), "endpoints", 5, 5)
+    })
+  )
+
+  it.effect("POST credentials, 422: beyond the quota of a branch's credentials, until one is revoked", () =>
+    Effect.gen(function* () {
+      const who = yield* arrive()
+      const shop = yield* project(who)
+      const at = `${shop.path}/branches/${shop.main}/credentials`
+      const mint = () => who.call("POST", at, { body: { access: "read_write" } })
+      const first = yield* mint()
+      assert.deepStrictEqual([first.status, (yield* mint()).status], [201, 201])
+      exceeded(yield* mint(), "credentials_per_branch", 2, 2)
+      assert.deepStrictEqual((yield* usageOf(who))["credentials_per_branch"], [2, 2])
+      assert.strictEqual((yield* who.call("DELETE", `${at}/${first.body.credential.role}`)).status, 204)
+      yield* eventually(
+        "the end of the credential to be confirmed",
+        Effect.map(mint(), ({ status }) => status === 201)
+      )
     })
   )
 

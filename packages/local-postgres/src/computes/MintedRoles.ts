@@ -15,8 +15,14 @@ import type { ComputeRole } from "@narthex/core"
 import { DateTime, Effect, Option } from "effect"
 import { readers, writers } from "./RoleGroups.ts"
 
-/** How many sessions a role may have at once; `max_connections` is in `Cluster`. */
-const connectionLimits = { read_write: 80, read_only: 20 } as const
+/**
+ * How many sessions a role may have at once, in SQL; `max_connections` is in `Cluster`. Before Postgres 16 no places can
+ * be kept free for writers, so readers have fewer (docs/design/proxy.md P29).
+ */
+const connectionLimits = {
+  read_write: "80",
+  read_only: "CASE WHEN current_setting('server_version_num')::int < 160000 THEN 4 ELSE 20 END"
+} as const
 
 export interface MintedRole {
   readonly name: string
@@ -51,7 +57,8 @@ export const mintedRolesQuery = `
       ARRAY(SELECT DISTINCT member::regrole::text FROM pg_auth_members WHERE roleid = a.oid ORDER BY 1) AS members,
       concat_ws(' ', rolcanlogin AND rolinherit
           AND NOT (rolsuper OR rolcreatedb OR rolcreaterole OR rolreplication OR rolbypassrls),
-        rolconnlimit, rolpassword,
+        CASE rolconnlimit WHEN ${connectionLimits.read_write} THEN 'read_write'
+          WHEN ${connectionLimits.read_only} THEN 'read_only' ELSE rolconnlimit::text END, rolpassword,
         CASE WHEN isfinite(rolvaliduntil)
           THEN to_char(rolvaliduntil AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') ELSE 'infinity' END,
         ARRAY(SELECT setdatabase || ':' || setting FROM pg_db_role_setting, unnest(setconfig) setting
@@ -65,7 +72,7 @@ const untilOf = (role: ComputeRole) =>
 
 const stateOf = (role: ComputeRole) => {
   const settings = role.access === "read_write" ? `{0:role=${writers}}` : "{}"
-  return `t ${connectionLimits[role.access]} ${role.verifier} ${untilOf(role)} ${settings}`
+  return `t ${role.access} ${role.verifier} ${untilOf(role)} ${settings}`
 }
 
 const groupOf = ({ access }: ComputeRole) => (access === "read_write" ? writers : readers)
@@ -116,8 +123,11 @@ export const create = Effect.fnUntraced(function* (sql: PgClient.PgClient, role:
 
 export const alter = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: ComputeRole) {
   const name = identifier(role.role)
+  const [limit] = yield* sql.unsafe<{ readonly sessions: number }>(
+    `SELECT ${connectionLimits[role.access]} AS sessions`
+  )
   yield* sql.unsafe(`ALTER ROLE ${name} WITH LOGIN INHERIT NOSUPERUSER NOCREATEDB NOCREATEROLE NOREPLICATION NOBYPASSRLS
-    CONNECTION LIMIT ${connectionLimits[role.access]} PASSWORD '${role.verifier}' VALID UNTIL '${untilOf(role)}'`)
+    CONNECTION LIMIT ${limit?.sessions ?? 0} PASSWORD '${role.verifier}' VALID UNTIL '${untilOf(role)}'`)
   yield* sql.unsafe(`ALTER ROLE ${name} RESET ALL`)
   yield* sql.unsafe(`ALTER ROLE ${name} IN DATABASE postgres RESET ALL`)
   if (role.access === "read_write") yield* sql.unsafe(`ALTER ROLE ${name} SET role = '${writers}'`)

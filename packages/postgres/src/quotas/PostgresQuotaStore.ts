@@ -17,6 +17,10 @@ const counts: Record<QuotaName, string> = {
     where p.org_id = $1 and p.deleted_at is null and b.deleted_at is null and b.expires_at is not null`,
   endpoints: `select count(*) from endpoint e join project p on p.id = e.project_id
     where p.org_id = $1 and p.deleted_at is null and e.deleted_at is null`,
+  credentials_per_branch: `select coalesce(max(n), 0) from (
+    select count(*) as n from branch_role r join branch b on b.id = r.branch_id join project p on p.id = b.project_id
+    where p.org_id = $1 and p.deleted_at is null and b.deleted_at is null and r.removed_at is null
+    group by b.id) as each_branch`,
   running_computes: `select count(*) from endpoint e join project p on p.id = e.project_id
     where p.org_id = $1 and p.deleted_at is null and e.deleted_at is null
       and (e.current_state = 'active' or e.pending_state = 'active' or exists (

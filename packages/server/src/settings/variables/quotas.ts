@@ -25,6 +25,12 @@ export const quotas = {
       defaultQuotas.endpoints,
       "Endpoints of an organization."
     ),
+    credentials_per_branch: variable(
+      "NARTHEX_QUOTA_CREDENTIALS_PER_BRANCH",
+      forms.count,
+      defaultQuotas.credentials_per_branch,
+      "Database credentials of a branch."
+    ),
     running_computes: variable(
       "NARTHEX_QUOTA_RUNNING_COMPUTES",
       forms.count,
