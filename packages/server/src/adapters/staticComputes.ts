@@ -7,9 +7,12 @@
  * assigned once: Narthex cannot empty the server of a deleted branch, so no other branch gets it. Data is neither
  * copied nor removed.
  *
- * Calls for one branch exclude each other on all instances, by the lock of its row, and a call with a lower
- * `ComputeFence` than an earlier one is refused.
+ * A call with a lower `ComputeFence` than an earlier one for its branch is refused, on all instances. Each has a short
+ * transaction that records its fence, then works on the branch's server, then checks the fence again in the transaction
+ * that records the outcome. What a call that was overtaken in between has done to the roles, the reconciler corrects.
  *
+ * Pitfall: working on a branch's server within a transaction of the store. A server that accepts and does not answer
+ * would keep the connection, and a few branches on it all connections of the store.
  * Pitfall: deriving the server from the table alone. If the server of a branch leaves the table, its data is still
  * there; the branch is refused instead of being assigned an empty server.
  */
@@ -24,7 +27,7 @@ import {
   type StorageError
 } from "@narthex/core"
 import { Database } from "@narthex/postgres"
-import { Effect, Layer, Option, type Redacted } from "effect"
+import { Duration, Effect, Layer, Option, type Redacted } from "effect"
 import { applyStaticRoles, endStaticSessions, refusalOf, staticRoles } from "./staticRoles.ts"
 
 export interface StaticServer {
@@ -60,12 +63,17 @@ const later = (reason: string) => (error: StorageError) =>
 
 const storeFailed = later("The control plane's storage cannot be reached. Try again.")
 const serverFailed = later("The branch's server does not answer. Try again.")
+const unanswered = new ComputeFailed({
+  reason: "The branch's server did not do this in time. Try again.",
+  retryable: true
+})
 
-/** How long a change of the roles may take, sessions that hold it up included. */
-const patience = "10 seconds"
+/** How long a call of the branch's server may take, sessions that hold up a change of roles included. */
+const defaultPatience = Duration.seconds(10)
 
 export const layerStaticComputes = (
-  servers: ReadonlyArray<StaticServer>
+  servers: ReadonlyArray<StaticServer>,
+  patience = defaultPatience
 ): Layer.Layer<ComputeDriver, never, Database> =>
   Layer.effect(
     ComputeDriver,
@@ -115,19 +123,17 @@ export const layerStaticComputes = (
         return rows.length > 0
       })
 
+      const bounded = <A>(work: Effect.Effect<A, StorageError>) =>
+        Effect.mapError(work, serverFailed).pipe(
+          Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(unanswered) })
+        )
+
       const rolesAt = (address: string, roles: ReadonlyArray<ComputeRole>) =>
         Effect.gen(function* () {
           const reason = roles.map(refusalOf).find((it) => it !== undefined)
           if (reason !== undefined) return yield* cannot(reason)
           const url = adminOf(address)
-          if (url !== null)
-            return yield* applyStaticRoles(url, roles).pipe(
-              Effect.mapError(serverFailed),
-              Effect.timeoutOrElse({
-                duration: patience,
-                orElse: () => new ComputeFailed({ reason: "The roles could not be applied in time.", retryable: true })
-              })
-            )
+          if (url !== null) return yield* bounded(applyStaticRoles(url, roles))
           if (roles.length > 0)
             return yield* cannot(
               "The operator's server takes no credentials from here: it has roles of its own.",
@@ -135,30 +141,27 @@ export const layerStaticComputes = (
             )
         })
 
+      /** Changes what is stored after the server was changed, unless a later call has taken the branch over. */
+      const recorded = <A>(branch: BranchId, change: Effect.Effect<A, ComputeFailed>) =>
+        stored(Effect.andThen(held(branch), change))
+
       const start: ComputeDriver["Service"]["start"] = Effect.fn("StaticComputes.start")(function* (wanted) {
         const { branch_id, endpoint_id, generation, roles } = wanted
-        yield* stored(assigned(branch_id))
-        return yield* stored(
-          Effect.gen(function* () {
-            const address = yield* assignedAlready(branch_id)
-            yield* rolesAt(address, roles)
-            yield* ask(
-              `insert into static_compute_running (endpoint_id, branch_id, generation) values ($1, $2, $3)
-               on conflict (endpoint_id) do update set branch_id = excluded.branch_id, generation = excluded.generation`,
-              [endpoint_id, branch_id, generation]
-            )
-            return { endpoint_id, branch_id, generation, address }
-          })
+        const address = yield* stored(assigned(branch_id))
+        yield* rolesAt(address, roles)
+        yield* recorded(
+          branch_id,
+          ask(
+            `insert into static_compute_running (endpoint_id, branch_id, generation) values ($1, $2, $3)
+             on conflict (endpoint_id) do update set branch_id = excluded.branch_id, generation = excluded.generation`,
+            [endpoint_id, branch_id, generation]
+          )
         )
+        return { endpoint_id, branch_id, generation, address }
       })
 
-      const assignedAlready = Effect.fnUntraced(function* (branch: BranchId) {
-        const address = yield* held(branch)
-        return address ?? (yield* new ComputeFailed({ reason: "The branch has lost its server.", retryable: true }))
-      })
-
-      const stop = Effect.fn("StaticComputes.stop")((endpoint: EndpointId) =>
-        stored(
+      const stop = Effect.fn("StaticComputes.stop")(function* (endpoint: EndpointId) {
+        const found = yield* stored(
           Effect.gen(function* () {
             const [row] = yield* ask<{ readonly branch_id: BranchId }>(
               "select branch_id from static_compute_running where endpoint_id = $1",
@@ -166,37 +169,37 @@ export const layerStaticComputes = (
             )
             if (row === undefined) return
             const address = yield* held(row.branch_id)
-            yield* ask("delete from static_compute_running where endpoint_id = $1", [endpoint])
-            const url = address === undefined ? null : adminOf(address)
-            if (url === null || (yield* isRunning(row.branch_id))) return
-            yield* Effect.mapError(endStaticSessions(url), serverFailed)
+            const others = yield* ask(
+              "select 1 from static_compute_running where branch_id = $1 and endpoint_id <> $2 limit 1",
+              [row.branch_id, endpoint]
+            )
+            const url = address === undefined || others.length > 0 ? null : adminOf(address)
+            return { branch: row.branch_id, url }
           })
         )
-      )
+        if (found === undefined) return
+        if (found.url !== null) yield* bounded(endStaticSessions(found.url))
+        yield* recorded(found.branch, ask("delete from static_compute_running where endpoint_id = $1", [endpoint]))
+      })
 
-      const deleteBranch = Effect.fn("StaticComputes.deleteBranch")((branch: BranchId) =>
-        stored(
-          Effect.gen(function* () {
-            const address = yield* held(branch)
-            yield* ask("delete from static_compute_running where branch_id = $1", [branch])
-            if (address === undefined) return
-            if (adminOf(address) !== null) yield* rolesAt(address, [])
-            yield* Effect.logWarning("The server of a deleted branch keeps its data and is not assigned again.", {
-              address,
-              branch_id: branch
-            })
-          })
-        )
-      )
+      const deleteBranch = Effect.fn("StaticComputes.deleteBranch")(function* (branch: BranchId) {
+        const address = yield* stored(held(branch))
+        if (address !== undefined && adminOf(address) !== null) yield* rolesAt(address, [])
+        yield* recorded(branch, ask("delete from static_compute_running where branch_id = $1", [branch]))
+        if (address === undefined) return
+        yield* Effect.logWarning("The server of a deleted branch keeps its data and is not assigned again.", {
+          address,
+          branch_id: branch
+        })
+      })
 
       const applyRoles: ComputeDriver["Service"]["applyRoles"] = Effect.fn("StaticComputes.applyRoles")(
-        (branch, roles) =>
-          stored(
-            Effect.gen(function* () {
-              const address = yield* held(branch)
-              if (address !== undefined && (yield* isRunning(branch))) yield* rolesAt(address, roles)
-            })
-          )
+        function* (branch, roles) {
+          const address = yield* stored(held(branch))
+          if (address === undefined || !(yield* isRunning(branch))) return
+          yield* rolesAt(address, roles)
+          yield* recorded(branch, Effect.void)
+        }
       )
 
       const needsRoles = Effect.fn("StaticComputes.needsRoles")(function* (
@@ -210,7 +213,7 @@ export const layerStaticComputes = (
         const url = row === undefined ? null : adminOf(row.address)
         if (url === null) return false
         const wanted = roles.map(({ role }) => role).toSorted()
-        return (yield* Effect.mapError(staticRoles(url), serverFailed)).join() !== wanted.join()
+        return (yield* bounded(staticRoles(url))).join() !== wanted.join()
       })
 
       const running = ask<Compute>(

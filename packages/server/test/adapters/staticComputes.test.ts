@@ -1,9 +1,12 @@
 /** Static computes: a branch keeps its server permanently, and no other branch gets it. */
+import { once } from "node:events"
+import { createServer, type Socket } from "node:net"
 import { assert, layer } from "@effect/vitest"
 import { type BranchId, ComputeDriver, ComputeFence } from "@narthex/core"
 import { aBranchId, anEndpoint, aProjectId } from "@narthex/core/testing"
 import { Database } from "@narthex/postgres"
-import { Context, Effect, Layer, Option, References, type Scope } from "effect"
+import { Context, Duration, Effect, Fiber, Layer, Option, Redacted, References, type Scope } from "effect"
+import { eventually } from "../../../../test/harness/eventually.ts"
 import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
 import { layerStaticComputes } from "../../src/adapters/staticComputes.ts"
 
@@ -27,6 +30,30 @@ const addressOf = (driver: ComputeDriver["Service"], branch: BranchId) =>
   Effect.map(driver.start(starting(branch)), ({ address }) => address)
 
 const refusal = (driver: ComputeDriver["Service"], branch: BranchId) => Effect.flip(driver.start(starting(branch)))
+
+/** A server that accepts connections and answers none. `taken`: how many it has accepted. */
+const silentServer = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const sockets = new Set<Socket>()
+    const server = createServer((socket) => {
+      sockets.add(socket)
+      socket.on("error", () => undefined)
+    }).listen(0, "127.0.0.1")
+    await once(server, "listening")
+    return { server, sockets }
+  }),
+  ({ server, sockets }) =>
+    Effect.sync(() => {
+      for (const socket of sockets) socket.destroy()
+      server.close()
+    })
+).pipe(
+  Effect.map(({ server, sockets }) => {
+    const at = server.address()
+    const port = typeof at === "object" && at !== null ? at.port : assert.fail("The server has no port.")
+    return { address: `127.0.0.1:${port}`, taken: () => sockets.size }
+  })
+)
 
 /** Deletes all assignments, so that no server is assigned when a test begins. */
 const noAssignments = Effect.flatMap(Database, ({ query }) =>
@@ -139,6 +166,37 @@ layer(testDatabase, { excludeTestServices: true })("static computes", (it) => {
       assert.include((yield* Effect.flip(numbered(6, driver.stop(a.endpoint_id)))).message, "A later call")
       assert.lengthOf(yield* driver.running, 1)
       yield* numbered(7, driver.stop(a.endpoint_id))
+      assert.lengthOf(yield* driver.running, 0)
+    }))
+
+  test("twenty branches on servers that accept and never answer leave the store its connections", () =>
+    Effect.gen(function* () {
+      const { address, taken } = yield* silentServer
+      const { query } = yield* Database
+      const servers = Array.from({ length: 20 }, (_, at) => ({
+        address: `silent-${at}:5432`,
+        admin_url: Redacted.make(`postgres://admin:secret@${address}/postgres`)
+      }))
+      const layer = layerStaticComputes(servers, Duration.seconds(2))
+      const driver = Context.get(yield* Layer.build(layer), ComputeDriver)
+      const starts = yield* Effect.forkChild(
+        Effect.forEach(servers, () => Effect.flip(driver.start(starting(aBranchId()))), { concurrency: "unbounded" })
+      )
+      yield* eventually(
+        "all starts to wait for their server",
+        Effect.sync(() => taken() >= servers.length)
+      )
+      assert.deepStrictEqual(yield* query("test", "select count(*)::int as n from static_compute"), [{ n: 20 }])
+      assert.deepStrictEqual(
+        yield* query(
+          "test",
+          `select pid from pg_stat_activity
+           where datname = current_database() and state = 'idle in transaction' and pid <> pg_backend_pid()`
+        ),
+        []
+      )
+      const failures = yield* Fiber.join(starts)
+      assert.deepStrictEqual([...new Set(failures.map(({ retryable }) => retryable))], [true])
       assert.lengthOf(yield* driver.running, 0)
     }))
 
