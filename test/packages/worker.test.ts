@@ -1,8 +1,9 @@
 /**
  * Bundles the core, the contract and the client for a worker: a runtime with the interfaces of the web and none of
  * Node. Each bundle runs in a context that has no others. Its size is a note of the report, and in the READMEs of the
- * two packages.
+ * packages, which is compared.
  */
+import { readFileSync } from "node:fs"
 import { isBuiltin } from "node:module"
 import { join } from "node:path"
 import { createContext, runInContext } from "node:vm"
@@ -14,6 +15,7 @@ import { note } from "../harness/note.ts"
 /** What is loaded when it is asked for: storage on Postgres, and the pages under `/docs`. Bundlers make files of them. */
 const onDemand = /^@narthex\/postgres$|docs\/makePages\.ts$|^\.\/makePages\.ts$/
 
+const root = join(import.meta.dirname, "../..")
 const folder = join(import.meta.dirname, "worker")
 
 /** Bundles a program of `worker/` to one script, minified, as bundlers for workers do. */
@@ -89,33 +91,39 @@ const result = async (script: string): Promise<unknown> => {
 
 const kilobytes = (bytes: number) => `${(bytes / 1_000).toFixed(0)} kB`
 
-const noteSize = (name: string, script: string) =>
-  note(
-    `${name} for a worker: ${kilobytes(Buffer.byteLength(script))}, ${kilobytes(gzipSync(script).length)} compressed`
+/** Notes the size of a bundle, and compares it with what a page says, which may be off by a twentieth. */
+const compareSize = (name: string, script: string, page: string, sentence: RegExp) => {
+  const sizes = [Buffer.byteLength(script), gzipSync(script).length]
+  note(`${name} for a worker: ${sizes.map(kilobytes).join(", ")} compressed`)
+  const [, ...stated] = sentence.exec(readFileSync(join(root, page), "utf8").replaceAll(/\s+/g, " ")) ?? []
+  const off = sizes.filter(
+    (size, at) => Math.abs(size / 1_000 / Number(stated[at]) - 1) > 0.05 || stated[at] === undefined
   )
+  assert.deepStrictEqual(off, [], `${page} says ${stated.join(" and ")} kB`)
+}
 
 describe("bundles for workers", () => {
   it("the core with all state in memory runs in a worker, without Node", async () => {
     const script = await bundle("memoryPlatform")
-    noteSize("the core in memory", script)
+    compareSize("the core in memory", script, "packages/core/README.md", /is (\d+) kB minified, (\d+) kB compressed/)
     assert.deepStrictEqual(await result(script), { email: "ada@example.com", project: "shop", key: "api_key" })
   })
 
   it("the control plane in memory serves the API in a worker, without Node", async () => {
     const script = await bundle("controlPlane")
-    noteSize("the control plane in memory", script)
+    compareSize("the control plane in memory", script, "packages/narthex/README.md", /is (\d+) kB, (\d+) kB compressed/)
     assert.deepStrictEqual(await result(script), { providers: 200, whoami: [401, "unauthenticated"] })
   })
 
   it("the contract of the API runs in a worker, without Node", async () => {
     const script = await bundle("contract")
-    noteSize("the contract", script)
+    compareSize("the contract", script, "packages/api/README.md", /contract is (\d+) kB \((\d+) kB compressed\)/)
     assert.include(await result(script), { problem: 422 })
   })
 
   it("the typed client runs in a worker, without Node", async () => {
     const script = await bundle("client")
-    noteSize("the typed client", script)
+    compareSize("the typed client", script, "packages/api/README.md", /client (\d+) kB \((\d+) kB compressed\)/)
     assert.deepStrictEqual(await result(script), { regions: ["eu-1"] })
   })
 })
