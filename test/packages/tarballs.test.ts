@@ -42,7 +42,6 @@ if (packed)
     const reader = new Consumer()
     const embedder = new Consumer()
     const operator = new Consumer()
-    const newcomer = new Consumer()
 
     beforeAll(async () => {
       await Promise.all([resource("libraries"), resource("build")])
@@ -54,7 +53,6 @@ if (packed)
       reader.remove()
       embedder.remove()
       operator.remove()
-      newcomer.remove()
     })
 
     const dataOf = (file: string) => new Uint8Array(readFileSync(join(folder, file)))
@@ -134,28 +132,11 @@ if (packed)
       assert.match(output, /pass \d{2,}/)
     })
 
-    it("the first programs of the README run where nothing but the control plane is installed", async () => {
-      const begun = performance.now()
-      const seconds = () => `${((performance.now() - begun) / 1_000).toFixed(0)} s`
-      const parts = ["api", "core", "http", "narthex", "postgres"]
-      // Its peer, Effect, is npm's to install.
-      await newcomer.install(
-        libraries.filter((pack) => parts.includes(pack.folder)),
-        folder,
-        []
-      )
-      note(`a newcomer has installed narthex after ${seconds()}`)
-      const readme = readFileSync(join(newcomer.folder, "node_modules/narthex/README.md"), "utf8")
-      const [first = "", withEffect = ""] = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, text]) => text)
-      newcomer.write("first.mjs", first)
-      newcomer.write("second.mts", withEffect)
-      for (const [program, printed] of [
-        ["first.mjs", "scope_insufficient\ninvalid_token\noperation.updated.v1\n"],
-        ["second.mts", "This call needs organization; the credential has project. InvalidCredential Event\n"]
-      ] as const) {
-        assert.deepStrictEqual(await run(process.execPath, [program], newcomer.folder), { output: printed, status: 0 })
-        note(`and has run ${program} after ${seconds()}`)
-      }
+    it("a newcomer's folder has the first programs of the README running, from npm init on", async () => {
+      const { output, status } = await run("bash", ["scripts/newcomer.sh", folder])
+      assert.strictEqual(status, 0, output)
+      assert.match(output, /^installed after \d+ s\nfirst\.mjs has run after \d+ s\nsecond\.mts has run after \d+ s$/m)
+      note(`a newcomer: ${output.trim().split("\n").slice(-3).join(", ")}`)
     })
 
     it("the installed programs run without the packages that they bundle", async () => {

@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# What a newcomer does: an empty folder, `npm init`, the install line of the README with the packed tarballs, the first
+# program of narthex pasted from its README, run; then its twin with Effect. Says after how many seconds each step was
+# done. Fails if a program prints something else than its page says.
+#
+#   bash scripts/newcomer.sh [folder of tarballs]     left out: packs them first, which does not count
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+export PATH="$root/node_modules/.bin:$PATH"
+
+tarballs=${1:-}
+project=$(mktemp -d)
+packed=$(mktemp -d)
+trap 'rm -rf "$project" "$packed"' EXIT
+if [ -z "$tarballs" ]; then
+  tarballs=$packed
+  node "$root/scripts/pack.ts" --to "$tarballs" >&2
+fi
+tarballs=$(cd "$tarballs" && pwd)
+cd "$project"
+
+began=$(date +%s)
+after() { echo "$1 after $(($(date +%s) - began)) s"; }
+
+# The line is the README's; only the folder is that of the tarballs. bash expands it.
+install=$(grep -m 1 '^npm install \.\./tarballs/' "$root/README.md")
+npm init -y >/dev/null
+eval "${install//..\/tarballs/$tarballs} --omit=optional --prefer-offline --no-audit --no-fund --loglevel=error" >&2
+after "installed"
+
+# The programs of the page that was installed, in its order.
+program() { awk -v wanted="$1" '/^```ts$/ { at++; inside = 1; next } /^```$/ { inside = 0 } inside && at == wanted' node_modules/narthex/README.md; }
+prints() {
+  local said
+  said=$(node "$1")
+  [ "$said" = "$2" ] || { printf 'newcomer: %s printed\n%s\nand not\n%s\n' "$1" "$said" "$2" >&2; exit 1; }
+  after "$1 has run"
+}
+program 1 >first.mjs
+prints first.mjs $'scope_insufficient\ninvalid_token\noperation.updated.v1'
+program 2 >second.mts
+prints second.mts "This call needs organization; the credential has project. InvalidCredential Event"
