@@ -16,19 +16,19 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "seal-unexamined",
-        find: "changes.every(({ length }) => length === 0)",
-        put: "changes.length > 0",
+        find: "!differs(found, roles)",
+        put: "found.settled",
         why: "A role that changed its password before the suspend does not keep it."
       },
       {
         id: "seal-unsettled",
-        find: "!found.settled ||",
-        put: "",
+        find: "differs(found, roles)",
+        put: "differs({ ...found, settled: true }, roles)",
         why: "A grant that a session made before the suspend is revoked by the next start."
       },
       {
         id: "seal-open-transaction",
-        find: "|| found.oldest !== found.next",
+        find: "&& found.oldest === found.next",
         put: "",
         why: "A transaction that is open during the examination may still change roles."
       },
