@@ -1,11 +1,10 @@
 /**
- * The script of a page that follows the events of an organization. It signs in with what the service has put into the
- * page, and continues after a lost connection where it stopped.
+ * The script of a page that follows the events of an organization. The browser adds the service's own cookie to its
+ * requests, so it needs no credential. It continues after a lost connection where it stopped.
  */
 import { createClient, isNarthexError } from "@narthex/api"
 
 const list = document.querySelector("ul")
-const { token = "" } = document.body.dataset
 
 const line = (text: string) => {
   const item = document.createElement("li")
@@ -13,7 +12,7 @@ const line = (text: string) => {
   list?.prepend(item)
 }
 
-const client = createClient({ baseUrl: location.origin, credential: token })
+const client = createClient({ baseUrl: location.origin })
 
 try {
   for await (const item of client.events.subscribe({ types: ["operation.updated.v1"] })) {

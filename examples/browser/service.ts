@@ -1,28 +1,47 @@
-/** A service that serves the page with a session of the person, and the API on the same origin. */
+/** A service that serves the page, and the API on the same origin for the sessions of its own. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { ControlPlane, Person } from "narthex"
+import type { ControlPlane, OwnSession } from "narthex"
 
-const html = (token: string) => `<!doctype html>
+const html = `<!doctype html>
 <html lang="en">
   <meta charset="utf-8" />
   <title>Events</title>
-  <body data-token="${token}">
+  <body>
     <h1>Events</h1>
     <ul></ul>
     <script type="module" src="/page.js"></script>
   </body>
 </html>`
 
-/** `signedIn` is whom your own session cookie names; `script` is the bundle of `page.ts`. */
-export const makeService =
-  (cp: ControlPlane, signedIn: (request: IncomingMessage) => Person, script: string) =>
-  (request: IncomingMessage, response: ServerResponse): void => {
-    const page = async () => {
-      const { access_token } = await cp.sessions.start(signedIn(request))
-      response.setHeader("content-type", "text/html; charset=utf-8").setHeader("cache-control", "no-store")
-      response.end(html(access_token))
+/** Your own sessions: the values of a cookie that pages cannot read, and the people who signed in. */
+export const makeSessions = () => {
+  const people = new Map<string, string>()
+  return {
+    /** After your own sign-in. Returns the header that sets the cookie. */
+    begin: (person: string): string => {
+      const id = crypto.randomUUID()
+      people.set(id, person)
+      return `app=${id}; HttpOnly; SameSite=Lax; Path=/`
+    },
+    /** The option `hostSession` of the control plane. */
+    hostSession: async (request: Request): Promise<OwnSession | null> => {
+      const id = /(?:^|; )app=([^;]+)/.exec(request.headers.get("cookie") ?? "")?.[1] ?? ""
+      const person = people.get(id)
+      return person === undefined ? null : { person, id }
+    },
+    /** Your own sign-out: forgets your session, and ends the control plane's. */
+    end: async (cp: ControlPlane, session: OwnSession): Promise<void> => {
+      people.delete(session.id)
+      await cp.sessions.end(session)
     }
-    if (request.url === "/") void page().catch(() => response.writeHead(500).end())
+  }
+}
+
+/** `script` is the bundle of `page.ts`. */
+export const makeService =
+  (cp: ControlPlane, script: string) =>
+  (request: IncomingMessage, response: ServerResponse): void => {
+    if (request.url === "/") response.setHeader("content-type", "text/html; charset=utf-8").end(html)
     else if (request.url === "/page.js") response.setHeader("content-type", "text/javascript").end(script)
     else cp.node(request, response)
   }

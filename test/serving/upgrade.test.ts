@@ -149,5 +149,6 @@ const released = {
   "0012c_compute_home": "aa4909dc3f195730f01c47acdd9dab3e",
   "0013_consent": "9bc51d919d5adde6eaba3108fc4defc3",
   "0015_joined_events": "3db9f39966cfeaa4f108f081d7df63e2",
-  "0016_client_refusals": "44f7c703c0d4721243b5af53362fa0ea"
+  "0016_client_refusals": "44f7c703c0d4721243b5af53362fa0ea",
+  "0017_host_sessions": "01f75e9a8a3f0ddf5351ce89faed6919"
 }

@@ -22,6 +22,7 @@ const indexes: ReadonlyArray<readonly [table: string, unique: "" | "unique", on:
   ["invitation", "", "doc ->> 'email', id"],
   ["api_key", "", "doc ->> 'org_id', id"],
   ["session", "", "doc ->> 'user_id', id"],
+  ["session", "", "doc ->> 'id_token_digest', id"],
   ["cli_grant", "unique", "doc ->> 'state_digest'"],
   ["project", "", "doc ->> '$.project.org_id', id"],
   ["branch", "", "doc ->> '$.branch.project_id', id"],

@@ -111,10 +111,11 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
   const context = built.value
   const closed = new AbortController()
   const run = makeRun(context, closed.signal)
-  const { fetch: answered, node: served } = handlers(Context.get(context, FetchServer).answer, {
-    basePath,
-    clientAddress: options.clientAddress
-  })
+  const { answer } = Context.get(context, FetchServer)
+  const { clientAddress, hostSession } = options
+  const { fetch: answered, node: served } = handlers(answer, { basePath, clientAddress, hostSession })
+  /** A client of this process has the credential that it was made with, or none. */
+  const { fetch: called } = handlers(answer, { basePath, clientAddress })
 
   let closing: Promise<void> | undefined
   const close = () => {
@@ -134,7 +135,7 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
     served(request, response, next)
   }
   /** For clients of this process: after the end they would repeat calls that nothing will answer. */
-  const inProcess = (request: Request) => (closed.signal.aborted ? Promise.reject(closedFailure()) : answered(request))
+  const inProcess = (request: Request) => (closed.signal.aborted ? Promise.reject(closedFailure()) : called(request))
 
   const plane: ControlPlane = {
     fetch,

@@ -50,18 +50,19 @@ const wrongs: ReadonlyArray<Wrong> = [
   input(
     "sessions.start(person, 'Mozilla')",
     (cp, { person }) => cp.sessions.start(person, "Mozilla"),
-    "from: expected an object"
+    "options: expected an object"
   ),
   input(
     "sessions.start(person, { userAgent })",
     (cp, { person }) => cp.sessions.start(person, { userAgent: "x" }),
-    "from.userAgent: there is no such member"
+    "options.userAgent: there is no such member"
   ),
   input(
     "sessions.start(person, { address: 1 })",
     (cp, { person }) => cp.sessions.start(person, { address: 1 }),
-    "from.address: expected text"
+    "options.address: expected text"
   ),
+  input("sessions.end()", (cp) => cp.sessions.end(), "session: expected a session token"),
   input("sessions.exchange()", (cp) => cp.sessions.exchange(), "token: expected an object"),
   input("sessions.exchange('ey…')", (cp) => cp.sessions.exchange("ey"), "token: expected an object"),
   input("sessions.exchange({})", (cp) => cp.sessions.exchange({}), "token.id_token: expected text"),

@@ -31,6 +31,7 @@ import { computeHome } from "./migrations/0012c_compute_home.ts"
 import { consent } from "./migrations/0013_consent.ts"
 import { joinedEvents } from "./migrations/0015_joined_events.ts"
 import { clientRefusals } from "./migrations/0016_client_refusals.ts"
+import { hostSessions } from "./migrations/0017_host_sessions.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -51,7 +52,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0012c_compute_home", computeHome],
   ["0013_consent", consent],
   ["0015_joined_events", joinedEvents],
-  ["0016_client_refusals", clientRefusals]
+  ["0016_client_refusals", clientRefusals],
+  ["0017_host_sessions", hostSessions]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

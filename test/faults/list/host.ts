@@ -99,6 +99,38 @@ export const host: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
+    area: "host",
+    file: "packages/http/src/sessions/hostSession.ts",
+    tests: ["packages/narthex/test/hostSession.test.ts"],
+    faults: [
+      {
+        id: "host-session-site",
+        find: 'return site === "same-origin" || site === "none"',
+        put: 'return site !== "cross-site"',
+        why: "A sibling site sends no changes with the host's session."
+      },
+      {
+        id: "host-session-origin",
+        find: "URL.canParse(origin) && new URL(origin).host === new URL(url).host",
+        put: 'origin === "" || (URL.canParse(origin) && new URL(origin).host === new URL(url).host)',
+        why: "A change that does not say where it comes from is refused."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/http/src/middleware/Authentication.ts",
+    tests: ["packages/narthex/test/hostSession.test.ts"],
+    faults: [
+      {
+        id: "host-session-header",
+        find: 'headers["authorization"] === undefined ? ofHost',
+        put: 'headers["authorization"] !== "" ? ofHost',
+        why: "A credential that was sent is the request's."
+      }
+    ]
+  },
+  {
     area: "authorization",
     file: "packages/core/src/authorization/Roles.ts",
     tests: ["packages/core/test/authorization/Roles.test.ts"],

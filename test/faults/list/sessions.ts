@@ -4,6 +4,56 @@ import type { FaultsOfFile } from "../runner/Fault.ts"
 export const sessions: ReadonlyArray<FaultsOfFile> = [
   {
     area: "credentials",
+    file: "packages/core/src/sign-in/sessionRows.ts",
+    tests: ["packages/core/test/sign-in/Sessions.ends.test.ts", "packages/core/test/sign-in/hostSession.test.ts"],
+    faults: [
+      {
+        id: "session-spend",
+        find: "    yield* store.spend(session.id_token_digest, DateTime.addDuration(now, spentFor(session)))\n",
+        put: "",
+        why: "A signed-out session does not come back with its id token."
+      },
+      {
+        id: "session-revoke-event",
+        find: "    yield* emit(sessionRevoked(session.active_org_id, session.id))\n",
+        put: "",
+        why: "The end of a session ends its streams."
+      },
+      {
+        id: "host-session-spent",
+        find: "? longestCookie : Duration.days(1)",
+        put: "? Duration.days(1) : Duration.days(1)",
+        why: "A host's session does not sign in a person again who has signed out."
+      }
+    ]
+  },
+  {
+    area: "credentials",
+    file: "packages/core/src/sign-in/hostSession.ts",
+    tests: ["packages/core/test/sign-in/hostSession.test.ts"],
+    faults: [
+      {
+        id: "host-session-person",
+        find: "sha256(JSON.stringify([user, own]))",
+        put: "sha256(own)",
+        why: "No person gets the session of another."
+      },
+      {
+        id: "host-session-ended",
+        find: "if (yield* store.isSpent(digest)) return yield* new SignInRequired({})",
+        put: "",
+        why: "The id of an ended session begins none."
+      },
+      {
+        id: "host-session-window",
+        find: "Option.isSome(found) && (yield* lasts(found.value))",
+        put: "Option.isSome(found)",
+        why: "A session is renewed after its window."
+      }
+    ]
+  },
+  {
+    area: "credentials",
     file: "packages/core/src/sign-in/Sessions.ts",
     tests: [
       "packages/core/test/sign-in/Sessions.edges.test.ts",
@@ -28,18 +78,6 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
         find: "session.user_id !== claims.sub || signedIn !== claims.auth_time",
         put: "session.user_id !== claims.sub",
         why: "A token belongs to its sign-in."
-      },
-      {
-        id: "session-spend",
-        find: "        yield* store.spend(session.id_token_digest, DateTime.addDuration(now, Duration.days(1)))\n",
-        put: "",
-        why: "A signed-out session does not come back with its id token."
-      },
-      {
-        id: "session-revoke-event",
-        find: "        yield* emit(sessionRevoked(session.active_org_id, session.id))\n",
-        put: "",
-        why: "The end of a session ends its streams."
       },
       {
         id: "session-reuse",

@@ -145,6 +145,8 @@ const sessions = Effect.gen(function* () {
   return SessionStore.of({
     insert: (session) => sessions.put(session.id, session),
     lock: sessions.get,
+    begunBy: (digest) =>
+      sessions.one("doc ->> 'id_token_digest' = ?1 and doc ->> 'revoked_at' is null order by id desc", digest),
     update: (session) => sessions.put(session.id, session),
     active: (user, since, limit) =>
       sessions.where(

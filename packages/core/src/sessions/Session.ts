@@ -24,7 +24,10 @@ export class Session extends Schema.Class<Session>("Session")({
   provider: Schema.String,
   user_agent: Schema.NullOr(Schema.String),
   address: Schema.NullOr(Schema.String),
-  /** The id token that began the session, by issuer and digest: after a sign-out it cannot begin another. */
+  /**
+   * The id token that began the session, by issuer and digest, or the host's own session, by its digest: after a sign-out
+   * it cannot begin another.
+   */
   id_token_digest: Schema.String
 }) {
   refreshUntil(window: Duration.Duration): DateTime.Utc {

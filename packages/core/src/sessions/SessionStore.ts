@@ -16,6 +16,8 @@ export class SessionStore extends Context.Service<
     readonly insert: (session: Session) => Effect.Effect<void, StorageError>
     /** Reads the row and makes other transactions that lock it wait: refresh and revoke are serialized. */
     readonly lock: (session: SessionId) => Effect.Effect<Option.Option<Session>, StorageError>
+    /** The session with this `id_token_digest` that is not revoked, the newest of several. It locks nothing. */
+    readonly begunBy: (digest: string) => Effect.Effect<Option.Option<Session>, StorageError>
     readonly update: (session: Session) => Effect.Effect<void, StorageError>
     /** Not revoked and signed in after `since`, the newest `limit`, newest first. */
     readonly active: (
@@ -39,6 +41,14 @@ export class SessionStore extends Context.Service<
       return SessionStore.of({
         insert: (session) => sessions.put(session.id, session),
         lock: sessions.get,
+        begunBy: (digest) =>
+          Effect.map(sessions.all, (rows) =>
+            Option.fromUndefinedOr(
+              rows
+                .filter((row) => row.id_token_digest === digest && row.revoked_at === null)
+                .toSorted((a, b) => (a.id < b.id ? 1 : -1))[0]
+            )
+          ),
         update: (session) => sessions.put(session.id, session),
         active: (user, since, limit) =>
           Effect.map(sessions.all, (rows) =>

@@ -2,8 +2,7 @@
  * Web sessions, step by step (docs/design/identity.md I2, I21–I29):
  *
  * 1. `exchange`: an id token of a provider becomes a session and its first JWT; the first one makes the account.
- *    `start`:
- *    the same for a person whom the host has authenticated (`People`).
+ *    `start`: the same for a person whom the host has authenticated (`People`).
  * 2. `refresh`: a session JWT, valid or expired, becomes a fresh one while the window of the sign-in lasts.
  * 3. `switchOrg`: the session acts in another organization. It confirms a membership that the first sign-in made.
  * 4. `logout` and `end`: the session ends, on every instance, from the next request on.
@@ -16,34 +15,28 @@ import { AccessPolicy, maySignIn } from "../accounts/AccessPolicy.ts"
 import { AccountStore } from "../accounts/AccountStore.ts"
 import { Membership } from "../accounts/Membership.ts"
 import { personalOrgId } from "../accounts/Organization.ts"
-import type { User } from "../accounts/User.ts"
 import type { SessionCaller } from "../authorization/Principal.ts"
-import { sessionRevoked } from "../events/InternalEvents.ts"
-import { described, makeSessionId, OrgId, requestedId, SessionId, UserId } from "../Ids.ts"
+import { OrgId, requestedId, SessionId, type UserId } from "../Ids.ts"
 import { maxPageSize } from "../Page.ts"
 import { InvalidCredential, NotFound, orNotFound, SignInRequired } from "../Refusals.ts"
 import type { StorageError } from "../StorageError.ts"
-import { Session, type SessionClaims, type SessionEnd, SessionPolicy } from "../sessions/Session.ts"
+import { Session, type SessionClaims, SessionPolicy } from "../sessions/Session.ts"
 import { SessionStore } from "../sessions/SessionStore.ts"
 import { TokenSigner } from "../sessions/TokenSigner.ts"
 import { Transaction } from "../Transaction.ts"
 import { activeSession } from "./activeSession.ts"
-import { AccountDisabled, hostProvider } from "./HostIdentity.ts"
+import type { AccountDisabled } from "./HostIdentity.ts"
+import { hostSessions } from "./hostSession.ts"
 import { IdentityProvider, type IdTokenToVerify, InvalidIdToken, type ProviderUnavailable } from "./IdentityProvider.ts"
 import { type IssuedSession, issueToken } from "./issueToken.ts"
 import { EmailNotAllowed, SignIn } from "./SignIn.ts"
+import { type Device, openSession, revokeSession } from "./sessionRows.ts"
 
 /** The caller is not a member of the organization, or it does not exist. The answer does not say which. */
 export class NotAMember extends Schema.TaggedError<NotAMember>()("NotAMember", {}) {
   override get message() {
     return "You are not a member of this organization."
   }
-}
-
-/** Where a sign-in came from, for the user's own list of sessions. Each is stored as `described` returns it. */
-export interface Device {
-  readonly user_agent: string | null
-  readonly address: string | null
 }
 
 /** The reason of a refused sign-in is for the operator alone: the answer is the same for every cause. */
@@ -60,11 +53,17 @@ export class Sessions extends Context.Service<
     /**
      * A session of a known person, without an id token: for hosts that have authenticated the person. Like an exchange,
      * it is refused to a disabled account and to an address that may not sign in.
+     *
+     * `own`: the host's id of its own session. The session that belongs to it is found, or made by the first start; the
+     * answer has a new token. After the end of that session it is `SignInRequired`.
      */
     readonly start: (
       user: UserId,
-      device: Device
-    ) => Effect.Effect<IssuedSession, NotFound | AccountDisabled | EmailNotAllowed | StorageError>
+      device: Device,
+      own?: string | null
+    ) => Effect.Effect<IssuedSession, NotFound | AccountDisabled | EmailNotAllowed | SignInRequired | StorageError>
+    /** Ends the session that belongs to the host's own one, if there is one; from then on the id begins none. */
+    readonly endOwn: (user: UserId, own: string) => Effect.Effect<void, NotFound | StorageError>
     readonly refresh: (
       token: Redacted.Redacted
     ) => Effect.Effect<IssuedSession, InvalidCredential | SignInRequired | EmailNotAllowed | StorageError>
@@ -97,34 +96,9 @@ export class Sessions extends Context.Service<
       const { emit, run } = yield* Transaction
       const issue = issueToken(accounts, signer)
 
-      /** Inserts a session. `digest`: of the id token that begins it. */
-      const opened = Effect.fnUntraced(function* (
-        user: User,
-        landing: OrgId,
-        provider: string,
-        device: Device,
-        digest: string | null
-      ) {
-        const now = yield* DateTime.now
-        const id = yield* makeSessionId
-        const session = new Session({
-          id,
-          user_id: user.id,
-          active_org_id: landing,
-          generation: 1,
-          refreshed_at: now,
-          signed_in_at: now,
-          revoked_at: null,
-          revoked_reason: null,
-          provider,
-          user_agent: device.user_agent === null ? null : described(device.user_agent),
-          address: device.address === null ? null : described(device.address),
-          // Without an id token nothing can begin a session again; the digest is the session's own.
-          id_token_digest: digest ?? `${hostProvider} ${id}`
-        })
-        yield* store.insert(session)
-        return session
-      })
+      const opened = openSession(store)
+      const revoke = revokeSession(store, emit)
+      const { endOwn, start } = hostSessions({ accounts, store, run, issue, opened, revoke })
 
       const exchange = Effect.fn("Sessions.exchange")(function* (token: IdTokenToVerify, device: Device) {
         const identity = yield* Effect.tapErrorTag(provider.verify(token), "InvalidIdToken", (error) =>
@@ -151,20 +125,6 @@ export class Sessions extends Context.Service<
         return yield* issue(session, user)
       })
 
-      const start = Effect.fn("Sessions.start")(function* (id: UserId, device: Device) {
-        const begin = Effect.gen(function* () {
-          const user = yield* orNotFound(accounts.findUser(requestedId(UserId, id)))
-          if (user.disabled_at !== null) return yield* new AccountDisabled({})
-          if (!maySignIn(yield* AccessPolicy, user)) return yield* new EmailNotAllowed({})
-          const landed = yield* accounts.landingOf(user.id)
-          const landing = Option.getOrElse(landed, () => personalOrgId(user.id))
-          const session = yield* opened(user, landing, hostProvider, device, null)
-          return { session, user }
-        })
-        const { session, user } = yield* run(begin)
-        return yield* issue(session, user)
-      })
-
       const held = activeSession(store, accounts)
 
       /** The session of a verified token, under its lock, and its user, if both are still active. */
@@ -177,14 +137,6 @@ export class Sessions extends Context.Service<
 
       const verify = (token: Redacted.Redacted) =>
         Effect.catchTag(signer.verify(token), "ForgedToken", () => new InvalidCredential({}))
-
-      const revoke = Effect.fnUntraced(function* (session: Session, reason: SessionEnd) {
-        const now = yield* DateTime.now
-        yield* store.update(new Session({ ...session, revoked_at: now, revoked_reason: reason }))
-        // An id token is valid for minutes or hours. After a sign-out it must not begin another session.
-        yield* store.spend(session.id_token_digest, DateTime.addDuration(now, Duration.days(1)))
-        yield* emit(sessionRevoked(session.active_org_id, session.id))
-      })
 
       /** Whether a token of this generation may still be refreshed, and if not, whether its session is revoked. */
       const reused = Effect.fnUntraced(function* (session: Session, claims: SessionClaims) {
@@ -279,7 +231,7 @@ export class Sessions extends Context.Service<
         yield* run(step)
       })
 
-      return Sessions.of({ exchange, start, refresh, switchOrg, logout, list, end })
+      return Sessions.of({ exchange, start, endOwn, refresh, switchOrg, logout, list, end })
     })
   )
 }

@@ -53,6 +53,23 @@ export const sessionStoreContract = contract<SessionStore | Transaction>("Sessio
       assert.deepStrictEqual(yield* store.active(user, at(10), 1), [newer])
     }))
 
+  it("the newest session that an id token or a host's session began is found, until it is revoked", () =>
+    Effect.gen(function* () {
+      const store = yield* SessionStore
+      const [user, id_token_digest] = [aUserId(), aText("digest")]
+      assert.isTrue(Option.isNone(yield* store.begunBy(id_token_digest)))
+      const [older, newer] = [aSession(user, { id_token_digest }), aSession(user, { id_token_digest })].toSorted(
+        (a, b) => (a.id < b.id ? -1 : 1)
+      )
+      if (older === undefined || newer === undefined) return
+      for (const session of [newer, older, aSession(user)]) yield* store.insert(session)
+      assert.deepStrictEqual(yield* store.begunBy(id_token_digest), Option.some(newer))
+      yield* store.update(new Session({ ...newer, revoked_at: at(5), revoked_reason: "signed_out" }))
+      assert.deepStrictEqual(yield* store.begunBy(id_token_digest), Option.some(older))
+      yield* store.update(new Session({ ...older, revoked_at: at(5), revoked_reason: "ended_by_owner" }))
+      assert.isTrue(Option.isNone(yield* store.begunBy(id_token_digest)))
+    }))
+
   it("an id token is spent once", () =>
     Effect.gen(function* () {
       const store = yield* SessionStore

@@ -16,12 +16,13 @@ import {
   SessionRequiredProblem,
   UnauthenticatedProblem
 } from "@narthex/api"
-import { Authentication as Authenticator, Principal, TokenSigner } from "@narthex/core"
+import { Authentication as Authenticator, Principal, Sessions, TokenSigner } from "@narthex/core"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { isToken } from "../ClientAddress.ts"
 import { Limits } from "../limits/Limits.ts"
 import { requestOrigin, ServerIdentity } from "../ServerIdentity.ts"
+import { hostCredential } from "../sessions/hostSession.ts"
 import { problems } from "../toProblem.ts"
 import { sharing } from "./sharing.ts"
 
@@ -42,10 +43,19 @@ const credential = Effect.flatMap(
   }
 )
 
+/** Without the header, the credential is that of the host's own session, if the request has one. */
+const presented = (sessions: Sessions["Service"]) => {
+  const ofHost = hostCredential(sessions)
+  return Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ headers }) =>
+    headers["authorization"] === undefined ? ofHost : credential
+  )
+}
+
 export const layerAuthentication = Layer.effect(
   Authentication,
   Effect.gen(function* () {
     const { authenticate } = yield* Authenticator
+    const sent = presented(yield* Sessions)
     // A page of the console makes many calls with one session at once. The key's last use has an address; a session has none.
     const shared = sharing<
       Effect.Success<ReturnType<typeof authenticate>>,
@@ -53,7 +63,7 @@ export const layerAuthentication = Layer.effect(
     >()
     return Authentication.of({
       bearer: Effect.fnUntraced(function* (handler) {
-        const token = yield* credential
+        const token = yield* sent
         const text = Redacted.value(token)
         const caller = text.startsWith("nsk_")
           ? authenticate(token, (yield* requestOrigin).address)
@@ -73,6 +83,7 @@ export const layerOwnToken = Layer.effect(
   Effect.gen(function* () {
     const { authenticate } = yield* Authenticator
     const limits = yield* Limits
+    const sent = presented(yield* Sessions)
     const signer = yield* TokenSigner
 
     const refuseKey = Effect.fnUntraced(function* (secret: Redacted.Redacted) {
@@ -87,7 +98,7 @@ export const layerOwnToken = Layer.effect(
 
     return OwnToken.of({
       bearer: Effect.fnUntraced(function* (handler, { endpoint }) {
-        const token = yield* credential
+        const token = yield* sent
         if (Redacted.value(token).startsWith("nsk_")) return yield* refuseKey(token)
         const limit = Context.get(endpoint.annotations, RateLimitedBy)
         if (limit !== undefined && rateLimits[limit] === "session") {

@@ -14,6 +14,7 @@ import { becauseOf, EventStreams } from "@narthex/core"
 import { Context, Deferred, Duration, Effect, Exit, type Fiber, Layer, Option, type Scope } from "effect"
 import { HttpEffect, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { Draining } from "../Draining.ts"
+import { AskedHost, type HostSession } from "../sessions/hostSession.ts"
 import { layerRequestRules, layerServing } from "./ApiRoutes.ts"
 import { completed } from "./HttpConventions.ts"
 import { routesOnDemand } from "./routesOnDemand.ts"
@@ -26,6 +27,8 @@ export interface Incoming {
   readonly prefix: string
   /** The address of the client; `null`: not known, and no header is trusted instead. */
   readonly address: string | null
+  /** The host's own session that the request comes from. Left out: the host has none. */
+  readonly hostSession?: () => Promise<HostSession | null>
 }
 
 const CurrentIncoming = Context.Reference<Incoming>("@narthex/http/server/Incoming", {
@@ -102,7 +105,9 @@ const make = Effect.fnUntraced(function* (grace: Duration.Duration) {
 
   return FetchServer.of({
     answer: (request, incoming) =>
-      closed ? Promise.resolve(refused()) : handler(request, Context.make(CurrentIncoming, incoming))
+      closed
+        ? Promise.resolve(refused())
+        : handler(request, Context.add(Context.make(CurrentIncoming, incoming), AskedHost, incoming.hostSession))
   })
 })
 

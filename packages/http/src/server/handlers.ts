@@ -5,8 +5,9 @@
  * Pitfall: taking the client's address from a header. A client that does not come through the host's own proxy can
  * write any address into it, so a header counts only if the host's function reads it.
  */
+import { type HostSession, isOwnSite } from "../sessions/hostSession.ts"
 import { belowBasePath, targetOfUrl } from "./basePath.ts"
-import type { FetchServer } from "./FetchServer.ts"
+import type { FetchServer, Incoming } from "./FetchServer.ts"
 import { type NodeHandler, requestFromNode, sendToNode } from "./nodeHandler.ts"
 import { isApiPath } from "./routeTable.ts"
 
@@ -15,6 +16,8 @@ export interface HandlerOptions {
   readonly basePath: string
   /** Default: the socket's address for `node`, none for `fetch`. */
   readonly clientAddress?: ((request: Request, socketAddress: string | null) => string | null) | undefined
+  /** The host's own session of a request without `Authorization`. Default: none. */
+  readonly hostSession?: ((request: Request) => Promise<HostSession | null>) | undefined
 }
 
 const socketsOwn = (_: Request, socketAddress: string | null) => socketAddress
@@ -34,12 +37,16 @@ const nowhere = "/"
 
 export const handlers = (
   answer: FetchServer["Service"]["answer"],
-  { basePath, clientAddress = socketsOwn }: HandlerOptions
+  { basePath, clientAddress = socketsOwn, hostSession }: HandlerOptions
 ) => {
+  const ofHost = (request: Request): Pick<Incoming, "hostSession"> =>
+    hostSession === undefined || !isOwnSite(request) ? {} : { hostSession: () => hostSession(request) }
+
   const fetch = (request: Request): Promise<Response> =>
     answer(request, {
       target: belowBasePath(basePath, targetOfUrl(request.url)) ?? nowhere,
       prefix: basePath,
+      ...ofHost(request),
       // Read inside the call, so that a function that throws is an answer of 500, and not an exception here.
       get address() {
         return checked(clientAddress(request, null))
@@ -63,6 +70,7 @@ export const handlers = (
       const answered = await answer(request, {
         target,
         prefix,
+        ...ofHost(request),
         get address() {
           return checked(clientAddress(request, incoming.socket?.remoteAddress ?? null))
         }

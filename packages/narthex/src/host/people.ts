@@ -1,4 +1,4 @@
-/** The host's people and their sessions (docs/design/identity.md I50–I52). */
+/** The host's people and their sessions (docs/design/identity.md I50–I54). */
 import { SessionAnswer, type SessionJson } from "@narthex/api"
 import {
   AccessPolicy,
@@ -12,9 +12,10 @@ import {
   type User,
   UserId
 } from "@narthex/core"
-import { Effect, Redacted, Schema } from "effect"
-import { flag, type Members, optional, orNull, text } from "../failures/Form.ts"
-import { idIn, requireMembers } from "./inputs.ts"
+import type { HostSession } from "@narthex/http/web"
+import { Effect, Predicate, Redacted, Schema } from "effect"
+import { type Form, flag, type Members, optional, orNull, text } from "../failures/Form.ts"
+import { idIn, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
 /** A person whom the host has authenticated. */
@@ -42,6 +43,17 @@ export interface From {
   readonly user_agent?: string | null
   readonly address?: string | null
 }
+
+export interface StartOptions extends From {
+  /**
+   * Your id of a session of your own, at least one character; only its digest is stored. The first start with it makes
+   * a session, later ones answer a new token of the same one. After its end the id begins no other.
+   */
+  readonly own?: string | null
+}
+
+/** A session of the host's own: whose, and the host's id of it. */
+export type OwnSession = HostSession
 
 /** An id token, as the body of the API's exchange has it. */
 export interface IdToken {
@@ -81,11 +93,24 @@ export interface People {
 export interface Sessions {
   /**
    * Signs the person in, without an id token. What it resolves to is the answer of the API's exchange: the browser's
-   * session, and the credential of `client`. Rejects with `not_found`, `account_disabled`, `email_not_allowed`.
+   * session, and the credential of `client`. Rejects with `not_found`, `account_disabled`, `email_not_allowed`; and with
+   * `sign_in_required` for the id of a session of the host's own that has ended.
    */
-  readonly start: (person: string | Pick<Person, "id">, from?: From) => Promise<SessionJson>
+  readonly start: (person: string | Pick<Person, "id">, options?: StartOptions) => Promise<SessionJson>
+  /**
+   * Ends a session, with its streams: by its token, also an expired one, or by the host's own session that it belongs
+   * to. Resolves where it has ended already. Rejects with `not_found`, `invalid_token`.
+   */
+  readonly end: (session: string | Pick<SessionJson, "access_token"> | OwnSession) => Promise<void>
   /** Signs in with an id token of a provider of `identity`. Rejects with `invalid_token`, `email_not_allowed`. */
   readonly exchange: (token: IdToken, from?: From) => Promise<SessionJson>
+}
+
+const nonEmpty: Form = { name: "text of at least one character", has: (it) => Predicate.isString(it) && it !== "" }
+const aSession: Form = {
+  name: "a session token, a session, or { person, id } of your own session",
+  has: (it) =>
+    Predicate.isString(it) || (Predicate.hasProperty(it, "access_token") && Predicate.isString(it.access_token))
 }
 
 const textOrNone = optional(orNull(text))
@@ -96,13 +121,14 @@ const identityMembers: Members<Identity> = {
   name: textOrNone
 }
 const fromMembers: Members<From> = { user_agent: textOrNone, address: textOrNone }
+const startMembers: Members<StartOptions> = { ...fromMembers, own: optional(orNull(nonEmpty)) }
+const ownMembers: Members<OwnSession> = { person: text, id: nonEmpty }
 const tokenMembers: Members<IdToken> = { id_token: text, provider: textOrNone, nonce: textOrNone }
 
-const deviceOf = (from: From = {}): Device => {
-  requireMembers("from", from, fromMembers)
-  const { address = null, user_agent = null } = from
-  return { address, user_agent }
-}
+const deviceOf = ({ address = null, user_agent = null }: From): Device => ({ address, user_agent })
+
+const isOwn = (session: Parameters<Sessions["end"]>[0]): session is OwnSession =>
+  typeof session === "object" && session !== null && "person" in session
 
 const encodeSession = Schema.encodeEffect(SessionAnswer)
 const answer = (session: IssuedSession) => encodeSession({ ...session, token_type: "Bearer" })
@@ -133,16 +159,29 @@ export const makePeople = (run: Run): People => ({
 })
 
 export const makeSessions = (run: Run): Sessions => ({
-  start: async (person, from) => {
-    const [id, device] = [requestedId(UserId, idIn("person", person)), deviceOf(from)]
+  start: async (person, options = {}) => {
+    const id = requestedId(UserId, idIn("person", person))
+    requireMembers("options", options, startMembers)
     return run(
       Effect.flatMap(
-        SessionsService.use((sessions) => sessions.start(id, device)),
+        SessionsService.use((sessions) => sessions.start(id, deviceOf(options), options.own)),
         answer
       )
     )
   },
-  exchange: async (given, from) => {
+  end: async (session) => {
+    if (isOwn(session)) {
+      requireMembers("session", session, ownMembers)
+      const { id, person } = session
+      return run(SessionsService.use(({ endOwn }) => endOwn(requestedId(UserId, person), id)))
+    }
+    requireForm("session", session, aSession)
+    const token = Redacted.make(typeof session === "string" ? session : session.access_token, { label: "credential" })
+    const ended = SessionsService.use(({ logout }) => logout(token))
+    return run(Effect.catchTag(ended, "SignInRequired", () => Effect.void))
+  },
+  exchange: async (given, from = {}) => {
+    requireMembers("from", from, fromMembers)
     requireMembers("token", given, tokenMembers)
     const { id_token, nonce = null, provider = null } = given
     const [token, device] = [

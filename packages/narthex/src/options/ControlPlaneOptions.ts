@@ -11,7 +11,7 @@ import type {
   SessionSettings,
   WaitLimit
 } from "@narthex/core"
-import type { OpenIdProvider, RateLimitSettings } from "@narthex/http/web"
+import type { HostSession, OpenIdProvider, RateLimitSettings } from "@narthex/http/web"
 import type { Layer } from "effect"
 import type { Storage } from "./Storage.ts"
 
@@ -94,6 +94,12 @@ export interface ControlPlaneOptions extends CoreOptions {
    * `cp.fetch`: no header is trusted unless this function reads it.
    */
   readonly clientAddress?: (request: Request, socketAddress: string | null) => string | null
+  /**
+   * Whose session of your own a request without `Authorization` comes from, such as that of your cookie, and your id of
+   * the session; `null`: none. `fetch` and `node` ask it, and act with the session that `sessions.start` makes or finds
+   * for the same id, until `sessions.end`. A change that a page of another site sends never gets it.
+   */
+  readonly hostSession?: (request: Request) => Promise<HostSession | null>
   /** Gets warnings and errors. Default: one line on standard error. `off`: nothing. */
   readonly log?: ((entry: LogEntry) => void) | "off"
   /** How long, in milliseconds, `close` waits for streams and calls in flight. Default: 10,000. */

@@ -157,6 +157,7 @@ export const optionForms: Members<ControlPlaneOptions> = {
   proxyToken: optional(token),
   basePath: optional(text),
   clientAddress: optional({ ...aFunction, name: "a function of the request and the socket's address" }),
+  hostSession: optional({ ...aFunction, name: "a function of the request" }),
   log: optional({ name: 'a function of an entry, or "off"', has: either(aFunction, oneOf("off")).has }),
   grace: optional(milliseconds)
 }

@@ -12,6 +12,12 @@ const make = Effect.gen(function* () {
     insert: (session) =>
       Effect.asVoid(sessions.write("SessionStore.insert", session, `${sessions.insertInto} ${sessions.record("$1")}`)),
     lock: (session) => sessions.first("SessionStore.lock", "select * from session where id = $1 for update", [session]),
+    begunBy: (digest) =>
+      sessions.first(
+        "SessionStore.begunBy",
+        "select * from session where id_token_digest = $1 and revoked_at is null order by id desc limit 1",
+        [digest]
+      ),
     update: (session) =>
       Effect.asVoid(
         sessions.write("SessionStore.update", session, `update session ${sessions.setTo("$1")} where id = $2`, [
