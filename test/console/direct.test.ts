@@ -5,7 +5,7 @@
 import { createServer } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { ConsoleListener, layerConsoleServer } from "@narthex/console"
-import { Context, Effect, Layer, Redacted, References } from "effect"
+import { Context, Effect, Fiber, Layer, Redacted, References } from "effect"
 import { Browser, fieldIn } from "../../packages/console/test/support/Browser.ts"
 import { cookieKey } from "../../packages/console/test/support/Console.ts"
 import { sealed } from "../../packages/console/test/support/signedIn.ts"
@@ -13,6 +13,7 @@ import { defaultRateLimits } from "../../packages/http/src/index.ts"
 import { consoleToken, memoryApi } from "../../packages/http/test/support/apiOver.ts"
 import { arrive, type Caller, founder, joined } from "../../packages/http/test/support/story.ts"
 import { call, TestApi } from "../../packages/http/test/support/wire.ts"
+import { until, within } from "../harness/eventually.ts"
 
 /** The requests that the API got over its socket from the console. */
 class OverSocket extends Context.Service<OverSocket, { count: number }>()("test/OverSocket") {}
@@ -168,6 +169,41 @@ for (const way of ways)
         const page = yield* go(() => browser.send(`${home}/projects`))
         assert.strictEqual(page.status, 303)
         assert.match(page.headers.get("location") ?? "", /^\/sign-in/)
+      })
+    )
+
+    it.effect(`live activity passes what happens, and ends with the session (${way})`, () =>
+      Effect.gen(function* () {
+        const who = yield* founder()
+        const { browser } = yield* browserOf(who)
+        const seen = yield* OverSocket
+        const before = seen.count
+        const stream = yield* go(() =>
+          fetch(`${browser.origin}/api/events`, { headers: { cookie: browser.cookieHeader } })
+        )
+        assert.strictEqual(stream.status, 200)
+        assert.strictEqual(seen.count > before, way === "over a socket")
+        let text = ""
+        const read = go(async () => {
+          for await (const bytes of stream.body ?? []) text += new TextDecoder().decode(bytes)
+        })
+        const reading = yield* Effect.forkChild(read)
+        yield* go(() => until("the stream to begin", () => text.includes(": ok")))
+        const made = yield* who.call("POST", "/v1/projects", { body: { name: "lively" } })
+        yield* go(() => until("the project's event", () => text.includes(made.body.project.id)))
+        assert.match(text, /^id: [0-9A-Z]{26}\nevent: operation\.updated\.v1\ndata: \{/m)
+        assert.strictEqual((yield* call("POST", "/v1/auth/logout", { token: who.token })).status, 204)
+        yield* go(() => within("the stream to end", Effect.runPromise(Fiber.join(reading))))
+      })
+    )
+
+    it.effect(`a stream of another organization's project is not found (${way})`, () =>
+      Effect.gen(function* () {
+        const made = yield* (yield* arrive()).call("POST", "/v1/projects", { body: { name: "foreign" } })
+        const { browser } = yield* browserOf(yield* founder())
+        const refused = yield* go(() => browser.send(`/api/projects/${made.body.project.id}/events`))
+        assert.strictEqual(refused.status, 404)
+        assert.include(refused.text, '"code":"not_found"')
       })
     )
   })

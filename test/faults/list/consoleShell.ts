@@ -148,5 +148,24 @@ export const consoleShell: ReadonlyArray<FaultsOfFile> = [
         why: "Each menu of a page has an id of its own, also where two have one label (docs/design/console.md W21)."
       }
     ]
+  },
+  {
+    area: "console",
+    file: "packages/console/src/relay/relayEvents.ts",
+    tests: ["packages/console/test/relay.test.ts"],
+    faults: [
+      {
+        id: "relay-position",
+        find: 'position === undefined ? {} : { "last-event-id": position }',
+        put: 'position === undefined ? {} : { "last-event-id": "" }',
+        why: "A relay passes the browser's position on."
+      },
+      {
+        id: "relay-token",
+        find: "Math.max(0, left)",
+        put: "Math.max(3_600_000, left)",
+        why: "A relay does not outlive its token."
+      }
+    ]
   }
 ]

@@ -8,12 +8,15 @@ import type { ConsoleRoute } from "../requests/ConsoleRoute.ts"
 import { problemRefusals } from "../requests/refusals.tsx"
 import { signedIn } from "../sessions/signedIn.ts"
 
-const organizationEvents = signedIn(problemRefusals)((session) => relayEvents("/v1/events", session))
+const organizationEvents = signedIn(problemRefusals)((session) =>
+  relayEvents((api, request) => api.events.stream(request), session)
+)
 
 const projectEvents = signedIn(problemRefusals)((session) =>
   Effect.gen(function* () {
     const { project_id = "" } = yield* HttpRouter.params
-    return yield* relayEvents(`/v1/projects/${yield* idOrNotFound(parseProjectId(project_id))}/events`, session)
+    const params = { project_id: yield* idOrNotFound(parseProjectId(project_id)) }
+    return yield* relayEvents((api, request) => api.events.projectStream({ ...request, params }), session)
   })
 )
 
