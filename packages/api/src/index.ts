@@ -62,6 +62,7 @@ export type {
 export * from "./client/promises/isErrorOf.ts"
 export type * from "./client/promises/PromiseClient.ts"
 export { defaultRetries, type RetrySettings } from "./client/retries.ts"
+export { makeSessionKeeper, type SessionKeeper } from "./client/SessionKeeper.ts"
 export * from "./client/SseParser.ts"
 export * from "./client/Subscription.ts"
 export { type AwaitedOperation, OperationPending, type WaitOptions } from "./client/waitFor.ts"

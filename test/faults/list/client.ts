@@ -46,16 +46,35 @@ export const client: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/http/test/client/sessions.test.ts"],
     faults: [
       {
+        id: "client-switch-adopted",
+        find: "return isSession(session) ? session : undefined",
+        put: "return isSession(session) ? undefined : undefined",
+        why: "A client continues in the organization that it switched to."
+      }
+    ]
+  },
+  {
+    area: "client",
+    file: "packages/api/src/client/SessionKeeper.ts",
+    tests: ["packages/api/test/client/SessionKeeper.test.ts"],
+    faults: [
+      {
         id: "client-refresh-shared",
-        find: 'if (token !== used) return { _tag: "Renewed", token } as const',
+        find: "if (newest !== undefined && !isStale(newest)) return newest",
         put: "",
-        why: "Calls that find the same token expired share one refresh."
+        why: "Calls that find the same token stale share one refresh."
       },
       {
-        id: "client-switch-adopted",
-        find: "return isSession(session) ? adopt(session) : Effect.void",
-        put: "return isSession(session) ? Effect.void : Effect.void",
-        why: "A client continues in the organization that it switched to."
+        id: "client-refresh-ends",
+        find: "Effect.flatMap(Effect.forkDetach(locked), Fiber.join)",
+        put: "Effect.flatMap(Effect.forkChild(locked), Fiber.join)",
+        why: "A refresh runs to its end when the call that began it is interrupted."
+      },
+      {
+        id: "client-switch-locked",
+        find: "lock.withPermit(\n        Effect.tap",
+        put: "Effect.suspend(() =>\n        Effect.tap",
+        why: "A refresh during a switch does not bring back the organization that the person left."
       }
     ]
   },

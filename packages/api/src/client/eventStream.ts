@@ -14,7 +14,7 @@ import { Envelope } from "@narthex/core"
 import { Clock, Duration, Effect, Option, Random, type Redacted, Schema, type Scope, Stream } from "effect"
 import { HttpClient, HttpClientError, HttpClientRequest, type HttpClientResponse } from "effect/http"
 import { readProblem } from "../problems/OtherProblem.ts"
-import type { SessionKeeper } from "./ClientSession.ts"
+import type { ClientTokens } from "./ClientSession.ts"
 import { refusedByFetch } from "./retries.ts"
 import { retryAfterMillis } from "./retryAfter.ts"
 import { type SseItem, SseParser } from "./SseParser.ts"
@@ -51,7 +51,7 @@ const readSent = (data: string): Option.Option<SentEnvelope> =>
 export const eventStream = <E>(
   client: HttpClient.HttpClient.With<E>,
   options: SubscriptionOptions,
-  session?: SessionKeeper
+  session?: ClientTokens
 ): Stream.Stream<StreamItem, StreamRefused> =>
   Stream.suspend(() => {
     const position: Position = {
@@ -67,7 +67,7 @@ export const eventStream = <E>(
 interface Subscriber<E> {
   readonly client: HttpClient.HttpClient.With<E, Scope.Scope>
   readonly options: SubscriptionOptions
-  readonly session: SessionKeeper | undefined
+  readonly session: ClientTokens | undefined
   readonly silence: Duration.Duration
 }
 
@@ -134,7 +134,7 @@ const round = <E>(
 /** Replaces a token that has expired, so that the next connection has a new one. Every other refusal stays final. */
 const afterExpiry = (
   refusal: StreamRefused,
-  session: SessionKeeper | undefined,
+  session: ClientTokens | undefined,
   used: Redacted.Redacted | undefined
 ): Effect.Effect<never, Lost | StreamRefused> => {
   if (refusal.code !== "token_expired" || session === undefined || used === undefined) return Effect.fail(refusal)

@@ -20,7 +20,7 @@ import { failOnOtherProblem } from "../problems/OtherProblem.ts"
 import { Authentication, OwnToken, ProxyAuthentication } from "../rules/Authentication.ts"
 import type { ApiCalls } from "./ApiCalls.ts"
 import { ClientCredential, ClientHeaders } from "./ClientCredential.ts"
-import { type ClientSession, makeSessionKeeper, type SessionKeeper, saysExpired } from "./ClientSession.ts"
+import { type ClientSession, type ClientTokens, makeClientTokens, saysExpired } from "./ClientSession.ts"
 import { eventStream } from "./eventStream.ts"
 import { LastAttempt } from "./LastAttempt.ts"
 import { defaultRetries, type RetrySettings, retrying } from "./retries.ts"
@@ -59,7 +59,7 @@ const noted = HttpClient.tap((response) =>
 /** The credential of a client: a secret that stays the same, or a session. */
 interface Credential {
   readonly token: () => Redacted.Redacted | undefined
-  readonly session: SessionKeeper | undefined
+  readonly session: ClientTokens | undefined
 }
 
 const signed = Effect.fnUntraced(function* ({ token }: Credential, request: HttpClientRequest.HttpClientRequest) {
@@ -174,6 +174,6 @@ const credentialOf = (
 ): Credential => {
   if (credential === undefined || Redacted.isRedacted(credential))
     return { token: () => credential, session: undefined }
-  const session = makeSessionKeeper(credential, http, retries)
+  const session = makeClientTokens(credential, http, retries)
   return { token: session.token, session }
 }

@@ -5,22 +5,36 @@
  * later get its result: where superseded tokens are refused (`NARTHEX_SESSION_REUSE`), a second refresh would end the
  * session.
  *
- * Pitfall: keeping the remembered token across a switch of organization. It would bring back the organization that the
- * person has just left, so a switch replaces the token remembered here.
+ * A switch of organization and a refresh exclude each other, and a switch replaces the token remembered here. Otherwise a
+ * refresh would bring back the organization that the person has just left.
  */
-import { ClientCredential, type NarthexClient } from "@narthex/api"
-import { Cache, Clock, Context, Effect, Fiber, Layer, Semaphore } from "effect"
+import {
+  ClientCredential,
+  makeSessionKeeper,
+  type NarthexClient,
+  type SessionAnswer,
+  type SessionKeeper
+} from "@narthex/api"
+import { Cache, Clock, Context, Effect, Layer } from "effect"
 import { type ApiFailure, calling } from "../api/ApiRefusal.ts"
 import { type ConsoleSession, needsRefresh, sessionOf } from "./ConsoleSession.ts"
 
 const rememberedSessions = 10_000
 const rememberedFor = "15 minutes"
 
-/** What this instance remembers of a session: its newest token, and the lock under which the next is fetched. */
-interface Entry {
-  readonly lock: Semaphore.Semaphore
-  newest: ConsoleSession | undefined
-}
+type Keeper = SessionKeeper<ConsoleSession, ApiFailure, NarthexClient>
+
+const keptAs = (id: string, answer: SessionAnswer) =>
+  Effect.map(Clock.currentTimeMillis, (now) => sessionOf(id, answer, now))
+
+const keeperOf = (id: string): Keeper =>
+  makeSessionKeeper({
+    refresh: ({ access_token }: ConsoleSession) =>
+      calling((api) => api.auth.refresh({})).pipe(
+        Effect.provideService(ClientCredential, access_token),
+        Effect.flatMap((answer) => keptAs(id, answer))
+      )
+  })
 
 export class Sessions extends Context.Service<
   Sessions,
@@ -31,53 +45,39 @@ export class Sessions extends Context.Service<
      * The session with a new token, even if the old one has not expired: a refresh also reads the organization again.
      */
     readonly renewed: (session: ConsoleSession) => Effect.Effect<ConsoleSession, ApiFailure, NarthexClient>
-    /** Makes this the session's newest token. */
-    readonly remember: (session: ConsoleSession) => Effect.Effect<void>
+    /** Runs a call whose answer is the session in another organization, and keeps that as its newest token. */
+    readonly switched: <E, R>(
+      session: ConsoleSession,
+      call: Effect.Effect<SessionAnswer, E, R>
+    ) => Effect.Effect<{ readonly answer: SessionAnswer; readonly next: ConsoleSession }, E, R>
   }
 >()("@narthex/console/Sessions") {
   static readonly layer = Layer.effect(
     Sessions,
     Effect.gen(function* () {
-      const entries = yield* Cache.make({
+      const keepers = yield* Cache.make({
         capacity: rememberedSessions,
         timeToLive: rememberedFor,
-        lookup: (_id: string): Effect.Effect<Entry> =>
-          Effect.sync(() => ({ lock: Semaphore.makeUnsafe(1), newest: undefined }))
+        lookup: (id: string): Effect.Effect<Keeper> => Effect.sync(() => keeperOf(id))
       })
-
-      /**
-       * Runs in a detached fiber: it completes even when the request that began it is interrupted, as others wait for
-       * it.
-       */
-      const refresh = (session: ConsoleSession, isStale: (newest: ConsoleSession, now: number) => boolean) =>
-        Effect.gen(function* () {
-          const entry = yield* Cache.get(entries, session.id)
-          return yield* entry.lock.withPermit(
-            Effect.gen(function* () {
-              const now = yield* Clock.currentTimeMillis
-              const { newest } = entry
-              if (newest !== undefined && !isStale(newest, now)) return newest
-              const from = newest ?? session
-              const answer = yield* calling((api) => api.auth.refresh({})).pipe(
-                Effect.provideService(ClientCredential, from.access_token)
-              )
-              const next = sessionOf(session.id, answer, yield* Clock.currentTimeMillis)
-              entry.newest = next
-              return next
-            })
-          )
-        }).pipe(Effect.forkDetach, Effect.flatMap(Fiber.join))
+      const renewed = (session: ConsoleSession, isStale: (newest: ConsoleSession) => boolean) =>
+        Effect.flatMap(Cache.get(keepers, session.id), (keeper) => keeper.renewed(session, isStale))
 
       return Sessions.of({
         fresh: (session) =>
           Effect.flatMap(Clock.currentTimeMillis, (now) =>
-            needsRefresh(session, now) ? refresh(session, needsRefresh) : Effect.succeed(session)
+            needsRefresh(session, now)
+              ? renewed(session, (newest) => needsRefresh(newest, now))
+              : Effect.succeed(session)
           ),
-        renewed: (session) => refresh(session, (newest) => newest.issued_at <= session.issued_at),
-        remember: (session) =>
-          Effect.map(Cache.get(entries, session.id), (entry) => {
-            entry.newest = session
-          })
+        renewed: (session) => renewed(session, (newest) => newest.issued_at <= session.issued_at),
+        switched: Effect.fnUntraced(function* (session, call) {
+          const keeper = yield* Cache.get(keepers, session.id)
+          const change = Effect.flatMap(call, (answer) =>
+            Effect.map(keptAs(session.id, answer), (next) => ({ answer, next }))
+          )
+          return yield* keeper.adopting(change, ({ next }) => next)
+        })
       })
     })
   )
