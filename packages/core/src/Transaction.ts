@@ -42,6 +42,8 @@ export interface TransactionParts {
     handle: object,
     work: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | StorageError | TransactionRefused, R>
+  /** Runs `work` on a connection of its own. An adapter with `join` has it. */
+  readonly apart?: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
 /** `work`, which collects what it emits and hands it to the log as its last step. */
@@ -55,6 +57,9 @@ const collecting = <A, E, R>({ append }: TransactionParts, work: Effect.Effect<A
   })
   return { afterwards, events, whole: Effect.provideService(whole, Collected, { host, events, afterwards }) }
 }
+
+/** Whether the running transaction is one that a host has begun. */
+export const inHostTransaction: Effect.Effect<boolean> = Effect.map(Collected, (outer) => outer?.host !== undefined)
 
 /**
  * Commits what a change writes together with the events that it emits.
@@ -90,6 +95,13 @@ export class Transaction extends Context.Service<
      * failure. It is lost if the process dies before.
      */
     readonly afterCommit: <E>(work: Effect.Effect<void, E>) => Effect.Effect<void, E>
+    /**
+     * In a host's transaction: runs `work` outside of it, so that it neither rolls back with the host nor holds its locks
+     * until the host's commit. Elsewhere `work` itself.
+     *
+     * Pitfall: touching a row that the transaction has changed. The work would wait for the transaction that waits for it.
+     */
+    readonly apart: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   }
 >()("@narthex/core/Transaction") {
   static readonly make = (parts: TransactionParts): Transaction["Service"] => ({
@@ -124,6 +136,12 @@ export class Transaction extends Context.Service<
     afterCommit: (work) =>
       Effect.flatMap(Collected, (collected) =>
         collected === undefined ? work : Effect.sync(() => void collected.afterwards.push(work))
+      ),
+    apart: (work) =>
+      Effect.flatMap(Collected, (outer) =>
+        outer?.host === undefined || parts.apart === undefined
+          ? work
+          : Effect.provideService(parts.apart(work), Collected, undefined)
       )
   })
 

@@ -1,5 +1,4 @@
 /** A control plane as its host holds it, and how it is made (docs/design/library.md). */
-import { type Client, type ClientOptions, createClient, type SessionJson } from "@narthex/api"
 import { FetchServer, handlers, type NodeHandler, readBasePath } from "@narthex/http/web"
 import { Cause, Context, Duration, Effect, Exit, Layer, ManagedRuntime, References } from "effect"
 import { layerControlPlane, layerCore, layerWork, type Services } from "./composition/layerControlPlane.ts"
@@ -7,9 +6,10 @@ import { layerLog } from "./composition/logging.ts"
 import { aFunction, optional } from "./failures/Form.ts"
 import { closedFailure, invalidOptions, toStartFailure } from "./failures/failures.ts"
 import { type Authenticate, makeAuthenticate } from "./host/Caller.ts"
-import { aCredential, aNodeRequest, aNodeResponse, aRequest, clientMembers } from "./host/clientForms.ts"
+import { aNodeRequest, aNodeResponse, aRequest } from "./host/clientForms.ts"
+import { type MakeClient, makeClients } from "./host/clients.ts"
 import { type Events, makeEvents } from "./host/follow.ts"
-import { requireForm, requireMembers } from "./host/inputs.ts"
+import { requireForm } from "./host/inputs.ts"
 import { makePeople, makeSessions, type People, type Sessions } from "./host/people.ts"
 import { type IpAllowlist, makeIpAllowlist, makeOperations, type Operations } from "./host/projects.ts"
 import { makePublishing, type Publishing } from "./host/publish.ts"
@@ -41,10 +41,7 @@ export interface ControlPlane extends AsyncDisposable {
    * API key. Its twin for another process is `createClient({ baseUrl, credential })`. Throws `invalid_input` for a
    * credential or options that are none.
    */
-  readonly client: (
-    credential?: string | Pick<SessionJson, "access_token">,
-    options?: Pick<ClientOptions, "headers" | "onRefresh" | "retries">
-  ) => Client
+  readonly client: MakeClient
   // The host's own calls. They skip authorization, because the host is the authority; nothing else does.
   readonly people: People
   readonly sessions: Sessions
@@ -80,9 +77,6 @@ export const ControlPlane = {
 /** A host without Effect has no tracer, so nothing would read the spans. */
 const untraced = Layer.succeed(References.TracerEnabled, false)
 
-/** Any origin: the client's requests never leave the process. */
-const origin = "http://narthex.invalid"
-
 /** A control plane, and what runs effects of the core on it. */
 export interface Started {
   readonly plane: ControlPlane
@@ -116,6 +110,8 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
   const { fetch: answered, node: served } = handlers(answer, { basePath, clientAddress, hostSession })
   /** A client of this process has the credential that it was made with, or none. */
   const { fetch: called } = handlers(answer, { basePath, clientAddress })
+  const within = (transaction: Context.Context<never>) =>
+    handlers((request, incoming) => answer(request, incoming, transaction), { basePath }).fetch
 
   let closing: Promise<void> | undefined
   const close = () => {
@@ -140,23 +136,14 @@ export const startControlPlane = async (options: ControlPlaneOptions): Promise<S
   const plane: ControlPlane = {
     fetch,
     node,
-    client: (credential, more = {}) => {
-      requireForm("credential", credential, aCredential)
-      requireMembers("options", more, clientMembers)
-      return createClient({
-        ...more,
-        baseUrl: `${origin}${basePath}`,
-        fetch: inProcess,
-        ...(credential === undefined ? {} : { credential })
-      })
-    },
+    client: makeClients(inProcess, basePath),
     people: makePeople(run),
     sessions: makeSessions(run),
     authenticate: makeAuthenticate(run),
     ipAllowlist: makeIpAllowlist(run),
     events: { ...makeEvents(context, closed.signal), ...makePublishing(run) },
     operations: makeOperations(run),
-    transaction: makeTransaction(run, closed.signal),
+    transaction: makeTransaction(run, closed.signal, within, basePath),
     close,
     [Symbol.asyncDispose]: close
   }

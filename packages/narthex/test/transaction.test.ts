@@ -163,7 +163,7 @@ describe("permissions of the host", () => {
 })
 
 describe("the host's transaction", () => {
-  it("people, sessions and events commit with the host's rows, or not at all", () =>
+  it("people, sessions, events, projects and keys commit with the host's rows, or not at all", () =>
     withPostgres(async (cp, url) => {
       for (const kind of [hosts.nodePostgres, hosts.postgresJs, hosts.drizzleNodePostgres, hosts.drizzlePostgresJs]) {
         const { close, host } = kind.open(url)
@@ -171,6 +171,7 @@ describe("the host's transaction", () => {
           await commits(cp, host, kind.name)
           await rollsBack(cp, host, kind.name)
           await outlives(cp, host, kind.name)
+          await callsTheApi(cp, host, kind.name)
         } finally {
           await close()
         }
@@ -230,4 +231,60 @@ const outlives = async (cp: ControlPlane, host: Host, subject: string) => {
   )
   assert.strictEqual(await floating, "transaction_refused")
   assert.lengthOf(await history(cp, session), before)
+}
+
+/** Calls of the API, as part of the host's transaction. */
+const callsTheApi = async (cp: ControlPlane, host: Host, name: string) => {
+  const session = await cp.sessions.start(await cp.people.ensure({ subject: `api ${name}` }))
+  const outside = cp.client(session)
+  const projects = async () => (await outside.projects.list({})).projects.map((it) => it.name)
+  const make = async (client: ReturnType<ControlPlane["client"]>) => {
+    const { project } = await client.projects.create({ name })
+    const { api_key, secret } = await client.apiKeys.create({ name, scope: `project:${project.id}` })
+    return { secret, id: api_key.id, project_id: project.id }
+  }
+  const made = await host.transaction((tx) =>
+    cp.transaction(tx, async ({ authenticate, client }) => {
+      const { secret, ...made } = await make(client(session))
+      // The transaction sees what it has made; no one else does.
+      assert.strictEqual((await client(secret).projects.get({ project_id: made.project_id })).project.name, name)
+      await (await authenticate(secret)).require("read", { project_id: made.project_id })
+      assert.strictEqual(await codeOf(cp.authenticate(secret)), "invalid_token")
+      assert.deepStrictEqual(await projects(), [])
+      return { ...made, secret }
+    })
+  )
+  assert.deepStrictEqual(await projects(), [name])
+  assert.strictEqual((await cp.authenticate(made.secret)).api_key?.id, made.id)
+
+  const rolledBack = host.transaction(async (tx) => {
+    await cp.transaction(tx, async ({ client }) => void (await make(client(session))))
+    throw new Error("the host's reason")
+  })
+  assert.instanceOf(await rolledBack.catch((error: unknown) => error), Error)
+  // A change that is refused undoes what was done before it, also when its error is caught.
+  const unfinished = host.transaction((tx) =>
+    cp.transaction(tx, async ({ client }) => {
+      await make(client(session))
+      assert.strictEqual(await codeOf(client(session).projects.delete({ project_id: "none" })), "not_found")
+    })
+  )
+  assert.strictEqual(await codeOf(unfinished), "transaction_refused")
+  let floating: Promise<unknown> = Promise.resolve()
+  const notAwaited = host.transaction((tx) =>
+    cp.transaction(tx, async ({ client }) => {
+      floating = codeOf(client(session).projects.create({ name }))
+    })
+  )
+  assert.strictEqual(await codeOf(notAwaited), "transaction_refused")
+  assert.strictEqual(await floating, "transaction_refused")
+  const endless = await host.transaction((tx) =>
+    cp.transaction(tx, async ({ client }) => {
+      const { events, operations } = client(session)
+      const input = { project_id: made.project_id, operation_id: "none", wait: "1s" }
+      return [await codeOf(operations.get(input)), await codeOf(events.subscribe()[Symbol.asyncIterator]().next())]
+    })
+  )
+  assert.deepStrictEqual(endless, ["transaction_refused", "transaction_refused"])
+  assert.deepStrictEqual(await projects(), [name])
 }

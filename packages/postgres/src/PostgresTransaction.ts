@@ -9,6 +9,7 @@
 import { EventLog, type StorageError, Transaction } from "@narthex/core"
 import { Effect, Layer, Queue } from "effect"
 import { Database } from "./database/Database.ts"
+import { Attempts } from "./driver/Attempt.ts"
 
 /**
  * What to do while another instance is sequencing. Its snapshot may be older than this commit, so it may leave the new
@@ -38,6 +39,7 @@ const make = Effect.gen(function* () {
   return Transaction.make({
     begin: transaction,
     join,
+    apart: (work) => Effect.provideService(work, Attempts, new Map()),
     append,
     committed: Effect.asVoid(Queue.offer(requests, undefined))
   })

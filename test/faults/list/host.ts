@@ -131,6 +131,57 @@ export const host: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
+    area: "host",
+    file: "packages/postgres/src/PostgresTransaction.ts",
+    tests: ["packages/postgres/test/host/hostTransaction.test.ts"],
+    faults: [
+      {
+        id: "host-apart",
+        find: "Effect.provideService(work, Attempts, new Map())",
+        put: "work",
+        why: "What is counted does not roll back with the host."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/narthex/src/host/clients.ts",
+    tests: ["packages/narthex/test/transaction.test.ts"],
+    faults: [
+      {
+        id: "host-client-refused",
+        find: "if (!response.ok)",
+        put: "if (response.ok === undefined)",
+        why: "What a refused change has made does not commit."
+      },
+      {
+        id: "host-client-awaited",
+        find: "return changing.size === 0 ? broken : late()",
+        put: "return broken",
+        why: "A change that is not over does not commit."
+      },
+      {
+        id: "host-client-endless",
+        find: "if (isEndless(request)) throw",
+        put: "if (isEndless(request) && ended) throw",
+        why: "A transaction waits for no stream."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/http/src/middleware/sharing.ts",
+    tests: ["packages/http/test/middleware/sharing.test.ts"],
+    faults: [
+      {
+        id: "shared-in-transaction",
+        find: "(hosted ? read : shared(key, read))",
+        put: "(hosted ? shared(key, read) : shared(key, read))",
+        why: "No other request gets what a host has not committed."
+      }
+    ]
+  },
+  {
     area: "authorization",
     file: "packages/core/src/authorization/Roles.ts",
     tests: ["packages/core/test/authorization/Roles.test.ts"],

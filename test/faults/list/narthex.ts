@@ -85,8 +85,8 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "closed-client-waits",
-        find: "closed.signal.aborted ? Promise.reject(closedFailure()) : answered(request)",
-        put: "answered(request)",
+        find: "closed.signal.aborted ? Promise.reject(closedFailure()) : called(request)",
+        put: "called(request)",
         why: "A client of a closed control plane fails at once."
       }
     ]

@@ -5,7 +5,12 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
   {
     area: "credentials",
     file: "packages/core/src/sign-in/sessionRows.ts",
-    tests: ["packages/core/test/sign-in/Sessions.ends.test.ts", "packages/core/test/sign-in/hostSession.test.ts"],
+    tests: [
+      "packages/core/test/sign-in/Sessions.ends.test.ts",
+      "packages/core/test/sign-in/Sessions.edges.test.ts",
+      "packages/core/test/sign-in/Sessions.test.ts",
+      "packages/core/test/sign-in/hostSession.test.ts"
+    ],
     faults: [
       {
         id: "session-spend",
@@ -24,6 +29,12 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
         find: "? longestCookie : Duration.days(1)",
         put: "? Duration.days(1) : Duration.days(1)",
         why: "A host's session does not sign in a person again who has signed out."
+      },
+      {
+        id: "session-agent-length",
+        find: "device.user_agent === null ? null : described(device.user_agent)",
+        put: "device.user_agent",
+        why: "A long user agent is cut."
       }
     ]
   },
@@ -150,12 +161,6 @@ export const sessions: ReadonlyArray<FaultsOfFile> = [
         find: "session.user_id !== user || session.revoked_at !== null)",
         put: "session.user_id !== user)",
         why: "A session ends once."
-      },
-      {
-        id: "session-agent-length",
-        find: "device.user_agent === null ? null : described(device.user_agent)",
-        put: "device.user_agent",
-        why: "A long user agent is cut."
       }
     ]
   },

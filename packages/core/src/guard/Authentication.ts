@@ -18,6 +18,7 @@ import { requestSpan } from "../requestSpan.ts"
 import type { StorageError } from "../StorageError.ts"
 import { SessionPolicy } from "../sessions/Session.ts"
 import { TokenSigner } from "../sessions/TokenSigner.ts"
+import { inHostTransaction } from "../Transaction.ts"
 import { CredentialStore } from "./CredentialStore.ts"
 import { type Circumstances, callerOfKey, callerOfSession } from "./callers.ts"
 
@@ -56,7 +57,11 @@ export class Authentication extends Context.Service<
                 const caller = callerOfKey(Option.getOrUndefined(found), digests, at)
                 if (Option.isNone(found) || Result.isFailure(caller)) return Effect.fromResult(caller)
                 const first = uses.noteAt(found.value.key.key, from, at.now)
-                return first === undefined ? Effect.succeed(caller.success) : Effect.as(first, caller.success)
+                if (first === undefined) return Effect.succeed(caller.success)
+                // In a host's transaction it would lock the key until the commit: the next flush writes it.
+                return Effect.flatMap(inHostTransaction, (hosted) =>
+                  hosted ? Effect.succeed(caller.success) : Effect.as(first, caller.success)
+                )
               })
             )
           })

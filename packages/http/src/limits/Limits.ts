@@ -7,7 +7,7 @@
  * 503 itself.
  */
 import { RateLimitedProblem } from "@narthex/api"
-import { becauseOf, RateLimiter } from "@narthex/core"
+import { becauseOf, RateLimiter, Transaction } from "@narthex/core"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
 import { type LimitName, quotas, RateLimits } from "./RateLimits.ts"
@@ -22,25 +22,23 @@ export class Limits extends Context.Service<
     ) => Effect.Effect<HttpServerResponse.HttpServerResponse | undefined, never, HttpServerRequest.HttpServerRequest>
   }
 >()("@narthex/http/limits/Limits") {
-  static readonly layer: Layer.Layer<Limits, never, RateLimiter> = Layer.effect(
+  static readonly layer: Layer.Layer<Limits, never, RateLimiter | Transaction> = Layer.effect(
     Limits,
-    Effect.map(RateLimiter, (limiter) =>
+    Effect.map(Effect.all([RateLimiter, Transaction]), ([limiter, { apart }]) =>
       Limits.of({
         take: Effect.fn("Limits.take")(function* (limit_name, subject) {
           const settings = yield* RateLimits
           if (settings === null) return undefined
           const [limit, window_seconds] = quotas[limit_name](settings)
           const now = yield* DateTime.now
-          const taken = yield* limiter
-            .take({ limit_name, subject, limit, window_seconds, now, cost: 1 })
-            .pipe(
-              Effect.catch((error) =>
-                Effect.logWarning("A call could not be counted against its rate limit.").pipe(
-                  becauseOf(error),
-                  Effect.as(undefined)
-                )
-              )
+          // A call that is rolled back with its host has been made all the same.
+          const counted = apart(limiter.take({ limit_name, subject, limit, window_seconds, now, cost: 1 }))
+          const taken = yield* Effect.catch(counted, (error) =>
+            Effect.logWarning("A call could not be counted against its rate limit.").pipe(
+              becauseOf(error),
+              Effect.as(undefined)
             )
+          )
           if (taken === undefined) return undefined
           yield* announce({
             "ratelimit-policy": `"${limit_name}";q=${limit};w=${window_seconds}`,

@@ -9,6 +9,7 @@
  * Pitfall: being interrupted between the entry of a read and its start. A fiber lets others run between any two steps, and
  * all later requests would wait for a read that nothing makes.
  */
+import { inHostTransaction } from "@narthex/core"
 import { Deferred, Effect } from "effect"
 
 /** Makes a function that runs `read`, once for all calls with this key before it begins. */
@@ -24,7 +25,7 @@ export const sharing = <A, E>(): ((key: string, read: Effect.Effect<A, E>) => Ef
       })
     )
 
-  return (key, read) =>
+  const shared = (key: string, read: Effect.Effect<A, E>) =>
     Effect.uninterruptibleMask((restore) => {
       const gathered = gathering.get(key)
       if (gathered !== undefined) return restore(Deferred.await(gathered))
@@ -35,4 +36,7 @@ export const sharing = <A, E>(): ((key: string, read: Effect.Effect<A, E>) => Ef
         restore(Deferred.await(answer))
       )
     })
+
+  // What a host's transaction has not committed yet is for its own requests alone.
+  return (key, read) => Effect.flatMap(inHostTransaction, (hosted) => (hosted ? read : shared(key, read)))
 }

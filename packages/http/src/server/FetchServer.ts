@@ -104,18 +104,24 @@ const make = Effect.fnUntraced(function* (grace: Duration.Duration) {
   )
 
   return FetchServer.of({
-    answer: (request, incoming) =>
+    answer: (request, incoming, within = Context.empty()) =>
       closed
         ? Promise.resolve(refused())
-        : handler(request, Context.add(Context.make(CurrentIncoming, incoming), AskedHost, incoming.hostSession))
+        : handler(
+            request,
+            within.pipe(Context.add(CurrentIncoming, incoming), Context.add(AskedHost, incoming.hostSession))
+          )
   })
 })
 
 export class FetchServer extends Context.Service<
   FetchServer,
   {
-    /** Aborting the request's signal ends the call, and the body of its answer. Never rejects. */
-    readonly answer: (request: Request, incoming: Incoming) => Promise<Response>
+    /**
+     * Aborting the request's signal ends the call, and the body of its answer. Never rejects. `within`: the context of a
+     * host's transaction, for a request that is part of it.
+     */
+    readonly answer: (request: Request, incoming: Incoming, within?: Context.Context<never>) => Promise<Response>
   }
 >()("@narthex/http/server/FetchServer") {
   /** `grace`: how long streams and calls in flight may take to end; half of it is for the streams. */

@@ -1,5 +1,6 @@
 /** Reads that requests share: who gets which answer. */
 import { assert, it } from "@effect/vitest"
+import { Transaction } from "@narthex/core"
 import { Deferred, Effect, Exit, Fiber } from "effect"
 import { sharing } from "../../src/middleware/sharing.ts"
 
@@ -30,7 +31,8 @@ const world = Effect.gen(function* () {
     state,
     begun,
     open,
-    ask: (key = "session") => Effect.forkChild(share(key, read), { startImmediately: true })
+    ask: (key = "session", inside = <A, E>(it: Effect.Effect<A, E>): Effect.Effect<A, E> => it) =>
+      Effect.forkChild(inside(share(key, read)), { startImmediately: true })
   }
 })
 
@@ -114,5 +116,23 @@ it.effect("a request that leaves at any step leaves no read behind that nothing 
       for (let turn = 0; turn < 10 && next.pollUnsafe() === undefined; turn++) yield* Effect.yieldNow
       assert.isDefined(next.pollUnsafe(), `after ${steps} steps`)
     }
+  })
+)
+
+it.effect("a request inside a host's transaction reads for itself, so no other gets what is not committed", () =>
+  Effect.gen(function* () {
+    const { ask, begun, open, state } = yield* world
+    const { within } = Transaction.make({
+      begin: (work) => work,
+      join: (_, work) => work,
+      append: () => Effect.void,
+      committed: Effect.void
+    })
+    const hosted = <A, E>(work: Effect.Effect<A, E>) => Effect.orDie(within({}, work))
+    const fibers = [yield* ask("session", hosted), yield* ask(), yield* ask("session", hosted), yield* ask()]
+    yield* begun(3)
+    yield* open
+    assert.lengthOf(yield* Effect.forEach(fibers, Fiber.join), 4)
+    assert.strictEqual(state.reads, 3)
   })
 )

@@ -1,10 +1,11 @@
 /** The host's own calls inside a transaction that the host has begun (docs/design/events.md E40 to E46). */
 import { Transaction } from "@narthex/core"
-import { Effect } from "effect"
+import { type Context, Effect } from "effect"
 import type { Services } from "../composition/layerControlPlane.ts"
 import { aFunction, type Form } from "../failures/Form.ts"
 import { hostFailure } from "../failures/failures.ts"
 import { type Authenticate, makeAuthenticate } from "./Caller.ts"
+import { type MakeClient, makeClients, requestsDuring } from "./clients.ts"
 import { requireForm } from "./inputs.ts"
 import { makePeople, makeSessions, type People, type Sessions } from "./people.ts"
 import { type IpAllowlist, makeIpAllowlist } from "./projects.ts"
@@ -18,6 +19,13 @@ export interface Inside {
   readonly authenticate: Authenticate
   readonly ipAllowlist: IpAllowlist
   readonly events: Publishing
+  /**
+   * The client of the API, under its authorization, whose changes are part of the transaction: projects, keys,
+   * organizations, invitations. A change that is refused undoes the whole `work`, also if its error is caught. Event
+   * streams and waits reject with `transaction_refused`, and so does a call that needs its commit, such as a credential
+   * of a running compute. Nothing is repeated unless `retries` says so.
+   */
+  readonly client: MakeClient
 }
 
 /**
@@ -81,7 +89,8 @@ const during = (run: Run) => {
   }
 }
 
-const callsOf = (run: Run): Inside => ({
+const callsOf = (run: Run, client: MakeClient): Inside => ({
+  client,
   people: makePeople(run),
   sessions: makeSessions(run),
   authenticate: makeAuthenticate(run),
@@ -95,8 +104,11 @@ const handle: Form = {
   has: (it) => (typeof it === "object" && it !== null) || typeof it === "function"
 }
 
+/** The API for requests that are part of the transaction with this context. */
+type Within = (context: Context.Context<never>) => (request: Request) => Promise<Response>
+
 export const makeTransaction =
-  (run: Run, closed: AbortSignal): InTransaction =>
+  (run: Run, closed: AbortSignal, within: Within, basePath: string): InTransaction =>
   async (tx, work) => {
     requireForm("tx", tx, handle)
     requireForm("work", work, aFunction)
@@ -104,9 +116,15 @@ export const makeTransaction =
       Effect.tryPromise({
         try: async () => {
           const calls = during(makeRun(context, closed))
+          const requests = requestsDuring(within(context))
+          const client = makeClients(requests.fetch, basePath, { retries: false })
           try {
-            return await work(callsOf(calls.run))
+            const value = await work(callsOf(calls.run, client))
+            const broken = requests.end()
+            if (broken !== undefined) throw broken
+            return value
           } finally {
+            requests.end()
             calls.end()
           }
         },

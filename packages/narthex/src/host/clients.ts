@@ -1,0 +1,75 @@
+/** Clients of the API in this process, outside and inside of a host's transaction (docs/design/library.md N21, N45). */
+import { type Client, type ClientOptions, createClient, type NarthexError, type SessionJson } from "@narthex/api"
+import { hostFailure } from "../failures/failures.ts"
+import { aCredential, clientMembers } from "./clientForms.ts"
+import { requireForm, requireMembers } from "./inputs.ts"
+
+/** Makes a client that acts for a session or an API key; without either, for no one. */
+export type MakeClient = (
+  credential?: string | Pick<SessionJson, "access_token">,
+  options?: Pick<ClientOptions, "headers" | "onRefresh" | "retries">
+) => Client
+
+type Fetch = (request: Request) => Promise<Response>
+
+/** Any origin: the client's requests never leave the process. */
+const origin = "http://narthex.invalid"
+
+/** `defaults`: what `options` may replace. */
+export const makeClients =
+  (fetch: Fetch, basePath: string, defaults: Pick<ClientOptions, "retries"> = {}): MakeClient =>
+  (credential, options = {}) => {
+    requireForm("credential", credential, aCredential)
+    requireMembers("options", options, clientMembers)
+    return createClient({
+      ...defaults,
+      ...options,
+      baseUrl: `${origin}${basePath}`,
+      fetch,
+      ...(credential === undefined ? {} : { credential })
+    })
+  }
+
+const reads = ["GET", "HEAD"]
+
+const refused = (detail: string) => hostFailure("transaction_refused", detail)
+
+/** A stream, or a wait, holds the transaction open until it is over, and sees no commit before. */
+const isEndless = ({ url }: Request) => {
+  const { pathname, searchParams } = new URL(url)
+  return pathname.endsWith("/events") || searchParams.has("wait")
+}
+
+/**
+ * Requests inside a transaction that ends with the host's callback.
+ *
+ * Pitfall: going on after a change that was refused. It may have made a part of what it does, which a transaction of its
+ * own would have undone.
+ */
+export const requestsDuring = (fetch: Fetch) => {
+  const changing = new Set<Request>()
+  let ended = false
+  let broken: NarthexError | undefined
+  const late = () => refused("The call was not over when its transaction's work ended. Await it.")
+
+  const send: Fetch = async (request) => {
+    if (ended) throw late()
+    if (isEndless(request)) throw refused("Event streams and waits outlast a transaction. Follow them outside of it.")
+    if (reads.includes(request.method)) return fetch(request)
+    changing.add(request)
+    const response = await fetch(request)
+    changing.delete(request)
+    if (ended) throw late()
+    if (!response.ok)
+      broken ??= refused(`A change of the client was refused (${response.status}), which undoes the work around it.`)
+    return response
+  }
+  return {
+    fetch: send,
+    /** What the transaction cannot be kept with: a change that was refused, or that is not over. */
+    end: (): NarthexError | undefined => {
+      ended = true
+      return changing.size === 0 ? broken : late()
+    }
+  }
+}
