@@ -50,6 +50,7 @@ export * from "./client/ClientCredential.ts"
 export type { ClientSession } from "./client/ClientSession.ts"
 export type { ClientSettings, NarthexCalls } from "./client/makeClient.ts"
 export * from "./client/NarthexClient.ts"
+export { type Page, PageRepeated, pages } from "./client/pages.ts"
 export * from "./client/promises/createClient.ts"
 export type {
   ClientEvent,

@@ -55,6 +55,19 @@ export const client: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "client",
+    file: "packages/api/src/client/pages.ts",
+    tests: ["packages/api/test/client/pages.test.ts"],
+    faults: [
+      {
+        id: "client-pages-repeated",
+        find: "if (seen.has(next)) return",
+        put: "if (seen.has(next)) return [[answer], Option.none<string>()] as const\n        if (seen.has(next)) return",
+        why: "A server that repeats a page does not keep the client."
+      }
+    ]
+  },
+  {
+    area: "client",
     file: "packages/api/src/client/SessionKeeper.ts",
     tests: ["packages/api/test/client/SessionKeeper.test.ts"],
     faults: [

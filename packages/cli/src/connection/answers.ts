@@ -1,6 +1,8 @@
 /** Responses of the API for output: decoded for tables, and the unchanged body for json and yaml. */
-import { Effect } from "effect"
+import { pages } from "@narthex/api"
+import { Effect, Stream } from "effect"
 import type { HttpClientError, HttpClientResponse } from "effect/http"
+import { Stopped } from "../failures/LocalFailure.ts"
 
 /** The request option that makes a client method return what `answered` takes. */
 export const withBody = { responseMode: "decoded-and-response" } as const
@@ -43,6 +45,12 @@ export interface Part {
 
 const pageSize = 1000
 
+/** A list that would not end. */
+export const repeated = new Stopped({
+  message: "The server repeats a page.",
+  hint: "read it in parts, with ?limit= and ?cursor="
+})
+
 /** Reads pages of a list and joins them, in the body, too. `next_cursor` is the end of the part, `null` at the end. */
 export const everyPage = <Name extends string, Item, E, R>(
   name: Name,
@@ -52,16 +60,23 @@ export const everyPage = <Name extends string, Item, E, R>(
   Effect.gen(function* () {
     const items: Array<Item> = []
     const bodies: Array<unknown> = []
-    let cursor: string | null = first ?? null
-    do {
+    let end: string | null = first ?? null
+    const read = (cursor: string | undefined) => {
       const size = Math.min(pageSize, limit - items.length)
-      const query: PageQuery = cursor === null ? { limit: size } : { limit: size, cursor }
-      const { body, value } = yield* answered(page(query))
-      items.push(...value[name])
-      bodies.push(...listIn(body, name))
-      cursor = value.pagination.next_cursor
-    } while (cursor !== null && items.length < limit)
-    return { value: items, body: { [name]: bodies, pagination: { next_cursor: cursor } } }
+      const query: PageQuery = cursor === undefined ? { limit: size } : { limit: size, cursor }
+      return Effect.map(answered(page(query)), ({ body, value }) => ({ body, value, pagination: value.pagination }))
+    }
+    yield* pages(read, { first }).pipe(
+      Stream.catchTag("PageRepeated", () => Stream.fail(repeated)),
+      Stream.takeUntil(({ body, pagination, value }) => {
+        items.push(...value[name])
+        bodies.push(...listIn(body, name))
+        end = pagination.next_cursor
+        return items.length >= limit
+      }),
+      Stream.runDrain
+    )
+    return { value: items, body: { [name]: bodies, pagination: { next_cursor: end } } }
   })
 
 /** The bound of a search for a name. */

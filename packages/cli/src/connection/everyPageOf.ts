@@ -1,7 +1,8 @@
 /** Every page of a list that is known by its response alone: `narthex api --paginate`. */
-import { Effect } from "effect"
+import { pages } from "@narthex/api"
+import { Effect, Stream } from "effect"
 import { Stopped } from "../failures/LocalFailure.ts"
-import { isRecord } from "./answers.ts"
+import { isRecord, repeated } from "./answers.ts"
 
 /** A list of more pages is read in parts, with a cursor. */
 const mostPages = 1000
@@ -12,32 +13,41 @@ const mostPages = 1000
  */
 export const everyPageOf = <E, R>(page: (cursor: string | null) => Effect.Effect<unknown, E, R>) =>
   Effect.gen(function* () {
-    const first = yield* page(null)
-    if (!isRecord(first) || !isRecord(first["pagination"]))
-      return yield* new Stopped({ message: "The answer is not a page of a list.", hint: "leave out --paginate" })
     const lists = new Map<string, Array<unknown>>()
-    const seen = new Set<string>()
-    for (let [body, pages]: [unknown, number] = [first, 1]; ; pages += 1) {
-      for (const [name, list] of listsOf(body)) lists.set(name, [...(lists.get(name) ?? []), ...list])
-      const cursor = nextCursor(body)
-      if (cursor === undefined) return { ...first, ...Object.fromEntries(lists), pagination: { next_cursor: null } }
-      if (seen.has(cursor) || pages >= mostPages)
-        return yield* new Stopped({
-          message: seen.has(cursor) ? "The server repeats a page." : `The list has more than ${mostPages} pages.`,
-          hint: "read it in parts, with ?limit= and ?cursor="
+    let first: Readonly<Record<string, unknown>> | undefined
+    let read = 0
+    const one = (cursor: string | undefined) =>
+      Effect.gen(function* () {
+        if (read === mostPages) return yield* endless
+        const body = yield* page(cursor ?? null)
+        read += 1
+        if (first === undefined && !(isRecord(body) && isRecord(body["pagination"]))) return yield* noList
+        return { body: isRecord(body) ? body : {}, pagination: { next_cursor: nextCursor(body) } }
+      })
+    yield* pages(one).pipe(
+      Stream.catchTag("PageRepeated", () => Stream.fail(repeated)),
+      Stream.runForEach(({ body }) =>
+        Effect.sync(() => {
+          first ??= body
+          for (const [name, list] of listsOf(body)) lists.set(name, [...(lists.get(name) ?? []), ...list])
         })
-      seen.add(cursor)
-      body = yield* page(cursor)
-    }
+      )
+    )
+    return { ...first, ...Object.fromEntries(lists), pagination: { next_cursor: null } }
   })
 
-const listsOf = (body: unknown): ReadonlyArray<readonly [string, ReadonlyArray<unknown>]> =>
-  isRecord(body)
-    ? Object.entries(body).flatMap(([name, value]) => (Array.isArray(value) ? [[name, value] as const] : []))
-    : []
+const noList = new Stopped({ message: "The answer is not a page of a list.", hint: "leave out --paginate" })
 
-const nextCursor = (body: unknown): string | undefined => {
+const endless = new Stopped({
+  message: `The list has more than ${mostPages} pages.`,
+  hint: "read it in parts, with ?limit= and ?cursor="
+})
+
+const listsOf = (body: Readonly<Record<string, unknown>>): ReadonlyArray<readonly [string, ReadonlyArray<unknown>]> =>
+  Object.entries(body).flatMap(([name, value]) => (Array.isArray(value) ? [[name, value] as const] : []))
+
+const nextCursor = (body: unknown): string | null => {
   const pagination = isRecord(body) ? body["pagination"] : undefined
   const cursor = isRecord(pagination) ? pagination["next_cursor"] : undefined
-  return typeof cursor === "string" ? cursor : undefined
+  return typeof cursor === "string" ? cursor : null
 }

@@ -8,6 +8,7 @@ import type { Schema } from "effect"
 import type { HttpApi, HttpApiEndpoint, HttpApiGroup, HttpApiMiddleware, HttpApiSchema } from "effect/http-api"
 import type { Api } from "../../Api.ts"
 import type { ClientFailureCode } from "../../problems/NarthexError.ts"
+import type { Page } from "../pages.ts"
 import type { Following, OperationClient } from "./following.ts"
 
 export interface CallOptions {
@@ -83,13 +84,25 @@ export interface ClientMethod<Args extends ReadonlyArray<unknown>, Output, Code 
   readonly codes: ReadonlySet<Code>
 }
 
-type MethodOf<Endpoint extends AnyEndpoint> = ClientMethod<
+/** A call whose answer is a page of a list. */
+export interface ListMethod<Args extends ReadonlyArray<unknown>, Output, Code extends string>
+  extends ClientMethod<Args, Output, Code> {
+  /**
+   * The pages from the given `cursor` on, or from the beginning. The next one is read when the loop asks for it, and each
+   * loop reads the list again.
+   */
+  readonly pages: (...args: Args) => AsyncIterable<Output>
+}
+
+type ArgsOf<Endpoint extends AnyEndpoint> =
   {} extends InputOf<Endpoint>
     ? [input?: InputOf<Endpoint>, options?: CallOptions]
-    : [input: InputOf<Endpoint>, options?: CallOptions],
-  OutputOf<Endpoint>,
-  CodeOf<Endpoint>
->
+    : [input: InputOf<Endpoint>, options?: CallOptions]
+
+type MethodOf<Endpoint extends AnyEndpoint> =
+  OutputOf<Endpoint> extends Page
+    ? ListMethod<ArgsOf<Endpoint>, OutputOf<Endpoint>, CodeOf<Endpoint>>
+    : ClientMethod<ArgsOf<Endpoint>, OutputOf<Endpoint>, CodeOf<Endpoint>>
 
 type GroupsOf<A> = A extends HttpApi.HttpApi<infer _Id, infer Groups> ? Groups : never
 

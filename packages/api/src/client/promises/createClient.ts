@@ -17,6 +17,7 @@ import type { ClientSession } from "../ClientSession.ts"
 import { type Attempt, LastAttempt, noAttempt } from "../LastAttempt.ts"
 import type { ClientSettings } from "../makeClient.ts"
 import { NarthexClient } from "../NarthexClient.ts"
+import { type Page, pages } from "../pages.ts"
 import type { RetrySettings } from "../retries.ts"
 import { type ClientEndpoint, clientEndpoints } from "./endpoints.ts"
 import { type Following, iterated, type OperationClient, subscriptionOf } from "./following.ts"
@@ -109,6 +110,24 @@ const checkSecrets = (endpoint: ClientEndpoint, json: unknown) =>
 
 type AnyCall = (request: object) => Effect.Effect<readonly [unknown, unknown], unknown>
 
+/** The pages of a list as an async iterable. Each loop over it reads the list again. */
+const pagesOf =
+  (call: (input: Readonly<Record<string, unknown>>, own?: CallOptions) => Promise<unknown>) =>
+  (input: Readonly<Record<string, unknown>> = {}, own?: CallOptions): AsyncIterable<unknown> =>
+    pages((cursor) =>
+      Effect.tryPromise({
+        // The contract has the member in every list.
+        try: () => call(cursor === undefined ? input : { ...input, cursor }, own) as Promise<Page>,
+        // What a call rejects with.
+        catch: (error) => error as NarthexError
+      })
+    ).pipe(
+      Stream.catchTag("PageRepeated", ({ message }) =>
+        Stream.fail(clientFailure("unreadable_answer", { about: message }))
+      ),
+      Stream.toAsyncIterable
+    )
+
 /** Throws unless there is no problem. */
 const refuse = (problem: NarthexError | undefined) => {
   if (problem !== undefined) throw problem
@@ -174,7 +193,8 @@ export const createClient = (options: ClientOptions): Client => {
       )
       return run(failing(attempt, sent), own.signal)
     }
-    return Object.assign(call, { codes: endpoint.codes })
+    const { codes, lists } = endpoint
+    return Object.assign(call, lists ? { codes, pages: pagesOf(call) } : { codes })
   }
 
   const subscribe: Following["subscribe"] = (follow = {}) => {

@@ -30,6 +30,8 @@ export interface ClientEndpoint {
   readonly codes: ReadonlySet<string>
   readonly showsSecret: boolean
   readonly streams: boolean
+  /** The answer is a page of a list. */
+  readonly lists: boolean
 }
 
 const encodedMembers = (schema: Schema.Top) => {
@@ -119,7 +121,8 @@ export const clientEndpoints = (): ReadonlyArray<ClientEndpoint> => {
         json: streams ? Effect.succeed : jsonOf(endpoint),
         codes: new Set([...codes, ...Object.keys(clientFailures)]),
         showsSecret: Context.get(endpoint.annotations, ShowsSecret),
-        streams
+        streams,
+        lists: members.has("cursor")
       })
     }
   })
