@@ -9,7 +9,7 @@ import { once } from "node:events"
 import { join } from "node:path"
 import { setTimeout } from "node:timers/promises"
 import { RawStream, requestText } from "../packages/http/test/events/support/RawStream.ts"
-import { Reader } from "../packages/http/test/events/support/Reader.ts"
+import { SocketReader } from "../packages/http/test/events/support/Reader.ts"
 import type { Answer, Command } from "./eventsMemoryServer.ts"
 
 const seconds = Number(process.argv[2] ?? "12")
@@ -48,7 +48,7 @@ const publish = async (millis: number) => {
 const first = await next()
 if (!("up" in first)) throw new Error("The server did not say that it is up.")
 const { port, token } = first.up
-const readers = (count: number) => Array.from({ length: count }, () => new Reader(port, token))
+const readers = (count: number) => Array.from({ length: count }, () => new SocketReader(port, token))
 const streamsAre = async (count: number) => {
   while ((await look()).streams < count) await setTimeout(20)
 }
@@ -71,8 +71,7 @@ const quitters = quitting()
 await publish(warmUp)
 
 const before = await look()
-const stalled = readers(stalledReaders)
-for (const { socket } of stalled) socket.pause()
+const stalled = readers(stalledReaders).map((reader) => reader.stall())
 const slow = readers(slowReaders).map((reader) => reader.dawdle())
 await streamsAre(healthy.length + stalled.length + slow.length)
 const reading = setInterval(() => {

@@ -48,7 +48,6 @@ export class FetchStream extends SeenStream {
     return this.#response?.headers.get(name) ?? undefined
   }
 
-  /** Takes no chunk until `resume`, but the one that it waits for. */
   pause(): void {
     this.#resumed = new Promise((resume) => {
       this.#resume = resume

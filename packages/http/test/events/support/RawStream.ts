@@ -71,6 +71,14 @@ export class RawStream extends SeenStream {
   get text(): string {
     return this.body.toString()
   }
+
+  pause(): void {
+    this.socket.pause()
+  }
+
+  resume(): void {
+    this.socket.resume()
+  }
 }
 
 export interface Wanted {

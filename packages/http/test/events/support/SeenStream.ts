@@ -34,6 +34,10 @@ export abstract class SeenStream {
   /** The head of the response, for messages. */
   abstract get head(): string
 
+  /** Reads nothing until `resume`, but what is on its way. */
+  abstract pause(): void
+  abstract resume(): void
+
   /** Bytes have arrived, or the stream is closed. */
   protected changed(): void {
     this.#changed()
