@@ -29,6 +29,38 @@ export const library: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "host",
+    file: "packages/http/src/server/handlers.ts",
+    tests: ["packages/http/test/events/http2.test.ts"],
+    faults: [
+      {
+        id: "handler-reset-streams",
+        find: "if (!outgoing.writableEnded) gone",
+        put: "if (!outgoing.writableEnded && incoming.httpVersionMajor === 1) gone",
+        why: "A stream over HTTP/2 ends when its client resets it."
+      }
+    ]
+  },
+  {
+    area: "host",
+    file: "packages/http/src/server/nodeHandler.ts",
+    tests: ["packages/http/test/server/nodeHandler.test.ts"],
+    faults: [
+      {
+        id: "handler-lingers",
+        find: "setTimeout(() => outgoing.destroy(), linger)",
+        put: "setTimeout(() => {}, linger)",
+        why: "A response whose client reads nothing is destroyed."
+      },
+      {
+        id: "handler-full-response",
+        find: "reader.closed.catch(() => outgoing.destroy())",
+        put: "reader.closed.catch(() => {})",
+        why: "A full response is destroyed with its stream."
+      }
+    ]
+  },
+  {
+    area: "host",
     file: "packages/http/src/transport/NodeTransport.ts",
     tests: ["packages/http/test/events/http2.test.ts"],
     faults: [

@@ -62,8 +62,9 @@ export const handlers = (
 
     const gone = new AbortController()
     outgoing.on("error", () => {})
+    // Pitfall: asking `writableFinished`. Over HTTP/2 it is true for a stream that the client has reset.
     outgoing.on("close", () => {
-      if (!outgoing.writableFinished) gone.abort(new Error("The client closed the connection."))
+      if (!outgoing.writableEnded) gone.abort(new Error("The client closed the connection."))
     })
     const respond = async () => {
       const request = requestFromNode(incoming, gone.signal)

@@ -30,7 +30,7 @@ export interface NodeRequest {
 /** What it uses of `http.ServerResponse` and of its HTTP/2 twin. */
 export interface NodeResponse {
   statusCode: number
-  readonly writableFinished: boolean
+  readonly writableEnded: boolean
   setHeader(name: string, value: string | Array<string>): unknown
   flushHeaders(): unknown
   write(chunk: Uint8Array): boolean

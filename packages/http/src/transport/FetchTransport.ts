@@ -1,5 +1,5 @@
 /**
- * `Transport` for requests and answers of the Fetch standard: browsers' workers, Deno, Bun, Node, and calls within the
+ * `Transport` for requests and answers of the Fetch standard: on every runtime that has them, and for calls within the
  * process.
  *
  * A `Headers` joins repeated headers with a comma, so one credential with a comma counts as two. No credential of this
