@@ -1,39 +1,16 @@
 /** Where hosts mount the API: at a base path, behind a framework, with an address of their own choice. */
-import { createServer, IncomingMessage, request, ServerResponse } from "node:http"
+import { IncomingMessage, request, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"
 import { within } from "../../../test/harness/eventually.ts"
-import {
-  type ControlPlane,
-  type ControlPlaneOptions,
-  createControlPlane,
-  isNarthexError,
-  type LogEntry
-} from "../src/index.ts"
-
-type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void
-
-/** Serves with a listener while the work runs; `work` gets the port. */
-const listening = async (listener: Listener, work: (port: number) => Promise<void>) => {
-  const server = createServer(listener)
-  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done))
-  const address = server.address()
-  await work(typeof address === "object" ? (address?.port ?? 0) : 0).finally(() => {
-    server.close()
-    server.closeAllConnections()
-  })
-}
+import { type ControlPlane, createControlPlane, isNarthexError, type LogEntry } from "../src/index.ts"
+import { type Listener, listening, withControlPlane } from "./support/mounted.ts"
 
 const exchange = (id_token: string) => ({
   method: "POST",
   body: JSON.stringify({ id_token }),
   headers: { "content-type": "application/json" }
 })
-
-const withControlPlane = async (options: ControlPlaneOptions, work: (cp: ControlPlane) => Promise<void>) => {
-  await using cp = await createControlPlane({ log: "off", ...options })
-  await work(cp)
-}
 
 describe("a base path", () => {
   it("a base path is where the API is, and nothing is outside of it", () =>
@@ -69,6 +46,56 @@ describe("a base path", () => {
         assert.strictEqual((await fetch(`http://127.0.0.1:${port}/control/readyz`)).status, 200)
       })
     }))
+})
+
+describe("the location of what was created", () => {
+  const createProject = async (cp: ControlPlane, url: string, send: (request: Request) => Promise<Response>) => {
+    const { access_token } = await cp.sessions.start(await cp.people.ensure({ subject: "user_42" }))
+    const answer = await send(
+      new Request(url, {
+        method: "POST",
+        headers: { authorization: `Bearer ${access_token}`, "content-type": "application/json" },
+        body: JSON.stringify({ name: "shop" })
+      })
+    )
+    const { project } = await answer.json()
+    return { location: answer.headers.get("location"), path: `/v1/projects/${project.id}` }
+  }
+
+  it("Location begins with the base path, and with no other", async () => {
+    for (const basePath of ["", "/control", "/a/b"])
+      await withControlPlane({ basePath }, async (cp) => {
+        const { location, path } = await createProject(cp, `http://localhost${basePath}/v1/projects`, cp.fetch)
+        assert.strictEqual(location, `${basePath}${path}`)
+      })
+  })
+
+  it("Location begins with the mount point of Express", () =>
+    withControlPlane({}, async (cp) => {
+      const express: Listener = (incoming, outgoing) => {
+        const originalUrl = incoming.url ?? "/"
+        Object.assign(incoming, { originalUrl, baseUrl: "/control", url: originalUrl.slice("/control".length) })
+        cp.node(incoming, outgoing)
+      }
+      await listening(express, async (port) => {
+        const { location, path } = await createProject(cp, `http://127.0.0.1:${port}/control/v1/projects`, fetch)
+        assert.strictEqual(location, `/control${path}`)
+      })
+    }))
+})
+
+describe("a handler of a control plane that has ended", () => {
+  it("a handler for Node answers 503 with a time to come back after the end", async () => {
+    const cp = await createControlPlane({ log: "off" })
+    await listening(cp.node, async (port) => {
+      const url = `http://127.0.0.1:${port}/v1/regions`
+      assert.strictEqual((await fetch(url)).status, 401)
+      await cp.close()
+      const answer = await fetch(url)
+      assert.deepStrictEqual([answer.status, answer.headers.get("retry-after")], [503, "1"])
+      assert.propertyVal(await answer.json(), "code", "unavailable")
+    })
+  })
 })
 
 describe("a framework around the handler", () => {

@@ -224,6 +224,20 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
         find: "  yield* Layer.build(layerServing)\n",
         put: "",
         why: "Reports of proxies can be received before the first request."
+      },
+      {
+        id: "handler-located-below",
+        find: `"location", \`\${prefix}\${location}\``,
+        put: `"location", location`,
+        why: "`Location` begins with the base path.",
+        tests: ["packages/narthex/test/mounting.test.ts"]
+      },
+      {
+        id: "handler-after-the-end",
+        find: "closed ? Promise.resolve(refused()) : handler(",
+        put: "handler(",
+        why: "After the end every call is answered 503.",
+        tests: ["packages/narthex/test/mounting.test.ts"]
       }
     ]
   },
