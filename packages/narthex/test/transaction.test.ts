@@ -1,7 +1,7 @@
 /** The host's transaction and the host's events, with promises and each supported driver. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, ManagedRuntime, Redacted } from "effect"
-import { until } from "../../../test/harness/eventually.ts"
+import { until, within } from "../../../test/harness/eventually.ts"
 import { type Host, hosts } from "../../postgres/test/host/hosts.ts"
 import { PostgresServer } from "../../postgres/test/support/PostgresServer.ts"
 import {
@@ -83,6 +83,48 @@ describe("events of the host", () => {
       assert.strictEqual(await codeOf(cp.events.publish(undeclared)), "event_type_undeclared")
       const elsewhere = { ...event, org_id: "none", data: { amount: 3 } }
       assert.strictEqual(await codeOf(cp.events.publish(elsewhere)), "not_found")
+    }))
+
+  it("an event that the host publishes is on the stream of its project, and a stream resumes after it", () =>
+    withMemory(async (cp) => {
+      const person = await cp.people.ensure({ subject: "ada" })
+      const client = cp.client(await cp.sessions.start(person))
+      const { project } = await client.projects.create({ name: "shop" })
+      const { project: other } = await client.projects.create({ name: "other" })
+      const publish = (amount: number, project_id: string | null = project.id) =>
+        cp.events.publish({ org_id: person.personal_org_id, project_id, type: "invoice.paid.v1", data: { amount } })
+      const following = (after?: string) => {
+        const options = {
+          project_id: project.id,
+          types: ["invoice.paid.v1"],
+          ...(after === undefined ? {} : { after })
+        }
+        const items = client.events.subscribe(options)[Symbol.asyncIterator]()
+        return {
+          end: () => items.return?.(),
+          /** The next item of this kind. */
+          next: async (kind: "connected" | "event") => {
+            for (;;) {
+              const { value } = await within("an item of the stream", items.next())
+              if (value.kind === kind) return value
+            }
+          }
+        }
+      }
+      const live = following()
+      await live.next("connected")
+      // Those of the organization and of another project are not on the project's stream.
+      for (const project_id of [null, other.id, project.id]) await publish(1, project_id)
+      await publish(2)
+      const first = await live.next("event")
+      assert.deepInclude(first.event, { source: "host", project_id: project.id, data: { amount: 1 } })
+      assert.deepInclude((await live.next("event")).event, { data: { amount: 2 } })
+      await live.end()
+      await publish(3)
+      const resumed = following(first.event.id)
+      const amounts = [await resumed.next("event"), await resumed.next("event")].map(({ event }) => event.data)
+      assert.deepStrictEqual(amounts, [{ amount: 2 }, { amount: 3 }])
+      await resumed.end()
     }))
 
   it("a type of the control plane cannot be declared", async () => {
