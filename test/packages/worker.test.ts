@@ -56,6 +56,7 @@ const web = {
   atob,
   Blob,
   btoa,
+  ByteLengthQueuingStrategy,
   console,
   crypto,
   DOMException,
@@ -109,10 +110,18 @@ describe("bundles for workers", () => {
     assert.deepStrictEqual(await result(script), { email: "ada@example.com", project: "shop", key: "api_key" })
   })
 
-  it("the control plane in memory serves the API in a worker, without Node", async () => {
+  it("the control plane in memory serves calls and a stream in a worker, without Node", async () => {
     const script = await bundle("controlPlane")
     compareSize("the control plane in memory", script, "packages/narthex/README.md", /is (\d+) kB, (\d+) kB compressed/)
-    assert.deepStrictEqual(await result(script), { providers: 200, whoami: [401, "unauthenticated"] })
+    assert.deepStrictEqual(await result(script), {
+      providers: 200,
+      whoami: [401, "unauthenticated"],
+      caller: "api_key",
+      project: "shop",
+      event: "operation.updated.v1",
+      end: "draining",
+      afterwards: 503
+    })
   })
 
   it("the contract of the API runs in a worker, without Node", async () => {
