@@ -2,13 +2,14 @@
  * What some tests require from the machine. A test or a `describe` names it as a tag, `{ tags: ["nginx"] }`.
  *
  * If a requirement is missing, its tests are skipped, and the end of the report says which one and how to install it.
- * In CI no test is skipped: the run refuses to start, see `missingInCi`.
+ * In CI no test is skipped that could run: without something that can be installed the run refuses to start, see
+ * `missingInCi`. What only another kernel has is skipped there too, and the report says so.
  *
  * Pitfall: declaring a test conditionally. A test that is not declared is not counted as skipped, so its absence is
  * invisible.
  */
 import { spawnSync } from "node:child_process"
-import { accessSync, constants, existsSync, readdirSync } from "node:fs"
+import { accessSync, constants, existsSync, readdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { delimiter, join } from "node:path"
 
@@ -19,6 +20,8 @@ export interface Requirement {
   /** How to get it. */
   readonly how: string
   readonly isMet: () => boolean
+  /** A feature of the kernel: nothing that CI installs provides it. */
+  readonly ofKernel?: true
 }
 
 const isExecutable = (file: string): boolean => {
@@ -70,6 +73,23 @@ const psqlRuns = () => spawnSync("psql", ["--version"], { stdio: "ignore" }).sta
 const scriptRuns = () =>
   spawnSync("script", ["--version"], { encoding: "utf8" }).stdout?.includes("util-linux") === true
 
+/** The file is missing without the feature, and empty for a process in a CPU control group. */
+const groupsSessions = () => {
+  try {
+    return readFileSync("/proc/self/autogroup", "utf8") !== ""
+  } catch {
+    return false
+  }
+}
+
+/** Debian's program; `undefined`: none. npm's Postgres has none. */
+export const amcheckPath = (): string | undefined =>
+  existsSync(systemServers)
+    ? readdirSync(systemServers)
+        .map((major) => join(systemServers, major, "bin/pg_amcheck"))
+        .findLast(isExecutable)
+    : undefined
+
 export const requirements: ReadonlyArray<Requirement> = [
   {
     name: "chromium",
@@ -102,6 +122,19 @@ export const requirements: ReadonlyArray<Requirement> = [
     isMet: npmPostgres
   },
   {
+    name: "pg-amcheck",
+    what: "pg_amcheck",
+    how: `Debian's package is "postgresql-client"`,
+    isMet: () => amcheckPath() !== undefined
+  },
+  {
+    name: "autogroup",
+    what: "a kernel that groups processes by session",
+    how: "CONFIG_SCHED_AUTOGROUP, outside of a CPU control group",
+    isMet: groupsSessions,
+    ofKernel: true
+  },
+  {
     name: "root",
     what: "root",
     how: "run the tests as root to try how the platform gives up its rights",
@@ -112,8 +145,9 @@ export const requirements: ReadonlyArray<Requirement> = [
 /** Whether this is a run in CI. */
 export const inCi = (): boolean => !["", "0", "false", undefined].includes(process.env["CI"])
 
-/** Missing requirements, in CI. */
-export const missingInCi = (): ReadonlyArray<Requirement> => (inCi() ? requirements.filter((it) => !it.isMet()) : [])
+/** Missing requirements that can be installed, in CI. */
+export const missingInCi = (): ReadonlyArray<Requirement> =>
+  inCi() ? requirements.filter(({ isMet, ofKernel }) => ofKernel !== true && !isMet()) : []
 
 /** Vitest's tags. Tests whose requirement is missing are skipped. */
 export const tags = requirements.map(({ isMet, name, what }) => ({
