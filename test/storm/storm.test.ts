@@ -24,7 +24,7 @@ import { note } from "../harness/note.ts"
 import { program } from "../harness/programs.ts"
 import { signIn, worldAt } from "../races/support/world.ts"
 import { endProcessesIn, processesIn } from "../support/processesIn.ts"
-import { inspect, rolesOf, write, wrongOperations } from "./support/inspection.ts"
+import { inspect, rolesOf, type Written, write, wrongOperations } from "./support/inspection.ts"
 import { StormRunner } from "./support/StormRunner.ts"
 
 const lease_ms = 3_000
@@ -94,7 +94,7 @@ const mintAndRevoke = (dataDir: string, owner: SessionCaller, project: Project, 
 const fates = ["suspend", "reset", "delete", "mint and revoke", "make default", "delete endpoint"] as const
 
 /** Until `over`, creates branches of main, writes to them, and lets one of the fates happen to each. */
-const tenant = (dataDir: string, name: string, over: () => boolean, expected: Map<string, ReadonlyArray<string>>) =>
+const tenant = (dataDir: string, name: string, over: () => boolean, expected: Map<string, ReadonlyArray<Written>>) =>
   Effect.gen(function* () {
     const branches = yield* Branches
     const endpoints = yield* Endpoints
@@ -105,16 +105,18 @@ const tenant = (dataDir: string, name: string, over: () => boolean, expected: Ma
       endpoints.setDesiredState(of, endpoint.id, state, initiatorOf(owner))
     yield* set(made.endpoint, "active", project)
     yield* settled(main.id)
-    yield* write(dataDir, main.id, 2_000)
-    expected.set(main.id, [main.id])
+    const ofMain: Written = { branch: main.id, rows: 2_000 }
+    yield* write(dataDir, ofMain)
+    expected.set(main.id, [ofMain])
     for (let n = 0; n === 0 || !over(); n++) {
       const { branch, endpoint } = yield* branches.create(owner, project, wanted)
       if (endpoint === null) return
       yield* set(endpoint, "active", project)
       yield* settled(branch.id)
-      yield* write(dataDir, branch.id, 500)
+      const own: Written = { branch: branch.id, rows: 500 }
+      yield* write(dataDir, own)
       const fate = fates[yield* Random.nextIntBetween(0, fates.length, { halfOpen: true })]
-      expected.set(branch.id, fate === "reset" ? [main.id] : [branch.id, main.id])
+      expected.set(branch.id, fate === "reset" ? [ofMain] : [own, ofMain])
       if (fate === "suspend") yield* set(endpoint, "idle", project)
       if (fate === "reset") yield* branches.reset(owner, onBranch, branch)
       if (fate === "delete") {
@@ -216,7 +218,7 @@ layer(Storm.layer, { excludeTestServices: true })("three runners on one machine"
     () =>
       Effect.gen(function* () {
         const { dataDir, runners } = yield* Storm
-        const expected = new Map<string, ReadonlyArray<string>>()
+        const expected = new Map<string, ReadonlyArray<Written>>()
         let over = false
         const tenants = yield* Effect.forkChild(
           Effect.forEach(["ada", "bob"], (name) => tenant(dataDir, name, () => over, expected), {
