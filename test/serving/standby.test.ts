@@ -25,7 +25,11 @@ layer(Serving.layer, { excludeTestServices: true })("a second runner of a direct
       const alone = yield* run("server", ["--roles", "runner"], runner)
       assert.strictEqual(alone.code, 1, "without the setting it does not wait")
       const second = yield* Program.launch("server", ["--roles", "api,runner"], standby)
-      assert.strictEqual(second.output(), "")
+      yield* eventually(
+        "the second runner to wait",
+        Effect.sync(() => second.log().includes("Waiting as its standby"))
+      )
+      assert.strictEqual(second.output(), "", "it is not up")
 
       first.kill()
       const url = (yield* Effect.promise(second.up)).address("api")
