@@ -11,6 +11,7 @@ import { once } from "node:events"
 import type { Readable, Writable } from "node:stream"
 import xterm from "@xterm/headless"
 import { until, within } from "../harness/eventually.ts"
+import { toLog } from "../harness/toLog.ts"
 import { baseEnvironment } from "./surroundings.ts"
 
 export interface TerminalOptions {
@@ -86,9 +87,10 @@ export class Terminal {
     const script = spawn("script", ["-qfec", starting(words, columns, rows), "/dev/null"], {
       ...(cwd === undefined ? {} : { cwd }),
       env: { ...baseEnvironment(), LANG: "C.UTF-8", ...environment, SHELL: "/bin/sh", TERM: "xterm-256color" },
-      stdio: ["pipe", "pipe", "inherit", "pipe"],
+      stdio: ["pipe", "pipe", "pipe", "pipe"],
       detached: true
     })
+    toLog(script.stderr)
     const emulator = new xterm.Terminal({ cols: columns, rows, scrollback: 5_000, allowProposedApi: true })
     try {
       const [facts] = await within("a pseudo-terminal", once(script.stdio[3] as Readable, "data"))

@@ -5,6 +5,7 @@ import { createInterface } from "node:readline"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { until } from "../../../test/harness/eventually.ts"
+import { toLog } from "../../../test/harness/toLog.ts"
 import { onControlPlane } from "./support/onControlPlane.ts"
 import { signedIn } from "./support/signedIn.ts"
 
@@ -81,8 +82,9 @@ describe("--jq", () => {
       const args = ["--conditions=source", "--input-type=module", "-e", program]
       const child = spawn(process.execPath, args, {
         cwd: `${import.meta.dirname}/..`,
-        stdio: ["ignore", "pipe", "inherit"]
+        stdio: ["ignore", "pipe", "pipe"]
       })
+      toLog(child.stderr)
       try {
         await once(createInterface({ input: child.stdout }), "line")
         // A signal before the expression runs reaches the listener; one of the next ends the program.

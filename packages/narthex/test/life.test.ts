@@ -3,6 +3,7 @@ import { spawn } from "node:child_process"
 import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { within } from "../../../test/harness/eventually.ts"
+import { toLog } from "../../../test/harness/toLog.ts"
 import { createControlPlane, isNarthexError } from "../src/index.ts"
 
 const script = `
@@ -19,8 +20,9 @@ describe("the life of a control plane", () => {
   it("a process with a closed control plane ends by itself, and its signals are as before", async () => {
     const child = spawn(process.execPath, ["--conditions=source", "--input-type=module", "-e", script], {
       cwd: resolve(import.meta.dirname, ".."),
-      stdio: ["ignore", "pipe", "inherit"]
+      stdio: ["ignore", "pipe", "pipe"]
     })
+    toLog(child.stderr)
     let text = ""
     child.stdout.on("data", (chunk) => {
       text += chunk

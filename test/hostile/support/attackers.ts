@@ -7,6 +7,7 @@ import { yieldingCpu } from "../../../packages/local-postgres/src/machine/yieldi
 import { within } from "../../harness/eventually.ts"
 import { note } from "../../harness/note.ts"
 import { program } from "../../harness/programs.ts"
+import { toLog } from "../../harness/toLog.ts"
 import type { Means } from "./attacks/Attack.ts"
 import { attacks } from "./attacks/attacks.ts"
 
@@ -18,7 +19,8 @@ export type Outcomes = Readonly<Record<string, Readonly<Record<string, number>>>
  */
 export const startAttack = async (means: Means) => {
   const [command, args] = yieldingCpu(process.execPath, [await program("attackers"), JSON.stringify(means)])
-  const child = spawn(command, args, { stdio: ["pipe", "pipe", "inherit"] })
+  const child = spawn(command, args, { stdio: ["pipe", "pipe", "pipe"] })
+  toLog(child.stderr)
   const lines = createInterface({ input: child.stdout })
   await within("the attackers to begin", once(lines, "line"))
   return {

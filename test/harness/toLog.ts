@@ -1,0 +1,6 @@
+/** What a child process writes to standard error belongs to the log of its test file, which a failure names. */
+import type { Readable } from "node:stream"
+
+export const toLog = (stream: Readable | null | undefined): void => {
+  stream?.setEncoding("utf8").on("data", (text: string) => console.info(text.trimEnd()))
+}
