@@ -22,6 +22,7 @@ import {
   numbers,
   Refused,
   range,
+  repeatedly,
   settle
 } from "./logFixtures.ts"
 
@@ -286,11 +287,14 @@ export const eventLogContract = contract<EventLog | Transaction>("EventLog", (it
       const { org } = yield* fresh
       const woken = yield* Effect.forkChild(Stream.runHead(log.wakeups))
       // The reader may subscribe after a commit and miss that one; it cannot miss all that follow.
-      while (woken.pollUnsafe() === undefined) {
-        yield* commit(event(org, null, 1))
-        yield* settle
-        yield* Effect.yieldNow
-      }
+      yield* repeatedly(
+        "a wake-up of the reader",
+        Effect.gen(function* () {
+          yield* commit(event(org, null, 1))
+          yield* settle
+          return woken.pollUnsafe() !== undefined
+        })
+      )
       assert.lengthOf(yield* log.tail(0, 1), 1)
     }))
 })

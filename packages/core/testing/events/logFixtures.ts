@@ -32,10 +32,23 @@ export const commit = (...events: ReadonlyArray<NewEvent>) =>
 /** Commits events one by one. */
 const commitEach = (events: ReadonlyArray<NewEvent>) => Effect.forEach(events, (it) => commit(it), { discard: true })
 
+/** Repeats a step until it returns `true`. No adapter needs nearly as many rounds, however busy the machine is. */
+export const repeatedly = <E, R>(what: string, step: Effect.Effect<boolean, E, R>) =>
+  Effect.gen(function* () {
+    for (let round = 0; round < 100_000; round++) {
+      if (yield* step) return
+      yield* Effect.yieldNow
+    }
+    return yield* Effect.die(new Error(`Repeated 100,000 times without ${what}.`))
+  })
+
 /** Sequences until the outbox is empty, even if other instances are sequencing. */
 export const settle = Effect.gen(function* () {
   const { sequence } = yield* EventLog
-  while ((yield* sequence) !== "idle") yield* Effect.yieldNow
+  yield* repeatedly(
+    "an empty outbox",
+    Effect.map(sequence, (state) => state === "idle")
+  )
 })
 
 /** Everything after a position, read in small batches. */
