@@ -205,6 +205,32 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
     })
   )
 
+  it.effect("narthex-proxy logs and measures no secret: neither its token nor what clients present", () =>
+    Effect.gen(function* () {
+      const { endpoint, proxy } = yield* Platform
+      const { environment } = yield* Serving
+      const [password, unknown] = ["a-password-of-a-client", "a-password-for-no-endpoint"]
+      const presented = (at: string, secret: string) => {
+        const address = `${proxy.address("proxy")}/postgres?options=endpoint%3D${at}`
+        const sql = postgres(`postgresql://role_of_nobody:${secret}@${address}`, { max: 1, connect_timeout: 40 })
+        return Effect.promise(() =>
+          sql`select 1`.then(
+            () => "in",
+            ({ code }) => String(code)
+          )
+        ).pipe(Effect.ensuring(Effect.promise(() => sql.end({ timeout: 5 }))))
+      }
+      assert.notStrictEqual(yield* presented(endpoint, password), "in")
+      assert.notStrictEqual(yield* presented("ep-of-nothing", unknown), "in")
+      const metrics = yield* Effect.promise(() =>
+        fetch(`${proxy.address("admin")}/metrics`).then((response) => response.text())
+      )
+      for (const text of [proxy.log, metrics])
+        for (const secret of [password, unknown, environment.NARTHEX_PROXY_TOKEN]) assert.notInclude(text, secret)
+      assert.isNotEmpty(proxy.log, "it logs")
+    })
+  )
+
   it.effect("narthex-proxy ends an idle session on SIGTERM and exits with 0", () =>
     Effect.gen(function* () {
       const { endpoint, proxy } = yield* Platform

@@ -108,6 +108,30 @@ layer(Api.layer, { excludeTestServices: true })("an instance with the role api a
       })
     )
 
+    it.effect("the console's process logs no secret: neither its tokens nor what a browser presents", () =>
+      Effect.gen(function* () {
+        const { program } = yield* Others
+        const { environment } = yield* Serving
+        const cookie = "a-cookie-that-no-console-made"
+        const code = "a-code-of-no-provider"
+        const from = program.address("console")
+        const asked = (path: string) =>
+          Effect.promise(() =>
+            fetch(`${from}${path}`, { headers: { cookie: `narthex=${cookie}` }, redirect: "manual" })
+          )
+        for (const path of ["/", "/account", `/sign-in/callback?code=${code}&state=${code}`])
+          assert.isBelow((yield* asked(path)).status, 500, path)
+        const secrets = {
+          cookie,
+          code,
+          console: environment.NARTHEX_CONSOLE_TOKEN,
+          key: environment.NARTHEX_MASTER_SECRET
+        }
+        for (const [name, secret] of Object.entries(secrets)) assert.notInclude(program.log, secret, name)
+        assert.isNotEmpty(program.log, "it logs")
+      })
+    )
+
     it.effect("the runner performs the operations that the API's instance has recorded", () =>
       eventually(
         "the project's operations to finish",
