@@ -105,6 +105,12 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/server/test/adapters/staticRoles.test.ts"],
     faults: [
       {
+        id: "static-left-behind",
+        find: "yield* together([carefully(withdrawals)])",
+        put: "yield* Effect.void",
+        why: "What a role left for PUBLIC ends with its rights."
+      },
+      {
         id: "static-sessions",
         find: "Effect.tapError(() => ended),",
         put: "Effect.tapError(() => Effect.void),",

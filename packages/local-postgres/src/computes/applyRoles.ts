@@ -17,6 +17,7 @@ import { asSupervisor, sqlstateOf } from "../cluster/asSupervisor.ts"
 import { type Cluster, superuser } from "../cluster/Cluster.ts"
 import { endsWithin } from "../machine/endsWithin.ts"
 import { ImpossibleRequest, LocalPostgresError } from "../machine/LocalPostgresError.ts"
+import { loginsUnderWay, loginsWithin } from "./loginsUnderWay.ts"
 import { alter, bury, changesTo, create, mintedRoles, refusalOf, retire, unshare } from "./MintedRoles.ts"
 import { giveReading, isPrepared, prepareAccess } from "./RoleGroups.ts"
 import { withdrawWrites } from "./Withdrawals.ts"
@@ -141,18 +142,12 @@ const endSessionsOf = (sql: PgClient.PgClient, oids: ReadonlyArray<number>) =>
 /**
  * Waits until no session of the roles is left. It runs after the roles have lost their login, so no new one can begin.
  *
- * Logins that are under way have a transaction, and no entry or an entry without a role. One that passed the check of
- * the role before may become a session. All that are under way at the beginning have to be over: within `loginsWithin`
- * by themselves, then they are ended.
+ * All logins that are under way at the beginning have to be over: within `loginsWithin` by themselves, then they are
+ * ended.
  */
 const awaitEnd = Effect.fnUntraced(function* (sql: PgClient.PgClient, oids: ReadonlyArray<number>) {
-  const underWay = (pids: ReadonlyArray<number> | undefined) =>
-    sql.unsafe<{ readonly pid: number }>(`
-      SELECT DISTINCT l.pid FROM pg_locks l LEFT JOIN pg_stat_activity a USING (pid)
-      WHERE l.locktype = 'virtualxid' AND l.mode = 'ExclusiveLock' AND a.usesysid IS NULL
-        AND (a.pid IS NULL OR a.backend_type = 'client backend')
-        ${pids === undefined ? "" : `AND l.pid IN (${[0, ...pids].join(", ")})`}`)
-  const logins = (yield* underWay(undefined)).map(({ pid }) => pid)
+  const underWay = (pids?: ReadonlyArray<number>) => sql.unsafe<{ readonly pid: number }>(loginsUnderWay(pids))
+  const logins = (yield* underWay()).map(({ pid }) => pid)
   const begun = yield* Clock.currentTimeMillis
   while (true) {
     const waiting = logins.length === 0 ? [] : yield* underWay(logins)
@@ -164,9 +159,6 @@ const awaitEnd = Effect.fnUntraced(function* (sql: PgClient.PgClient, oids: Read
     yield* Effect.sleep(5)
   }
 })
-
-/** Milliseconds. */
-const loginsWithin = 500
 
 /** Ends the users' sessions that hold what the session with this pid waits for, as long as it runs. */
 const endBlockers = (cluster: Cluster, pid: number) =>

@@ -28,7 +28,7 @@ import {
 } from "@narthex/core"
 import { Database } from "@narthex/postgres"
 import { Duration, Effect, Layer, Option, type Redacted } from "effect"
-import { applyStaticRoles, endStaticSessions, refusalOf, staticRoles } from "./staticRoles.ts"
+import { applyStaticRoles, endStaticSessions, needsStaticRoles, refusalOf } from "./staticRoles.ts"
 
 export interface StaticServer {
   /** Where the proxies reach it: `host:port`, or the absolute path of a socket. */
@@ -211,9 +211,7 @@ export const layerStaticComputes = (
           [branch]
         )
         const url = row === undefined ? null : adminOf(row.address)
-        if (url === null) return false
-        const wanted = roles.map(({ role }) => role).toSorted()
-        return (yield* bounded(staticRoles(url))).join() !== wanted.join()
+        return url !== null && (yield* bounded(needsStaticRoles(url, roles)))
       })
 
       const running = ask<Compute>(

@@ -1,7 +1,7 @@
 /**
  * The minted roles of a Postgres server that the operator runs, over the operator's admin URL. The rules are those of
  * local computes (docs/design/proxy.md P24): sessions of a role that has to go end first, then its rights, then it is
- * dropped; a role has rights by its group alone and cannot extend them.
+ * dropped; a role has rights by its group alone and cannot extend them. What it could have left for PUBLIC ends too.
  *
  * A role is minted if it belongs to one of the two groups. All other roles are the operator's and stay as they are.
  *
@@ -9,8 +9,9 @@
  * `lock_timeout`, and the sessions of minted roles that block it end before it is tried again.
  */
 import type { ComputeRole, StorageError } from "@narthex/core"
+import { isRestricted, loginsUnderWay, loginsWithin, missingReads, withdrawalsOf } from "@narthex/local-postgres"
 import { Database } from "@narthex/postgres"
-import { DateTime, Effect, Layer, Option, type Redacted, Schedule } from "effect"
+import { Clock, DateTime, Effect, Layer, Option, type Redacted, Schedule } from "effect"
 
 const writers = "narthex_writer"
 const readers = "narthex_reader"
@@ -37,7 +38,14 @@ export const refusalOf = ({ role, verifier }: ComputeRole): string | undefined =
   return verifierForm.test(verifier) ? undefined : `The verifier of the role ${role} is not one of SCRAM-SHA-256.`
 }
 
-/** The groups and what they may do. Schemas and relations that were made since the last time become readable. */
+/** Of a row `r` of `pg_roles`: it was not minted and is none of the groups. */
+const isOperators = `rolname not in ${groups} and (rolname = current_user or not exists (
+  select from pg_auth_members where member = r.oid and roleid in (select oid from pg_roles where rolname in ${groups})))`
+
+/**
+ * The groups and what they may do. Functions that write or lock without a right are no longer executable by PUBLIC; the
+ * operator's roles keep them.
+ */
 const prepare = `
 do $$
 declare
@@ -48,19 +56,46 @@ begin
   execute format('revoke all on database %I from public', current_database());
   execute format('grant connect on database %I to ${readers}', current_database());
   execute format('grant connect, create, temporary on database %I to ${writers}', current_database());
-  for it in select nspname from pg_namespace where nspname !~ '^pg_' and nspname <> 'information_schema' loop
-    if it.nspname = 'public' then
-      revoke create on schema public from public;
-      grant usage, create on schema public to ${writers};
-    end if;
-    execute format('grant usage on schema %I to ${readers}', it.nspname);
-    execute format('grant select on all tables in schema %I to ${readers}', it.nspname);
-    execute format('grant select on all sequences in schema %I to ${readers}', it.nspname);
-  end loop;
+  if to_regnamespace('public') is not null then
+    revoke create on schema public from public;
+    grant usage, create on schema public to ${writers};
+  end if;
+  if (select rolsuper from pg_roles where rolname = current_user) then
+    for it in select oid::regprocedure as restricted from pg_proc
+      where ${isRestricted} and has_function_privilege('public', oid, 'execute')
+    loop
+      execute format('revoke execute on function %s from public', it.restricted);
+      execute format('grant execute on function %s to %s', it.restricted, (
+        select string_agg(quote_ident(rolname), ', ') from pg_roles r
+        where rolname = '${writers}' or (${isOperators} and not rolsuper and rolname !~ '^pg_')));
+    end loop;
+  end if;
 end $$`
 
-/** Relations that writers make are readable. It needs the rights of the group, which a superuser and its creator have. */
-const readable = `alter default privileges for role ${writers} grant select on tables to ${readers}`
+/** The objects of minted roles and of their group: what the operator's roles own is the operator's. */
+const withdrawals = withdrawalsOf(
+  (owner) => `${owner} IN (
+    SELECT oid FROM pg_roles r
+    WHERE rolname = '${writers}' OR rolname ~ '${formerForm}' OR NOT (${isOperators}) AND NOT rolsuper)`
+)
+
+/**
+ * Executes these statements, but for those for which an admin that is no superuser lacks the right. Servers before
+ * Postgres 15 know no `security_invoker`.
+ */
+const carefully = (statements: string) => `
+do $do$
+declare
+  it text;
+begin
+  for it in select statement from (${statements}) found loop
+    begin
+      execute it;
+    exception when insufficient_privilege or invalid_parameter_value then
+      null;
+    end;
+  end loop;
+end $do$`
 
 interface Minted {
   readonly name: string
@@ -86,6 +121,24 @@ const endSessions = Effect.fnUntraced(function* (oids: ReadonlyArray<number>) {
     [oids]
   )
   return ended.length
+})
+
+/** Waits until the roles, which have lost their login, have no session, and ends logins that take long. */
+const awaitEnd = Effect.fnUntraced(function* (oids: ReadonlyArray<number>) {
+  const { query } = yield* Database
+  const underWay = (pids?: ReadonlyArray<number>) =>
+    Effect.map(query<{ readonly pid: number }>("StaticRoles.logins", loginsUnderWay(pids)), (rows) =>
+      rows.map(({ pid }) => pid)
+    )
+  const logins = yield* underWay()
+  const begun = yield* Clock.currentTimeMillis
+  while (true) {
+    const waiting = logins.length === 0 ? [] : yield* underWay(logins)
+    if ((yield* endSessions(oids)) === 0 && waiting.length === 0) return
+    if ((yield* Clock.currentTimeMillis) - begun > loginsWithin)
+      yield* query("StaticRoles.endLogins", "select pg_terminate_backend(pid) from unnest($1::int[]) pid", [waiting])
+    yield* Effect.sleep("20 millis")
+  }
 })
 
 /** Statements in one transaction that waits for no lock longer than half a second. */
@@ -146,25 +199,39 @@ const apply = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
     const oids = gone.map(({ oid }) => oid)
     yield* endSessions(oids)
     yield* Effect.forEach(gone, (role) => together(retire(role)), { discard: true })
-    // Logins that were under way have become sessions by now, or are refused.
-    while (oids.length > 0 && (yield* endSessions(oids)) > 0) yield* Effect.sleep("20 millis")
+    if (oids.length > 0) yield* awaitEnd(oids)
+    yield* together([carefully(withdrawals)])
     const kept = new Set(all.filter(stays).map(({ name }) => name))
     yield* together(roles.flatMap((role) => put(role, kept.has(role.role))))
   })
   const ended = Effect.flatMap(present, (all) => endSessions(all.map(({ oid }) => oid)))
   yield* together([prepare])
-  yield* Effect.ignore(together([readable]))
   // A lock that was not free is held by a session of a minted role: all of them end, and then nothing holds it.
   yield* change.pipe(
     Effect.tapError(() => ended),
     Effect.retry(Schedule.spaced("50 millis"))
   )
   yield* bury
+  yield* Effect.ignore(together([carefully(missingReads)]))
 })
 
-const names = Effect.gen(function* () {
+/** Other roles than these, or rights that can be taken away. */
+const differs = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
   const { query } = yield* Database
-  return (yield* query<Minted>("StaticRoles.minted", minted)).map(({ name }) => name)
+  const names = (yield* query<Minted>("StaticRoles.minted", minted)).map(({ name }) => name)
+  if (
+    names.toSorted().join() !==
+    roles
+      .map(({ role }) => role)
+      .toSorted()
+      .join()
+  )
+    return true
+  const [rights] = yield* query<{ readonly open: boolean }>(
+    "StaticRoles.rights",
+    `select exists (select from (${withdrawals}) found) as open from pg_roles where rolname = current_user and rolsuper`
+  )
+  return rights?.open === true
 })
 
 /** Runs work on the server of the admin URL, over connections that end with it. */
@@ -181,8 +248,9 @@ const onServer = <A, E>(
 export const applyStaticRoles = (url: Redacted.Redacted, roles: ReadonlyArray<ComputeRole>) =>
   onServer(url, apply(roles))
 
-/** The names of the minted roles, sorted. */
-export const staticRoles = (url: Redacted.Redacted) => onServer(url, names)
+/** Whether `applyStaticRoles` with these roles would change which roles there are, or end a right. */
+export const needsStaticRoles = (url: Redacted.Redacted, roles: ReadonlyArray<ComputeRole>) =>
+  onServer(url, differs(roles))
 
 /** Ends the sessions of all minted roles. */
 export const endStaticSessions = (url: Redacted.Redacted) =>

@@ -6,6 +6,7 @@
 import { assert, layer } from "@effect/vitest"
 import { ComputeDriver, type ComputeRole, makeRoleSecret } from "@narthex/core"
 import { aBranchId, anEndpointId, computeDriverContract, runContract } from "@narthex/core/testing"
+import { Database } from "@narthex/postgres"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
 import postgres from "postgres"
 import * as vitest from "vitest"
@@ -68,7 +69,7 @@ const outcome = (work: Promise<unknown>) =>
     )
   )
 
-layer(Layer.provideMerge(driver, machines(2)), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Layer.provideMerge(driver, machines(3)), { excludeTestServices: true, timeout: "120 seconds" })(
   "roles on a static server",
   (it) => {
     it.effect(
@@ -108,6 +109,44 @@ layer(Layer.provideMerge(driver, machines(2)), { excludeTestServices: true, time
             Promise.all([writing, reading, holding, again].map((sql) => sql.end({ timeout: 1 })))
           )
         })
+    )
+
+    it.effect("what a minted role has left for PUBLIC ends with it, and the operator's roles keep what they have", () =>
+      Effect.gen(function* () {
+        const compute = yield* ComputeDriver
+        const [, admin = Redacted.make("")] = yield* Servers
+        const [writer, reader] = [yield* mint("read_write"), yield* mint("read_only")]
+        const branch = aBranchId()
+        const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1 }
+        const settings = { url: admin, maxConnections: 1, listenUrl: "off", applicationName: "operator" } as const
+        const { query } = Context.get(yield* Layer.build(Layer.fresh(Database.layer(settings))), Database)
+        for (const text of ["create role app login", "create table apps (n int)", "grant insert on apps to public"])
+          yield* query("test", text)
+        yield* compute.start({ ...start, roles: [writer.minted, reader.minted] })
+        const [writing, reading] = [sessionOf(admin, writer), sessionOf(admin, reader)]
+        for (const text of [
+          "create table kept (n int)",
+          "grant insert on kept to public",
+          "create function writes() returns int language sql security definer as 'insert into kept values (1) returning n'",
+          "grant execute on function writes() to public",
+          "create function adds(int, int) returns int language sql security definer as 'insert into kept values (1) returning n'",
+          "create aggregate evil(int) (sfunc = adds, stype = int, initcond = '0')",
+          "grant execute on function evil(int) to public"
+        ])
+          assert.strictEqual(yield* outcome(writing.unsafe(text)), "done", text)
+        const writes = ["insert into kept values (2)", "select writes()", "select evil(1)"]
+        for (const text of writes) assert.strictEqual(yield* outcome(reading.unsafe(text)), "done", text)
+        assert.isTrue(yield* compute.needsRoles(branch, [writer.minted, reader.minted]))
+        yield* compute.applyRoles(branch, [reader.minted])
+        for (const text of [...writes, "select lo_create(0)", "select pg_advisory_lock(1)"])
+          assert.strictEqual(yield* outcome(reading.unsafe(text)), "42501", text)
+        assert.strictEqual(yield* outcome(reading.unsafe("select n from kept")), "done")
+        assert.isFalse(yield* compute.needsRoles(branch, [reader.minted]))
+        for (const text of ["set role app", "select pg_advisory_lock(1)", "insert into apps values (1)"])
+          yield* query("test", text)
+        yield* compute.stop(start.endpoint_id)
+        yield* Effect.promise(() => Promise.all([writing, reading].map((sql) => sql.end({ timeout: 1 }))))
+      })
     )
 
     it.effect("a session that holds the row of a role that stays ends, and the roles are applied", () =>
