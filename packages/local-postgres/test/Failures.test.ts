@@ -1,11 +1,12 @@
-import { rm } from "node:fs/promises"
+import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { BranchId, ComputeDriver, type ComputeFailed, EndpointId } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Option, References } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
+import { diskRoom } from "../src/computes/copyRoom.ts"
 import { closedDirectory, dataDirectory, kinds } from "./support.ts"
 
 const [{ choice, tag }] = kinds
@@ -44,7 +45,7 @@ describe("failures of local computes", { tags: [tag] }, () => {
   )
 
   it.live(
-    "a branch is not made when it would leave too little disk space, and the directory of clusters can be chosen",
+    "with too little disk space no branch is made and no compute starts, and the directory of clusters can be chosen",
     () =>
       Effect.gen(function* () {
         const dataDir = yield* dataDirectory(0)
@@ -71,7 +72,29 @@ describe("failures of local computes", { tags: [tag] }, () => {
             )
           })
         ).pipe(Effect.provide(LocalComputeDriver.layer({ dataDir, computeDir, binaries: choice })))
+        const refused = yield* ComputeDriver.use((driver) => Effect.flip(driver.start(first))).pipe(
+          Effect.provide(full),
+          Effect.provideService(References.MinimumLogLevel, "None")
+        )
+        assert.strictEqual(refused.reason, "There is not enough free disk space to start a compute.")
+        assert.isTrue(refused.busy)
       })
+  )
+
+  it.live("a copy waits while others take the disk space that it needs", () =>
+    Effect.gen(function* () {
+      const source = yield* closedDirectory
+      yield* Effect.promise(() => writeFile(join(source, "data"), Buffer.alloc(1_000_000, 1)))
+      const withRoom = diskRoom({ free: Effect.succeed(2_500_000), reserve: 1_000_000 })
+      const [begun, end] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
+      const copy = Effect.andThen(Deferred.succeed(begun, undefined), Deferred.await(end))
+      const first = yield* Effect.forkChild(withRoom(source, copy))
+      yield* Deferred.await(begun)
+      assert.strictEqual((yield* Effect.flip(withRoom(source, Effect.void)))._tag, "NoRoomNow")
+      yield* Deferred.succeed(end, undefined)
+      yield* Fiber.join(first)
+      yield* withRoom(source, Effect.void)
+    })
   )
 
   it.live("a server that cannot start says why to the operator only", () =>

@@ -34,8 +34,12 @@ for (const kind of [0, 1] as const) {
               { rolname: "writer", rolconnlimit: 80 }
             ]
           )
-          for (const role of ["reader", "writer"]) {
-            assert.deepStrictEqual(yield* as(role, "SHOW temp_file_limit"), [{ temp_file_limit: "1GB" }])
+          yield* as("reader", "ALTER ROLE reader RESET ALL")
+          for (const [role, temp_file_limit] of [
+            ["reader", "128MB"],
+            ["writer", "1GB"]
+          ] as const) {
+            assert.deepStrictEqual(yield* as(role, "SHOW temp_file_limit"), [{ temp_file_limit }])
             yield* isDenied(role, "SET temp_file_limit = -1")
             yield* isDenied(role, "RESET ROLE", `ALTER ROLE ${role} CONNECTION LIMIT -1`)
           }

@@ -250,9 +250,15 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "copies-disk",
-        find: "if (free >= size + reserve) return",
-        put: "if (free >= size) return",
+        find: "const left = (yield* free) - size - reserve",
+        put: "const left = (yield* free) - size",
         why: "A copy leaves the reserve of the disk free."
+      },
+      {
+        id: "copies-under-way",
+        find: "if (left < underWay) {",
+        put: "if (left < 0) {",
+        why: "Copies that begin together do not count the same free bytes."
       }
     ]
   }

@@ -34,7 +34,7 @@ import { branchFences } from "./BranchFences.ts"
 import { branchLocks } from "./BranchLocks.ts"
 import { type ComputeLimits, defaultComputeLimits } from "./ComputeLimits.ts"
 import { computeLinks } from "./ComputeLinks.ts"
-import { copyPlaces, hasDiskFor } from "./copyRoom.ts"
+import { copyPlaces, diskRoom, freeBytes, hasReserve } from "./copyRoom.ts"
 import { makeDiskUsage } from "./diskUsage.ts"
 import { enforceRoles } from "./enforceRoles.ts"
 import { examine, isSealed, seal } from "./RoleSeal.ts"
@@ -87,6 +87,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
   const diskUsageOf = makeDiskUsage()
   const { confirm, fenced } = branchFences(limits.takeover_within)
   const inPlace = copyPlaces(limits.copies_per_parent)
+  const disk = { free: freeBytes(branches), reserve: limits.disk_reserve }
+  const withRoom = diskRoom(disk)
 
   const clusterOf = (branch: BranchId) =>
     fileNameForm.test(branch)
@@ -132,10 +134,12 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const put = (copy: (making: string) => Effect.Effect<void, LocalPostgresFailure>) =>
       Effect.gen(function* () {
         if (!(yield* hasData(source))) return yield* refuse(`The parent branch ${parent} has no data.`)
-        yield* hasDiskFor(source.data, branches, limits.disk_reserve)
-        if (!(yield* wanted(target))) return
-        applied.delete(branch)
-        yield* putData(target, copy, confirm(branch))
+        const replace = Effect.gen(function* () {
+          if (!(yield* wanted(target))) return
+          applied.delete(branch)
+          yield* putData(target, copy, confirm(branch))
+        })
+        yield* withRoom(source.data, replace)
       })
     const fromRunning = inPlace(
       parent,
@@ -168,8 +172,8 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     const template = yield* clusterTemplate(dataDir, machine)
     const copy = Effect.gen(function* () {
       if (!(yield* isMissing(cluster))) return
-      yield* hasDiskFor(template, branches, limits.disk_reserve)
-      yield* putData(cluster, (making) => copyStopped(template, making), confirm(branch))
+      const put = putData(cluster, (making) => copyStopped(template, making), confirm(branch))
+      yield* withRoom(template, put)
     })
     yield* locked([branch], copy)
   })
@@ -214,7 +218,10 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
       if (former.some((it) => it.generation > generation)) {
         return yield* refuse(`A later generation of ${endpoint_id} than ${generation} was started.`)
       }
-      if (!runs) yield* links.remove(all.filter((it) => it.cluster === cluster.directory))
+      if (!runs) {
+        yield* hasReserve(disk)
+        yield* links.remove(all.filter((it) => it.cluster === cluster.directory))
+      }
       yield* confirm(branch_id)
       yield* startPostgres(cluster, machine)
       if (matches && !runs) applied.set(branch_id, { roles, prepared: true })

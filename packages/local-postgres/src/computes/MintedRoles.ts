@@ -24,6 +24,15 @@ const connectionLimits = {
   read_only: "CASE WHEN current_setting('server_version_num')::int < 160000 THEN 4 ELSE 20 END"
 } as const
 
+/**
+ * The setting that a session of the role starts with. Only a superuser may change `temp_file_limit`, which holds for each
+ * session: all of an endpoint's readers together write 5 GB of temporary files at most.
+ */
+const settings = {
+  read_write: { name: "role", value: writers },
+  read_only: { name: "temp_file_limit", value: "128MB" }
+} as const
+
 export interface MintedRole {
   readonly name: string
   readonly oid: number
@@ -71,8 +80,8 @@ const untilOf = (role: ComputeRole) =>
   Option.match(role.expires_at, { onNone: () => "infinity", onSome: DateTime.formatIso })
 
 const stateOf = (role: ComputeRole) => {
-  const settings = role.access === "read_write" ? `{0:role=${writers}}` : "{}"
-  return `t ${role.access} ${role.verifier} ${untilOf(role)} ${settings}`
+  const { name, value } = settings[role.access]
+  return `t ${role.access} ${role.verifier} ${untilOf(role)} {0:${name}=${value}}`
 }
 
 const groupOf = ({ access }: ComputeRole) => (access === "read_write" ? writers : readers)
@@ -130,7 +139,8 @@ export const alter = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: 
     CONNECTION LIMIT ${limit?.sessions ?? 0} PASSWORD '${role.verifier}' VALID UNTIL '${untilOf(role)}'`)
   yield* sql.unsafe(`ALTER ROLE ${name} RESET ALL`)
   yield* sql.unsafe(`ALTER ROLE ${name} IN DATABASE postgres RESET ALL`)
-  if (role.access === "read_write") yield* sql.unsafe(`ALTER ROLE ${name} SET role = '${writers}'`)
+  const setting = settings[role.access]
+  yield* sql.unsafe(`ALTER ROLE ${name} SET ${setting.name} = '${setting.value}'`)
 })
 
 /** Drops the retired roles whose objects are not locked. */

@@ -1,7 +1,7 @@
 /** Room for copies: how many of one running parent at a time, and how much of the disk. */
 import { statfs } from "node:fs/promises"
 import type { BranchId } from "@narthex/core"
-import { Effect } from "effect"
+import { Effect, Metric } from "effect"
 import { attempt, LocalPostgresError, NoRoomNow } from "../machine/LocalPostgresError.ts"
 import { runProgram } from "../machine/runProgram.ts"
 
@@ -30,12 +30,58 @@ export const copyPlaces = (most: number) => {
     )
 }
 
-/** Fails when the disk of `directory` would have less than `reserve` bytes free after a copy of the data. */
-export const hasDiskFor = Effect.fnUntraced(function* (source: string, directory: string, reserve: number) {
-  const size = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
-  const { bavail, bsize } = yield* attempt(`Asking for the space of ${directory}`, () => statfs(directory))
-  const free = bavail * bsize
-  if (free >= size + reserve) return
-  const reason = `no space left for a copy of ${size} bytes: ${free} bytes are free, and ${reserve} stay reserved`
-  return yield* new LocalPostgresError({ operation: `Copying ${source}`, reason })
+/** Bytes that the disk of the directory has free for Postgres. */
+export const freeBytes = (directory: string) =>
+  attempt(`Asking for the space of ${directory}`, () => statfs(directory)).pipe(
+    Effect.map(({ bavail, bsize }) => bavail * bsize),
+    Effect.tap((bytes) => Metric.update(diskFree, bytes))
+  )
+
+const diskFree = Metric.gauge("compute_disk_free_bytes", {
+  description: "Free bytes of the disk of local computes, at the last start or copy."
+})
+
+interface Disk {
+  readonly free: Effect.Effect<number, LocalPostgresError>
+  /** Bytes that stay free. */
+  readonly reserve: number
+}
+
+/**
+ * Runs a copy of the data in `source` when the disk keeps its reserve after it and after the copies under way, which
+ * have not written all of their bytes yet. It waits for those as `busy`; without them it fails.
+ */
+export const diskRoom = ({ free, reserve }: Disk) => {
+  let underWay = 0
+  return <A, E, R>(source: string, copy: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const size = Number((yield* runProgram("du", ["-sk", source])).split(/\s/)[0]) * 1024
+      const take = Effect.gen(function* () {
+        const left = (yield* free) - size - reserve
+        if (left < 0) {
+          const reason = `no space left for a copy of ${size} bytes: ${left + size + reserve} bytes are free, and ${reserve} stay reserved`
+          return yield* new LocalPostgresError({ operation: `Copying ${source}`, reason })
+        }
+        if (left < underWay) {
+          return yield* new NoRoomNow({ reason: "Other copies take the free disk space; this one waits for them." })
+        }
+        underWay += size
+      })
+      const leave = Effect.sync(() => {
+        underWay -= size
+      })
+      return yield* Effect.acquireUseRelease(
+        take,
+        () => copy,
+        () => leave
+      )
+    })
+}
+
+/** Fails as `busy` when less than the reserve is free: a server that starts writes, and a full disk stops all of them. */
+export const hasReserve = Effect.fnUntraced(function* ({ free, reserve }: Disk) {
+  const bytes = yield* free
+  if (bytes >= reserve) return
+  yield* Effect.logError(`The disk of the computes is nearly full: no compute starts. ${bytes} bytes are free.`)
+  return yield* new NoRoomNow({ reason: "There is not enough free disk space to start a compute." })
 })
