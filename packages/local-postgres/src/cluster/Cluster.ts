@@ -151,6 +151,8 @@ const forCompute = (major: number) => ({
   temp_file_limit: "1GB",
   // One for each copy at a time of a running parent, with room for one that a killed copy left.
   max_replication_slots: "8",
+  // 128 MB of notifications that a session with an open transaction holds up; the default is 8 GB of the disk.
+  ...(major >= 17 ? { max_notify_queue_pages: "16384" } : {}),
   // Postgres 18 reads through worker processes by default, which cost an idle compute memory.
   ...(major >= 18 ? { io_method: "sync" } : {})
 })

@@ -147,6 +147,12 @@ const spawned = (run: () => ChildProcess) =>
 
 const hasPid = (child: ChildProcess): child is ChildProcess & { readonly pid: number } => child.pid !== undefined
 
+/**
+ * When the machine has no memory left, the kernel ends the processes of tenants first: every process that the postmaster
+ * of a compute starts sets this for itself. The postmaster keeps the value of the supervisor; it takes little memory.
+ */
+const endsBeforeOthers = { PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj", PG_OOM_ADJUST_VALUE: "800" }
+
 const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: { readonly uid: number; readonly gid: number }) => {
   const data = openSync(cluster.data, constants.O_RDONLY | constants.O_DIRECTORY)
   const log = openSync(cluster.log, "a", 0o600)
@@ -156,7 +162,7 @@ const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: { readonly u
     const [command, given] = cluster.purpose === "compute" ? yieldingCpu(postgres, args) : ([postgres, args] as const)
     const child = spawn(command, given, {
       cwd: "/",
-      env: environment,
+      env: cluster.purpose === "compute" ? { ...environment, ...endsBeforeOthers } : environment,
       detached: true,
       stdio: ["ignore", log, log, data],
       ...(machine.user.drops ? { uid: owner.uid, gid: owner.gid } : {})
