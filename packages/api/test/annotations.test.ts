@@ -1,6 +1,6 @@
 /** Which endpoints carry which rules. The server applies a rule wherever its annotation stands, and nowhere else. */
 import { assert, describe, it } from "@effect/vitest"
-import { Api, NotReplayed, policyOf, RateLimitedBy, rateLimits, StreamsEvents, TargetSelf } from "@narthex/api"
+import { Api, limitOf, NotReplayed, policyOf, rateLimits, StreamsEvents, TargetSelf } from "@narthex/api"
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { endpointsOf } from "./endpointsOf.ts"
@@ -11,19 +11,40 @@ const named = (has: (endpoint: HttpApiEndpoint.Top) => boolean) =>
   listed.filter(({ endpoint }) => has(endpoint)).map(({ name }) => name)
 
 describe("annotations", () => {
-  it("the rate-limited endpoints are sign-in, refresh, reports of leaked keys, and all that create something", () => {
+  it("every call of people and keys that is not a GET has a limit, but signing out", () => {
+    const without = listed.filter(({ endpoint }) => endpoint.method !== "GET" && limitOf(endpoint) === undefined)
+    assert.deepStrictEqual(
+      without.map(({ name }) => name).filter((name) => !name.startsWith("proxy.")),
+      ["auth.logout"]
+    )
+  })
+
+  it("no GET counts against a limit", () => {
+    assert.deepStrictEqual(
+      listed.filter(({ endpoint }) => endpoint.method === "GET" && limitOf(endpoint) !== undefined),
+      []
+    )
+  })
+
+  it("what signs in, creates something, or starts work on computes has a narrower limit than other changes", () => {
     const limits = listed.flatMap(({ endpoint, name }) => {
-      const limit = Context.get(endpoint.annotations, RateLimitedBy)
-      return limit === undefined ? [] : [[name, limit]]
+      const limit = limitOf(endpoint)
+      return limit === undefined || limit === "changes" ? [] : [[name, limit]]
     })
     assert.deepStrictEqual(Object.fromEntries(limits), {
       "auth.exchange": "exchange",
       "auth.refresh": "refresh",
       "apiKeys.create": "key_creation",
       "apiKeys.createBare": "key_creation",
+      "apiKeys.rotate": "key_creation",
       "credentials.report": "reports",
       "orgs.create": "organization_creation",
       "invitations.invite": "invitation_creation",
+      "invitations.resend": "invitation_creation",
+      "ownInvitations.accept": "invitation_creation",
+      "ipAllow.add": "creation",
+      "operations.cancel": "creation",
+      "branches.setDefault": "creation",
       "projects.create": "creation",
       "branches.create": "creation",
       "branches.reset": "creation",
@@ -40,7 +61,7 @@ describe("annotations", () => {
   it("a limit counts by what its endpoint knows of the caller", () => {
     const countsBy = { Anonymous: ["address"], OwnToken: ["session"], Credential: ["user", "caller"], Proxy: [] }
     for (const { endpoint, name } of listed) {
-      const limit = Context.get(endpoint.annotations, RateLimitedBy)
+      const limit = limitOf(endpoint)
       if (limit !== undefined) assert.include(countsBy[policyOf(endpoint)?._tag ?? "Proxy"], rateLimits[limit], name)
     }
   })

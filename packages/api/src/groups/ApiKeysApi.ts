@@ -68,7 +68,7 @@ export class ApiKeysApi extends HttpApiGroup.make("apiKeys")
       endpointRules(
         session({ permission: "own_keys", target: "api_key" }),
         "Give the key a new secret; the old one expires after grace_seconds",
-        { showsSecret: true, locatedAt: "/v1/api-keys/{api_key.id}" }
+        { showsSecret: true, locatedAt: "/v1/api-keys/{api_key.id}", limitedBy: "key_creation" }
       )
     ),
     HttpApiEndpoint.delete("revoke", "/v1/api-keys/:api_key_id", {

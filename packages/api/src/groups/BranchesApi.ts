@@ -122,7 +122,13 @@ export class BranchesApi extends HttpApiGroup.make("branches")
       success: worked,
       error: [ConflictProblem, ResourceBusyProblem]
     }).annotateMerge(
-      endpointRules(changes("write", "change_projects", "branch"), "Make the branch the default branch of the project")
+      endpointRules(
+        changes("write", "change_projects", "branch"),
+        "Make the branch the default branch of the project",
+        {
+          limitedBy: "creation"
+        }
+      )
     ),
     HttpApiEndpoint.post("mint", `${branchesPath}/:branch_id/credentials`, {
       params,

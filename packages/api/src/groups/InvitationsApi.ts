@@ -46,7 +46,9 @@ export class InvitationsApi extends HttpApiGroup.make("invitations")
       params: invitation,
       success: wrapped,
       error: ConflictProblem
-    }).annotateMerge(endpointRules(manages, "Renew an invitation for seven days")),
+    }).annotateMerge(
+      endpointRules(manages, "Renew an invitation for seven days", { limitedBy: "invitation_creation" })
+    ),
     HttpApiEndpoint.delete("revoke", "/v1/orgs/:org_id/invitations/:invitation_id", {
       params: invitation,
       success: HttpApiSchema.NoContent,

@@ -50,7 +50,7 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
       payload: AddIpRule,
       success: [ReplacedIpRule, created(IpRule)],
       error: [MalformedCidrProblem, ConflictProblem]
-    }).annotateMerge(endpointRules(change, "Add a network", { strictBody: true })),
+    }).annotateMerge(endpointRules(change, "Add a network", { strictBody: true, limitedBy: "creation" })),
     HttpApiEndpoint.get("check", `${listPath}/check`, {
       params,
       query: { address: Schema.String },

@@ -56,7 +56,9 @@ export class OperationsApi extends HttpApiGroup.make("operations")
       success: Schema.Struct({ operation: OperationRecord }),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(changes("write", "change_projects", "operation", { reach: "branch" }), "Cancel an operation")
+      endpointRules(changes("write", "change_projects", "operation", { reach: "branch" }), "Cancel an operation", {
+        limitedBy: "creation"
+      })
     )
   )
   .middleware(PolicyCheck)

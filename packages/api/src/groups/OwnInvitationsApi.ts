@@ -27,7 +27,7 @@ export class OwnInvitationsApi extends HttpApiGroup.make("ownInvitations")
       params: invitation,
       success: Schema.Struct({ organization: OrganizationView }),
       error: ConflictProblem
-    }).annotateMerge(endpointRules(own, "Accept an invitation")),
+    }).annotateMerge(endpointRules(own, "Accept an invitation", { limitedBy: "invitation_creation" })),
     HttpApiEndpoint.post("decline", "/v1/invitations/:invitation_id/decline", {
       params: invitation,
       success: HttpApiSchema.NoContent

@@ -10,10 +10,10 @@ import type { HttpApiEndpoint } from "effect/http-api"
 import { problemCatalog } from "../problems/problemCatalog.ts"
 import {
   LocatedAt,
+  limitOf,
   NotReplayed,
   policyOf,
   RaisedBy,
-  RateLimitedBy,
   ShowsSecret,
   StreamsEvents
 } from "../rules/endpointRules.ts"
@@ -26,14 +26,15 @@ import { operationCatalog } from "./operationCatalog.ts"
 import { parameterCatalog } from "./parameterCatalog.ts"
 
 /** What the annotations of an endpoint say about its call. */
-const factsOf = ({ annotations, method }: HttpApiEndpoint.Top) => {
+const factsOf = (endpoint: HttpApiEndpoint.Top) => {
+  const { annotations, method } = endpoint
   const policy = policyOf({ annotations })
   const changes = method === "POST" || method === "PATCH" || method === "DELETE"
   const credential = policy?._tag === "Credential"
   return {
     policy,
     raise: Context.get(annotations, RaisedBy),
-    limit: Context.get(annotations, RateLimitedBy),
+    limit: limitOf(endpoint),
     located: Context.get(annotations, LocatedAt) !== undefined,
     secret: Context.get(annotations, ShowsSecret),
     streams: Context.get(annotations, StreamsEvents),

@@ -22,12 +22,16 @@ export const rateLimits = {
   key_creation: "user",
   organization_creation: "user",
   creation: "caller",
-  invitation_creation: "caller"
+  invitation_creation: "caller",
+  changes: "caller"
 } as const satisfies Record<string, "address" | "session" | "user" | "caller">
 
 export type RateLimitName = keyof typeof rateLimits
 
-/** The limit that a call of this endpoint counts against. Calls over the limit get 429 `rate_limited`. */
+/**
+ * The limit that a call of this endpoint counts against. Calls over the limit get 429 `rate_limited`. A changing call
+ * that declares none counts against `changes`.
+ */
 export const RateLimitedBy = Context.Reference<RateLimitName | undefined>("@narthex/api/RateLimitedBy", {
   defaultValue: () => undefined
 })
@@ -129,6 +133,11 @@ export const policyFor = (
   const asks = raise.values === undefined ? value !== null : raise.values.includes(value)
   return asks ? raise.policy : policy
 }
+
+/** The limit of an endpoint: the one that it declares, or `changes` for a call of people and keys that is not a GET. */
+export const limitOf = (endpoint: Pick<HttpApiEndpoint.Top, "annotations" | "method">): RateLimitName | undefined =>
+  Context.get(endpoint.annotations, RateLimitedBy) ??
+  (endpoint.method !== "GET" && policyOf(endpoint)?._tag === "Credential" ? "changes" : undefined)
 
 /** The policy of an endpoint. A server with an endpoint that has none must not start. */
 export const policyOf = (endpoint: Pick<HttpApiEndpoint.Top, "annotations">): Policy | undefined =>

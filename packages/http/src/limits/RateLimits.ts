@@ -18,9 +18,11 @@ export interface RateLimitSettings {
   /** Per caller: a user's sessions, or an API key. */
   readonly creation_per_minute: number
   readonly invitation_creation_per_hour: number
+  readonly changes_per_minute: number
   /** Per organization, all callers together. */
   readonly org_creation_per_minute: number
   readonly org_invitation_creation_per_hour: number
+  readonly org_changes_per_minute: number
 }
 
 /** The documented limits, which hold unless a host sets others. */
@@ -34,8 +36,10 @@ export const defaultRateLimits: RateLimitSettings = {
   organization_creation_per_hour: 60,
   creation_per_minute: 240,
   invitation_creation_per_hour: 200,
+  changes_per_minute: 600,
   org_creation_per_minute: 1200,
-  org_invitation_creation_per_hour: 400
+  org_invitation_creation_per_hour: 400,
+  org_changes_per_minute: 3000
 }
 
 export const RateLimits = Context.Reference<RateLimitSettings | null>("@narthex/http/limits/RateLimits", {
@@ -57,13 +61,16 @@ export const quotas = {
   creation: (it: RateLimitSettings) => [it.creation_per_minute, minute],
   invitation_creation: (it: RateLimitSettings) => [it.invitation_creation_per_hour, hour],
   org_creation: (it: RateLimitSettings) => [it.org_creation_per_minute, minute],
-  org_invitation_creation: (it: RateLimitSettings) => [it.org_invitation_creation_per_hour, hour]
+  org_invitation_creation: (it: RateLimitSettings) => [it.org_invitation_creation_per_hour, hour],
+  changes: (it: RateLimitSettings) => [it.changes_per_minute, minute],
+  org_changes: (it: RateLimitSettings) => [it.org_changes_per_minute, minute]
 } as const satisfies Record<LimitName, (settings: RateLimitSettings) => readonly [limit: number, seconds: number]>
 
 /** The limits per organization that apply in addition to a limit per caller. */
 export const organizationLimits = {
   creation: "org_creation",
-  invitation_creation: "org_invitation_creation"
+  invitation_creation: "org_invitation_creation",
+  changes: "org_changes"
 } as const
 
 /**

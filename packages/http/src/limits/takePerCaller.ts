@@ -16,7 +16,7 @@ export const takePerCaller = Effect.fnUntraced(function* (
   caller: AnyCaller
 ) {
   if (rateLimits[limit] === "user") return yield* take(limit, caller.user.id)
-  if (limit !== "creation" && limit !== "invitation_creation") return undefined
+  if (limit !== "creation" && limit !== "invitation_creation" && limit !== "changes") return undefined
   const subject = caller.kind === "session" ? caller.user.id : caller.api_key_id
   return (yield* take(limit, subject)) ?? (yield* take(organizationLimits[limit], caller.org_id))
 })

@@ -6,12 +6,12 @@
  * carry `Events-Cursor`, which is taken before the state is read (docs/design/events.md E27).
  */
 import {
+  limitOf,
   NotReplayed,
   PolicyCheck,
   policyFor,
   policyOf,
   RaisedBy,
-  RateLimitedBy,
   StreamsEvents,
   TargetSelf
 } from "@narthex/api"
@@ -82,7 +82,7 @@ export const layerPolicyCheck = Layer.effect(
         yield* problems(authorization.admit(policy, caller, ids))
         const prepare = Effect.gen(function* () {
           const found = yield* problems(find(policy, caller, ids))
-          const limit = Context.get(annotations, RateLimitedBy)
+          const limit = limitOf(endpoint)
           const refused = limit === undefined ? undefined : yield* takePerCaller(limits, limit, caller)
           if (refused !== undefined) return Effect.succeed(refused)
           return handler.pipe(Effect.provideService(Target, found), Effect.provideService(AppliedPolicy, policy))

@@ -18,7 +18,9 @@ const limits = {
   creation_per_minute: 5,
   invitation_creation_per_hour: 3,
   org_creation_per_minute: 8,
-  org_invitation_creation_per_hour: 5
+  org_invitation_creation_per_hour: 5,
+  changes_per_minute: 4,
+  org_changes_per_minute: 6
 }
 
 let network = 0
@@ -224,14 +226,40 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
+  it.effect("every other change is limited per caller and organization, also one that changes nothing", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const mine = yield* key(who)
+      const { body } = yield* who.call("POST", "/v1/projects", { body: { name: "shop" } })
+      const at = `/v1/projects/${body.project.id}`
+      const rename = (it: Caller) => it.call("PATCH", at, { body: { name: "shop" } })
+      for (let i = 0; i < 2; i++) assert.strictEqual((yield* rename(who)).status, 200)
+      for (let i = 0; i < 2; i++) assert.strictEqual((yield* who.call("DELETE", `${at}/ip-allow`)).status, 204)
+      limited(yield* rename(who), "changes", "q=4;w=60")
+      limited(yield* who.call("DELETE", `${at}/ip-allow`), "changes", "q=4;w=60")
+      assert.strictEqual((yield* who.call("GET", at)).status, 200)
+      for (let i = 0; i < 2; i++) assert.strictEqual((yield* rename(mine)).status, 200)
+      const answer = yield* rename(mine)
+      refused(answer, 429, "rate_limited")
+      assert.include(answer.headers["ratelimit-policy"], '"org_changes";q=6;w=60')
+      const add = who.call("POST", `${at}/ip-allow`, { body: { cidr: "192.0.2.0/24" } })
+      assert.strictEqual((yield* add).headers["ratelimit-policy"], '"creation";q=5;w=60, "org_creation";q=8;w=60')
+      assert.strictEqual((yield* who.call("POST", "/v1/auth/logout")).status, 204)
+    })
+  )
+
   it.effect("invitations are limited per caller and organization, organizations per person", () =>
     Effect.gen(function* () {
       const who = yield* newcomer()
       const mine = yield* key(who)
       const invite = (it: Caller) =>
         it.call("POST", `/v1/orgs/${who.org_id}/invitations`, { body: { email: address() } })
-      for (let i = 0; i < 3; i++) assert.strictEqual((yield* invite(who)).status, 201)
+      const { body } = yield* invite(who)
+      const resend = who.call("POST", `/v1/orgs/${who.org_id}/invitations/${body.invitation.id}/resend`)
+      assert.strictEqual((yield* invite(who)).status, 201)
+      assert.strictEqual((yield* resend).status, 200)
       limited(yield* invite(who), "invitation_creation", "q=3;w=3600")
+      limited(yield* resend, "invitation_creation", "q=3;w=3600")
       for (let i = 0; i < 2; i++) assert.strictEqual((yield* invite(mine)).status, 201)
       const answer = yield* invite(mine)
       refused(answer, 429, "rate_limited")

@@ -74,6 +74,8 @@ describe("settings without any variable", () => {
         org_creation_per_minute: 1200,
         invitation_creation_per_hour: 200,
         org_invitation_creation_per_hour: 400,
+        changes_per_minute: 600,
+        org_changes_per_minute: 3000,
         organization_creation_per_hour: 60,
         keys: 1000,
         streams: 100,

@@ -52,7 +52,7 @@ export const limits = {
       "NARTHEX_LIMIT_CREATION",
       forms.count,
       defaultRateLimits.creation_per_minute,
-      "New projects, branches, sandboxes, endpoints and database credentials, resets, starts and suspends, per minute and person or API key."
+      "New projects, branches, sandboxes, endpoints, networks and database credentials, resets, starts, suspends, cancellations and changes of the default branch, per minute and person or API key."
     ),
     org_creation_per_minute: variable(
       "NARTHEX_LIMIT_ORG_CREATION",
@@ -64,13 +64,25 @@ export const limits = {
       "NARTHEX_LIMIT_INVITATION_CREATION",
       forms.count,
       defaultRateLimits.invitation_creation_per_hour,
-      "New invitations per hour and person or API key."
+      "New, resent and accepted invitations per hour and person or API key."
     ),
     org_invitation_creation_per_hour: variable(
       "NARTHEX_LIMIT_ORG_INVITATION_CREATION",
       forms.count,
       defaultRateLimits.org_invitation_creation_per_hour,
-      "New invitations per hour and organization."
+      "The same per hour and organization."
+    ),
+    changes_per_minute: variable(
+      "NARTHEX_LIMIT_CHANGES",
+      forms.count,
+      defaultRateLimits.changes_per_minute,
+      "Other calls that change something, per minute and person or API key."
+    ),
+    org_changes_per_minute: variable(
+      "NARTHEX_LIMIT_ORG_CHANGES",
+      forms.count,
+      defaultRateLimits.org_changes_per_minute,
+      "The same per minute and organization."
     ),
     organization_creation_per_hour: variable(
       "NARTHEX_LIMIT_ORGANIZATION_CREATION",
