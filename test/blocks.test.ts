@@ -1,6 +1,6 @@
-/** Every fenced block of the documentation is run by a test. What is no program is data or a drawing, and is read here. */
-import { existsSync, readFileSync } from "node:fs"
-import { join, resolve } from "node:path"
+/** Every fenced block of the documentation is run by a test. What is no program is data, a drawing or a quote, and is read here. */
+import { existsSync, globSync, readFileSync } from "node:fs"
+import { dirname, join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { problemCatalog } from "@narthex/api"
 import { type Block, documentedBlocks, fencedBlocks } from "../scripts/pages/blocks.ts"
@@ -47,6 +47,28 @@ describe("the blocks of the documentation", () => {
 
   const read = blocksRunBy("test/blocks.test.ts")
 
+  const quotes = read.filter(({ language }) => language === "ts")
+
+  it("what the page of an example shows is in its sources", () => {
+    /** The code without its comments and without its place in a function. */
+    const bare = (text: string) =>
+      text
+        .split("\n")
+        .map((line) => line.replace(/(^|\s+)\/\/ .*$/, "").trim())
+        .filter((line) => line !== "")
+        .join("\n")
+    assert.isNotEmpty(quotes)
+    const changed = quotes.filter(({ page, text }) => {
+      const folder = join(root, dirname(page))
+      const sources = globSync("**/*.ts", { cwd: folder, exclude: ["**/node_modules"] })
+      return !sources.some((file) => bare(readFileSync(join(folder, file), "utf8")).includes(bare(text)))
+    })
+    assert.deepStrictEqual(
+      changed.map(({ at }) => at),
+      []
+    )
+  })
+
   it("blocks of JSON parse, and the problems in them have the status and the title of the catalog", () => {
     const data = read.filter(({ language }) => language === "json")
     let problems = 0
@@ -66,11 +88,11 @@ describe("the blocks of the documentation", () => {
     const programs = Object.values(typedPrograms())
     const written = documentedBlocks.filter(({ language }) => language === "ts").map(({ text }) => text)
     const missing = written.filter((text) => !programs.some((program) => program.includes(text)))
-    // A generator makes what it imports, and its own test checks its types.
-    assert.deepStrictEqual(
-      missing,
-      blocksRunBy("examples/foreignClient.test.ts").flatMap(({ language, text }) => (language === "ts" ? [text] : []))
+    // A generator makes what one imports, and its own test checks its types; the others are quotes.
+    const parts = [...blocksRunBy("examples/foreignClient.test.ts"), ...quotes].flatMap(({ language, text }) =>
+      language === "ts" ? [text] : []
     )
+    assert.sameMembers(missing, parts)
     assert.isAtLeast(programs.length - written.length, 25)
     const docstring =
       "/**\n * Adds.\n *\n * @example\n * import { add } from 'a'\n * add(1)\n */\nexport const add = 1\n"

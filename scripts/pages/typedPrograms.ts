@@ -11,8 +11,11 @@ const root = join(import.meta.dirname, "../..")
 /** Below the root of the checkout. The project of `tsconfig.json` has it. */
 const folder = "test-results/programs"
 
-/** Its program imports a file that a generator makes: `examples/foreignClient.test.ts` type-checks it. */
-const generated = "docs/how-to/generate-a-client.md"
+/**
+ * Not whole programs: one imports a file that a generator makes, and `examples/foreignClient.test.ts` checks its types;
+ * the pages of examples quote their sources.
+ */
+const isPart = (page: string) => page === "docs/how-to/generate-a-client.md" || page.startsWith("examples/")
 
 /** The examples of a module's docstrings, each with its line. */
 export const examplesOf = (source: string): ReadonlyArray<readonly [line: number, program: string]> =>
@@ -23,7 +26,7 @@ export const examplesOf = (source: string): ReadonlyArray<readonly [line: number
 
 /** file below `folder` → program */
 export const typedPrograms = (): Readonly<Record<string, string>> => {
-  const blocks = documentedBlocks.filter(({ language, page }) => language === "ts" && page !== generated)
+  const blocks = documentedBlocks.filter(({ language, page }) => language === "ts" && !isPart(page))
   const modules = globSync("packages/*/{src,testing}/**/*.ts", { cwd: root }).filter(
     (file) => !file.includes("docs/guides")
   )

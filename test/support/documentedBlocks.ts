@@ -9,6 +9,7 @@ type Runs = (block: Block) => boolean
 
 const isGuide = ({ page }: Block) => page.startsWith("docs/guides/")
 const isHowTo = ({ page }: Block) => page.startsWith("docs/how-to/")
+const isExample = ({ page }: Block) => page.startsWith("examples/")
 const isPage =
   (...pages: ReadonlyArray<string>): Runs =>
   ({ page }) =>
@@ -51,13 +52,8 @@ export const runners = {
   "test/walk/serving.test.ts": (block: Block) => serving.some((runs) => runs(block)),
   "test/walk/pages.test.ts": (block: Block) =>
     (speaks("sh")(block) &&
-      isPage(
-        "README.md",
-        "CONTRIBUTING.md",
-        "packages/cli/README.md",
-        "packages/server/README.md",
-        "examples/sqlite/README.md"
-      )(block) &&
+      (isExample(block) ||
+        isPage("README.md", "CONTRIBUTING.md", "packages/cli/README.md", "packages/server/README.md")(block)) &&
       !isStep(block) &&
       !serving.some((runs) => runs(block))) ||
     (isGuide(block) && (block.language === "yaml" || (block.language === "console" && /^narthex /.test(block.text)))),
@@ -67,7 +63,8 @@ export const runners = {
   "test/howTo.test.ts": (block: Block) => isHowTo(block) && speaks("ts")(block) && !generating(block),
   "test/readmes.test.ts": (block: Block) =>
     both(isPage(...layers), speaks("ts", "sh"))(block) || both(isPage("SECURITY.md"), speaks("sh"))(block),
-  "test/blocks.test.ts": speaks("json", ""),
+  // Data, drawings, and quotes from the programs of examples, which their own tests run.
+  "test/blocks.test.ts": (block: Block) => speaks("json", "")(block) || both(isExample, speaks("ts"))(block),
   "test/documentation.test.ts": both(isPage("README.md"), speaks("ts")),
   "packages/narthex/test/readme.test.ts": both(isPage("packages/narthex/README.md"), speaks("ts", "sh")),
   "packages/http/test/client/readme.test.ts": both(isPage("packages/api/README.md"), speaks("ts")),
