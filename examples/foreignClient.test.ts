@@ -1,24 +1,15 @@
 /** Generates a client as docs/how-to/generate-a-client.md says, type-checks that page's program, and runs it. */
 import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Redacted } from "effect"
 import { within } from "../test/harness/eventually.ts"
 import { blocksRunBy } from "../test/support/documentedBlocks.ts"
+import { programFolder } from "../test/support/runProgram.ts"
 import { keySettings, MemoryServer } from "./memoryServer.ts"
 
 const root = resolve(import.meta.dirname, "..")
-
-/** A folder inside the repository, from which packages resolve, but outside of `node_modules`, where Node runs no TypeScript. */
-const folder = Effect.acquireRelease(
-  Effect.sync(() => {
-    const parent = join(root, "test-results")
-    mkdirSync(parent, { recursive: true })
-    return mkdtempSync(join(parent, "foreign-"))
-  }),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-)
 
 /** What a program of Node prints, which must succeed. The server runs in this process, so nothing blocks it. */
 const ran = (args: ReadonlyArray<string>, variables: Record<string, string> = {}) =>
@@ -56,7 +47,7 @@ const tsconfig = {
 describe("a foreign generator", () => {
   it.live("the program of the how-to page type-checks against the generated types and runs against the API", () =>
     Effect.gen(function* () {
-      const path = yield* folder
+      const path = yield* programFolder
       const blocks = blocksRunBy("examples/foreignClient.test.ts")
       assert.deepStrictEqual(
         blocks.map(({ language }) => language),

@@ -2,18 +2,26 @@
 import { spawn } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
+import { Effect } from "effect"
 import { within } from "../harness/eventually.ts"
 
 const root = resolve(import.meta.dirname, "../..")
 
-/**
- * Gives `work` a folder inside the repository, from which packages resolve, but outside of `node_modules`, where Node
- * runs no TypeScript.
- */
-export const inFolder = async <A>(work: (folder: string) => Promise<A>): Promise<A> => {
+/** A folder inside the repository, from which packages resolve, but outside of `node_modules`, where Node runs no TypeScript. */
+const makeFolder = (): string => {
   const parent = join(root, "test-results")
   mkdirSync(parent, { recursive: true })
-  const folder = mkdtempSync(join(parent, "program-"))
+  return mkdtempSync(join(parent, "program-"))
+}
+
+/** A folder for programs, until the scope ends. */
+export const programFolder = Effect.acquireRelease(Effect.sync(makeFolder), (folder) =>
+  Effect.sync(() => rmSync(folder, { recursive: true }))
+)
+
+/** Gives `work` a folder for programs. */
+export const inFolder = async <A>(work: (folder: string) => Promise<A>): Promise<A> => {
+  const folder = makeFolder()
   try {
     return await work(folder)
   } finally {

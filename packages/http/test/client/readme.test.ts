@@ -1,12 +1,13 @@
 /** Runs the programs of packages/api/README.md against the real API, with its address and credentials in place of theirs. */
 import { spawn } from "node:child_process"
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { writeFileSync } from "node:fs"
 import { join, resolve } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import type { Client } from "@narthex/api"
 import { Effect } from "effect"
 import { within } from "../../../../test/harness/eventually.ts"
 import { blocksRunBy } from "../../../../test/support/documentedBlocks.ts"
+import { programFolder } from "../../../../test/support/runProgram.ts"
 import { idToken, memoryApi } from "../support/apiOver.ts"
 import { founder } from "../support/story.ts"
 import { TestApi } from "../support/wire.ts"
@@ -27,16 +28,6 @@ const printed: ReadonlyArray<readonly [program: RegExp, prints: RegExp]> = [
 
 /** What a browser has and Node does not. */
 const browser = "Object.assign(globalThis, { localStorage: { setItem: () => {} } })\n"
-
-/** A folder inside the repository, from which packages resolve, but outside of `node_modules`, where Node runs no TypeScript. */
-const folder = Effect.acquireRelease(
-  Effect.sync(() => {
-    const parent = join(root, "test-results")
-    mkdirSync(parent, { recursive: true })
-    return mkdtempSync(join(parent, "readme-"))
-  }),
-  (path) => Effect.sync(() => rmSync(path, { recursive: true }))
-)
 
 /** Runs a file in another process, because this one is the server, until it has printed `last`. */
 const printedBy = (file: string, last: RegExp): Promise<string> => {
@@ -67,7 +58,7 @@ const changing = async (client: Client, signal: AbortSignal) => {
 layer(memoryApi(), { excludeTestServices: true })("the README of @narthex/api", (it) => {
   it.effect("every program of the README of @narthex/api runs as written", () =>
     Effect.gen(function* () {
-      const path = yield* folder
+      const path = yield* programFolder
       const { port } = yield* TestApi
       const { token } = yield* founder()
       const owner = yield* connected({ credential: token })
