@@ -1,5 +1,6 @@
 /** Whether the server is stopping. Readiness fails from then on, so that load balancers send no new requests. */
-import { Context, Effect, Layer } from "effect"
+import { EventStreams } from "@narthex/core"
+import { Context, Duration, Effect, Layer } from "effect"
 
 export class Draining extends Context.Service<
   Draining,
@@ -18,3 +19,16 @@ export class Draining extends Context.Service<
     }
   })
 }
+
+/**
+ * Ends the streams when it is released, within half of the grace. A listener that ends waits for its open connections, so
+ * this is built on top of it: finalizers run in reverse order.
+ */
+export const layerDrainFirst = (grace: Duration.Duration): Layer.Layer<never, never, Draining | EventStreams> =>
+  Layer.effectDiscard(
+    Effect.gen(function* () {
+      const draining = yield* Draining
+      const streams = yield* EventStreams
+      yield* Effect.addFinalizer(() => Effect.andThen(draining.begin, streams.drain(Duration.times(grace, 0.5))))
+    })
+  )

@@ -15,7 +15,7 @@ import { type IpAllowlist, makeIpAllowlist, makeOperations, type Operations } fr
 import { makePublishing, type Publishing } from "./host/publish.ts"
 import { makeRun, type Run } from "./host/Run.ts"
 import { type InTransaction, makeTransaction } from "./host/transaction.ts"
-import { layerHttp } from "./layerHttp.ts"
+import { layerDraining, layerHttp } from "./layerHttp.ts"
 import type { ControlPlaneOptions, CoreOptions } from "./options/ControlPlaneOptions.ts"
 import { checkOptions } from "./options/checkOptions.ts"
 
@@ -58,7 +58,7 @@ export interface ControlPlane extends AsyncDisposable {
 }
 
 /**
- * `ControlPlane.layer` and `ControlPlane.layerHttp` are the same for programs with Effect.
+ * The same for programs with Effect: the services, the API as routes, and the end of its streams.
  *
  * @example
  * import { Projects } from "@narthex/core"
@@ -71,7 +71,9 @@ export const ControlPlane = {
   /** Every service of the core, and the background work. */
   layer: (options: CoreOptions = {}) => layerControlPlane(options),
   /** The API as routes of the host's own router, over the services of `layer`. */
-  layerHttp
+  layerHttp,
+  /** Ends the event streams before the host's listener waits for their connections: built on top of the listener. */
+  layerDraining
 }
 
 /** A host without Effect has no tracer, so nothing would read the spans. */

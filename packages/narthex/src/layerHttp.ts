@@ -4,7 +4,7 @@
  * The routes are one wildcard below the base path, which hands each request to a router of the API's own: the API's
  * rules for paths, methods and refusals apply to the API alone, and the host's to the rest.
  */
-import { FetchServer, readBasePath } from "@narthex/http/web"
+import { FetchServer, layerDrainFirst, readBasePath } from "@narthex/http/web"
 import { Duration, Effect, Layer, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { anything, type Members, optional, problemOfMembers, text } from "./failures/Form.ts"
@@ -68,3 +68,10 @@ export const layerHttp = (options: HttpOptions = {}) =>
       ).pipe(Layer.provide(FetchServer.layer(grace)))
     )
   )
+
+/**
+ * Ends the event streams when the host ends. A listener waits for its open connections, so this is built on top of it:
+ * `layerDraining().pipe(Layer.provideMerge(listener))`. Fails with the code `invalid_options`.
+ */
+export const layerDraining = (options: Pick<HttpOptions, "grace"> = {}) =>
+  Layer.unwrap(Effect.map(readOptions(options), ({ grace }) => layerDrainFirst(grace)))

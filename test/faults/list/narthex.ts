@@ -80,6 +80,19 @@ export const narthex: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "host",
+    file: "packages/http/src/Draining.ts",
+    tests: ["examples/effect/effect.test.ts"],
+    faults: [
+      {
+        id: "draining-late",
+        find: "Effect.andThen(draining.begin, streams.drain(Duration.times(grace, 0.5)))",
+        put: "draining.begin",
+        why: "Event streams end before the listener waits for their connections."
+      }
+    ]
+  },
+  {
+    area: "host",
     file: "packages/narthex/src/ControlPlane.ts",
     tests: ["packages/narthex/test/life.test.ts"],
     faults: [

@@ -7,10 +7,9 @@
 import { createServer as createHttp1Server, type Server } from "node:http"
 import type { Http2SecureServer, Http2Server } from "node:http2"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
-import { EventStreams } from "@narthex/core"
-import { Duration, Effect, Layer } from "effect"
+import { type Duration, Layer } from "effect"
 import { HttpRouter } from "effect/http"
-import { Draining } from "../Draining.ts"
+import { layerDrainFirst } from "../Draining.ts"
 import { ServerTransport } from "../transport/ServerTransport.ts"
 import { ApiRoutes, layerRequestRules, strictRouting } from "./ApiRoutes.ts"
 import { DirectApi } from "./DirectApi.ts"
@@ -24,19 +23,6 @@ export interface ListenOptions {
   /** Makes the Node server. Default: plain HTTP/1.1; others are those of `node:https` and `node:http2`. */
   readonly createServer?: () => Server | Http2Server | Http2SecureServer
 }
-
-/**
- * Ends the streams before the listener waits for open connections. It is built on top of the server, because finalizers
- * run in reverse order: below the server, it would run after the grace period.
- */
-const drainFirst = (grace: Duration.Duration) =>
-  Layer.effectDiscard(
-    Effect.gen(function* () {
-      const draining = yield* Draining
-      const streams = yield* EventStreams
-      yield* Effect.addFinalizer(() => Effect.andThen(draining.begin, streams.drain(Duration.times(grace, 0.5))))
-    })
-  )
 
 const http1 = () => createHttp1Server({ requestTimeout: 60_000 })
 
@@ -61,4 +47,4 @@ const serving = ({ createServer = http1, grace, host, port }: ListenOptions) =>
  * )
  */
 export const layerApiServer = (options: ListenOptions) =>
-  Layer.provideMerge(drainFirst(options.grace), serving(options))
+  Layer.provideMerge(layerDrainFirst(options.grace), serving(options))
