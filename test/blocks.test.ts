@@ -93,7 +93,7 @@ describe("the blocks of the documentation", () => {
       language === "ts" ? [text] : []
     )
     assert.sameMembers(missing, parts)
-    assert.isAtLeast(programs.length - written.length, 25)
+    assert.isAtLeast(programs.length - written.length, 20)
     const docstring =
       "/**\n * Adds.\n *\n * @example\n * import { add } from 'a'\n * add(1)\n */\nexport const add = 1\n"
     assert.deepStrictEqual(examplesOf(docstring), [[5, "import { add } from 'a'\nadd(1)\n"]])

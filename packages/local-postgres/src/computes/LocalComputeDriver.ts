@@ -46,14 +46,7 @@ export interface LocalComputeOptions extends LocalPostgresOptions {
   readonly computeDir?: string | undefined
 }
 
-/**
- * Adopts the computes that an earlier process left running, starts none, and stops all when the scope closes.
- *
- * @example
- * import { LocalComputeDriver } from "@narthex/local-postgres"
- * import { createControlPlane } from "narthex"
- * await using cp = await createControlPlane({ computes: LocalComputeDriver.layer({ dataDir: "./.narthex" }) })
- */
+/** Adopts the computes that an earlier process left running, starts none, and stops all when the scope closes. */
 export const layer = (options: LocalComputeOptions): Layer.Layer<ComputeDriver, LocalPostgresFailure> =>
   Layer.effect(ComputeDriver, make(options))
 
