@@ -2,14 +2,13 @@
 export {
   type Client,
   type ClientEvent,
-  isNarthexError,
   NarthexError,
   type ProblemCode,
   problemCatalog,
   type SessionJson
 } from "@narthex/api"
 export { ControlPlane, createControlPlane } from "./ControlPlane.ts"
-export { type HostFailureCode, hostFailures } from "./failures/failures.ts"
+export { type HostFailureCode, hostFailures, isNarthexError } from "./failures/failures.ts"
 export type { Authenticate, AuthenticateOptions, Caller, OwnPermission, RequiredOf } from "./host/Caller.ts"
 export type { Events, HostItem, Subscription } from "./host/follow.ts"
 export type { From, Identity, IdToken, OwnSession, People, Person, Sessions, StartOptions } from "./host/people.ts"

@@ -1,5 +1,6 @@
 import { assert, describe, it } from "@effect/vitest"
-import { Duration, Effect, Layer } from "effect"
+import { defaultRetention, defaultRunnerSettings, KeyDigester, RetentionPolicy, RunnerPolicy } from "@narthex/core"
+import { Duration, Effect, Layer, Redacted } from "effect"
 import {
   ControlPlane,
   type ControlPlaneOptions,
@@ -147,6 +148,13 @@ describe("the options of a control plane", () => {
       [{ proxyToken: "" }, "proxyToken: expected visible ASCII characters without spaces"],
       [{ proxyToken: "t\u00f6ken" }, "proxyToken: expected visible ASCII characters without spaces"],
       [{ proxyToken: "two words" }, "proxyToken: expected visible ASCII characters without spaces"],
+      [{ peppers: [] }, "peppers: expected an array of whole numbers from 1"],
+      [{ peppers: [1, 1] }, "peppers: expected an array of whole numbers from 1"],
+      [{ proxy: { port: 0 } }, "proxy.port: expected a port"],
+      [{ proxy: { hostname: "db" } }, "proxy.hostname: there is no such member"],
+      [{ retention: { operations: 30 } }, "retention.operations: expected a Duration"],
+      [{ operations: { retries: -1 } }, "operations.retries: expected a whole number from 0"],
+      [{ operations: { classes: {} } }, "operations.classes.computes: expected"],
       [{ storage: breaking("durable") }, "storage: reading it failed"],
       [{ basePath: 42 }, "basePath: expected text"],
       [{ log: "on" }, 'log: expected a function of an entry, or "off"'],
@@ -182,6 +190,41 @@ describe("the options of a control plane", () => {
     const failure = await Effect.runPromise(Effect.flip(Effect.scoped(Layer.build(ControlPlane.layer(misspelt)))))
     assert.deepInclude(failure, { code: "invalid_options" })
     assert.match(String(failure), /sessions\.lifetime: there is no such member/)
+  })
+
+  it("connection strings lead to the proxy that the options name", async () => {
+    await using cp = await createControlPlane({
+      log: "off",
+      proxy: { domain: "db.example.com", port: 5432, tls: true }
+    })
+    const client = cp.client(await cp.sessions.start(await cp.people.ensure({ subject: "ada" })))
+    const { project } = await client.projects.create({ name: "shop" })
+    const [endpoint] = (await client.endpoints.list({ project_id: project.id })).endpoints
+    assert.match(
+      endpoint?.connection_template ?? "",
+      /@[^/]+\.local\.db\.example\.com:5432\/postgres\?sslmode=require$/
+    )
+  })
+
+  it("keys are digested under the first pepper, and those of the others still work", async () => {
+    const under = (peppers: ReadonlyArray<number>) =>
+      KeyDigester.use(({ digests }) => digests(Redacted.make("nsk_key"))).pipe(
+        Effect.provide(ControlPlane.layer({ secret: "A".repeat(43), peppers, runner: false })),
+        Effect.runPromise
+      )
+    const [[before], [now, still]] = [await under([1]), await under([2, 1])]
+    assert.deepStrictEqual(still, before)
+    assert.notStrictEqual(now.digest, before.digest)
+  })
+
+  it("how long is kept and how operations are performed is the options'", async () => {
+    const [retention, operations] = [{ records: Duration.days(1) }, { retries: 1, lease: Duration.seconds(9) }]
+    const layer = ControlPlane.layer({ retention, operations, runner: false })
+    const used = await Effect.runPromise(Effect.provide(Effect.all([RetentionPolicy, RunnerPolicy]), layer))
+    assert.deepStrictEqual(used, [
+      { ...defaultRetention, ...retention },
+      { ...defaultRunnerSettings, ...operations }
+    ])
   })
 
   it("a member that is undefined has its default", async () => {

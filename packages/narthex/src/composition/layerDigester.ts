@@ -19,7 +19,10 @@ const nodeHashing = (): Hashing | undefined => {
   return hash === undefined || alloc === undefined ? undefined : { hash, alloc }
 }
 
-export const layerDigester = (pepper: Pepper): Layer.Layer<KeyDigester> => {
+/** `former`: of a rotation, whose keys still work. */
+export const layerDigester = (pepper: Pepper, ...former: ReadonlyArray<Pepper>): Layer.Layer<KeyDigester> => {
   const hashing = nodeHashing()
-  return hashing === undefined ? KeyDigester.layer(pepper) : KeyDigester.layerBy(hmacByHash(hashing), pepper)
+  return hashing === undefined
+    ? KeyDigester.layer(pepper, ...former)
+    : KeyDigester.layerBy(hmacByHash(hashing), pepper, ...former)
 }

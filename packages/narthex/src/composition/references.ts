@@ -4,12 +4,17 @@ import {
   defaultEventLimits,
   defaultEventSettings,
   defaultQuotas,
+  defaultRetention,
+  defaultRunnerSettings,
   defaultWaitLimit,
   EventSettings,
   KeyLimit,
   layerEventTypes,
   layerRoles,
+  ProxyAddress,
   QuotaPolicy,
+  RetentionPolicy,
+  RunnerPolicy,
   SessionPolicy,
   WaitLimit
 } from "@narthex/core"
@@ -33,7 +38,10 @@ const none = { rates: null, streams: null, waits: null, keys: Number.POSITIVE_IN
 export const layerReferences = ({
   eventTypes,
   events,
+  operations,
+  proxy,
   proxyToken,
+  retention,
   roles,
   sessions,
   signup,
@@ -57,6 +65,12 @@ export const layerReferences = ({
     Layer.succeed(QuotaPolicy, withChosen(defaultQuotas, quotas)),
     Layer.succeed(RateLimits, over(defaultRateLimits, rates)),
     Layer.succeed(EventSettings, { ...settings, limits: over(defaultEventLimits, streams) }),
+    Layer.succeed(RetentionPolicy, withChosen(defaultRetention, retention)),
+    Layer.succeed(RunnerPolicy, withChosen(defaultRunnerSettings, operations)),
+    Layer.effect(
+      ProxyAddress,
+      Effect.map(ProxyAddress, (defaults) => withChosen(defaults, proxy))
+    ),
     Layer.effect(
       ServerIdentity,
       Effect.map(ServerIdentity, (defaults) => ({

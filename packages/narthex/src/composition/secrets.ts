@@ -37,15 +37,16 @@ const layerMaster = ({ secret, storage }: CoreOptions): Layer.Layer<MasterSecret
   )
 }
 
-const Pepper = Layer.unwrap(
-  Effect.map(
-    Effect.flatMap(MasterSecret, ({ pepper }) => pepper(1)),
-    layerDigester
+const layerPeppers = ({ peppers: [present = 1, ...others] = [] }: CoreOptions) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { pepper } = yield* MasterSecret
+      return layerDigester(yield* pepper(present), ...(yield* Effect.forEach(others, pepper)))
+    })
   )
-)
 
 /** Token signer and key digester, over the store of signing keys. */
 export const layerSecrets = (options: CoreOptions) =>
-  Layer.merge(JoseTokenSigner.layer({ issuer: options.issuer ?? "narthex" }), Pepper).pipe(
+  Layer.merge(JoseTokenSigner.layer({ issuer: options.issuer ?? "narthex" }), layerPeppers(options)).pipe(
     Layer.provide(layerMaster(options))
   )

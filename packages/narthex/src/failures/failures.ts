@@ -4,7 +4,7 @@
  * A failure that the API also answers has its code, status and sentences. What only a host can meet has a code of
  * `hostFailures`.
  */
-import { clientFailure, NarthexError } from "@narthex/api"
+import { type ClientFailureCode, clientFailure, NarthexError, type ProblemCode } from "@narthex/api"
 import { EventRefused, MalformedEventType, MalformedRoles, StorageError, TransactionRefused } from "@narthex/core"
 import { detailOf, problemOf, SigningKeysUnreadable } from "@narthex/http/web"
 import { Cause, Predicate } from "effect"
@@ -23,6 +23,20 @@ export const hostFailures = {
 } as const
 
 export type HostFailureCode = keyof typeof hostFailures
+
+/**
+ * Whether the error is one of the host's own calls, a refusal of the API, or a failure of the client.
+ *
+ * @example
+ * import { createControlPlane, isNarthexError } from "narthex"
+ * await createControlPlane({ secret: process.env["SECRET"] ?? "" }).catch((error: unknown) => {
+ *   if (isNarthexError(error) && error.code === "invalid_options") console.error(error.detail)
+ * })
+ */
+export const isNarthexError = (
+  error: unknown
+): error is NarthexError<HostFailureCode | ProblemCode | ClientFailureCode | (string & {})> =>
+  error instanceof NarthexError
 
 /** `detail`: what is known in addition, with what to do next. */
 export const hostFailure = (code: HostFailureCode, detail: string, cause?: unknown) =>

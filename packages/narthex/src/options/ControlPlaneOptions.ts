@@ -6,8 +6,11 @@ import type {
   EventSchema,
   EventSettings,
   IdentityProvider,
+  ProxyLocation,
   QuotaSettings,
+  RetentionSettings,
   RoleAdditions,
+  RunnerSettings,
   SessionSettings,
   WaitLimit
 } from "@narthex/core"
@@ -45,6 +48,11 @@ export interface CoreOptions {
    * if it is lost, all of them are invalid. Required where the storage outlives the process; else random.
    */
   readonly secret?: string | (() => Promise<string>)
+  /**
+   * Generations of the pepper under which API keys are digested: new keys get the first, keys of every listed one work.
+   * To rotate on several instances: `[1, 2]` on all of them, then `[2, 1]`. Default: `[1]`.
+   */
+  readonly peppers?: ReadonlyArray<number>
   /** Who issues the id tokens that people sign in with. Default: none, the host signs people in. */
   readonly identity?: ReadonlyArray<Provider> | Layer.Layer<IdentityProvider>
   /** What runs Postgres for branches. Default: computes in memory, which start nothing. */
@@ -72,6 +80,15 @@ export interface CoreOptions {
   readonly runner?: boolean
   /** The token that proxies present to `/v1/proxy/*`. Default: these calls are refused. */
   readonly proxyToken?: string
+  /**
+   * Where clients reach the proxy, for hosts and connection strings: by the names of `domain` that lead to it, or, while
+   * that is `localhost`, by `host`. Default: port 5442 of this machine, without TLS.
+   */
+  readonly proxy?: Partial<ProxyLocation>
+  /** How long final operations and deleted objects are kept. */
+  readonly retention?: Partial<RetentionSettings>
+  /** How operations are performed: leases, places, limits and times. */
+  readonly operations?: Partial<RunnerSettings>
 }
 
 /** One line of the log. */

@@ -8,10 +8,14 @@ import {
   type EventLimits,
   type EventSettings,
   normalizeEmail,
+  type OperationClass,
   type OwnRole,
+  type ProxyLocation,
   type QuotaSettings,
   quotaNames,
+  type RetentionSettings,
   type RoleAdditions,
+  type RunnerSettings,
   type SessionSettings,
   type WaitLimit
 } from "@narthex/core"
@@ -68,6 +72,8 @@ const addresses: Form = {
   name: "an array of addresses (user@example.com) and domains (@example.com)",
   has: (it) => everyOf(it, isEntry)
 }
+
+const isSet = (it: unknown) => Array.isArray(it) && it.length > 0 && new Set(it).size === it.length
 
 /** Every member may be left out. */
 const allOptional = <Name extends string>(names: ReadonlyArray<Name>, form: Form) =>
@@ -129,6 +135,34 @@ const roles: Members<RoleAdditions> = {
   roles: optional(recordOf(objectOf(ownRole)))
 }
 
+const proxy: Members<ProxyLocation> = {
+  domain: optional(named),
+  host: optional(named),
+  port: optional({ name: "a port, 1 to 65535", has: (it) => wholeFrom1.has(it) && Number(it) <= 65_535 }),
+  tls: optional(flag)
+}
+const retention: Members<RetentionSettings> = allOptional(["operations", "records"], period)
+const places: Members<RunnerSettings["classes"][OperationClass]> = {
+  places: wholeFrom1,
+  per_org: wholeFrom1,
+  deadline: period
+}
+const classes: Members<RunnerSettings["classes"]> = {
+  computes: objectOf(places),
+  roles: objectOf(places),
+  branches: objectOf(places)
+}
+const operations: Members<RunnerSettings> = {
+  ...allOptional(["lease", "poll", "busy_limit", "grace"], period),
+  retries: optional(count),
+  per_parent: optional(wholeFrom1),
+  classes: optional(objectOf(classes))
+}
+const peppers: Form = {
+  name: "an array of whole numbers from 1, each once, and at least one",
+  has: (it) => everyOf(it, wholeFrom1.has) && isSet(it)
+}
+
 const storageMembers: Members<Storage> = { durable: flag, layer: aLayer }
 const storage: Form = {
   name: "memory(), postgres(url), or { durable, layer }",
@@ -143,6 +177,7 @@ const storage: Form = {
 export const optionForms: Members<ControlPlaneOptions> = {
   storage: optional(storage),
   secret: optional(either(text, aFunction)),
+  peppers: optional(peppers),
   identity: optional(either(anArray, aLayer)),
   computes: optional(aLayer),
   regions: optional(texts),
@@ -155,6 +190,9 @@ export const optionForms: Members<ControlPlaneOptions> = {
   issuer: optional(named),
   runner: optional(flag),
   proxyToken: optional(token),
+  proxy: optional(objectOf(proxy)),
+  retention: optional(objectOf(retention)),
+  operations: optional(objectOf(operations)),
   basePath: optional(text),
   clientAddress: optional({ ...aFunction, name: "a function of the request and the socket's address" }),
   hostSession: optional({ ...aFunction, name: "a function of the request" }),
