@@ -1,31 +1,18 @@
 /**
- * The core in your own program, with all state in memory: sign in, create a project, follow its events, create a key.
+ * The services of the core in your own program, with all state in memory: sign in, create a project, follow its events,
+ * create a key.
  *
  *     node --conditions=source examples/embedInMemory.ts
  */
-import { randomBytes } from "node:crypto"
 import * as Core from "@narthex/core"
-import { Console, Effect, Fiber, Layer, Redacted, Stream } from "effect"
+import { Console, Effect, Fiber, Stream } from "effect"
+import { ControlPlane } from "narthex"
 import { idToken, People } from "./people.ts"
 
-const outside = Layer.mergeAll(
-  Core.layerMemoryComputes,
-  Core.KeyDigester.layer({ id: "1", key: Redacted.make(new Uint8Array(randomBytes(32))) }),
-  People
-)
-
 /** The services, and the runner that performs operations. */
-export const embedded = Core.layerRunner.pipe(
-  Layer.provideMerge(Core.layerServices),
-  Layer.provideMerge(Layer.merge(Core.layerMemoryPorts, Core.TokenSigner.layerMemory)),
-  Layer.provideMerge(outside)
-)
+export const embedded = ControlPlane.layer({ identity: People })
 
 export const program = Effect.gen(function* () {
-  yield* (yield* Core.RegionCatalog).seed([Core.RegionId.make("local")])
-  const feed = yield* Core.EventFeed
-  yield* feed.ready
-
   const session = yield* (yield* Core.Sessions).exchange(idToken("ada@example.com"), {
     user_agent: null,
     address: "127.0.0.1"
@@ -35,12 +22,14 @@ export const program = Effect.gen(function* () {
   // Only a session can create keys.
   if (caller.kind !== "session") return yield* Effect.die(new Error("The caller is not a session."))
 
-  const watching = yield* feed.events.pipe(
-    Stream.filter(({ org_id, type }) => type === "operation.updated.v1" && org_id === caller.org_id),
+  const following = { org_id: caller.org_id, project_id: null, types: ["operation.updated.v1"], after: null }
+  const followed = yield* (yield* Core.EventFollowing).follow(following)
+  const watching = yield* followed.pipe(
+    Stream.flatMap((item) => (item._tag === "Event" ? Stream.succeed(item.envelope) : Stream.empty)),
     Stream.tap(({ data }) => Console.log(`${data["action"]} is ${data["status"]}`)),
     Stream.takeUntil(({ data }) => data["status"] === "finished"),
     Stream.runCollect,
-    Effect.forkChild({ startImmediately: true })
+    Effect.forkChild
   )
 
   // Services do not authorize their callers: the host must decide first.
@@ -57,6 +46,6 @@ export const program = Effect.gen(function* () {
   const key = yield* authenticate(secret, null)
   yield* Console.log(`${session.user.email} created ${project.id}, and a key that reads it`)
   return { caller, events, key, project }
-})
+}).pipe(Effect.scoped)
 
 if (import.meta.main) await Effect.runPromise(Effect.provide(program, embedded))

@@ -1,13 +1,12 @@
 /**
- * The same core on your Postgres: all state survives the process, and any number of processes can share it.
+ * The same services on your Postgres: all state survives the process, and any number of processes can share it.
  *
- *     DATABASE_URL=postgresql://… NARTHEX_MASTER_SECRET=$(openssl rand -base64 32 | tr '+/' '-_' | tr -d '=') \
+ *     DATABASE_URL=postgresql://… NARTHEX_MASTER_SECRET=$(node -p 'crypto.randomBytes(32).toString("base64url")') \
  *       node --conditions=source examples/embedOnPostgres.ts
  */
 import * as Core from "@narthex/core"
-import { JoseTokenSigner, MasterSecret } from "@narthex/http"
-import { Database, migrate, PostgresStorage } from "@narthex/postgres"
-import { Config, Console, Effect, Layer, type Redacted } from "effect"
+import { Config, Console, Effect, Redacted } from "effect"
+import { ControlPlane, postgres } from "narthex"
 import { idToken, People } from "./people.ts"
 
 export interface Store {
@@ -16,28 +15,17 @@ export interface Store {
   readonly master: Redacted.Redacted
 }
 
-const Pepper = Layer.unwrap(
-  Effect.map(
-    Effect.flatMap(MasterSecret, (master) => master.pepper(1)),
-    Core.KeyDigester.layer
-  )
-)
-
 export const embeddedOn = ({ master, url }: Store) =>
-  Core.layerRunner.pipe(
-    Layer.provideMerge(Core.layerServices),
-    Layer.provideMerge(Layer.merge(JoseTokenSigner.layer({ issuer: "https://api.example.com" }), Pepper)),
-    Layer.provideMerge(Layer.mergeAll(Core.layerMemoryComputes, People)),
-    Layer.provide(MasterSecret.layerGiven(master)),
-    Layer.provideMerge(PostgresStorage.layer),
-    Layer.provide(Layer.effectDiscard(migrate)),
-    Layer.provide(Database.layer({ url, maxConnections: 10, applicationName: "example" }))
-  )
+  ControlPlane.layer({
+    storage: postgres(Redacted.value(url)),
+    secret: Redacted.value(master),
+    issuer: "https://api.example.com",
+    identity: People
+  })
 
 /** Creates the project of this name unless it exists, and adds one network to its allowlist. */
 export const program = (name: string) =>
   Effect.gen(function* () {
-    yield* (yield* Core.RegionCatalog).seed([Core.RegionId.make("local")])
     const device = { user_agent: null, address: null }
     const session = yield* (yield* Core.Sessions).exchange(idToken("ada@example.com"), device)
     const caller = yield* (yield* Core.Authentication).authenticate(session.access_token, null)

@@ -1,12 +1,10 @@
 /** The API on memory storage and a free port, for tests of your own client. It needs no database and keeps no state. */
-import { ApiKeys, Authentication, RegionCatalog, RegionId, Sessions } from "@narthex/core"
-import { Draining, layerApiServer } from "@narthex/http"
+import { ApiKeys, Authentication, Sessions } from "@narthex/core"
+import { layerApiServer } from "@narthex/http"
 import { Context, Duration, Effect, Layer } from "effect"
 import { HttpServer } from "effect/http"
 import { embedded } from "./embedInMemory.ts"
 import { idToken } from "./people.ts"
-
-const Seeded = Layer.effectDiscard(RegionCatalog.use(({ seed }) => seed([RegionId.make("local")])))
 
 export class MemoryServer extends Context.Service<MemoryServer, { readonly url: string }>()(
   "@narthex/examples/MemoryServer"
@@ -18,8 +16,6 @@ export class MemoryServer extends Context.Service<MemoryServer, { readonly url: 
     }))
   ).pipe(
     Layer.provide(layerApiServer({ host: "127.0.0.1", port: 0, grace: Duration.millis(200) })),
-    Layer.provide(Draining.layer),
-    Layer.provide(Seeded),
     Layer.provideMerge(embedded)
   )
 }
