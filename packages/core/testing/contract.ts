@@ -37,8 +37,9 @@ const signalOf = (context: unknown): { readonly signal?: AbortSignal } =>
   Predicate.hasProperty(context, "signal") && context.signal instanceof AbortSignal ? { signal: context.signal } : {}
 
 /**
- * What is needed of a test runner. The modules `vitest`, `node:test`, `@jest/globals` and `bun:test` are runners as
- * they are, and so are Mocha's globals: `import * as runner from "node:test"`.
+ * What is needed of a test runner. The modules `vitest` and `node:test` are runners as they are, and tests run the
+ * contracts under both: `import * as runner from "node:test"`. Jest, Bun and Mocha fit by their form; they have not been
+ * tried.
  */
 export type TestRunner = {
   readonly describe: (name: string, body: () => void) => unknown
