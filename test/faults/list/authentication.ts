@@ -202,46 +202,6 @@ export const authentication: ReadonlyArray<FaultsOfFile> = [
     ]
   },
   {
-    area: "host",
-    file: "packages/http/src/server/routesOnDemand.ts",
-    tests: ["packages/narthex/test/routes.test.ts"],
-    faults: [
-      {
-        id: "routes-once",
-        find: "routes ??= start()",
-        put: "routes = start()",
-        why: "The routes are built once."
-      }
-    ]
-  },
-  {
-    area: "host",
-    file: "packages/http/src/server/FetchServer.ts",
-    tests: ["packages/narthex/test/routes.test.ts"],
-    faults: [
-      {
-        id: "routes-serving",
-        find: "  yield* Layer.build(layerServing)\n",
-        put: "",
-        why: "Reports of proxies can be received before the first request."
-      },
-      {
-        id: "handler-located-below",
-        find: `"location", \`\${prefix}\${location}\``,
-        put: `"location", location`,
-        why: "`Location` begins with the base path.",
-        tests: ["packages/narthex/test/mounting.test.ts"]
-      },
-      {
-        id: "handler-after-the-end",
-        find: "closed ? Promise.resolve(refused()) : handler(",
-        put: "handler(",
-        why: "After the end every call is answered 503.",
-        tests: ["packages/narthex/test/mounting.test.ts"]
-      }
-    ]
-  },
-  {
     area: "authorization",
     file: "packages/core/src/guard/streamAuthority.ts",
     tests: [

@@ -6,7 +6,8 @@ import { Cause, Deferred, Effect, Exit, Fiber, Option } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"
 import { long } from "../../../../test/harness/long.ts"
 import { Database } from "../../src/index.ts"
-import { isAwaited, ownBackend } from "../support/observe.ts"
+import { heldLock } from "../support/heldLock.ts"
+import { isAwaited } from "../support/observe.ts"
 import { PostgresServer } from "../support/PostgresServer.ts"
 import { change, exists, invoices, logged, refusal, started, storage, within } from "./calls.ts"
 import { hosts, inTransaction } from "./hosts.ts"
@@ -246,20 +247,8 @@ for (const kind of Object.values(hosts)) {
     it.effect(`a call that is interrupted in a transaction of ${kind.name} is undone before the host's commit`, () =>
       Effect.gen(function* () {
         const host = yield* started(kind)
-        const { query, transaction } = yield* Database
         const org = anOrganization()
-        const lock = query("test", "select pg_advisory_xact_lock(4711)::text")
-        const [held, release] = [yield* Deferred.make<number>(), yield* Deferred.make<void>()]
-        const holder = yield* Effect.forkChild(
-          transaction(
-            Effect.gen(function* () {
-              yield* lock
-              yield* Deferred.succeed(held, yield* ownBackend)
-              yield* Deferred.await(release)
-            })
-          )
-        )
-        const backend = yield* Deferred.await(held)
+        const { backend, lock, release } = yield* heldLock(4711)
         yield* inTransaction(host, (tx, own) =>
           Effect.gen(function* () {
             yield* own("insert into invoice values (1)")
@@ -268,8 +257,7 @@ for (const kind of Object.values(hosts)) {
             yield* Fiber.interrupt(fiber)
           })
         )
-        yield* Deferred.succeed(release, undefined)
-        yield* Fiber.join(holder)
+        yield* release
         assert.deepStrictEqual(yield* invoices, [1])
         assert.isFalse(yield* exists(org))
         assert.deepStrictEqual(yield* logged(org), [])
