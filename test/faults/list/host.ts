@@ -133,7 +133,7 @@ export const host: ReadonlyArray<FaultsOfFile> = [
   {
     area: "host",
     file: "packages/postgres/src/PostgresTransaction.ts",
-    tests: ["packages/postgres/test/host/hostTransaction.test.ts"],
+    tests: ["packages/postgres/test/host/apart.test.ts"],
     faults: [
       {
         id: "host-apart",

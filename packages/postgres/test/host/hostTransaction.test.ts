@@ -55,24 +55,6 @@ for (const kind of Object.values(hosts)) {
       })
     )
 
-    it.effect(`work apart from a transaction of ${kind.name} commits by itself, and stays after a rollback`, () =>
-      Effect.gen(function* () {
-        const host = yield* started(kind)
-        const { apart, run } = yield* Transaction
-        const [counted, undone] = [anOrganization(), anOrganization()]
-        const work = inTransaction(host, (tx) =>
-          Effect.gen(function* () {
-            yield* within(tx, Effect.andThen(change(undone), apart(run(change(counted)))))
-            assert.isTrue(yield* exists(counted))
-            return yield* Effect.fail("the host's reason")
-          })
-        )
-        assert.strictEqual(yield* refusal(work), "the host's reason")
-        assert.deepStrictEqual([yield* exists(counted), yield* exists(undone)], [true, false])
-        assert.deepStrictEqual(yield* logged(counted), [1])
-      })
-    )
-
     it.effect(`a failed call in a transaction of ${kind.name} undoes itself, and the host may commit the rest`, () =>
       Effect.gen(function* () {
         const host = yield* started(kind)
