@@ -11,6 +11,7 @@ import { openApiDocument, problemCatalog } from "@narthex/api"
 import { environmentTable, exitCodes } from "@narthex/cli"
 import { settingsMarkdown } from "@narthex/server"
 import { guideModules } from "./guides.ts"
+import { permissionsPage } from "./permissions.ts"
 
 const root = resolve(import.meta.dirname, "..")
 
@@ -115,7 +116,7 @@ const callsPage = () => {
     "",
     "Every call of the typed client, in the process (`cp.client(…)` of [narthex](../packages/narthex/README.md)) and over HTTP",
     "(`createClient` of [@narthex/api](../packages/api/README.md)). A call takes one object; members with `?` may be left out.",
-    `[openapi.json](openapi.json) has the schemas and answers, ${page("design/authorization", "the matrix")} who may call, and`,
+    `[openapi.json](openapi.json) has the schemas and answers, ${page("permissions", "the permissions")} who may call, and`,
     `${page("problems", "the problems")} the codes. \`client.events.subscribe\` and \`client.operations.waitFor\` follow streams and`,
     `operations (${page("design/client", "the client's rules")}).`,
     "",
@@ -185,6 +186,7 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/settings.md": settingsPage,
   "docs/problems.md": problemsPage,
   "docs/calls.md": callsPage,
+  "docs/permissions.md": permissionsPage,
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage,

@@ -1,0 +1,197 @@
+/**
+ * Who may make which call, from the policies of the contract and `decide`: the page `docs/permissions.md`. Every cell is
+ * the answer before anything is looked up, for an object of the caller's organization that is in the scope of the key.
+ */
+import { Api, policyOf } from "@narthex/api"
+import {
+  type AnyCaller,
+  ApiKeyId,
+  BranchId,
+  type Capability,
+  decide,
+  OrgId,
+  type PathIds,
+  ProjectId,
+  permissionsOf,
+  type RefusalCode,
+  type Scope,
+  SessionId,
+  User,
+  UserId
+} from "@narthex/core"
+import { DateTime } from "effect"
+import { HttpApi, type HttpApiEndpoint } from "effect/http-api"
+
+const org_id = OrgId.make("org")
+const project_id = ProjectId.make("project")
+const branch_id = BranchId.make("branch")
+
+const user = new User({
+  id: UserId.make("user"),
+  issuer: "https://id.example",
+  subject: "1",
+  email: "ada@example.com",
+  email_verified: true,
+  name: null,
+  created_at: DateTime.makeUnsafe(0),
+  enabled_at: null,
+  disabled_at: null
+})
+
+const person = (role: string | null, account_state: "active" | "pending" = "active") => ({
+  user,
+  org_id,
+  organization: { id: org_id, name: "organization", role, personal: false },
+  invited_by: null,
+  account_state,
+  permissions: permissionsOf(role ?? ""),
+  expires_at: null
+})
+
+const session = (role: string | null, state?: "pending"): AnyCaller => ({
+  ...person(role, state),
+  kind: "session",
+  session_id: SessionId.make("session")
+})
+
+const key = (capability: Capability, scope: Scope): AnyCaller => ({
+  ...person("owner"),
+  kind: "api_key",
+  api_key_id: ApiKeyId.make("own key"),
+  api_key_name: "key",
+  capability,
+  scope,
+  secret: { digest: "digest", pepper_id: "1", dies_at: null }
+})
+
+/** The columns of the matrix (docs/design/authorization.md Z29) from the pending account on. */
+const callers: Readonly<Record<string, AnyCaller>> = {
+  P: session("owner", "pending"),
+  X: session(null),
+  O: session("owner"),
+  A: session("admin"),
+  M: session("member"),
+  V: session("viewer"),
+  KW: key("read_write", { type: "organization" }),
+  KP: key("read_write", { type: "project", project_id }),
+  KB: key("read_write", { type: "branch", project_id, branch_id }),
+  KR: key("read", { type: "organization" }),
+  KA: key("agent", { type: "organization" })
+}
+
+/** The letters of Z30. */
+const letters: Readonly<Record<RefusalCode, string>> = {
+  alpha_pending: "a",
+  not_a_member: "n",
+  session_required: "s",
+  key_self_only: "k",
+  scope_insufficient: "i",
+  capability_insufficient: "c",
+  role_insufficient: "r"
+}
+
+const named: PathIds = {
+  org_id,
+  project_id,
+  branch_id,
+  endpoint_id: "endpoint",
+  operation_id: "operation",
+  api_key_id: "own key",
+  user_id: user.id
+}
+
+/** What the path of a call names; `self` is the key of the call, which a session has none of. */
+const idsIn = ({ path }: HttpApiEndpoint.Top, { kind }: AnyCaller): PathIds => ({
+  ...Object.fromEntries(Object.entries(named).filter(([name]) => path.includes(`:${name}`))),
+  ...(path.endsWith("/self") && kind === "api_key" ? { api_key_id: "own key" } : {})
+})
+
+/** The page beside the one that is made. */
+const design = "design/authorization"
+
+/** Of calls without the credential of a person. */
+const others = {
+  Anonymous: "everyone, without a credential",
+  OwnToken: "the session of the token, expired or not",
+  Proxy: "proxies, by their token"
+}
+
+export interface PermissionRow {
+  readonly group: string
+  /** `group.endpoint`. */
+  readonly call: string
+  /** Cells by column, or who may call where no column decides. */
+  readonly cells: Readonly<Record<string, string>> | string
+  /** What an agent's key may apply it to. */
+  readonly agent: string
+}
+
+const agents = {
+  any: "",
+  never: "",
+  not_main: "not *main*",
+  made_by_agent: "made by an agent's key"
+}
+
+/** Every call of the contract. */
+export const permissionRows = (): ReadonlyArray<PermissionRow> => {
+  const rows: Array<PermissionRow> = []
+  HttpApi.reflect(Api, {
+    onGroup: () => {},
+    onEndpoint: ({ endpoint, group }) => {
+      const policy = policyOf(endpoint)
+      const call = `${group.identifier}.${endpoint.identifier}`
+      if (policy === undefined) throw new Error(`${call} has no policy.`)
+      if (policy._tag !== "Credential") {
+        rows.push({ group: group.identifier, call, cells: others[policy._tag], agent: "" })
+        return
+      }
+      const cells = Object.entries(callers).map(([column, caller]) => {
+        const refusal = decide(policy, caller, idsIn(endpoint, caller))
+        return [column, refusal === undefined ? "✓" : letters[refusal.code]] as const
+      })
+      rows.push({ group: group.identifier, call, cells: Object.fromEntries(cells), agent: agents[policy.agent] })
+    }
+  })
+  return rows
+}
+
+const columns = Object.keys(callers)
+
+const line = ({ agent, call, cells }: PermissionRow) =>
+  typeof cells === "string"
+    ? `| \`${call}\` | ${cells} ${"| ".repeat(columns.length)}|`
+    : `| \`${call}\` | ${columns.map((column) => cells[column]).join(" | ")} | ${agent} |`
+
+export const permissionsPage = (): string => {
+  const rows = permissionRows()
+  return [
+    "<!-- Generated from the policies of packages/api/src/groups/ and decide by scripts/docs.ts: change them there. -->",
+    "# Permissions",
+    "",
+    "Every call of the contract by every kind of caller, as `decide` answers before anything is looked up: for an object of the",
+    "caller's organization, in the scope of the key, and for the own key. What follows may still refuse: an object that does not",
+    `exist, another person's object, a body that asks for a higher right. [The design](${design}.md#the-matrix) has these cases and`,
+    "the reasons.",
+    "",
+    "| Column | Caller |",
+    "|---|---|",
+    "| P, X | session of a pending account; of a former member |",
+    "| O, A, M, V | session of an owner, admin, member, viewer |",
+    "| KW, KP, KB | an owner's key, `read_write`: of the organization, of the project, of the branch |",
+    "| KR, KA | an owner's key of the organization: `read`, `agent` |",
+    "",
+    "`✓` allowed; refused with 403: `a` alpha_pending, `n` not_a_member, `s` session_required, `k` key_self_only,",
+    "`i` scope_insufficient, `c` capability_insufficient, `r` role_insufficient. The last column says which branches an agent's key",
+    "may apply the call to.",
+    "",
+    ...[...new Set(rows.map(({ group }) => group))].flatMap((group) => [
+      `## ${group}`,
+      "",
+      `| Call | ${columns.join(" | ")} | Agents |`,
+      `|${"---|".repeat(columns.length + 2)}`,
+      ...rows.filter((row) => row.group === group).map(line),
+      ""
+    ])
+  ].join("\n")
+}
