@@ -52,6 +52,16 @@ import { Effect, Predicate } from "effect"
 
 const retrySoon = 1000
 
+/** What of `name` is open already, and how much may be, by principal, organization or instance. */
+const tooMany = (name: string, { allowed, held, message, retry_after_seconds }: TooManyStreams | TooManyWaits) =>
+  new RateLimitedProblem({
+    detail: message,
+    retry_after_ms: retry_after_seconds * 1000,
+    limit: name,
+    held,
+    allowed
+  })
+
 /** One row per error: the problem that answers it. `detail` is the error's own message. */
 const answers = {
   AddressNotListed: (error: AddressNotListed) => new AddressNotListedProblem({ detail: error.message }),
@@ -90,10 +100,8 @@ const answers = {
   StreamsDraining: (error: StreamsDraining) =>
     new UnavailableProblem({ detail: error.message, retry_after_ms: error.retry_after_seconds * 1000 }),
   TokenExpired: (_: TokenExpired) => new TokenExpiredProblem({}),
-  TooManyStreams: (error: TooManyStreams) =>
-    new RateLimitedProblem({ detail: error.message, retry_after_ms: error.retry_after_seconds * 1000 }),
-  TooManyWaits: (error: TooManyWaits) =>
-    new RateLimitedProblem({ detail: error.message, retry_after_ms: error.retry_after_seconds * 1000 })
+  TooManyStreams: (error: TooManyStreams) => tooMany("streams", error),
+  TooManyWaits: (error: TooManyWaits) => tooMany("waits", error)
 }
 
 type Answers = typeof answers

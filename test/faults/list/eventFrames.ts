@@ -116,8 +116,8 @@ export const eventFrames: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "streams-opens",
-        find: "(this.#opens.get(principal) ?? 0) > limits.opens",
-        put: "(this.#opens.get(principal) ?? 0) >= limits.opens",
+        find: "if (opened >= limits.opens)",
+        put: "if (opened + 1 >= limits.opens)",
         why: "As many streams may be opened in a second as the limit says."
       },
       {
@@ -128,20 +128,20 @@ export const eventFrames: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "streams-principal",
-        find: "(this.#principals.get(principal) ?? 0) >= limits.streams",
-        put: "(this.#principals.get(principal) ?? 0) > limits.streams",
+        find: "held: this.#principals.get(principal) ?? 0",
+        put: "held: (this.#principals.get(principal) ?? 0) - 1",
         why: "A principal has at most as many streams as the limit says."
       },
       {
         id: "streams-org",
-        find: "(this.#orgs.get(org) ?? 0) >= limits.org_streams",
-        put: "(this.#orgs.get(org) ?? 0) > limits.org_streams",
+        find: "held: this.#orgs.get(org) ?? 0",
+        put: "held: (this.#orgs.get(org) ?? 0) - 1",
         why: "An organization has at most as many streams as the limit says."
       },
       {
         id: "streams-instance",
-        find: "if (this.#all >= limits.instance_streams)",
-        put: "if (this.#all > limits.instance_streams)",
+        find: "held: this.#all",
+        put: "held: this.#all - 1",
         why: "An instance has at most as many streams as the limit says."
       },
       {

@@ -221,10 +221,17 @@ export class ResourceBusyProblem extends HttpApiError.Problem<ResourceBusyProble
   { ...members("resource_busy"), ...retry, blocking_operation_id: Schema.optionalKey(Schema.NullOr(Schema.String)) }
 ) {}
 
+/** `limit` names the limit; `held` counts against it, and `allowed` is the most that may. */
 export class RateLimitedProblem extends HttpApiError.Problem<RateLimitedProblem>()(
   "RateLimitedProblem",
   declare("rate_limited"),
-  { ...members("rate_limited"), ...retry }
+  {
+    ...members("rate_limited"),
+    ...retry,
+    limit: Schema.optionalKey(Schema.String),
+    held: Schema.optionalKey(Schema.Int),
+    allowed: Schema.optionalKey(Schema.Int)
+  }
 ) {}
 
 export class InternalProblem extends HttpApiError.Problem<InternalProblem>()("InternalProblem", declare("internal"), {

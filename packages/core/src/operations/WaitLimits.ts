@@ -24,10 +24,12 @@ export const WaitLimit = Context.Reference<WaitLimit | null>("@narthex/core/oper
 /** The limit of open waits is reached. */
 export class TooManyWaits extends Schema.TaggedError<TooManyWaits>()("TooManyWaits", {
   limit: Schema.Literals(["caller", "organization", "instance"]),
+  held: Schema.Int,
+  allowed: Schema.Int,
   retry_after_seconds: Schema.Int
 }) {
   override get message() {
-    return "Too many calls wait for operations. Read the operation without `wait`, or try again later."
+    return `${this.held} calls of this ${this.limit} wait for operations, and ${this.allowed} may. Read the operation without \`wait\`, or try again later.`
   }
 }
 
@@ -48,7 +50,7 @@ export class WaitLimits {
   /** Takes a place, or returns the limit that is reached. */
   take(caller: AnyCaller, limit: WaitLimit | null): Option.Option<TooManyWaits> {
     const reached = limit === null ? undefined : this.#reached(caller, limit)
-    if (reached !== undefined) return Option.some(new TooManyWaits({ limit: reached, retry_after_seconds: 5 }))
+    if (reached !== undefined) return Option.some(new TooManyWaits({ ...reached, retry_after_seconds: 5 }))
     bump(this.#callers, callerKey(caller), 1)
     bump(this.#orgs, caller.org_id, 1)
     this.#all += 1
@@ -63,8 +65,11 @@ export class WaitLimits {
   }
 
   #reached(caller: AnyCaller, limit: WaitLimit) {
-    if ((this.#callers.get(callerKey(caller)) ?? 0) >= limit.waits) return "caller"
-    if ((this.#orgs.get(caller.org_id) ?? 0) >= limit.org_waits) return "organization"
-    return this.#all >= limit.instance_waits ? "instance" : undefined
+    const counts = [
+      { limit: "caller", held: this.#callers.get(callerKey(caller)) ?? 0, allowed: limit.waits },
+      { limit: "organization", held: this.#orgs.get(caller.org_id) ?? 0, allowed: limit.org_waits },
+      { limit: "instance", held: this.#all, allowed: limit.instance_waits }
+    ] as const
+    return counts.find(({ allowed, held }) => held >= allowed)
   }
 }

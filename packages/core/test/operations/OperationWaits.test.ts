@@ -172,7 +172,7 @@ describe("Waits for operations", () => {
         })
       const refused = (caller: AnyCaller) =>
         Effect.map(Effect.flip(settledFor(caller, operation.id, Duration.minutes(1))), (error) =>
-          error._tag === "TooManyWaits" ? error.limit : error._tag
+          error._tag === "TooManyWaits" ? `${error.limit} ${error.held} of ${error.allowed}` : error._tag
         )
       const ada = person("owner", "active")
       const key = keyOf(ada, "read", { type: "organization" })
@@ -180,11 +180,11 @@ describe("Waits for operations", () => {
       const eve = { ...person("owner", "active"), user: aUser(), org_id: anOrgId() }
       const first = yield* wait(ada)
       yield* wait(ada)
-      assert.strictEqual(yield* refused(ada), "caller")
+      assert.strictEqual(yield* refused(ada), "caller 2 of 2")
       yield* wait(key)
-      assert.strictEqual(yield* refused(bob), "organization")
+      assert.strictEqual(yield* refused(bob), "organization 3 of 3")
       yield* wait(eve)
-      assert.strictEqual(yield* refused(eve), "instance")
+      assert.strictEqual(yield* refused(eve), "instance 4 of 4")
       yield* Fiber.interrupt(first)
       const again = yield* wait(ada)
       yield* TestClock.adjust("1 minute")

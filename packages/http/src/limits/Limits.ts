@@ -44,7 +44,7 @@ export class Limits extends Context.Service<
             "ratelimit-policy": `"${limit_name}";q=${limit};w=${window_seconds}`,
             ratelimit: `"${limit_name}";r=${taken.remaining};t=${taken.reset_seconds}`
           })
-          return taken.allowed ? undefined : yield* tooMany(taken.reset_seconds)
+          return taken.allowed ? undefined : yield* tooMany(limit_name, limit, window_seconds, taken.reset_seconds)
         })
       })
     )
@@ -61,5 +61,8 @@ export const announce = (headers: Record<string, string>) =>
     return Effect.succeed(HttpServerResponse.setHeaders(response, Object.fromEntries(lists)))
   })
 
-const tooMany = (seconds: number) =>
-  Effect.orDie(HttpServerRespondable.toResponse(new RateLimitedProblem({ retry_after_ms: seconds * 1000 })))
+const tooMany = (limit: LimitName, allowed: number, window_seconds: number, seconds: number) => {
+  const detail = `${allowed} calls that count against \`${limit}\` are allowed in ${window_seconds} seconds. Retry after the time in Retry-After.`
+  const problem = new RateLimitedProblem({ detail, retry_after_ms: seconds * 1000, limit, held: allowed, allowed })
+  return Effect.orDie(HttpServerRespondable.toResponse(problem))
+}

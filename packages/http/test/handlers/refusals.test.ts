@@ -92,7 +92,9 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("refus
       const attempt = call("GET", "/v1/regions", { headers: { authorization: "Bearer nsk_a b" } })
       const statuses = (yield* Effect.forEach(Array.from({ length: 6 }), () => attempt)).map(({ status }) => status)
       assert.deepStrictEqual(statuses, [401, 401, 401, 401, 401, 401])
-      says(yield* attempt, 429, "rate_limited")
+      const answer = yield* attempt
+      refused(answer, 429, "rate_limited")
+      assert.match(answer.body.detail, /^6 calls .* in 60 seconds\. Retry after the time in Retry-After\.$/)
     })
   )
 })

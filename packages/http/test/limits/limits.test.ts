@@ -34,6 +34,9 @@ const limited = (answer: Answer, name: string, policy: string) => {
   assert.isAtLeast(wait, 1)
   assert.strictEqual(answer.headers["ratelimit"], `"${name}";r=0;t=${wait}`)
   assert.strictEqual(answer.body.retry_after_ms, wait * 1000)
+  const allowed = Number(/q=(\d+)/.exec(policy)?.[1])
+  assert.deepInclude(answer.body, { limit: name, held: allowed, allowed })
+  assert.include(answer.body.detail, String(allowed))
 }
 
 /** A session from an address that no other test uses. */

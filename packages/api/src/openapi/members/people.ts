@@ -131,6 +131,7 @@ export const peopleMembers: Readonly<Record<string, MemberEntry>> = {
   ],
   "invitations.invite.role": [`The role that the person gets: ${grantedRoles}. Left out: \`member\`.`, "member"],
   quota: ["What the quota counts.", "projects"],
-  held: ["How much the organization holds.", 3],
-  allowed: ["How much the organization may hold.", 100]
+  limit: ["The name of the limit.", "creation"],
+  held: ["How much is held, or counts against the limit.", 3],
+  allowed: ["How much may be.", 100]
 }

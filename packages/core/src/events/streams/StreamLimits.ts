@@ -8,10 +8,14 @@ import type { StreamAccess } from "./StreamAccess.ts"
 
 export class TooManyStreams extends Schema.TaggedError<TooManyStreams>()("TooManyStreams", {
   limit: Schema.Literals(["principal", "organization", "instance", "opens"]),
+  held: Schema.Int,
+  allowed: Schema.Int,
   retry_after_seconds: Schema.Int
 }) {
   override get message() {
-    return "Too many event streams are open. Close some, or come back later."
+    return this.limit === "opens"
+      ? `${this.held} event streams were opened within a second, and ${this.allowed} may be. Come back later.`
+      : `${this.held} event streams of this ${this.limit} are open, and ${this.allowed} may be. Close some, or come back later.`
   }
 }
 
@@ -60,13 +64,16 @@ export class StreamLimits {
   }
 
   #exceeded(limits: EventLimits, principal: string, org: string): TooManyStreams | undefined {
-    if ((this.#opens.get(principal) ?? 0) > limits.opens)
-      return new TooManyStreams({ limit: "opens", retry_after_seconds: 1 })
-    if ((this.#principals.get(principal) ?? 0) >= limits.streams)
-      return new TooManyStreams({ limit: "principal", retry_after_seconds: 15 })
-    if ((this.#orgs.get(org) ?? 0) >= limits.org_streams)
-      return new TooManyStreams({ limit: "organization", retry_after_seconds: 15 })
-    if (this.#all >= limits.instance_streams) return new TooManyStreams({ limit: "instance", retry_after_seconds: 15 })
-    return undefined
+    // The opening that is being decided is counted already.
+    const opened = (this.#opens.get(principal) ?? 0) - 1
+    if (opened >= limits.opens)
+      return new TooManyStreams({ limit: "opens", held: opened, allowed: limits.opens, retry_after_seconds: 1 })
+    const counts = [
+      { limit: "principal", held: this.#principals.get(principal) ?? 0, allowed: limits.streams },
+      { limit: "organization", held: this.#orgs.get(org) ?? 0, allowed: limits.org_streams },
+      { limit: "instance", held: this.#all, allowed: limits.instance_streams }
+    ] as const
+    const reached = counts.find(({ allowed, held }) => held >= allowed)
+    return reached && new TooManyStreams({ ...reached, retry_after_seconds: 15 })
   }
 }

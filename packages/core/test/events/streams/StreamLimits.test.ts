@@ -45,6 +45,15 @@ describe("the limits of streams", () => {
     assert.strictEqual(refusal(limits, third), name)
   })
 
+  it("a refusal says how many there are, and how many may be", () => {
+    const limits = new StreamLimits({ ...many, streams: 2, opens: 3 })
+    limits.take(ada, 0)
+    limits.take(ada, 0)
+    const [reached, opened] = [limits.take(ada, 0), limits.take(ada, 0)].map(Option.getOrThrow)
+    assert.deepInclude({ ...reached }, { limit: "principal", held: 2, allowed: 2 })
+    assert.deepInclude({ ...opened }, { limit: "opens", held: 3, allowed: 3 })
+  })
+
   it("openings are counted for one second, refused ones included", () => {
     const limits = new StreamLimits({ ...many, streams: 1, opens: 2 })
     assert.deepStrictEqual(
