@@ -36,7 +36,6 @@ const limited = (answer: Answer, name: string, policy: string) => {
   assert.strictEqual(answer.body.retry_after_ms, wait * 1000)
   const allowed = Number(/q=(\d+)/.exec(policy)?.[1])
   assert.deepInclude(answer.body, { limit: name, held: allowed, allowed })
-  assert.include(answer.body.detail, String(allowed))
 }
 
 /** A session from an address that no other test uses. */
@@ -240,7 +239,6 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
       for (let i = 0; i < 2; i++) assert.strictEqual((yield* who.call("DELETE", `${at}/ip-allow`)).status, 204)
       limited(yield* rename(who), "changes", "q=4;w=60")
       limited(yield* who.call("DELETE", `${at}/ip-allow`), "changes", "q=4;w=60")
-      assert.strictEqual((yield* who.call("GET", at)).status, 200)
       for (let i = 0; i < 2; i++) assert.strictEqual((yield* rename(mine)).status, 200)
       const answer = yield* rename(mine)
       refused(answer, 429, "rate_limited")
