@@ -30,12 +30,12 @@ export const library: ReadonlyArray<FaultsOfFile> = [
   {
     area: "host",
     file: "packages/http/src/server/handlers.ts",
-    tests: ["packages/http/test/events/http2.test.ts"],
+    tests: ["packages/http/test/server/nodeHandler.test.ts"],
     faults: [
       {
         id: "handler-reset-streams",
         find: "if (!outgoing.writableEnded) gone",
-        put: "if (!outgoing.writableEnded && incoming.httpVersionMajor === 1) gone",
+        put: 'if (!("writableFinished" in outgoing)) gone',
         why: "A stream over HTTP/2 ends when its client resets it."
       }
     ]

@@ -11,8 +11,9 @@ import { Duration, Effect } from "effect"
 import { EventSource } from "eventsource"
 import { createParser } from "eventsource-parser"
 import { within } from "../../../../test/harness/eventually.ts"
+import { someServings } from "../support/apiOver.ts"
+import { opened } from "./support/FetchStream.ts"
 import { places } from "./support/places.ts"
-import { opened } from "./support/RawStream.ts"
 import { counting, signedIn, state, streamApi } from "./support/streamApi.ts"
 
 /** Type, last event id, data. */
@@ -31,7 +32,7 @@ const recorded = (path: string) =>
     yield* state(org, counting(2, 1))
     yield* stream.until("the last event", ({ events }) => events.length === 5)
     const sent = stream.events.map((event): Seen => [event.event ?? "", event.id ?? "", event.data ?? ""])
-    return { body: stream.body, sent }
+    return { body: Buffer.from(stream.text), sent }
   }).pipe(Effect.scoped)
 
 const parse = (parts: ReadonlyArray<Uint8Array>): ReadonlyArray<Seen> => {
@@ -88,47 +89,48 @@ const readNatively = async (body: Buffer, cuts: ReadonlyArray<number>): Promise<
 
 const paths = ["/v1/events", "/v1/events?bookmarks=1"]
 
-layer(streamApi({ heartbeat: Duration.millis(100) }), { excludeTestServices: true })(
-  "streams that are cut in two",
-  (it) => {
-    it.effect.each(paths)("streams are read by eventsource-parser: %s", (path) =>
-      Effect.gen(function* () {
-        const { body, sent } = yield* recorded(path)
-        assert.deepStrictEqual(
-          sent.map(([type]) => type),
-          ["resume.gap.v1", "operation.updated.v1", "operation.updated.v1", "error.v1", "operation.updated.v1"]
-        )
-        const right = JSON.stringify(sent)
-        for (const parts of [...cutAt(body, everyByte(body)), single(body)])
-          assert.strictEqual(JSON.stringify(parse(parts)), right)
-      })
-    )
+for (const serving of someServings())
+  layer(streamApi({ heartbeat: Duration.millis(100) }, { serving }), { excludeTestServices: true })(
+    "streams that are cut in two",
+    (it) => {
+      it.effect.each(paths)("streams are read by eventsource-parser: %s", (path) =>
+        Effect.gen(function* () {
+          const { body, sent } = yield* recorded(path)
+          assert.deepStrictEqual(
+            sent.map(([type]) => type),
+            ["resume.gap.v1", "operation.updated.v1", "operation.updated.v1", "error.v1", "operation.updated.v1"]
+          )
+          const right = JSON.stringify(sent)
+          for (const parts of [...cutAt(body, everyByte(body)), single(body)])
+            assert.strictEqual(JSON.stringify(parse(parts)), right)
+        })
+      )
 
-    it.effect.each(paths)("streams are read by npm eventsource: %s", (path) =>
-      Effect.gen(function* () {
-        const { body, sent } = yield* recorded(path)
-        const all = [...cutAt(body, places(body, 0, body.length, 200)), single(body)]
-        yield* Effect.forEach(
-          all,
-          (parts) =>
-            Effect.map(
-              Effect.promise(() =>
-                within(`the end of a stream of ${parts[0]?.length} bytes and the rest`, follow(parts))
+      it.effect.each(paths)("streams are read by npm eventsource: %s", (path) =>
+        Effect.gen(function* () {
+          const { body, sent } = yield* recorded(path)
+          const all = [...cutAt(body, places(body, 0, body.length, 200)), single(body)]
+          yield* Effect.forEach(
+            all,
+            (parts) =>
+              Effect.map(
+                Effect.promise(() =>
+                  within(`the end of a stream of ${parts[0]?.length} bytes and the rest`, follow(parts))
+                ),
+                (seen) => assert.deepStrictEqual(seen, sent)
               ),
-              (seen) => assert.deepStrictEqual(seen, sent)
-            ),
-          { concurrency: 16 }
-        )
-      })
-    )
+            { concurrency: 16 }
+          )
+        })
+      )
 
-    it.effect.each(paths)("streams are read by Node's EventSource: %s", (path) =>
-      Effect.gen(function* () {
-        const { body, sent } = yield* recorded(path)
-        const cuts = places(body, 0, body.length, 100)
-        const seen = yield* Effect.promise(() => within("what Node's own EventSource read", readNatively(body, cuts)))
-        assert.deepStrictEqual(seen, [[JSON.stringify(sent), cuts.length]])
-      })
-    )
-  }
-)
+      it.effect.each(paths)("streams are read by Node's EventSource: %s", (path) =>
+        Effect.gen(function* () {
+          const { body, sent } = yield* recorded(path)
+          const cuts = places(body, 0, body.length, 100)
+          const seen = yield* Effect.promise(() => within("what Node's own EventSource read", readNatively(body, cuts)))
+          assert.deepStrictEqual(seen, [[JSON.stringify(sent), cuts.length]])
+        })
+      )
+    }
+  )

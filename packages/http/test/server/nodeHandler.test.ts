@@ -1,6 +1,7 @@
-/** What the handler for Node does with responses whose client reads nothing (docs/design/library.md N20). */
+/** What the handler for Node does when a client leaves or reads nothing (docs/design/library.md N17, N20). */
 import { EventEmitter } from "node:events"
 import { afterEach, assert, beforeEach, describe, it, vi } from "@effect/vitest"
+import { handlers } from "../../src/server/handlers.ts"
 import { sendToNode } from "../../src/server/nodeHandler.ts"
 
 /** A response that sends what it gets, or nothing. */
@@ -50,6 +51,30 @@ const streaming = (sends: boolean) => {
   const sent = sendToNode(response, incoming, outgoing, new AbortController().signal)
   return { outgoing, writer, written, sent }
 }
+
+describe("a client that leaves", () => {
+  it("a call is aborted when its client resets the stream of HTTP/2, which counts as finished then", () => {
+    const signals: Array<AbortSignal> = []
+    const { node } = handlers(
+      ({ signal }) => {
+        signals.push(signal)
+        return new Promise(() => {})
+      },
+      { basePath: "" }
+    )
+    const outgoing = Object.assign(new Outgoing(true), { writableFinished: true })
+    node(incoming, outgoing)
+    assert.deepStrictEqual(
+      signals.map(({ aborted }) => aborted),
+      [false]
+    )
+    outgoing.emit("close")
+    assert.deepStrictEqual(
+      signals.map(({ aborted }) => aborted),
+      [true]
+    )
+  })
+})
 
 describe("a response whose client reads nothing", () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }))

@@ -25,6 +25,7 @@ import {
 } from "@narthex/core"
 import { Clock, Context, DateTime, Duration, Effect, Layer, Redacted, Stream } from "effect"
 import { type HttpClient, HttpClientRequest, HttpServer } from "effect/http"
+import { long } from "../../../../test/harness/long.ts"
 import {
   DirectApi,
   Draining,
@@ -137,6 +138,13 @@ export type Serving = "server" | "node" | "fetch" | "direct"
 export const servings = ["server", "node"] as const
 
 export const everyServing: ReadonlyArray<Serving> = [...servings, "fetch"]
+
+/**
+ * For suites that ask less of how a request arrives: the server, and of the others the one that the seed chooses. All in
+ * the long form. Called by each file, because the seed chooses for each.
+ */
+export const someServings = (): ReadonlyArray<Serving> =>
+  long ? everyServing : ["server", Math.random() < 0.5 ? "node" : "fetch"]
 
 export interface ApiOptions {
   /** Default: `server`. */

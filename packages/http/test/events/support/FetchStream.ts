@@ -37,7 +37,7 @@ export class FetchStream extends SeenStream {
   }
 
   get head(): string {
-    return `${this.status}`
+    return `${this.status} ${JSON.stringify([...(this.#response?.headers ?? [])])}`
   }
 
   get text(): string {
