@@ -3,7 +3,7 @@ import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { defaultEventSettings, EventSettings, makeKeySecret } from "@narthex/core"
 import { Effect, Layer, Redacted } from "effect"
-import { Ahead, idToken, memoryApi } from "../support/apiOver.ts"
+import { Ahead, everyServing, idToken, memoryApi } from "../support/apiOver.ts"
 import { address, arrive, type Caller, founder, key, refused, withToken } from "../support/story.ts"
 import { type Answer, call } from "../support/wire.ts"
 
@@ -53,140 +53,141 @@ const newcomer = Effect.fnUntraced(function* () {
 const exchange = (headers: Record<string, string>, id_token = idToken(address())) =>
   call("POST", "/v1/auth/exchange", { headers, body: { id_token } })
 
-layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limits", (it) => {
-  it.effect("exchanges are limited per address, refused ones too, and answer how many are left", () =>
-    Effect.gen(function* () {
-      const headers = client()
-      const left = []
-      for (const id_token of [idToken(address()), "nonsense", idToken(address()), "nonsense"]) {
-        const answer = yield* exchange(headers, id_token)
-        assert.strictEqual(answer.headers["ratelimit-policy"], '"exchange";q=4;w=60')
-        left.push(answer.headers["ratelimit"]?.replace(/;t=\d+$/, ""))
-      }
-      assert.deepStrictEqual(left, ['"exchange";r=3', '"exchange";r=2', '"exchange";r=1', '"exchange";r=0'])
-      limited(yield* exchange(headers), "exchange", "q=4;w=60")
-      assert.strictEqual((yield* exchange(client())).status, 200)
-      yield* (yield* Ahead).by("2 minutes")
-      assert.strictEqual((yield* exchange(headers)).status, 200)
-    })
-  )
-
-  it.effect("limits count the address behind the trusted hops, whatever the client claims", () =>
-    Effect.gen(function* () {
-      const mine = client()["x-forwarded-for"]
-      for (let i = 0; i < 4; i++)
-        assert.strictEqual((yield* exchange({ "x-forwarded-for": `203.0.113.${i}, ${mine}` })).status, 200)
-      limited(yield* exchange({ "x-forwarded-for": `203.0.113.99, ${mine}` }), "exchange", "q=4;w=60")
-    })
-  )
-
-  it.effect("CLI exchanges and leak reports are limited per address", () =>
-    Effect.gen(function* () {
-      const headers = client()
-      for (let i = 0; i < 3; i++) {
-        refused(yield* call("POST", "/v1/cli/exchange", { headers, body: {} }), 401, "invalid_code")
-        const reported = yield* call("POST", "/v1/credentials/report", { headers, body: { secret: "x" } })
-        assert.strictEqual(reported.status, 202)
-      }
-      limited(yield* call("POST", "/v1/cli/exchange", { headers, body: {} }), "cli_exchange", "q=3;w=60")
-      const report = yield* call("POST", "/v1/credentials/report", { headers, body: { secret: "x" } })
-      limited(report, "reports", "q=3;w=3600")
-    })
-  )
-
-  it.effect("a report over the limit revokes nothing, and an exchange over the limit creates no session", () =>
-    Effect.gen(function* () {
-      const who = yield* newcomer()
-      const mine = yield* key(who)
-      const headers = client()
-      for (let i = 0; i < 3; i++) yield* call("POST", "/v1/credentials/report", { headers, body: {} })
-      limited(
-        yield* call("POST", "/v1/credentials/report", { headers, body: { secret: mine.token } }),
-        "reports",
-        "q=3;w=3600"
-      )
-      assert.strictEqual((yield* mine.call("GET", "/v1/regions")).status, 200)
-    })
-  )
-
-  it.effect("above the limit, failed authentications are 429, and a credential that verifies always passes", () =>
-    Effect.gen(function* () {
-      const who = yield* newcomer()
-      const { headers } = who
-      const mine = yield* key(who)
-      const bad = () => Effect.map(makeKeySecret, Redacted.value)
-      const fail = Effect.fnUntraced(function* () {
-        return yield* call("GET", "/v1/regions", { headers, token: yield* bad() })
-      })
-      for (let i = 0; i < 3; i++) {
-        const answer = yield* fail()
-        refused(answer, 401, "invalid_token")
-        assert.strictEqual(answer.headers["ratelimit-policy"], '"failures";q=3;w=60')
-      }
-      limited(yield* fail(), "failures", "q=3;w=60")
-      limited(yield* call("POST", "/v1/auth/refresh", { headers, token: "a.b.c" }), "failures", "q=3;w=60")
-      limited(yield* call("POST", "/v1/proxy/resolve", { headers, token: "x" }), "failures", "q=3;w=60")
-      for (const token of [who.token, mine.token])
-        for (let i = 0; i < 5; i++) {
-          const passed = yield* call("GET", "/v1/regions", { headers, token })
-          assert.deepStrictEqual([passed.status, passed.headers["ratelimit"]], [200, undefined])
+for (const serving of everyServing)
+  layer(memoryApi({ limits, serving, stands: true }), { excludeTestServices: true })("limits", (it) => {
+    it.effect("exchanges are limited per address, refused ones too, and answer how many are left", () =>
+      Effect.gen(function* () {
+        const headers = client()
+        const left = []
+        for (const id_token of [idToken(address()), "nonsense", idToken(address()), "nonsense"]) {
+          const answer = yield* exchange(headers, id_token)
+          assert.strictEqual(answer.headers["ratelimit-policy"], '"exchange";q=4;w=60')
+          left.push(answer.headers["ratelimit"]?.replace(/;t=\d+$/, ""))
         }
-      refused(yield* call("GET", "/v1/regions", { headers }), 401, "unauthenticated")
-      refused(yield* call("GET", "/v1/regions", { headers: client(), token: yield* bad() }), 401, "invalid_token")
-    })
-  )
-
-  it.effect("an expired session token is token_expired, however many failures its address has", () =>
-    Effect.gen(function* () {
-      const who = yield* newcomer()
-      yield* (yield* Ahead).by("16 minutes")
-      for (let i = 0; i < 5; i++) yield* call("GET", "/v1/regions", { headers: who.headers, token: "x" })
-      const expired = yield* call("GET", "/v1/regions", { headers: who.headers, token: who.token })
-      refused(expired, 401, "token_expired")
-      assert.strictEqual(
-        (yield* call("POST", "/v1/auth/refresh", { headers: who.headers, token: who.token })).status,
-        200
-      )
-    })
-  )
-
-  it.effect("refreshes are limited per session, from any address", () =>
-    Effect.gen(function* () {
-      const who = yield* newcomer()
-      const { body } = yield* exchange(client(), idToken(who.email))
-      for (let i = 0; i < 3; i++)
-        assert.strictEqual((yield* who.call("POST", "/v1/auth/refresh", { headers: client() })).status, 200)
-      limited(yield* who.call("POST", "/v1/auth/refresh", { headers: client() }), "refresh", "q=3;w=60")
-      assert.strictEqual((yield* call("POST", "/v1/auth/refresh", { token: body.access_token })).status, 200)
-      assert.strictEqual((yield* who.call("POST", "/v1/auth/logout")).status, 204)
-    })
-  )
-
-  it.effect("key creations are limited per user, CLI authorizations too; replays do not count", () =>
-    Effect.gen(function* () {
-      const who = yield* newcomer()
-      const once = { headers: { "idempotency-key": "k" }, body: { name: "k" } }
-      for (let i = 0; i < 5; i++) assert.strictEqual((yield* who.call("POST", "/v1/api-keys", once)).status, 201)
-      yield* key(who)
-      const approve = who.call("POST", "/v1/cli/authorizations", {
-        body: {
-          redirect_uri: "http://127.0.0.1:43210/callback",
-          state: randomBytes(32).toString("base64url"),
-          code_challenge: createHash("sha256").update("x").digest("base64url"),
-          name: "laptop"
-        }
+        assert.deepStrictEqual(left, ['"exchange";r=3', '"exchange";r=2', '"exchange";r=1', '"exchange";r=0'])
+        limited(yield* exchange(headers), "exchange", "q=4;w=60")
+        assert.strictEqual((yield* exchange(client())).status, 200)
+        yield* (yield* Ahead).by("2 minutes")
+        assert.strictEqual((yield* exchange(headers)).status, 200)
       })
-      assert.strictEqual((yield* approve).status, 201)
-      limited(yield* who.call("POST", "/v1/api-keys/", { body: { name: "k" } }), "key_creation", "q=3;w=3600")
-      limited(yield* approve, "key_creation", "q=3;w=3600")
-      assert.strictEqual((yield* who.call("GET", "/v1/api-keys")).body.api_keys.length, 2)
-      const { body } = yield* exchange(client(), idToken(who.email))
-      const elsewhere = yield* call("POST", "/v1/api-keys", { token: body.access_token, body: { name: "k" } })
-      limited(elsewhere, "key_creation", "q=3;w=3600")
-      yield* key(yield* newcomer())
-    })
-  )
-})
+    )
+
+    it.effect("limits count the address behind the trusted hops, whatever the client claims", () =>
+      Effect.gen(function* () {
+        const mine = client()["x-forwarded-for"]
+        for (let i = 0; i < 4; i++)
+          assert.strictEqual((yield* exchange({ "x-forwarded-for": `203.0.113.${i}, ${mine}` })).status, 200)
+        limited(yield* exchange({ "x-forwarded-for": `203.0.113.99, ${mine}` }), "exchange", "q=4;w=60")
+      })
+    )
+
+    it.effect("CLI exchanges and leak reports are limited per address", () =>
+      Effect.gen(function* () {
+        const headers = client()
+        for (let i = 0; i < 3; i++) {
+          refused(yield* call("POST", "/v1/cli/exchange", { headers, body: {} }), 401, "invalid_code")
+          const reported = yield* call("POST", "/v1/credentials/report", { headers, body: { secret: "x" } })
+          assert.strictEqual(reported.status, 202)
+        }
+        limited(yield* call("POST", "/v1/cli/exchange", { headers, body: {} }), "cli_exchange", "q=3;w=60")
+        const report = yield* call("POST", "/v1/credentials/report", { headers, body: { secret: "x" } })
+        limited(report, "reports", "q=3;w=3600")
+      })
+    )
+
+    it.effect("a report over the limit revokes nothing, and an exchange over the limit creates no session", () =>
+      Effect.gen(function* () {
+        const who = yield* newcomer()
+        const mine = yield* key(who)
+        const headers = client()
+        for (let i = 0; i < 3; i++) yield* call("POST", "/v1/credentials/report", { headers, body: {} })
+        limited(
+          yield* call("POST", "/v1/credentials/report", { headers, body: { secret: mine.token } }),
+          "reports",
+          "q=3;w=3600"
+        )
+        assert.strictEqual((yield* mine.call("GET", "/v1/regions")).status, 200)
+      })
+    )
+
+    it.effect("above the limit, failed authentications are 429, and a credential that verifies always passes", () =>
+      Effect.gen(function* () {
+        const who = yield* newcomer()
+        const { headers } = who
+        const mine = yield* key(who)
+        const bad = () => Effect.map(makeKeySecret, Redacted.value)
+        const fail = Effect.fnUntraced(function* () {
+          return yield* call("GET", "/v1/regions", { headers, token: yield* bad() })
+        })
+        for (let i = 0; i < 3; i++) {
+          const answer = yield* fail()
+          refused(answer, 401, "invalid_token")
+          assert.strictEqual(answer.headers["ratelimit-policy"], '"failures";q=3;w=60')
+        }
+        limited(yield* fail(), "failures", "q=3;w=60")
+        limited(yield* call("POST", "/v1/auth/refresh", { headers, token: "a.b.c" }), "failures", "q=3;w=60")
+        limited(yield* call("POST", "/v1/proxy/resolve", { headers, token: "x" }), "failures", "q=3;w=60")
+        for (const token of [who.token, mine.token])
+          for (let i = 0; i < 5; i++) {
+            const passed = yield* call("GET", "/v1/regions", { headers, token })
+            assert.deepStrictEqual([passed.status, passed.headers["ratelimit"]], [200, undefined])
+          }
+        refused(yield* call("GET", "/v1/regions", { headers }), 401, "unauthenticated")
+        refused(yield* call("GET", "/v1/regions", { headers: client(), token: yield* bad() }), 401, "invalid_token")
+      })
+    )
+
+    it.effect("an expired session token is token_expired, however many failures its address has", () =>
+      Effect.gen(function* () {
+        const who = yield* newcomer()
+        yield* (yield* Ahead).by("16 minutes")
+        for (let i = 0; i < 5; i++) yield* call("GET", "/v1/regions", { headers: who.headers, token: "x" })
+        const expired = yield* call("GET", "/v1/regions", { headers: who.headers, token: who.token })
+        refused(expired, 401, "token_expired")
+        assert.strictEqual(
+          (yield* call("POST", "/v1/auth/refresh", { headers: who.headers, token: who.token })).status,
+          200
+        )
+      })
+    )
+
+    it.effect("refreshes are limited per session, from any address", () =>
+      Effect.gen(function* () {
+        const who = yield* newcomer()
+        const { body } = yield* exchange(client(), idToken(who.email))
+        for (let i = 0; i < 3; i++)
+          assert.strictEqual((yield* who.call("POST", "/v1/auth/refresh", { headers: client() })).status, 200)
+        limited(yield* who.call("POST", "/v1/auth/refresh", { headers: client() }), "refresh", "q=3;w=60")
+        assert.strictEqual((yield* call("POST", "/v1/auth/refresh", { token: body.access_token })).status, 200)
+        assert.strictEqual((yield* who.call("POST", "/v1/auth/logout")).status, 204)
+      })
+    )
+
+    it.effect("key creations are limited per user, CLI authorizations too; replays do not count", () =>
+      Effect.gen(function* () {
+        const who = yield* newcomer()
+        const once = { headers: { "idempotency-key": "k" }, body: { name: "k" } }
+        for (let i = 0; i < 5; i++) assert.strictEqual((yield* who.call("POST", "/v1/api-keys", once)).status, 201)
+        yield* key(who)
+        const approve = who.call("POST", "/v1/cli/authorizations", {
+          body: {
+            redirect_uri: "http://127.0.0.1:43210/callback",
+            state: randomBytes(32).toString("base64url"),
+            code_challenge: createHash("sha256").update("x").digest("base64url"),
+            name: "laptop"
+          }
+        })
+        assert.strictEqual((yield* approve).status, 201)
+        limited(yield* who.call("POST", "/v1/api-keys/", { body: { name: "k" } }), "key_creation", "q=3;w=3600")
+        limited(yield* approve, "key_creation", "q=3;w=3600")
+        assert.strictEqual((yield* who.call("GET", "/v1/api-keys")).body.api_keys.length, 2)
+        const { body } = yield* exchange(client(), idToken(who.email))
+        const elsewhere = yield* call("POST", "/v1/api-keys", { token: body.access_token, body: { name: "k" } })
+        limited(elsewhere, "key_creation", "q=3;w=3600")
+        yield* key(yield* newcomer())
+      })
+    )
+  })
 
 layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limits on creations", (it) => {
   it.effect("creations are limited per person and key, and per organization, so that more keys make no more", () =>
