@@ -4,7 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { defaultEventSettings, EventSettings, makeKeySecret } from "@narthex/core"
 import { Effect, Layer, Redacted } from "effect"
 import { Ahead, everyServing, idToken, memoryApi } from "../support/apiOver.ts"
-import { address, arrive, type Caller, founder, key, refused, withToken } from "../support/story.ts"
+import { address, arrive, type Caller, key, refused, withToken } from "../support/story.ts"
 import { type Answer, call } from "../support/wire.ts"
 
 const limits = {
@@ -270,21 +270,6 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
       const found = () => who.call("POST", "/v1/orgs", { body: { name: "Team" } })
       for (let i = 0; i < 3; i++) assert.strictEqual((yield* found()).status, 201)
       limited(yield* found(), "organization_creation", "q=3;w=3600")
-    })
-  )
-})
-
-layer(memoryApi({ limits: null }), { excludeTestServices: true })("without limits", (it) => {
-  it.effect("without limits nothing is counted, and answers carry no limit headers", () =>
-    Effect.gen(function* () {
-      const who = yield* founder()
-      for (let i = 0; i < 10; i++) {
-        const answer = yield* call("POST", "/v1/auth/exchange", { body: { id_token: "nonsense" } })
-        refused(answer, 401, "invalid_token")
-        assert.isUndefined(answer.headers["ratelimit"])
-        assert.strictEqual((yield* who.call("POST", "/v1/auth/refresh")).status, 200)
-      }
-      assert.strictEqual((yield* (yield* arrive()).call("GET", "/v1/regions")).status, 200)
     })
   )
 })
