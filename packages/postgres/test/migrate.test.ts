@@ -33,7 +33,8 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
         { name: "0012c_compute_home" },
         { name: "0013_consent" },
         { name: "0015_joined_events" },
-        { name: "0016_client_refusals" }
+        { name: "0016_client_refusals" },
+        { name: "0017_host_sessions" }
       ])
       assert.deepStrictEqual(yield* admin("select pos::int, timeline from event_head", url), [
         { pos: 0, timeline: null }
