@@ -3,9 +3,10 @@
  * them once roles are applied. Before that each of them writes, or it would show nothing.
  */
 import { assert, describe, layer } from "@effect/vitest"
+import { ComputeDriver } from "@narthex/core"
 import { Effect } from "effect"
 import { plantedCalls } from "../../../test/agents/plantedCalls.ts"
-import { apply, as, isDenied, reader, runningBranch, writer } from "./runningBranch.ts"
+import { apply, as, branch, isDenied, open, reader, runningBranch, writer } from "./runningBranch.ts"
 import { kinds } from "./support.ts"
 
 const everything = "GRANT EXECUTE ON ALL ROUTINES IN SCHEMA public TO PUBLIC"
@@ -68,6 +69,56 @@ for (const kind of [0, 1] as const) {
             yield* isDenied("reader", lock)
           yield* as("writer", "SELECT evil_lock(1)", "SELECT n FROM around")
         })
+      )
+
+      it.effect("temporary objects of an open session do not hold up roles, and stay as they are", () =>
+        Effect.gen(function* () {
+          const owner = yield* open("writer")
+          for (const text of [
+            "CREATE TEMP TABLE own AS SELECT 1 AS n",
+            "GRANT ALL ON own TO PUBLIC",
+            "CREATE TEMP SEQUENCE own_counter",
+            "GRANT ALL ON own_counter TO PUBLIC",
+            "CREATE TEMP VIEW own_locking AS SELECT n FROM own FOR UPDATE",
+            `CREATE FUNCTION pg_temp.own_adds(int, int) RETURNS int LANGUAGE sql SECURITY DEFINER
+              AS 'INSERT INTO own VALUES (1) RETURNING n'`,
+            "GRANT EXECUTE ON FUNCTION pg_temp.own_adds TO PUBLIC",
+            "CREATE AGGREGATE pg_temp.own_evil(int) (SFUNC = pg_temp.own_adds, STYPE = int, INITCOND = '0')",
+            "CREATE OPERATOR pg_temp.=#= (FUNCTION = pg_try_advisory_lock, LEFTARG = int, RIGHTARG = int)",
+            `CREATE OPERATOR pg_temp.!#= (FUNCTION = int4ne, LEFTARG = int, RIGHTARG = int,
+              NEGATOR = OPERATOR(pg_temp.=#=), RESTRICT = neqsel)`
+          ])
+            yield* owner.unsafe(text)
+          yield* apply(writer, reader)
+          assert.isFalse(yield* ComputeDriver.use((driver) => driver.needsRoles(branch, [writer, reader])))
+          assert.lengthOf(yield* owner.unsafe("SELECT n FROM own_locking"), 1)
+        }).pipe(Effect.scoped)
+      )
+
+      it.effect(
+        "a view whose table locks rows by its policy, or by that of another table, locks none for a reader",
+        () =>
+          Effect.gen(function* () {
+            yield* as(
+              "writer",
+              "CREATE TABLE held AS SELECT 1 AS n",
+              "CREATE TABLE inner_rows AS SELECT 1 AS n",
+              "CREATE POLICY p ON inner_rows USING (EXISTS (SELECT FROM held FOR UPDATE))",
+              "ALTER TABLE inner_rows ENABLE ROW LEVEL SECURITY",
+              "ALTER TABLE inner_rows FORCE ROW LEVEL SECURITY",
+              "CREATE TABLE outer_rows AS SELECT 1 AS n",
+              "CREATE POLICY p ON outer_rows USING (EXISTS (SELECT FROM inner_rows))",
+              "ALTER TABLE outer_rows ENABLE ROW LEVEL SECURITY",
+              "ALTER TABLE outer_rows FORCE ROW LEVEL SECURITY",
+              "CREATE VIEW inner_view AS SELECT n FROM inner_rows",
+              "CREATE VIEW outer_view AS SELECT n FROM outer_rows"
+            )
+            for (const view of ["inner_view", "outer_view"])
+              assert.lengthOf(yield* as("reader", `SELECT n FROM ${view}`), 1)
+            yield* apply(writer, reader)
+            for (const view of ["inner_view", "outer_view"]) yield* isDenied("reader", `SELECT n FROM ${view}`)
+            assert.lengthOf(yield* as("writer", "SELECT n FROM outer_view"), 1)
+          })
       )
 
       it.effect("a function in a view, a policy, a domain, an index or statistics does not write for a reader", () =>

@@ -46,6 +46,18 @@ export const readOnlyRoles: ReadonlyArray<FaultsOfFile> = [
         find: "LIKE '%{ROWMARKCLAUSE %'",
         put: "LIKE '%{NO ROWMARKCLAUSE %'",
         why: "A view locks rows with the rights of its owner."
+      },
+      {
+        id: "roles-locking-policies",
+        find: "OR r.oid IN (${rulesOverLockingPolicies})",
+        put: "",
+        why: "The policy of a table locks rows with the rights of the view's owner."
+      },
+      {
+        id: "roles-temporary-views",
+        find: "AND relpersistence <> 't' ",
+        put: "",
+        why: "The view of another session's temporary objects cannot be altered, and would hold up all roles."
       }
     ]
   },

@@ -20,6 +20,9 @@ import { isRestricted, restrictedAggregates } from "./uncheckedCalls.ts"
 export const writers = "narthex_writer"
 export const readers = "narthex_reader"
 
+/** The role of the session. `current_user::regrole` would read the name as SQL does, and fail for one with upper case. */
+export const currentRole = "(SELECT oid FROM pg_roles WHERE rolname = current_user)"
+
 /** Whether `prepareAccess` has run on the cluster: an earlier version of this package had no group of readers. */
 export const isPrepared = (sql: PgClient.PgClient) =>
   Effect.map(

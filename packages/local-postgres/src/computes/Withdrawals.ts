@@ -8,8 +8,13 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { firstOid, isUserSchema, writers } from "./RoleGroups.ts"
-import { hasRestrictedOperator, restrictedAggregates, uncheckedFunctions } from "./uncheckedCalls.ts"
+import { currentRole, firstOid, isUserSchema, writers } from "./RoleGroups.ts"
+import {
+  hasRestrictedOperator,
+  restrictedAggregates,
+  rulesOverLockingPolicies,
+  uncheckedFunctions
+} from "./uncheckedCalls.ts"
 
 /**
  * The grants on relations, columns, routines, schemas and large objects, with the word that GRANT has for the object.
@@ -39,7 +44,7 @@ const grants = `
 export const withdrawalsOf = (isUsers: (owner: string) => string) => `
   WITH granted AS (${grants}),
   trusted AS (
-    SELECT current_user::regrole::oid AS role UNION ALL SELECT '${writers}'::regrole::oid
+    SELECT ${currentRole} AS role UNION ALL SELECT '${writers}'::regrole::oid
     UNION ALL SELECT member FROM pg_auth_members WHERE roleid = '${writers}'::regrole
   ),
   foreign_to_owner AS (
@@ -76,15 +81,18 @@ export const withdrawalsOf = (isUsers: (owner: string) => string) => `
   SELECT 6, format('ALTER OPERATOR %s SET (RESTRICT = NONE, JOIN = NONE)', oid::regoperator)
   FROM pg_operator WHERE (oprrest <> 0 OR oprjoin <> 0) AND ${isUsers("oprowner")} AND ${hasRestrictedOperator}
   UNION
-  -- A view that locks rows does so with the rights of its owner.
+  -- A view that locks rows, itself or by a policy, does so with the rights of its owner. One of another session's temporary
+  -- objects cannot be altered, and no other role reaches it. Servers before Postgres 15 know no security_invoker.
   SELECT 7, format('ALTER VIEW %s SET (security_invoker = true)', c.oid::regclass)
-  FROM pg_class c JOIN pg_rewrite ON ev_class = c.oid
-  WHERE ev_class >= ${firstOid} AND relkind = 'v' AND ${isUsers("relowner")} AND ev_action::text LIKE '%{ROWMARKCLAUSE %'
+  FROM pg_class c JOIN pg_rewrite r ON ev_class = c.oid
+  WHERE ev_class >= ${firstOid} AND relkind = 'v' AND relpersistence <> 't' AND ${isUsers("relowner")}
+    AND (ev_action::text LIKE '%{ROWMARKCLAUSE %' OR r.oid IN (${rulesOverLockingPolicies}))
     AND NOT coalesce('security_invoker=true' = ANY (reloptions), false)
+    AND current_setting('server_version_num')::int >= 150000
   ORDER BY step`
 
 /** On a compute everything that is not the supervisor's belongs to users. */
-export const withdrawals = withdrawalsOf((owner) => `${owner} <> current_user::regrole`)
+export const withdrawals = withdrawalsOf((owner) => `${owner} <> ${currentRole}`)
 
 /** The block that executes the statements. */
 export const withdraw = (statements: string) => `

@@ -7,6 +7,9 @@
  * - The function of an operator, also as the negator or commutator of another one: the planner calls it to estimate how
  *   many rows match, without a check.
  *
+ * Row locks are no calls, and the right to take them is checked as the owner of the view: of one that locks rows, and of
+ * one over a table whose policy locks rows in a subquery, or leads to another table with such a policy.
+ *
  * Views, policies, defaults, constraints, domains, indexes and statistics have expressions; for each function in one
  * EXECUTE of the session's role is checked. Operator classes, languages, foreign data wrappers, text search templates,
  * event triggers and base types need a superuser.
@@ -35,3 +38,9 @@ export const restrictedAggregates = `
 
 /** Whether an operator executes a restricted function. */
 export const hasRestrictedOperator = `EXISTS (SELECT FROM pg_operator WHERE oprcode IN (${restrictedFunctions}))`
+
+/** The oids of the rules of views over tables that have policies, if any policy locks rows. */
+export const rulesOverLockingPolicies = `
+  SELECT objid FROM pg_depend JOIN pg_policy ON polrelid = refobjid
+  WHERE classid = 'pg_rewrite'::regclass AND refclassid = 'pg_class'::regclass
+    AND EXISTS (SELECT FROM pg_policy WHERE polqual::text LIKE '%{ROWMARKCLAUSE %')`
