@@ -1,6 +1,8 @@
 import { assert, describe, layer } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
-import { Address, apply, as, isDenied, open, reader, runningBranch, writer } from "./runningBranch.ts"
+import { asSupervisor } from "../src/cluster/asSupervisor.ts"
+import { mintedRoles, retire } from "../src/computes/MintedRoles.ts"
+import { Address, apply, as, BranchCluster, isDenied, open, reader, runningBranch, writer } from "./runningBranch.ts"
 import { kinds, minted, session } from "./support.ts"
 
 for (const kind of [0, 1] as const) {
@@ -143,6 +145,22 @@ for (const kind of [0, 1] as const) {
           yield* isDenied("turning", "INSERT INTO turned VALUES (2)")
           yield* apply(writer, reader)
         })
+      )
+
+      it.effect("a session of a role whose retirement was interrupted ends when roles are applied again", () =>
+        Effect.gen(function* () {
+          yield* apply(writer, minted("leaver", "read_only"), reader)
+          const leaving = yield* open("leaver")
+          const cluster = yield* BranchCluster
+          const [leaver] = yield* asSupervisor(cluster, "postgres", mintedRoles).pipe(
+            Effect.map((roles) => roles.filter(({ name }) => name === "leaver"))
+          )
+          // What a call that fails after the roles have lost their rights leaves behind.
+          if (leaver !== undefined) yield* asSupervisor(cluster, "postgres", (sql) => retire(sql, leaver))
+          yield* leaving.unsafe("SELECT 1")
+          yield* apply(writer, reader)
+          yield* Effect.flip(leaving.unsafe("SELECT 1"))
+        }).pipe(Effect.scoped)
       )
 
       it.effect("a password that a role set for itself is replaced when roles are applied again", () =>

@@ -1,8 +1,10 @@
 /** A running branch of a local driver, and what its roles do there. */
+import { join } from "node:path"
 import { assert } from "@effect/vitest"
 import { BranchId, ComputeDriver, type ComputeRole, EndpointId } from "@narthex/core"
 import { LocalComputeDriver } from "@narthex/local-postgres"
 import { Context, Duration, Effect, Layer, Option } from "effect"
+import { type Cluster, clusterAt } from "../src/cluster/Cluster.ts"
 import { dataDirectory, kinds, minted, session } from "./support.ts"
 
 export const branch = BranchId.make("br-roles")
@@ -12,10 +14,16 @@ export const reader = minted("reader", "read_only")
 /** The address of the branch's compute. */
 export class Address extends Context.Service<Address, string>()("test/Address") {}
 
+/** The cluster of the branch, for what only a superuser can do. */
+export class BranchCluster extends Context.Service<BranchCluster, Cluster>()("test/BranchCluster") {}
+
 /** Started with `writer` and `reader`. The default limit is one that a loaded machine does not reach. */
 export const runningBranch = (kind: 0 | 1, revocation_within: Duration.Duration = Duration.seconds(40)) => {
   const driver = Effect.map(dataDirectory(kind), (dataDir) =>
-    LocalComputeDriver.layer({ dataDir, binaries: kinds[kind].choice, limits: { revocation_within } })
+    Layer.merge(
+      LocalComputeDriver.layer({ dataDir, binaries: kinds[kind].choice, limits: { revocation_within } }),
+      Layer.succeed(BranchCluster, clusterAt(join(dataDir, "computes", "branches", branch), "compute"))
+    )
   )
   return Layer.effect(
     Address,

@@ -196,6 +196,12 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         find: "pid = ANY (pg_blocking_pids(${pid}::int))",
         put: "false AND pid = ANY (pg_blocking_pids(${pid}::int))",
         why: "A session that holds up a revocation ends."
+      },
+      {
+        id: "roles-former-sessions",
+        find: "[...changes.retired, ...former]",
+        put: "changes.retired",
+        why: "The sessions of roles that an earlier call retired end."
       }
     ]
   },

@@ -26,7 +26,8 @@ const connectionLimits = {
 
 /**
  * The setting that a session of the role starts with. Only a superuser may change `temp_file_limit`, which holds for each
- * session: all of an endpoint's readers together write 5 GB of temporary files at most.
+ * process: from Postgres 16 on the 40 sessions of an endpoint's readers, and the two parallel workers that a compute has,
+ * write 5.3 GB of temporary files at most.
  */
 const settings = {
   read_write: { name: "role", value: writers },
@@ -56,8 +57,18 @@ export interface RoleChanges {
 
 const isMinted = "rolname !~ '^(pg_|narthex)'"
 
-/** The names of the roles that were retired and are not buried yet. */
-export const formerRoles = "SELECT rolname AS name FROM pg_roles WHERE rolname ~ '^narthex_former_[0-9]+$'"
+/** A role that was retired and is not buried yet. */
+export interface FormerRole {
+  readonly name: string
+  readonly oid: number
+  readonly active: boolean
+}
+
+/** The rows are those of `FormerRole`. */
+export const formerRoles = `
+    SELECT rolname AS name, oid::int8::float8 AS oid,
+      EXISTS (SELECT FROM pg_stat_activity WHERE usesysid = a.oid) AS active
+    FROM pg_roles a WHERE rolname ~ '^narthex_former_[0-9]+$'`
 
 /** The rows are those of `MintedRole`. */
 export const mintedRolesQuery = `
@@ -145,7 +156,7 @@ export const alter = Effect.fnUntraced(function* (sql: PgClient.PgClient, role: 
 
 /** Drops the retired roles whose objects are not locked. */
 export const bury = Effect.fn("bury")(function* (sql: PgClient.PgClient) {
-  const former = yield* sql.unsafe<{ readonly name: string }>(formerRoles)
+  const former = yield* sql.unsafe<FormerRole>(formerRoles)
   const outcomes = yield* Effect.forEach(former, ({ name }) =>
     Effect.result(
       sql.withTransaction(

@@ -7,6 +7,8 @@
  * not enough.
  *
  * Pitfall: changing the catalog first. A role may hold its own row, by an open `ALTER ROLE` on itself.
+ * Pitfall: awaiting the end of the sessions of the roles that were found minted. Those that an earlier call had retired
+ * when it ended are minted no more, and their sessions still have their rights.
  * Pitfall: taking `pg_stat_activity` for all sessions. A login that has passed the check of the role is not in it yet.
  */
 import type { PgClient } from "@effect/sql-pg"
@@ -18,7 +20,18 @@ import { type Cluster, superuser } from "../cluster/Cluster.ts"
 import { endsWithin } from "../machine/endsWithin.ts"
 import { ImpossibleRequest, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import { loginsUnderWay, loginsWithin } from "./loginsUnderWay.ts"
-import { alter, bury, changesTo, create, mintedRoles, refusalOf, retire, unshare } from "./MintedRoles.ts"
+import {
+  alter,
+  bury,
+  changesTo,
+  create,
+  type FormerRole,
+  formerRoles,
+  mintedRoles,
+  refusalOf,
+  retire,
+  unshare
+} from "./MintedRoles.ts"
 import { giveReading, isPrepared, prepareAccess } from "./RoleGroups.ts"
 import { withdrawWrites } from "./Withdrawals.ts"
 
@@ -54,11 +67,12 @@ export const applyRoles = Effect.fn("applyRoles")(function* (cluster: Cluster, w
   const rights = asSupervisor(cluster, "postgres", (sql) =>
     Effect.gen(function* () {
       const changes = changesTo(yield* mintedRoles(sql), roles)
-      revokes = changes.retired.length > 0
+      const former = yield* sql.unsafe<FormerRole>(formerRoles)
+      revokes = changes.retired.length > 0 || former.some(({ active }) => active)
       const [session] = yield* sql<{ readonly pid: number }>`SELECT pg_backend_pid() AS pid`
       const change = Effect.gen(function* () {
         if (prepares || !(yield* isPrepared(sql))) yield* contended(prepareAccess(sql))
-        const oids = changes.retired.map(({ oid }) => oid)
+        const oids = [...changes.retired, ...former].map(({ oid }) => oid)
         yield* endSessionsOf(sql, oids)
         const retirement = Effect.gen(function* () {
           yield* Effect.forEach(changes.retired, (role) => retire(sql, role), { discard: true })
