@@ -1,6 +1,6 @@
 /** Which endpoints carry which rules. The server applies a rule wherever its annotation stands, and nowhere else. */
 import { assert, describe, it } from "@effect/vitest"
-import { Api, limitOf, NotReplayed, policyOf, rateLimits, StreamsEvents, TargetSelf } from "@narthex/api"
+import { Api, endsSomething, limitOf, NotReplayed, policyOf, rateLimits, StreamsEvents, TargetSelf } from "@narthex/api"
 import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { endpointsOf } from "./endpointsOf.ts"
@@ -56,6 +56,21 @@ describe("annotations", () => {
       "cli.authorize": "key_creation",
       "cli.exchange": "cli_exchange"
     })
+  })
+
+  it("every DELETE but the reset of the allowlist ends something, and so do five other calls", () => {
+    const unlike = listed.filter(({ endpoint }) => endsSomething(endpoint) !== (endpoint.method === "DELETE"))
+    assert.sameMembers(
+      unlike.map(({ name }) => name),
+      [
+        "ipAllow.reset",
+        "endpoints.change",
+        "endpoints.suspend",
+        "operations.cancel",
+        "orgs.changeMember",
+        "ownInvitations.decline"
+      ]
+    )
   })
 
   it("a limit counts by what its endpoint knows of the caller", () => {

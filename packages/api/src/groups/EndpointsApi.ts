@@ -62,7 +62,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "made_by_agent" }),
         "Disable an endpoint, or change its suspend timeout",
-        { strictBody: true }
+        { strictBody: true, ends: true }
       )
     ),
     HttpApiEndpoint.delete("delete", `${endpointsPath}/:endpoint_id`, {
@@ -91,7 +91,7 @@ export class EndpointsApi extends HttpApiGroup.make("endpoints")
       endpointRules(
         changes("sandbox", "change_projects", "endpoint", { reach: "branch", agent: "not_main" }),
         "Suspend the compute of an endpoint",
-        { limitedBy: "creation" }
+        { limitedBy: "creation", ends: true }
       )
     )
   )

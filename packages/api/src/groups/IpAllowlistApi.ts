@@ -75,7 +75,9 @@ export class IpAllowlistApi extends HttpApiGroup.make("ipAllow")
       params,
       query: NoQuery,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(change, "Remove every network, which opens the project to all addresses"))
+    }).annotateMerge(
+      endpointRules(change, "Remove every network, which opens the project to all addresses", { ends: false })
+    )
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

@@ -57,7 +57,8 @@ export class OperationsApi extends HttpApiGroup.make("operations")
       error: ConflictProblem
     }).annotateMerge(
       endpointRules(changes("write", "change_projects", "operation", { reach: "branch" }), "Cancel an operation", {
-        limitedBy: "creation"
+        limitedBy: "creation",
+        ends: true
       })
     )
   )

@@ -88,7 +88,7 @@ export class OrganizationsApi extends HttpApiGroup.make("orgs")
       success: Schema.Struct({ member: Member }),
       error: ConflictProblem
     }).annotateMerge(
-      endpointRules(manages("manage_members", "member"), "Change a member's role", { strictBody: true })
+      endpointRules(manages("manage_members", "member"), "Change a member's role", { strictBody: true, ends: true })
     ),
     HttpApiEndpoint.get("holdings", "/v1/orgs/:org_id/members/:user_id/holdings", {
       params: member,

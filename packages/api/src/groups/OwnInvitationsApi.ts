@@ -31,7 +31,7 @@ export class OwnInvitationsApi extends HttpApiGroup.make("ownInvitations")
     HttpApiEndpoint.post("decline", "/v1/invitations/:invitation_id/decline", {
       params: invitation,
       success: HttpApiSchema.NoContent
-    }).annotateMerge(endpointRules(own, "Decline an invitation"))
+    }).annotateMerge(endpointRules(own, "Decline an invitation", { ends: true }))
   )
   .middleware(PolicyCheck)
   .middleware(Authentication)

@@ -77,6 +77,8 @@ const counted = {
   caller: "person or API key, and organization"
 } as const
 
-/** The sentence about the endpoint's rate limit. */
-export const limitText = (limit: RateLimitName): string =>
-  `Calls count against the rate limit \`${limit}\`, per ${counted[rateLimits[limit]]}.`
+/** The sentence about the endpoint's rate limit. `alone`: the organization's does not count. */
+export const limitText = (limit: RateLimitName, alone: boolean): string => {
+  const by = rateLimits[limit]
+  return `Calls count against the rate limit \`${limit}\`, per ${by === "caller" && alone ? "person or API key" : counted[by]}.`
+}

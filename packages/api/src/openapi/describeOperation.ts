@@ -9,6 +9,7 @@ import { Context } from "effect"
 import type { HttpApiEndpoint } from "effect/http-api"
 import { problemCatalog } from "../problems/problemCatalog.ts"
 import {
+  endsSomething,
   LocatedAt,
   limitOf,
   NotReplayed,
@@ -35,6 +36,7 @@ const factsOf = (endpoint: HttpApiEndpoint.Top) => {
     policy,
     raise: Context.get(annotations, RaisedBy),
     limit: limitOf(endpoint),
+    ends: endsSomething(endpoint),
     located: Context.get(annotations, LocatedAt) !== undefined,
     secret: Context.get(annotations, ShowsSecret),
     streams: Context.get(annotations, StreamsEvents),
@@ -54,7 +56,7 @@ const descriptionOf = (id: string, facts: Facts) =>
   [
     entryOf(id).text,
     ...(facts.policy === undefined ? [] : [callersOf(facts.policy, facts.raise)]),
-    ...(facts.limit === undefined ? [] : [limitText(facts.limit)]),
+    ...(facts.limit === undefined ? [] : [limitText(facts.limit, facts.ends)]),
     ...(facts.secret && facts.replayed
       ? ["A repetition with the same `Idempotency-Key` shows `null` for secrets."]
       : [])

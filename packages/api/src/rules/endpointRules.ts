@@ -37,6 +37,12 @@ export const RateLimitedBy = Context.Reference<RateLimitName | undefined>("@nart
 })
 
 /**
+ * The call ends something: it counts against the limit of its caller and not against the organization's, so that no
+ * client's changes refuse another's revocation (docs/design/identity.md I44). Left out: a `DELETE` does.
+ */
+export const Ends = Context.Reference<boolean | undefined>("@narthex/api/Ends", { defaultValue: () => undefined })
+
+/**
  * `Idempotency-Key` is ignored: answers are neither stored nor replayed. Set on the calls that issue or end sessions and
  * codes (docs/design/api.md, Resources, lists, retries, limits).
  */
@@ -97,6 +103,7 @@ export interface EndpointRules {
   readonly locatedAt?: string
   readonly raisedBy?: Raise
   readonly limitedBy?: RateLimitName
+  readonly ends?: boolean
   readonly notReplayed?: true
   readonly targetSelf?: true
   readonly streamsEvents?: true
@@ -114,6 +121,7 @@ export const endpointRules = (policy: Policy, summary: string, rules: EndpointRu
     Context.add(LocatedAt, rules.locatedAt),
     Context.add(RaisedBy, rules.raisedBy),
     Context.add(RateLimitedBy, rules.limitedBy),
+    Context.add(Ends, rules.ends),
     Context.add(NotReplayed, rules.notReplayed === true),
     Context.add(TargetSelf, rules.targetSelf === true),
     Context.add(StreamsEvents, rules.streamsEvents === true)
@@ -138,6 +146,10 @@ export const policyFor = (
 export const limitOf = (endpoint: Pick<HttpApiEndpoint.Top, "annotations" | "method">): RateLimitName | undefined =>
   Context.get(endpoint.annotations, RateLimitedBy) ??
   (endpoint.method !== "GET" && policyOf(endpoint)?._tag === "Credential" ? "changes" : undefined)
+
+/** Whether a call of the endpoint counts against its caller's limit alone. */
+export const endsSomething = (endpoint: Pick<HttpApiEndpoint.Top, "annotations" | "method">): boolean =>
+  Context.get(endpoint.annotations, Ends) ?? endpoint.method === "DELETE"
 
 /** The policy of an endpoint. A server with an endpoint that has none must not start. */
 export const policyOf = (endpoint: Pick<HttpApiEndpoint.Top, "annotations">): Policy | undefined =>

@@ -5,16 +5,7 @@
  * stricter policy is read earlier, because rights come before the look-up. Reads that a client may combine with a stream
  * carry `Events-Cursor`, which is taken before the state is read (docs/design/events.md E27).
  */
-import {
-  limitOf,
-  NotReplayed,
-  PolicyCheck,
-  policyFor,
-  policyOf,
-  RaisedBy,
-  StreamsEvents,
-  TargetSelf
-} from "@narthex/api"
+import { NotReplayed, PolicyCheck, policyFor, policyOf, RaisedBy, StreamsEvents, TargetSelf } from "@narthex/api"
 import {
   type AnyCaller,
   AppliedPolicy,
@@ -82,8 +73,7 @@ export const layerPolicyCheck = Layer.effect(
         yield* problems(authorization.admit(policy, caller, ids))
         const prepare = Effect.gen(function* () {
           const found = yield* problems(find(policy, caller, ids))
-          const limit = limitOf(endpoint)
-          const refused = limit === undefined ? undefined : yield* takePerCaller(limits, limit, caller)
+          const refused = yield* takePerCaller(limits, endpoint, caller)
           if (refused !== undefined) return Effect.succeed(refused)
           return handler.pipe(Effect.provideService(Target, found), Effect.provideService(AppliedPolicy, policy))
         })

@@ -250,6 +250,19 @@ layer(memoryApi({ limits, stands: true }), { excludeTestServices: true })("limit
     })
   )
 
+  it.effect("calls that end something count per caller only, so another member's changes refuse no revocation", () =>
+    Effect.gen(function* () {
+      const who = yield* newcomer()
+      const [mine, other] = [yield* key(who), yield* key(who)]
+      const { body } = yield* who.call("POST", "/v1/projects", { body: { name: "shop" } })
+      const change = (it: Caller) => it.call("PATCH", `/v1/projects/${body.project.id}`, { body: { name: "shop" } })
+      for (const it of [mine, mine, mine, mine, other, other]) assert.strictEqual((yield* change(it)).status, 200)
+      refused(yield* change(who), 429, "rate_limited")
+      const revoked = yield* who.call("DELETE", `/v1/api-keys/${mine.id}`)
+      assert.deepStrictEqual([revoked.status, revoked.headers["ratelimit-policy"]], [204, '"changes";q=4;w=60'])
+    })
+  )
+
   it.effect("invitations are limited per caller and organization, organizations per person", () =>
     Effect.gen(function* () {
       const who = yield* newcomer()
