@@ -5,7 +5,7 @@
  * A `Headers` joins repeated headers with a comma, so one credential with a comma counts as two. No credential of this
  * API contains one.
  */
-import { Effect, Fiber, Layer } from "effect"
+import { Duration, Effect, Fiber, Layer } from "effect"
 import { type HttpServerRequest, HttpServerResponse } from "effect/http"
 import { BodySink } from "./BodySink.ts"
 import { announcedBody, eventStreamHeaders, Transport } from "./Transport.ts"
@@ -13,10 +13,15 @@ import { announcedBody, eventStreamHeaders, Transport } from "./Transport.ts"
 const signalOf = ({ source }: HttpServerRequest.HttpServerRequest): AbortSignal =>
   source instanceof Request ? source.signal : new AbortController().signal
 
-/** Reads the beginning of a copy: nothing else tells an empty body of unknown length. */
-const beginsWithBytes = async (request: Request): Promise<boolean> => {
+/** How long the beginning of a body may take: this is asked before the caller is known and counted. */
+const beginningTimeout = Duration.seconds(1)
+
+/** Reads the beginning of a copy, up to an abort: nothing else tells an empty body of unknown length. */
+const beginsWithBytes = async (request: Request, signal: AbortSignal): Promise<boolean> => {
   const reader = request.clone().body?.getReader()
   if (reader === undefined) return false
+  // It ends a read that is waiting.
+  signal.addEventListener("abort", () => reader.cancel().catch(() => {}), { once: true })
   try {
     let read = await reader.read()
     while (!read.done && read.value.length === 0) read = await reader.read()
@@ -43,10 +48,10 @@ export const FetchTransport: { readonly layer: Layer.Layer<Transport> } = {
           const announced = announcedBody(request)
           if (announced !== undefined || !(source instanceof Request) || source.body === null)
             return Effect.succeed(announced ?? false)
-          // A body that cannot be read is one: reading it is what fails.
-          return Effect.orElseSucceed(
-            Effect.tryPromise(() => beginsWithBytes(source)),
-            () => true
+          // A body that cannot be read, or does not arrive, is one: reading it is what fails.
+          return Effect.tryPromise((signal) => beginsWithBytes(source, signal)).pipe(
+            Effect.timeout(beginningTimeout),
+            Effect.orElseSucceed(() => true)
           )
         },
         // The answer has passed the middleware that sets them.

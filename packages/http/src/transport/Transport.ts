@@ -24,7 +24,10 @@ export class Transport extends Context.Service<
   {
     /** Whether this header was sent more than once. */
     readonly repeats: (request: HttpServerRequest.HttpServerRequest, name: string) => boolean
-    /** Whether the request has a body that is not empty. */
+    /**
+     * Whether the request has a body that is not empty. One in chunks (`Transfer-Encoding`) counts, also without bytes, and so
+     * does one of unknown length that does not begin within a second.
+     */
     readonly hasBody: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<boolean>
     /** Headers of every answer, for answers whose head the transport writes itself. */
     readonly announce: (
