@@ -110,6 +110,22 @@ describe("a session of the host's own", () => {
       assert.isTrue(isNarthexError(anonymous) && anonymous.code === "unauthenticated")
       assert.strictEqual(await outcome(cp.fetch(asked("/v1/regions", ""))), "unauthenticated")
       assert.strictEqual(await outcome(cp.fetch(asked("/v1/regions", "unknown/1"))), "invalid_token")
+      assert.strictEqual(await outcome(cp.fetch(asked("/v1/regions", "/1"))), "invalid_token")
+    }))
+
+  it("an answer for the host's session is stored by no cache, and one for a credential as before", () =>
+    withHost(async (cp, person) => {
+      const cached = async (answer: Promise<Response>) => {
+        const { body, headers } = await answer
+        await body?.cancel()
+        return headers.get("cache-control")
+      }
+      for (const cookie of [`${person}/1`, "unknown/1"])
+        assert.strictEqual(await cached(cp.fetch(asked("/v1/regions", cookie))), "no-store")
+      assert.strictEqual(await cached(cp.fetch(asked("/v1/events", `${person}/1`))), "no-store, no-transform")
+      const { access_token } = await cp.sessions.start(person)
+      const headers = { authorization: `Bearer ${access_token}` }
+      assert.isNull(await cached(cp.fetch(asked("/v1/regions", `${person}/1`, { headers }))))
     }))
 
   it("an id without a character is no session, and is refused before anything has run", () =>

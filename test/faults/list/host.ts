@@ -114,6 +114,12 @@ export const host: ReadonlyArray<FaultsOfFile> = [
         find: "URL.canParse(origin) && new URL(origin).host === new URL(url).host",
         put: 'origin === "" || (URL.canParse(origin) && new URL(origin).host === new URL(url).host)',
         why: "A change that does not say where it comes from is refused."
+      },
+      {
+        id: "host-session-stored",
+        find: "    yield* neverStored\n",
+        put: "",
+        why: "A shared cache stores no answer for a person of the host's session."
       }
     ]
   },

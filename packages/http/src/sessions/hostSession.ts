@@ -6,8 +6,9 @@
  * to such requests.
  */
 import { UnauthenticatedProblem } from "@narthex/api"
-import { InvalidCredential, type Sessions, UserId } from "@narthex/core"
+import { InvalidCredential, requestedId, type Sessions, UserId } from "@narthex/core"
 import { Context, Effect, Predicate } from "effect"
+import { HttpEffect, HttpServerResponse } from "effect/http"
 import { requestOrigin } from "../ServerIdentity.ts"
 import { problems } from "../toProblem.ts"
 
@@ -53,6 +54,18 @@ const refused = (reason: string) =>
     Effect.fail(new InvalidCredential({}))
   )
 
+/**
+ * A shared cache may store an answer to a request without `Authorization` (RFC 9111 §3), and the host's cookie does not
+ * tell it apart. A stream says more itself.
+ */
+const neverStored = HttpEffect.appendPreResponseHandler((_, response) =>
+  Effect.succeed(
+    response.headers["cache-control"] === undefined
+      ? HttpServerResponse.setHeader(response, "cache-control", "no-store")
+      : response
+  )
+)
+
 /** The token of the session that belongs to the host's session of this request. */
 export const hostCredential = (sessions: Sessions["Service"]) =>
   Effect.gen(function* () {
@@ -60,7 +73,8 @@ export const hostCredential = (sessions: Sessions["Service"]) =>
     // A function that throws is an answer of 500, and the operator reads why.
     const own = ask === undefined ? null : yield* Effect.promise(async () => checked(await ask()))
     if (own === null) return yield* new UnauthenticatedProblem({})
-    const started = sessions.start(UserId.make(own.person), yield* requestOrigin, own.id).pipe(
+    yield* neverStored
+    const started = sessions.start(requestedId(UserId, own.person), yield* requestOrigin, own.id).pipe(
       Effect.catchTags({
         NotFound: () => refused("there is no such person."),
         AccountDisabled: () => refused("the account is disabled."),
