@@ -29,8 +29,10 @@ export interface SessionKeeper<Session, Failure = never, Needs = never> {
   ) => Effect.Effect<A, E, R>
 }
 
-/** The running call holds the lock of the session already. */
-const HoldsLock = Context.Reference<boolean>("@narthex/api/client/HoldsLock", { defaultValue: () => false })
+/** The lock that the running call holds already: of one keeper, and others have their own. */
+const HeldLock = Context.Reference<Semaphore.Semaphore | undefined>("@narthex/api/client/HeldLock", {
+  defaultValue: () => undefined
+})
 
 /** `stored` runs after each new session. Calls wait for it. */
 export const makeSessionKeeper = <Session, Failure, Needs>(options: {
@@ -61,12 +63,12 @@ export const makeSessionKeeper = <Session, Failure, Needs>(options: {
     renewed: (presented, isStale) =>
       Effect.gen(function* () {
         const needed = refreshed(presented, isStale)
-        const locked = (yield* HoldsLock) ? needed : lock.withPermit(needed)
+        const locked = (yield* HeldLock) === lock ? needed : lock.withPermit(needed)
         return yield* Effect.flatMap(Effect.forkDetach(locked), Fiber.join)
       }),
     adopting: (call, sessionOf) =>
       lock.withPermit(
-        Effect.tap(Effect.provideService(call, HoldsLock, true), (answer) => {
+        Effect.tap(Effect.provideService(call, HeldLock, lock), (answer) => {
           const session = sessionOf(answer)
           return session === undefined ? Effect.void : adopt(session)
         })

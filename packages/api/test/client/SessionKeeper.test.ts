@@ -80,4 +80,23 @@ describe("a keeper of a session", () => {
       assert.deepStrictEqual(keeper.newest(), { org: "new", token: 3 })
     })
   )
+
+  it.effect("the switch of one session does not take the lock of another, whose calls still share a refresh", () =>
+    Effect.gen(function* () {
+      const [a, b] = [yield* kept, yield* kept]
+      const switched = yield* Effect.forkChild(
+        a.keeper.adopting(Effect.as(b.renewed, undefined), (session) => session),
+        { startImmediately: true }
+      )
+      yield* b.asked
+      const outside = yield* Effect.forkChild(b.renewed, { startImmediately: true })
+      // Its refresh would begin here.
+      yield* Effect.yieldNow
+      yield* b.answer
+      yield* Fiber.join(switched)
+      yield* Fiber.join(outside)
+      assert.deepStrictEqual([a.count.refreshes, b.count.refreshes], [0, 1])
+      assert.deepStrictEqual(b.keeper.newest(), { org: "old", token: 2 })
+    })
+  )
 })
