@@ -2,6 +2,7 @@
 import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "@effect/vitest"
 import { within } from "../../../test/harness/eventually.ts"
+import { makeClients } from "../src/host/clients.ts"
 import { createControlPlane, isNarthexError } from "../src/index.ts"
 import { simulate } from "../src/testing.ts"
 
@@ -53,6 +54,25 @@ describe("a client in the process", () => {
         if (!failure.startsWith(`invalid_input: ${says}`)) said.push(`${says}: ${failure}`)
       }
     assert.deepStrictEqual(said, [])
+  })
+
+  it("a call is not repeated inside of a transaction, also with `retries` of undefined", async () => {
+    let asked = 0
+    const busy = async () => {
+      asked += 1
+      return new Response(null, { status: 503 })
+    }
+    const make = makeClients(busy, "", { retries: false })
+    // What a program without types passes.
+    const options = { retries: undefined } as unknown as Parameters<typeof make>[1]
+    assert.isTrue(
+      isNarthexError(
+        await make("nsk_x", options)
+          .regions.list()
+          .catch((error: unknown) => error)
+      )
+    )
+    assert.strictEqual(asked, 1)
   })
 })
 

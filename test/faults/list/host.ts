@@ -156,9 +156,15 @@ export const host: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "host-client-refused",
-        find: "if (!response.ok)",
+        find: "if (changes && !response.ok)",
         put: "if (response.ok === undefined)",
         why: "What a refused change has made does not commit."
+      },
+      {
+        id: "host-client-late-read",
+        find: "if (ended) throw late()\n    if (changes",
+        put: "if (ended && changes) throw late()\n    if (changes",
+        why: "A read that is not over when the work ends is refused."
       },
       {
         id: "host-client-awaited",

@@ -1,5 +1,14 @@
 /** Clients of the API in this process, outside and inside of a host's transaction (docs/design/library.md N21, N45). */
-import { type Client, type ClientOptions, createClient, type NarthexError, type SessionJson } from "@narthex/api"
+import {
+  Api,
+  type Client,
+  type ClientOptions,
+  createClient,
+  type NarthexError,
+  type SessionJson,
+  StreamsEvents
+} from "@narthex/api"
+import { Context } from "effect"
 import { hostFailure } from "../failures/failures.ts"
 import { aCredential, clientMembers } from "./clientForms.ts"
 import { requireForm, requireMembers } from "./inputs.ts"
@@ -21,9 +30,10 @@ export const makeClients =
   (credential, options = {}) => {
     requireForm("credential", credential, aCredential)
     requireMembers("options", options, clientMembers)
+    const retries = options.retries ?? defaults.retries
     return createClient({
-      ...defaults,
       ...options,
+      ...(retries === undefined ? {} : { retries }),
       baseUrl: `${origin}${basePath}`,
       fetch,
       ...(credential === undefined ? {} : { credential })
@@ -34,10 +44,16 @@ const reads = ["GET", "HEAD"]
 
 const refused = (detail: string) => hostFailure("transaction_refused", detail)
 
+/** The calls of the contract whose answers are streams, by their paths below the base path. */
+const streams = Object.values(Api.groups)
+  .flatMap((group) => Object.values(group.endpoints))
+  .filter(({ annotations }) => Context.get(annotations, StreamsEvents))
+  .map(({ path }) => new RegExp(`${path.replaceAll(/:\w+/g, "[^/]+")}$`))
+
 /** A stream, or a wait, holds the transaction open until it is over, and sees no commit before. */
 const isEndless = ({ url }: Request) => {
   const { pathname, searchParams } = new URL(url)
-  return pathname.endsWith("/events") || searchParams.has("wait")
+  return searchParams.has("wait") || streams.some((path) => path.test(pathname))
 }
 
 /**
@@ -55,12 +71,12 @@ export const requestsDuring = (fetch: Fetch) => {
   const send: Fetch = async (request) => {
     if (ended) throw late()
     if (isEndless(request)) throw refused("Event streams and waits outlast a transaction. Follow them outside of it.")
-    if (reads.includes(request.method)) return fetch(request)
-    changing.add(request)
+    const changes = !reads.includes(request.method)
+    if (changes) changing.add(request)
     const response = await fetch(request)
     changing.delete(request)
     if (ended) throw late()
-    if (!response.ok)
+    if (changes && !response.ok)
       broken ??= refused(`A change of the client was refused (${response.status}), which undoes the work around it.`)
     return response
   }
