@@ -78,5 +78,8 @@ export const layerConsole = (config: ConsoleConfig) =>
     ])
   )
 
+/** The API answers no call with a redirect, and credentials follow none. */
 const layerSending = ({ api_client }: ConsoleConfig): Layer.Layer<HttpClient.HttpClient> =>
-  api_client === undefined ? FetchHttpClient.layer : Layer.succeed(HttpClient.HttpClient, api_client)
+  api_client === undefined
+    ? FetchHttpClient.layer.pipe(Layer.provide(Layer.succeed(FetchHttpClient.RequestInit, { redirect: "error" })))
+    : Layer.succeed(HttpClient.HttpClient, api_client)

@@ -1,8 +1,14 @@
 /** The relays of event streams. */
 import { get, type IncomingMessage } from "node:http"
-import { assert, layer } from "@effect/vitest"
-import { Duration, Effect } from "effect"
+import { assert, it, layer } from "@effect/vitest"
+import { NarthexClient } from "@narthex/api"
+import { Duration, Effect, Layer, Redacted, Stream } from "effect"
+import { HttpServerRequest } from "effect/http"
 import { until as seen, within } from "../../../test/harness/eventually.ts"
+import { ConsoleSettings } from "../src/ConsoleConfig.ts"
+import { Relays } from "../src/relay/Relays.ts"
+import { relayEvents } from "../src/relay/relayEvents.ts"
+import type { ConsoleSession } from "../src/sessions/ConsoleSession.ts"
 import { ApiDouble } from "./support/ApiDouble.ts"
 import { layerTestConsole } from "./support/Console.ts"
 import { signedInAs } from "./support/signedIn.ts"
@@ -69,6 +75,19 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
       const closed = new Promise<void>((resolve) => state.streamClosed.push(resolve))
       stream.response.destroy()
       yield* go(() => within("the stream to end at the API", closed))
+    })
+  )
+
+  it.effect("a HEAD request is answered with the headers of a relay, and opens no stream at the API", () =>
+    Effect.gen(function* () {
+      const { last } = yield* ApiDouble
+      const { browser } = yield* signedInAs("heads@example.com")
+      const before = last("GET", "/v1/events")
+      const answer = yield* go(() => browser.send("/api/events", { method: "HEAD" }))
+      assert.strictEqual(answer.status, 200)
+      assert.match(answer.headers.get("content-type") ?? "", /^text\/event-stream/)
+      assert.strictEqual(answer.headers.get("cache-control"), "no-store, no-transform")
+      assert.strictEqual(last("GET", "/v1/events"), before)
     })
   )
 
@@ -145,6 +164,51 @@ layer(layerTestConsole(), { excludeTestServices: true })("relay", (it) => {
     })
   )
 })
+
+const session: ConsoleSession = {
+  id: "session",
+  access_token: Redacted.make("token"),
+  org_id: "org",
+  issued_at: 0,
+  expires_at: 60_000,
+  refresh_until: 60_000
+}
+
+it.effect("a stream that is opened and never read is closed with its request", () =>
+  Effect.gen(function* () {
+    let closed = false
+    const stream = Stream.never.pipe(
+      Stream.ensuring(
+        Effect.sync(() => {
+          closed = true
+        })
+      )
+    )
+    yield* relayEvents(() => Effect.succeed(stream), session).pipe(
+      Effect.scoped,
+      Effect.provideService(
+        HttpServerRequest.HttpServerRequest,
+        HttpServerRequest.fromWeb(new Request("http://console.invalid/api/events"))
+      ),
+      Effect.provide([
+        Relays.layer,
+        NarthexClient.layerFetch({ baseUrl: "http://api.invalid" }),
+        Layer.succeed(
+          ConsoleSettings,
+          ConsoleSettings.from({
+            api_url: "http://api.invalid",
+            console_url: "http://console.invalid",
+            console_token: null,
+            cookie_key: Redacted.make(new Uint8Array(32)),
+            providers: [],
+            trusted_hops: 0
+          })
+        )
+      ])
+    )
+    assert.isTrue(closed)
+  })
+)
 
 layer(layerTestConsole({ heartbeat: Duration.seconds(1) }), { excludeTestServices: true })(
   "relay of a silent API",

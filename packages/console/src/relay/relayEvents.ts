@@ -18,6 +18,10 @@ import { Relays } from "./Relays.ts"
 /** After this many heartbeat intervals without a byte the connection to the API is dead. */
 const maxSilentHeartbeats = 2.5
 
+const contentType = "text/event-stream; charset=utf-8"
+/** The connection closes with the stream: the next may reach another instance, and none stays open at shutdown. */
+const relayHeaders = { "cache-control": "no-store, no-transform", connection: "close", "x-accel-buffering": "no" }
+
 /** What a call of a stream gets. */
 interface StreamRequest {
   readonly headers: { readonly "last-event-id"?: string }
@@ -33,24 +37,29 @@ export const relayEvents = Effect.fn("relayEvents")(function* <Failure, Refusal>
   session: ConsoleSession
 ) {
   const { heartbeat } = yield* ConsoleSettings
-  const position = (yield* HttpServerRequest.HttpServerRequest).headers["last-event-id"]
+  const { headers: given, method } = yield* HttpServerRequest.HttpServerRequest
+  // Nothing reads the body of its answer, so no stream is opened.
+  if (method === "HEAD")
+    return HttpServerResponse.empty({ status: 200, headers: { ...relayHeaders, "content-type": contentType } })
+  const position = given["last-event-id"]
   const headers = position === undefined ? {} : { "last-event-id": position }
-  const stream = yield* calling((api) => open(api, { headers, query: { bookmarks: "1" } })).pipe(
+  const call = calling((api) => open(api, { headers, query: { bookmarks: "1" } })).pipe(
     Effect.provideService(ClientHeaders, { ...(yield* ClientHeaders), accept: "text/event-stream" })
   )
+  // In the scope of the request: it closes the stream also where the request ends before the first read.
+  const pull = yield* Effect.uninterruptibleMask((restore) => Effect.flatMap(restore(call), Stream.toPull))
   const ended = yield* (yield* Relays).open(session.id)
   const left = session.expires_at - (yield* Clock.currentTimeMillis)
   const end = Effect.race(ended, Effect.sleep(Duration.millis(Math.max(0, left))))
   const silence = Duration.times(heartbeat, maxSilentHeartbeats)
-  const bytes = stream.pipe(
+  const bytes = Stream.fromPull(Effect.succeed(pull)).pipe(
     Stream.timeoutOrElse({ duration: silence, orElse: () => Stream.empty }),
     Stream.interruptWhen(end),
     // An error would cut the response short. The browser reconnects either way, so it ends properly.
     Stream.catch(() => Stream.empty)
   )
   return HttpServerResponse.stream(bytes, {
-    contentType: "text/event-stream; charset=utf-8",
-    // The connection closes with the stream: the next may reach another instance, and none stays open at shutdown.
-    headers: { "cache-control": "no-store, no-transform", connection: "close", "x-accel-buffering": "no" }
+    contentType,
+    headers: relayHeaders
   })
 })
