@@ -151,9 +151,30 @@ describe("the options of a control plane", () => {
       [{ peppers: [] }, "peppers: expected an array of whole numbers from 1"],
       [{ peppers: [1, 1] }, "peppers: expected an array of whole numbers from 1"],
       [{ proxy: { port: 0 } }, "proxy.port: expected a port"],
+      [{ proxy: { domain: "postgresql://db" } }, "proxy.domain: expected a domain name"],
+      [{ proxy: { domain: "10.0.0.1" } }, "proxy.domain: expected a domain name"],
+      [{ proxy: { domain: "" } }, "proxy.domain: expected a domain name"],
+      [{ proxy: { host: "two words" } }, "proxy.host: expected a host name or an IP address"],
+      [{ proxy: { host: "[::1]" } }, "proxy.host: expected a host name or an IP address"],
       [{ proxy: { hostname: "db" } }, "proxy.hostname: there is no such member"],
       [{ retention: { operations: 30 } }, "retention.operations: expected a Duration"],
       [{ operations: { retries: -1 } }, "operations.retries: expected a whole number from 0"],
+      [
+        { operations: { per_parent: Number.POSITIVE_INFINITY } },
+        "operations.per_parent: expected a whole number from 1"
+      ],
+      [{ operations: { per_parent: 2 ** 31 } }, "operations.per_parent: expected a whole number from 1 to 2147483647"],
+      ...["places", "per_org"].map((name): readonly [wrong: unknown, says: string] => [
+        {
+          operations: {
+            classes: {
+              ...defaultRunnerSettings.classes,
+              roles: { ...defaultRunnerSettings.classes.roles, [name]: Number.POSITIVE_INFINITY }
+            }
+          }
+        },
+        `operations.classes.roles.${name}: expected a whole number from 1 to 2147483647`
+      ]),
       [{ operations: { classes: {} } }, "operations.classes.computes: expected"],
       [{ storage: breaking("durable") }, "storage: reading it failed"],
       [{ basePath: 42 }, "basePath: expected text"],

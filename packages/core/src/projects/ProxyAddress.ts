@@ -7,6 +7,20 @@
 import { Context, Redacted } from "effect"
 import { type Endpoint, EndpointView } from "./Endpoint.ts"
 
+/** RFC 1123 §2.1: labels of letters, digits and hyphens. An IPv4 address has the same form. */
+export const isHostName = (text: string): boolean =>
+  /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/.test(
+    text
+  )
+
+const isIpv6 = (text: string) => /^[\da-f:.]+$/i.test(text) && URL.canParse(`http://[${text}]/`)
+
+/** What `ProxyLocation.host` may be: a host name or an IP address. */
+export const isProxyHost = (text: string): boolean => isHostName(text) || isIpv6(text)
+
+/** What `ProxyLocation.domain` may be: names are made below it, which no address has. */
+export const isProxyDomain = (text: string): boolean => isHostName(text) && !/^\d+(\.\d+){3}$/.test(text)
+
 export interface ProxyLocation {
   readonly domain: string
   readonly host: string

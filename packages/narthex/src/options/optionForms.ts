@@ -7,6 +7,8 @@ import {
   type CallEffect,
   type EventLimits,
   type EventSettings,
+  isProxyDomain,
+  isProxyHost,
   normalizeEmail,
   type OperationClass,
   type OwnRole,
@@ -136,15 +138,20 @@ const roles: Members<RoleAdditions> = {
 }
 
 const proxy: Members<ProxyLocation> = {
-  domain: optional(named),
-  host: optional(named),
+  domain: optional({ name: "a domain name", has: (it) => Predicate.isString(it) && isProxyDomain(it) }),
+  host: optional({ name: "a host name or an IP address", has: (it) => Predicate.isString(it) && isProxyHost(it) }),
   port: optional({ name: "a port, 1 to 65535", has: (it) => wholeFrom1.has(it) && Number(it) <= 65_535 }),
   tls: optional(flag)
 }
 const retention: Members<RetentionSettings> = allOptional(["operations", "records"], period)
+/** A claim passes it to Postgres as `int`. */
+const claimed: Form = {
+  name: "a whole number from 1 to 2147483647",
+  has: (it) => wholeFrom1.has(it) && Number(it) <= 2_147_483_647
+}
 const places: Members<RunnerSettings["classes"][OperationClass]> = {
-  places: wholeFrom1,
-  per_org: wholeFrom1,
+  places: claimed,
+  per_org: claimed,
   deadline: period
 }
 const classes: Members<RunnerSettings["classes"]> = {
@@ -155,7 +162,7 @@ const classes: Members<RunnerSettings["classes"]> = {
 const operations: Members<RunnerSettings> = {
   ...allOptional(["lease", "poll", "busy_limit", "grace"], period),
   retries: optional(count),
-  per_parent: optional(wholeFrom1),
+  per_parent: optional(claimed),
   classes: optional(objectOf(classes))
 }
 const peppers: Form = {

@@ -5,7 +5,7 @@
  * No failure repeats the text that was given: it may be a secret.
  */
 import { isIP } from "node:net"
-import { type Cidr, isRegionId, normalizeEmail, parseCidrOrAddress } from "@narthex/core"
+import { type Cidr, isHostName, isProxyDomain, isRegionId, normalizeEmail, parseCidrOrAddress } from "@narthex/core"
 import { OpenIdProvider, readMasterSecret } from "@narthex/http"
 import { Duration, Option, Redacted, Result, Schema, SchemaIssue } from "effect"
 
@@ -131,13 +131,10 @@ export const path: TextForm<string> = form("a path", (text) =>
 )
 
 export const host: TextForm<string> = form("an IP address or a host name", (text) =>
-  isIP(text) !== 0 || hostName.test(text) ? text : undefined
+  isIP(text) !== 0 || isHostName(text) ? text : undefined
 )
-const hostName =
-  /^(?=.{1,253}$)[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?(?:\.[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?)*$/
-
 export const domain: TextForm<string> = form("a domain name", (text) =>
-  hostName.test(text) && isIP(text) === 0 ? text.toLowerCase() : undefined
+  isProxyDomain(text) ? text.toLowerCase() : undefined
 )
 
 const webUrl = (text: string) => {
