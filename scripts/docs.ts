@@ -8,9 +8,10 @@ import { spawnSync } from "node:child_process"
 import { readFileSync, writeFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { openApiDocument, problemCatalog } from "@narthex/api"
-import { environmentTable, exitCodes } from "@narthex/cli"
 import { settingsMarkdown } from "@narthex/server"
+import { commandLineTables, commandsPage } from "./commands.ts"
 import { guideModules } from "./guides.ts"
+import { markdownTable } from "./pages/markdownTable.ts"
 import { permissionsPage } from "./permissions.ts"
 
 const root = resolve(import.meta.dirname, "..")
@@ -140,21 +141,6 @@ const callsPage = () => {
   ].join("\n")
 }
 
-const markdownTable = (heads: ReadonlyArray<string>, cells: ReadonlyArray<ReadonlyArray<string | number>>) =>
-  [heads, heads.map(() => "---"), ...cells].map((row) => `| ${row.join(" | ")} |`).join("\n")
-
-/** What stands between `<!-- name -->` and `<!-- /name -->` in the README of the command line. */
-const commandLineTables: Readonly<Record<string, string>> = {
-  environment: markdownTable(
-    ["Variable", "Default", "Meaning"],
-    environmentTable.map(({ fallback, meaning, name }) => [`\`${name}\``, fallback, meaning])
-  ),
-  "exit-codes": markdownTable(
-    ["Code", "Meaning"],
-    Object.values(exitCodes).map(({ code, meaning }) => [code, meaning])
-  )
-}
-
 const commandLinePage = () =>
   Object.entries(commandLineTables).reduce(
     (text, [name, table]) =>
@@ -187,6 +173,7 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/problems.md": problemsPage,
   "docs/calls.md": callsPage,
   "docs/permissions.md": permissionsPage,
+  "docs/commands.md": commandsPage,
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage,
