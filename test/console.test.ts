@@ -1,4 +1,4 @@
-/** The console of a running platform, used in a real browser. */
+/** The console of a running platform, used in a real browser. Holds docs/design/api.md A3. */
 import { join } from "node:path"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import type { Page } from "playwright-core"

@@ -1,6 +1,7 @@
 /**
  * An agent key never writes to *main*, over real computes: with everything that it may mint, on main itself, from a
  * sandbox, and with what it left in a sandbox that becomes main.
+ * Holds docs/design/authorization.md Z24.
  */
 import { assert, layer } from "@effect/vitest"
 import {

@@ -1,4 +1,7 @@
-/** A code of a command-line login makes one key, however many exchanges run at once. */
+/**
+ * A code of a command-line login makes one key, however many exchanges run at once.
+ * Holds docs/design/identity.md I39.
+ */
 import { createHash, randomBytes } from "node:crypto"
 import { assert, layer } from "@effect/vitest"
 import { ApiKeys, CliLogin, type SessionCaller } from "@narthex/core"

@@ -1,4 +1,7 @@
-/** An agent's writer (a read-write credential) is never valid on a branch that becomes main while it is minted. */
+/**
+ * An agent's writer (a read-write credential) is never valid on a branch that becomes main while it is minted.
+ * Holds docs/design/authorization.md Z25.
+ */
 import { assert, layer } from "@effect/vitest"
 import {
   Branches,

@@ -1,4 +1,4 @@
-/** Parallel changes of the members of an organization. */
+/** Parallel changes of the members of an organization. Holds docs/design/api.md A27. */
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, EventLog, Organizations, type SessionCaller } from "@narthex/core"
 import { firstPage } from "@narthex/core/testing"

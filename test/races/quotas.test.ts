@@ -1,4 +1,7 @@
-/** Creations and starts at the same moment, on Postgres: together they never exceed a quota. */
+/**
+ * Creations and starts at the same moment, on Postgres: together they never exceed a quota.
+ * Holds docs/design/api.md A10.
+ */
 import { assert, layer } from "@effect/vitest"
 import {
   Branches,

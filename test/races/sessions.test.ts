@@ -1,4 +1,4 @@
-/** Parallel refreshes, revocations and first sign-ins of sessions. */
+/** Parallel refreshes, revocations and first sign-ins of sessions. Holds docs/design/identity.md I23. */
 import { assert, layer } from "@effect/vitest"
 import { AccountStore, Invitations, Organizations, personalOrgId, type SessionCaller, Sessions } from "@narthex/core"
 import { firstPage } from "@narthex/core/testing"

@@ -2,6 +2,7 @@
  * `Idempotency-Key` over deaths of the server's process: SIGKILL at any moment of several calls at once. What was
  * committed is replayed, what was not runs, and nothing has a second effect. The steps of a call are in
  * `packages/http/test/handlers/idempotency.crashes.test.ts`; here the process itself dies.
+ * Holds docs/design/api.md A25.
  */
 import { assert, layer } from "@effect/vitest"
 import { Effect, Exit, Fiber, Scope } from "effect"

@@ -1,4 +1,7 @@
-/** Two runners of one directory of computes: one works, the other waits and takes over. */
+/**
+ * Two runners of one directory of computes: one works, the other waits and takes over.
+ * Holds docs/design/operations.md O20.
+ */
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../harness/eventually.ts"

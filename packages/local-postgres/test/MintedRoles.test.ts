@@ -1,3 +1,4 @@
+/** Holds docs/design/proxy.md P29. */
 import { assert, describe, layer } from "@effect/vitest"
 import { DateTime, Effect, Option } from "effect"
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"

@@ -1,4 +1,7 @@
-/** Revocation against sessions that resist it: each case is a way to keep a role that has to end. */
+/**
+ * Revocation against sessions that resist it: each case is a way to keep a role that has to end.
+ * Holds docs/design/proxy.md P28.
+ */
 import { connect, type Socket } from "node:net"
 import { assert, describe, layer } from "@effect/vitest"
 import type { ComputeDriver } from "@narthex/core"

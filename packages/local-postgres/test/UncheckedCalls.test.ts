@@ -1,6 +1,7 @@
 /**
  * Writers plant functions that Postgres calls without the EXECUTE of the session's role; a reader does not write through
  * them once roles are applied. Before that each of them writes, or it would show nothing.
+ * Holds docs/design/proxy.md P24 and P31.
  */
 import { assert, describe, layer } from "@effect/vitest"
 import { ComputeDriver } from "@narthex/core"

@@ -1,4 +1,4 @@
-/** The host's own calls: people, sessions, callers, allowlists, events, operations. */
+/** The host's own calls. Holds docs/design/library.md N24, N25, N26, N27, N29 and N32. */
 import { assert, describe, it } from "@effect/vitest"
 import { within } from "../../../test/harness/eventually.ts"
 import {

@@ -1,4 +1,7 @@
-/** Requests that come from a session of the host's own (docs/design/library.md N42 to N44). */
+/**
+ * Requests that come from a session of the host's own (docs/design/library.md N42 to N44).
+ * Holds docs/design/identity.md I54.
+ */
 import { createServer } from "node:http"
 import { assert, describe, it } from "@effect/vitest"
 import { within } from "../../../test/harness/eventually.ts"

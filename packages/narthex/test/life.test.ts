@@ -1,4 +1,4 @@
-/** From the making of a control plane to its end. */
+/** From the making of a control plane to its end. Holds docs/design/library.md N7 and N9. */
 import { spawn } from "node:child_process"
 import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"

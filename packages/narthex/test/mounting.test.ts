@@ -1,4 +1,7 @@
-/** Where hosts mount the API: at a base path, behind a framework, with an address of their own choice. */
+/**
+ * Where hosts mount the API: at a base path, behind a framework, with an address of their own choice.
+ * Holds docs/design/library.md N8, N12, N16 and N18.
+ */
 import { IncomingMessage, request, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 import { assert, describe, it } from "@effect/vitest"

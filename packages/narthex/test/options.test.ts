@@ -1,3 +1,4 @@
+/** Holds docs/design/library.md N3. */
 import { assert, describe, it } from "@effect/vitest"
 import { defaultRetention, defaultRunnerSettings, KeyDigester, RetentionPolicy, RunnerPolicy } from "@narthex/core"
 import { Duration, Effect, Layer, Redacted } from "effect"

@@ -1,4 +1,4 @@
-/** The control plane on Postgres: migrations and state that outlives the process. */
+/** The control plane on Postgres: migrations and state that outlives the process. Holds docs/design/library.md N41. */
 import { createServer } from "node:net"
 import { inspect } from "node:util"
 import { assert, describe, it, layer } from "@effect/vitest"

@@ -1,4 +1,4 @@
-/** Permissions and roles that the host adds. */
+/** Permissions and roles that the host adds. Holds docs/design/authorization.md Z46. */
 import { assert, describe, it } from "@effect/vitest"
 import { type ControlPlane, type ControlPlaneOptions, createControlPlane } from "../src/index.ts"
 import { codeOf } from "./support/codeOf.ts"

@@ -1,4 +1,7 @@
-/** The host's transaction and the host's events, with promises and each supported driver. */
+/**
+ * The host's transaction and the host's events, with promises and each supported driver.
+ * Holds docs/design/library.md N34 and N45.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, ManagedRuntime, Redacted } from "effect"
 import { until, within } from "../../../test/harness/eventually.ts"

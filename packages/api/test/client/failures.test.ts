@@ -1,4 +1,4 @@
-/** The table of the client's own failures, and the parts of retries that are pure. */
+/** The table of the client's own failures, and the parts of retries that are pure. Holds docs/design/client.md L13. */
 import { readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { assert, describe, it } from "@effect/vitest"

@@ -1,4 +1,7 @@
-/** Authentication by a session's token: its lifetime, its user and its rights; and what a key's use records. */
+/**
+ * Authentication by a session's token: its lifetime, its user and its rights; and what a key's use records.
+ * Holds docs/design/authorization.md Z16.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Option, Redacted } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,3 +1,4 @@
+/** Holds docs/design/identity.md I34; docs/design/authorization.md Z5. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Redacted } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,4 +1,4 @@
-/** Events that the host publishes: their names, their data, their place in the log. */
+/** Events that the host publishes: their names, their data, their place in the log. Holds docs/design/events.md E48. */
 import { assert, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Schema } from "effect"
 import { TestClock } from "effect/testing"

@@ -1,6 +1,7 @@
 /**
  * A worker may die between any two lines. Here it dies before and after every transaction and every call to the driver,
  * once each, and another worker must bring the operation to the same end.
+ * Holds docs/design/operations.md O1.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Option } from "effect"

@@ -1,3 +1,4 @@
+/** Holds docs/design/operations.md O2. */
 import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"

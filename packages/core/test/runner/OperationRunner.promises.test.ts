@@ -1,4 +1,4 @@
-/** Machines without room, and promises that have to be kept. */
+/** Machines without room, and promises that have to be kept. Holds docs/design/operations.md O12. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, References } from "effect"
 import { TestClock } from "effect/testing"

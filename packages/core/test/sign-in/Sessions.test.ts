@@ -1,3 +1,4 @@
+/** Holds docs/design/identity.md I2 and I23. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect } from "effect"
 import { TestClock } from "effect/testing"

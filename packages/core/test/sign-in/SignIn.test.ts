@@ -1,3 +1,4 @@
+/** Holds docs/design/identity.md I12. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { AccessPolicy, type AccessSettings } from "../../src/accounts/AccessPolicy.ts"

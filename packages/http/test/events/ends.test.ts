@@ -1,4 +1,7 @@
-/** Streams that the server ends: with the credential, and when the instance stops. */
+/**
+ * Streams that the server ends: with the credential, and when the instance stops.
+ * Holds docs/design/events.md E28 and E32.
+ */
 import { assert, describe, it, layer } from "@effect/vitest"
 import { EventBroker, EventStreams } from "@narthex/core"
 import { Duration, Effect, Exit, Layer, Scope } from "effect"

@@ -1,4 +1,7 @@
-/** Any value of `Last-Event-ID` is a position or a gap: never a refusal, and never another organization's events. */
+/**
+ * Any value of `Last-Event-ID` is a position or a gap: never a refusal, and never another organization's events.
+ * Holds docs/design/events.md E24.
+ */
 import { assert, layer } from "@effect/vitest"
 import { EventBroker, EventLog, noEvent } from "@narthex/core"
 import { Effect } from "effect"

@@ -1,6 +1,7 @@
 /**
  * Clients that read too slowly, never, or hang up in the middle: the server holds little for them, they lose with an
  * exact count, and other clients notice nothing.
+ * Holds docs/design/events.md E5.
  */
 import { createServer as createHttpServer, type Server } from "node:http"
 import type { Socket } from "node:net"

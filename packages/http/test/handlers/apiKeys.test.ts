@@ -1,4 +1,4 @@
-/** API keys and the report of leaked ones. */
+/** API keys and the report of leaked ones. Holds docs/design/identity.md I46. */
 import { assert, layer } from "@effect/vitest"
 import { isKeySecret } from "@narthex/core"
 import { Effect } from "effect"

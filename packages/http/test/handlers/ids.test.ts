@@ -1,4 +1,4 @@
-/** Ids in paths and bodies, and lists in pages. */
+/** Ids in paths and bodies, and lists in pages. Holds docs/design/api.md A26. */
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@narthex/api"
 import { PostgresStorage } from "@narthex/postgres"

@@ -1,4 +1,7 @@
-/** Paths as they are written: one spelling reaches an endpoint, every other is an unknown path for every method. */
+/**
+ * Paths as they are written: one spelling reaches an endpoint, every other is an unknown path for every method.
+ * Holds docs/design/authorization.md Z4.
+ */
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@narthex/api"
 import { Effect } from "effect"

@@ -1,3 +1,4 @@
+/** Holds docs/design/identity.md I28. */
 import { assert, describe, it } from "@effect/vitest"
 import { SigningKeyStore, StorageError } from "@narthex/core"
 import { DateTime, Duration, Effect, Redacted } from "effect"

@@ -1,4 +1,7 @@
-/** Floors: of one organization after trimming, and of all organizations after a change of the timeline. */
+/**
+ * Floors: of one organization after trimming, and of all organizations after a change of the timeline.
+ * Holds docs/design/events.md E16.
+ */
 import { assert, layer } from "@effect/vitest"
 import { EventLog, noEvent, type OrgId, RegionId, Transaction } from "@narthex/core"
 import { anOrgId, at } from "@narthex/core/testing"

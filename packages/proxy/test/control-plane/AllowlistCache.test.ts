@@ -1,3 +1,4 @@
+/** Holds docs/design/proxy.md P3, P4 and P19. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"

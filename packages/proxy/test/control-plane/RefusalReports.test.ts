@@ -1,3 +1,4 @@
+/** Holds docs/design/proxy.md P43. */
 import { assert, describe, it } from "@effect/vitest"
 import { maxRefusals, type RefusalsPayload } from "@narthex/api"
 import { EndpointId, ProjectId } from "@narthex/core"

@@ -1,3 +1,4 @@
+/** Holds docs/design/proxy.md P2. */
 import type { Socket } from "node:net"
 import { afterAll, assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"

@@ -1,3 +1,4 @@
+/** Holds docs/design/proxy.md P34. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { twinSuffix } from "@narthex/core"
 import { Effect } from "effect"

@@ -1,3 +1,4 @@
+/** Holds docs/design/proxy.md P35. */
 import { afterAll, assert, beforeAll, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { eventually } from "../../../../test/harness/eventually.ts"

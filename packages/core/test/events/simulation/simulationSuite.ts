@@ -4,6 +4,7 @@
  * core has its share.
  *
  * One story again, by the number that a failure names: `NARTHEX_TEST_WORLD=4711`.
+ * Holds docs/design/events.md E6.
  */
 import { assert, describe, it } from "@effect/vitest"
 import { times } from "../../../../../test/harness/long.ts"

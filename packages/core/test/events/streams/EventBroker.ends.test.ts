@@ -1,3 +1,4 @@
+/** Holds docs/design/events.md E7. */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Metric, Result, Schema } from "effect"
 import { noEvent } from "../../../src/events/EventId.ts"

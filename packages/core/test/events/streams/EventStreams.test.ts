@@ -1,3 +1,4 @@
+/** Holds docs/design/events.md E4. */
 import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect, Exit, Fiber, Layer, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
