@@ -1,7 +1,13 @@
-/** The public surface of local-postgres: re-exports, nothing else. */
+/**
+ * The public surface of local-postgres: re-exports, nothing else.
+ *
+ * The pieces of SQL (`loginsUnderWay`, `missingReadsOf`, `readingBatch`, `isRestricted`, `withdrawalsOf`) are for the static
+ * computes of `@narthex/server`. They may change with each version, and are safe only in a session whose `search_path` is
+ * `pg_catalog, pg_temp`: they name no schema of the functions that they call.
+ */
 export * as LocalComputeDriver from "./computes/LocalComputeDriver.ts"
 export { loginsUnderWay, loginsWithin } from "./computes/loginsUnderWay.ts"
-export { missingReads } from "./computes/RoleGroups.ts"
+export { missingReadsOf, readingBatch } from "./computes/RoleGroups.ts"
 export { isRestricted } from "./computes/uncheckedCalls.ts"
 export { withdrawalsOf } from "./computes/Withdrawals.ts"
 export {

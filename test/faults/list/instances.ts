@@ -101,9 +101,28 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "operations",
+    file: "packages/server/src/adapters/adminSession.ts",
+    tests: ["packages/server/test/adapters/staticRoles.test.ts"],
+    faults: [
+      {
+        id: "static-pinned",
+        find: "set local search_path = pg_catalog, pg_temp",
+        put: "set local application_name = 'narthex supervisor'",
+        why: "The admin runs no function of a writer."
+      }
+    ]
+  },
+  {
+    area: "operations",
     file: "packages/server/src/adapters/staticRoles.ts",
     tests: ["packages/server/test/adapters/staticRoles.test.ts"],
     faults: [
+      {
+        id: "static-former",
+        find: "[...gone, ...(yield* former)]",
+        put: "gone",
+        why: "The sessions of roles that an earlier try retired end."
+      },
       {
         id: "static-left-behind",
         find: "yield* together([carefully(withdrawals)])",

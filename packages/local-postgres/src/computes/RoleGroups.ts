@@ -67,13 +67,20 @@ export const firstOid = 16_384
 /** Schemas whose objects belong to users. */
 export const isUserSchema = "nspname !~ '^pg_' AND nspname <> 'information_schema'"
 
-/** Roles that create objects: the group, and its members after `RESET ROLE`. */
+/**
+ * Roles that create objects: the group, and its members after `RESET ROLE`. An admin without SUPERUSER is a member of the
+ * groups that it made.
+ */
 const creators = `
   SELECT '${writers}'::regrole::oid AS role
-  UNION ALL SELECT member FROM pg_auth_members WHERE roleid = '${writers}'::regrole`
+  UNION ALL SELECT member FROM pg_auth_members JOIN pg_roles r ON r.oid = member
+  WHERE roleid = '${writers}'::regrole AND rolname <> current_user AND NOT rolsuper`
 
-/** The statements that make relations readable and functions executable: those that exist, and those of later. */
-export const missingReads = `
+/**
+ * The statements that make relations readable and functions executable: those that exist, and those of later.
+ * `counts(owner)`: the functions of which owners count. Of the others readers have what PUBLIC has.
+ */
+export const missingReadsOf = (counts: (owner: string) => string) => `
   SELECT format('GRANT USAGE ON SCHEMA %I TO ${readers}', nspname) AS statement
   FROM pg_namespace WHERE ${isUserSchema} AND NOT has_schema_privilege('${readers}', oid, 'USAGE')
   UNION ALL
@@ -84,7 +91,7 @@ export const missingReads = `
   UNION ALL
   SELECT format('GRANT EXECUTE ON ROUTINE %s TO ${readers}', p.oid::regprocedure)
   FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
-  WHERE p.oid >= ${firstOid} AND ${isUserSchema} AND NOT prosecdef AND p.oid NOT IN (${restrictedAggregates})
+  WHERE p.oid >= ${firstOid} AND ${isUserSchema} AND ${counts("proowner")} AND NOT prosecdef AND p.oid NOT IN (${restrictedAggregates})
     AND NOT has_function_privilege('${readers}', p.oid, 'EXECUTE')
   UNION ALL
   SELECT format('ALTER DEFAULT PRIVILEGES FOR ROLE %s REVOKE EXECUTE ON FUNCTIONS FROM PUBLIC', role::regrole)
@@ -102,8 +109,29 @@ export const missingReads = `
     WHERE defaclrole = role AND defaclnamespace = 0 AND defaclobjtype = kind::"char"
       AND grantee = receiver::regrole AND privilege_type = split_part(given, ' ', 1))`
 
+/** On a compute everything that is not the supervisor's belongs to users. */
+export const isUsers = (owner: string) => `${owner} <> ${currentRole}`
+
+export const missingReads = missingReadsOf(isUsers)
+
 /** How many grants one transaction makes. */
 const batch = 2000
+
+/** Executes some of these statements. One that fails, as when a session holds the object locked, is left out. */
+export const readingBatch = (missing: string) => `
+  DO $do$
+  DECLARE
+    gift text;
+  BEGIN
+    SET LOCAL lock_timeout = '100ms';
+    FOR gift IN SELECT statement FROM (${missing}) found LIMIT ${batch} LOOP
+      BEGIN
+        EXECUTE gift;
+      EXCEPTION WHEN OTHERS THEN
+        NULL;
+      END;
+    END LOOP;
+  END $do$`
 
 /**
  * Lets the group of readers read everything that it cannot yet: objects of clusters that an earlier version made, and
@@ -117,20 +145,7 @@ export const giveReading = Effect.fn("giveReading")(function* (sql: PgClient.PgC
   )
   let left = yield* missing
   while (left > 0) {
-    yield* sql.unsafe(`
-      DO $do$
-      DECLARE
-        gift text;
-      BEGIN
-        SET LOCAL lock_timeout = '100ms';
-        FOR gift IN SELECT statement FROM (${missingReads}) found LIMIT ${batch} LOOP
-          BEGIN
-            EXECUTE gift;
-          EXCEPTION WHEN OTHERS THEN
-            NULL;
-          END;
-        END LOOP;
-      END $do$`)
+    yield* sql.unsafe(readingBatch(missingReads))
     const still = yield* missing
     if (still >= left) return
     left = still

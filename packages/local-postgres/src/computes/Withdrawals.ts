@@ -8,7 +8,7 @@
  */
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { currentRole, firstOid, isUserSchema, writers } from "./RoleGroups.ts"
+import { currentRole, firstOid, isUserSchema, isUsers, writers } from "./RoleGroups.ts"
 import {
   hasRestrictedOperator,
   restrictedAggregates,
@@ -39,9 +39,9 @@ const grants = `
 
 /**
  * The statements, as rows of `step` and `statement`. Grant options go first, with what was granted by them: a superuser
- * revokes as the owner, which leaves grants of others in place. `isUsers(owner)`: the objects of which owners count.
+ * revokes as the owner, which leaves grants of others in place. `counts(owner)`: the objects of which owners count.
  */
-export const withdrawalsOf = (isUsers: (owner: string) => string) => `
+export const withdrawalsOf = (counts: (owner: string) => string) => `
   WITH granted AS (${grants}),
   trusted AS (
     SELECT ${currentRole} AS role UNION ALL SELECT '${writers}'::regrole::oid
@@ -49,7 +49,7 @@ export const withdrawalsOf = (isUsers: (owner: string) => string) => `
   ),
   foreign_to_owner AS (
     SELECT *, CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS receiver
-    FROM granted WHERE counts AND ${isUsers("owner")} AND grantee <> owner
+    FROM granted WHERE counts AND ${counts("owner")} AND grantee <> owner
   ),
   defaults AS (
     SELECT defaclrole::regrole::text AS role, defaclnamespace, privilege_type,
@@ -57,7 +57,7 @@ export const withdrawalsOf = (isUsers: (owner: string) => string) => `
         WHEN 'f' THEN 'FUNCTIONS' ELSE 'LARGE OBJECTS' END AS objects,
       CASE grantee WHEN 0 THEN 'PUBLIC' ELSE grantee::regrole::text END AS receiver
     FROM pg_default_acl, aclexplode(defaclacl)
-    WHERE defaclobjtype IN ('r', 'S', 'n', 'f', 'L') AND ${isUsers("defaclrole")} AND grantee <> defaclrole
+    WHERE defaclobjtype IN ('r', 'S', 'n', 'f', 'L') AND ${counts("defaclrole")} AND grantee <> defaclrole
       AND grantee NOT IN (SELECT role FROM trusted)
       AND privilege_type <> CASE defaclobjtype WHEN 'n' THEN 'USAGE' ELSE 'SELECT' END
   )
@@ -76,23 +76,22 @@ export const withdrawalsOf = (isUsers: (owner: string) => string) => `
   FROM defaults
   UNION
   SELECT 5, format('ALTER ROUTINE %s SECURITY INVOKER', oid::regprocedure)
-  FROM pg_proc WHERE prosecdef AND ${isUsers("proowner")} AND oid IN (${uncheckedFunctions})
+  FROM pg_proc WHERE prosecdef AND ${counts("proowner")} AND oid IN (${uncheckedFunctions})
   UNION
   SELECT 6, format('ALTER OPERATOR %s SET (RESTRICT = NONE, JOIN = NONE)', oid::regoperator)
-  FROM pg_operator WHERE (oprrest <> 0 OR oprjoin <> 0) AND ${isUsers("oprowner")} AND ${hasRestrictedOperator}
+  FROM pg_operator WHERE (oprrest <> 0 OR oprjoin <> 0) AND ${counts("oprowner")} AND ${hasRestrictedOperator}
   UNION
   -- A view that locks rows, itself or by a policy, does so with the rights of its owner. One of another session's temporary
   -- objects cannot be altered, and no other role reaches it. Servers before Postgres 15 know no security_invoker.
   SELECT 7, format('ALTER VIEW %s SET (security_invoker = true)', c.oid::regclass)
   FROM pg_class c JOIN pg_rewrite r ON ev_class = c.oid
-  WHERE ev_class >= ${firstOid} AND relkind = 'v' AND relpersistence <> 't' AND ${isUsers("relowner")}
+  WHERE ev_class >= ${firstOid} AND relkind = 'v' AND relpersistence <> 't' AND ${counts("relowner")}
     AND (ev_action::text LIKE '%{ROWMARKCLAUSE %' OR r.oid IN (${rulesOverLockingPolicies}))
     AND NOT coalesce('security_invoker=true' = ANY (reloptions), false)
     AND current_setting('server_version_num')::int >= 150000
   ORDER BY step`
 
-/** On a compute everything that is not the supervisor's belongs to users. */
-export const withdrawals = withdrawalsOf((owner) => `${owner} <> ${currentRole}`)
+export const withdrawals = withdrawalsOf(isUsers)
 
 /** The block that executes the statements. */
 export const withdraw = (statements: string) => `

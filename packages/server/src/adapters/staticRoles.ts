@@ -8,10 +8,17 @@
  * Pitfall: counting on the role to stay out of the way. It may hold locks on its own row, so every statement has a short
  * `lock_timeout`, and the sessions of minted roles that block it end before it is tried again.
  */
-import type { ComputeRole, StorageError } from "@narthex/core"
-import { isRestricted, loginsUnderWay, loginsWithin, missingReads, withdrawalsOf } from "@narthex/local-postgres"
-import { Database } from "@narthex/postgres"
-import { Clock, DateTime, Effect, Layer, Option, type Redacted, Schedule } from "effect"
+import type { ComputeRole } from "@narthex/core"
+import {
+  isRestricted,
+  loginsUnderWay,
+  loginsWithin,
+  missingReadsOf,
+  readingBatch,
+  withdrawalsOf
+} from "@narthex/local-postgres"
+import { Clock, DateTime, Effect, Option, type Redacted, Schedule } from "effect"
+import { ask, onServer, together } from "./adminSession.ts"
 
 const writers = "narthex_writer"
 const readers = "narthex_reader"
@@ -72,17 +79,15 @@ begin
   end if;
 end $$`
 
-/** The objects of minted roles and of their group: what the operator's roles own is the operator's. */
-const withdrawals = withdrawalsOf(
-  (owner) => `${owner} IN (
-    SELECT oid FROM pg_roles r
-    WHERE rolname = '${writers}' OR rolname ~ '${formerForm}' OR NOT (${isOperators}) AND NOT rolsuper)`
-)
+/** Whether this is the owner of objects of minted roles or of their group: what others own is the operator's. */
+const isMinted = (owner: string) => `${owner} IN (
+  SELECT oid FROM pg_roles r
+  WHERE rolname = '${writers}' OR rolname ~ '${formerForm}' OR NOT (${isOperators}) AND NOT rolsuper)`
 
-/**
- * Executes these statements, but for those for which an admin that is no superuser lacks the right. Servers before
- * Postgres 15 know no `security_invoker`.
- */
+const withdrawals = withdrawalsOf(isMinted)
+const missingReads = missingReadsOf(isMinted)
+
+/** Executes these statements, but for those for which an admin that is no superuser lacks the right. */
 const carefully = (statements: string) => `
 do $do$
 declare
@@ -91,7 +96,7 @@ begin
   for it in select statement from (${statements}) found loop
     begin
       execute it;
-    exception when insufficient_privilege or invalid_parameter_value then
+    exception when insufficient_privilege then
       null;
     end;
   end loop;
@@ -112,10 +117,11 @@ where rolname not in ${groups} and rolname <> current_user and not rolsuper and 
   select from pg_auth_members where member = it.oid and roleid in (select oid from pg_roles where rolname in ${groups}))
 order by rolname collate "C"`
 
+const present = ask<Minted>("StaticRoles.minted", minted)
+
 /** Ends sessions of these roles, and returns how many there were. */
 const endSessions = Effect.fnUntraced(function* (oids: ReadonlyArray<number>) {
-  const { query } = yield* Database
-  const ended = yield* query(
+  const ended = yield* ask(
     "StaticRoles.endSessions",
     "select pg_terminate_backend(pid) from pg_stat_activity where usesysid::int8 = any ($1::int8[])",
     [oids]
@@ -123,11 +129,19 @@ const endSessions = Effect.fnUntraced(function* (oids: ReadonlyArray<number>) {
   return ended.length
 })
 
-/** Waits until the roles, which have lost their login, have no session, and ends logins that take long. */
+/** Only a superuser may end a backend without a role. Those of other databases are the operator's. */
+const endLogins = `
+select pg_terminate_backend(l.pid) from unnest($1::int[]) l (pid) left join pg_stat_activity a using (pid)
+where (a.datid is null or a.datname = current_database())
+  and (select rolsuper from pg_roles where rolname = current_user)`
+
+/**
+ * Waits until the roles, which have lost their login, have no session. Logins that take long are ended where the admin may
+ * do so, and awaited elsewhere.
+ */
 const awaitEnd = Effect.fnUntraced(function* (oids: ReadonlyArray<number>) {
-  const { query } = yield* Database
   const underWay = (pids?: ReadonlyArray<number>) =>
-    Effect.map(query<{ readonly pid: number }>("StaticRoles.logins", loginsUnderWay(pids)), (rows) =>
+    Effect.map(ask<{ readonly pid: number }>("StaticRoles.logins", loginsUnderWay(pids)), (rows) =>
       rows.map(({ pid }) => pid)
     )
   const logins = yield* underWay()
@@ -136,23 +150,10 @@ const awaitEnd = Effect.fnUntraced(function* (oids: ReadonlyArray<number>) {
     const waiting = logins.length === 0 ? [] : yield* underWay(logins)
     if ((yield* endSessions(oids)) === 0 && waiting.length === 0) return
     if ((yield* Clock.currentTimeMillis) - begun > loginsWithin)
-      yield* query("StaticRoles.endLogins", "select pg_terminate_backend(pid) from unnest($1::int[]) pid", [waiting])
+      yield* ask("StaticRoles.endLogins", endLogins, [waiting])
     yield* Effect.sleep("20 millis")
   }
 })
-
-/** Statements in one transaction that waits for no lock longer than half a second. */
-const together = (statements: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const { query, transaction } = yield* Database
-    yield* transaction(
-      Effect.forEach(
-        ["set local lock_timeout = '500ms'", "set local statement_timeout = '5s'", ...statements],
-        (text) => query("StaticRoles.change", text),
-        { discard: true }
-      )
-    )
-  })
 
 const retire = ({ groups: member, name, oid }: Minted): ReadonlyArray<string> => [
   `alter role ${identifier(name)} with nologin password null`,
@@ -172,23 +173,42 @@ const put = (role: ComputeRole, exists: boolean): ReadonlyArray<string> => {
   ]
 }
 
+const former = ask<Pick<Minted, "name" | "oid">>(
+  "StaticRoles.former",
+  `select rolname as name, oid::int8::float8 as oid from pg_roles where rolname ~ '${formerForm}'`
+)
+
 /** Drops former roles. What cannot be dropped now is tried again with the next change. */
 const bury = Effect.gen(function* () {
-  const { query } = yield* Database
-  const former = yield* query<{ readonly name: string }>(
-    "StaticRoles.former",
-    `select rolname as name from pg_roles where rolname ~ '${formerForm}'`
-  )
-  for (const { name } of former)
+  for (const { name } of yield* former)
     yield* Effect.ignore(
       together([`reassign owned by ${name} to ${writers}`, `drop owned by ${name}`, `drop role ${name}`])
     )
 })
 
+/** The time of a call is for its roles. Batches that were committed are not made again. */
+const readingWithin = "3 seconds"
+
+/** As on local computes: what a session holds locked is left to the next call. */
+const giveReading = Effect.gen(function* () {
+  const missing = Effect.map(
+    ask<{ readonly n: number }>("StaticRoles.unread", `select count(*)::int as n from (${missingReads}) found`),
+    ([found]) => found?.n ?? 0
+  )
+  let left = yield* missing
+  while (left > 0) {
+    yield* ask("StaticRoles.read", readingBatch(missingReads))
+    const still = yield* missing
+    if (still >= left) return yield* Effect.logWarning(`${still} grants that let readers read could not be made.`)
+    left = still
+  }
+}).pipe(
+  Effect.timeout(readingWithin),
+  Effect.catch((error) => Effect.logWarning("New objects could not be made readable.", error))
+)
+
 const apply = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
-  const { query } = yield* Database
   const wanted = new Map(roles.map((role) => [role.role, role]))
-  const present = Effect.suspend(() => query<Minted>("StaticRoles.minted", minted))
   const change = Effect.gen(function* () {
     const all = yield* present
     const stays = ({ groups: member, name }: Minted) => {
@@ -196,7 +216,8 @@ const apply = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
       return role !== undefined && member.length === 1 && member[0] === groupOf(role)
     }
     const gone = all.filter((role) => !stays(role))
-    const oids = gone.map(({ oid }) => oid)
+    // Those that a try retired before it failed are minted no more, and may have sessions.
+    const oids = [...gone, ...(yield* former)].map(({ oid }) => oid)
     yield* endSessions(oids)
     yield* Effect.forEach(gone, (role) => together(retire(role)), { discard: true })
     if (oids.length > 0) yield* awaitEnd(oids)
@@ -212,13 +233,12 @@ const apply = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
     Effect.retry(Schedule.spaced("50 millis"))
   )
   yield* bury
-  yield* Effect.ignore(together([carefully(missingReads)]))
+  yield* giveReading
 })
 
-/** Other roles than these, or rights that can be taken away. */
+/** Other roles than these, rights that can be taken away, or objects that can be made readable. */
 const differs = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
-  const { query } = yield* Database
-  const names = (yield* query<Minted>("StaticRoles.minted", minted)).map(({ name }) => name)
+  const names = (yield* present).map(({ name }) => name)
   if (
     names.toSorted().join() !==
     roles
@@ -227,22 +247,13 @@ const differs = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) 
       .join()
   )
     return true
-  const [rights] = yield* query<{ readonly open: boolean }>(
+  const [rights] = yield* ask<{ readonly open: boolean }>(
     "StaticRoles.rights",
-    `select exists (select from (${withdrawals}) found) as open from pg_roles where rolname = current_user and rolsuper`
+    `select exists (select from (${withdrawals}) found) or exists (select from (${missingReads}) found) as open
+     from pg_roles where rolname = current_user and rolsuper`
   )
   return rights?.open === true
 })
-
-/** Runs work on the server of the admin URL, over connections that end with it. */
-const onServer = <A, E>(
-  url: Redacted.Redacted,
-  work: Effect.Effect<A, E, Database>
-): Effect.Effect<A, E | StorageError> =>
-  Effect.provide(
-    work,
-    Layer.fresh(Database.layer({ url, maxConnections: 2, listenUrl: "off", applicationName: "narthex supervisor" }))
-  )
 
 /** Makes the minted roles of the server exactly these. Callers bound the time and check the roles (`refusalOf`). */
 export const applyStaticRoles = (url: Redacted.Redacted, roles: ReadonlyArray<ComputeRole>) =>
@@ -256,9 +267,5 @@ export const needsStaticRoles = (url: Redacted.Redacted, roles: ReadonlyArray<Co
 export const endStaticSessions = (url: Redacted.Redacted) =>
   onServer(
     url,
-    Effect.gen(function* () {
-      const { query } = yield* Database
-      const all = yield* query<Minted>("StaticRoles.minted", minted)
-      yield* endSessions(all.map(({ oid }) => oid))
-    })
+    Effect.flatMap(present, (all) => endSessions(all.map(({ oid }) => oid)))
   )

@@ -13,6 +13,7 @@ import * as vitest from "vitest"
 import { PostgresServer } from "../../../postgres/test/support/PostgresServer.ts"
 import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
 import { layerStaticComputes } from "../../src/adapters/staticComputes.ts"
+import { applyStaticRoles } from "../../src/adapters/staticRoles.ts"
 
 /** A server that the operator runs, apart from that of the store: roles belong to whole servers. */
 const operated = Effect.map(Layer.build(Layer.fresh(PostgresServer.layerOwn)), (context) => {
@@ -60,6 +61,13 @@ const sessionOf = (admin: Redacted.Redacted, { minted, password }: Minted) => {
   })
 }
 
+/** Statements of the operator. */
+const operator = (url: Redacted.Redacted) =>
+  Effect.map(
+    Layer.build(Layer.fresh(Database.layer({ url, maxConnections: 1, listenUrl: "off", applicationName: "operator" }))),
+    (context) => Context.get(context, Database)
+  )
+
 /** The SQLSTATE with which a promise was rejected, or what was answered. */
 const outcome = (work: Promise<unknown>) =>
   Effect.promise(() =>
@@ -69,7 +77,7 @@ const outcome = (work: Promise<unknown>) =>
     )
   )
 
-layer(Layer.provideMerge(driver, machines(3)), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Layer.provideMerge(driver, machines(5)), { excludeTestServices: true, timeout: "120 seconds" })(
   "roles on a static server",
   (it) => {
     it.effect(
@@ -118,8 +126,7 @@ layer(Layer.provideMerge(driver, machines(3)), { excludeTestServices: true, time
         const [writer, reader] = [yield* mint("read_write"), yield* mint("read_only")]
         const branch = aBranchId()
         const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1 }
-        const settings = { url: admin, maxConnections: 1, listenUrl: "off", applicationName: "operator" } as const
-        const { query } = Context.get(yield* Layer.build(Layer.fresh(Database.layer(settings))), Database)
+        const { query } = yield* operator(admin)
         for (const text of ["create role app login", "create table apps (n int)", "grant insert on apps to public"])
           yield* query("test", text)
         yield* compute.start({ ...start, roles: [writer.minted, reader.minted] })
@@ -146,6 +153,79 @@ layer(Layer.provideMerge(driver, machines(3)), { excludeTestServices: true, time
           yield* query("test", text)
         yield* compute.stop(start.endpoint_id)
         yield* Effect.promise(() => Promise.all([writing, reading].map((sql) => sql.end({ timeout: 1 }))))
+      })
+    )
+
+    it.effect("a function of a writer that shadows a system function is not called by the admin", () =>
+      Effect.gen(function* () {
+        const compute = yield* ComputeDriver
+        const servers = yield* Servers
+        const writer = yield* mint("read_write")
+        const branch = aBranchId()
+        const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1 }
+        const { address } = yield* compute.start({ ...start, roles: [writer.minted] })
+        const writing = sessionOf(servers.find((_, at) => address === `db-${at}:5432`) ?? Redacted.make(""), writer)
+        for (const text of [
+          "create table ran (name text)",
+          `create function public.quote_ident(name) returns text language plpgsql as
+           $$ begin insert into public.ran values (current_user); return pg_catalog.quote_ident($1::text); end $$`,
+          // What has to be revoked names a schema, which the shadowed function quotes.
+          "create schema mine",
+          "grant create on schema mine to public"
+        ])
+          assert.strictEqual(yield* outcome(writing.unsafe(text)), "done", text)
+        assert.isTrue(yield* compute.needsRoles(branch, [writer.minted]))
+        yield* compute.applyRoles(branch, [writer.minted])
+        assert.isEmpty(yield* Effect.promise(() => writing.unsafe("select * from ran")))
+        yield* compute.stop(start.endpoint_id)
+        yield* Effect.promise(() => writing.end({ timeout: 1 }))
+      })
+    )
+
+    it.effect("an admin whose name has to be quoted applies roles, and readers get no function of the operator", () =>
+      Effect.gen(function* () {
+        const compute = yield* ComputeDriver
+        const servers = yield* Servers
+        const role = yield* mint("read_only")
+        const branch = aBranchId()
+        const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1 }
+        const { address } = yield* compute.start({ ...start, roles: [] })
+        const admin = servers.find((_, at) => address === `db-${at}:5432`) ?? Redacted.make("")
+        const { query } = yield* operator(admin)
+        for (const text of [
+          "create function reset_all() returns int language sql as 'select 1'",
+          "revoke execute on function reset_all() from public",
+          `create role "Ops Admin.1" superuser login`
+        ])
+          yield* query("test", text)
+        const named = new URL(Redacted.value(admin))
+        named.searchParams.set("user", "Ops Admin.1")
+        yield* applyStaticRoles(Redacted.make(named.toString()), [role.minted])
+        const reading = sessionOf(admin, role)
+        assert.strictEqual(yield* outcome(reading.unsafe("select reset_all()")), "42501")
+        yield* compute.stop(start.endpoint_id)
+        yield* Effect.promise(() => reading.end({ timeout: 1 }))
+      })
+    )
+
+    it.effect("a session of a role whose retirement was interrupted ends when roles are applied again", () =>
+      Effect.gen(function* () {
+        const [admin = Redacted.make("")] = yield* Servers
+        const role = yield* mint("read_only")
+        yield* applyStaticRoles(admin, [role.minted])
+        const holding = sessionOf(admin, role)
+        assert.strictEqual(yield* outcome(holding.unsafe("begin")), "done")
+        const { query } = yield* operator(admin)
+        // What a call that fails after the roles have lost their rights leaves behind.
+        const name = role.minted.role
+        for (const text of [
+          `revoke narthex_reader from "${name}"`,
+          `do $$ begin execute format('alter role %I rename to narthex_former_%s', '${name}', '${name}'::regrole::oid); end $$`
+        ])
+          yield* query("test", text)
+        yield* applyStaticRoles(admin, [])
+        assert.notStrictEqual(yield* outcome(holding.unsafe("select 1")), "done")
+        yield* Effect.promise(() => holding.end({ timeout: 1 }))
       })
     )
 
