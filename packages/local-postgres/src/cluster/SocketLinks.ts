@@ -30,7 +30,10 @@ export const socketPathIn = (directory: string) => join(directory, socketName)
 /** Whether a path fits into a socket address. */
 export const fits = (path: string) => Buffer.byteLength(path) <= maxPathLength
 
-/** Where a link leads; `undefined` when another branch's stop has removed it since the directory was read. */
+/**
+ * Where a link leads; `undefined` when another branch's stop has removed it since the directory was read. Exported for its
+ * test alone: through the links that moment cannot be met on purpose.
+ */
 export const targetOf = async (path: string): Promise<string | undefined> => {
   try {
     return await readlink(path)

@@ -208,6 +208,33 @@ layer(Layer.provideMerge(driver, machines(5)), { excludeTestServices: true, time
       })
     )
 
+    it.effect("an admin without SUPERUSER applies and ends roles, and keeps its own default privileges", () =>
+      Effect.gen(function* () {
+        const [admin = Redacted.make("")] = yield* Servers
+        // It makes the groups, which an admin without SUPERUSER has made itself or been granted.
+        yield* applyStaticRoles(admin, [])
+        const { query } = yield* operator(admin)
+        for (const text of [
+          "create role ops login createrole",
+          "grant pg_signal_backend, pg_read_all_stats to ops",
+          "grant narthex_writer, narthex_reader to ops with admin option",
+          "alter database postgres owner to ops"
+        ])
+          yield* query("test", text)
+        const limited = new URL(Redacted.value(admin))
+        limited.searchParams.set("user", "ops")
+        const url = Redacted.make(limited.toString())
+        const role = yield* mint("read_only")
+        yield* applyStaticRoles(url, [role.minted])
+        const reading = sessionOf(admin, role)
+        assert.strictEqual(yield* outcome(reading.unsafe("select 1")), "done")
+        yield* applyStaticRoles(url, [])
+        assert.notStrictEqual(yield* outcome(reading.unsafe("select 1")), "done")
+        assert.isEmpty(yield* query("test", "select from pg_default_acl where defaclrole = 'ops'::regrole"))
+        yield* Effect.promise(() => reading.end({ timeout: 1 }))
+      })
+    )
+
     it.effect("a session of a role whose retirement was interrupted ends when roles are applied again", () =>
       Effect.gen(function* () {
         const [admin = Redacted.make("")] = yield* Servers
