@@ -37,10 +37,17 @@ interface Parts {
 export const hostSessions = ({ accounts, issue, opened, revoke, run, store }: Parts) => {
   const person = (id: UserId) => orNotFound(accounts.findUser(requestedId(UserId, id)))
 
-  const admitted = Effect.fnUntraced(function* (id: UserId) {
-    const user = yield* person(id)
+  const decided = Effect.fnUntraced(function* (user: User) {
     if (user.disabled_at !== null) return yield* new AccountDisabled({})
     return maySignIn(yield* AccessPolicy, user) ? user : yield* new EmailNotAllowed({})
+  })
+
+  const admitted = (id: UserId) => Effect.flatMap(person(id), decided)
+
+  /** By the row under its lock, so that no session begins after the account was disabled. */
+  const lockedAdmitted = Effect.fnUntraced(function* (id: UserId) {
+    const { issuer, subject } = yield* person(id)
+    return yield* decided(yield* orNotFound(accounts.lockUserByIdentity(issuer, subject)))
   })
 
   const lasts = (session: Session) =>
@@ -64,9 +71,8 @@ export const hostSessions = ({ accounts, issue, opened, revoke, run, store }: Pa
     return next
   })
 
-  /** Under the lock of the person, so that of starts at once the first makes the session and the others find it. */
+  /** In a transaction with the lock of the person, so that of starts at once the first makes the session and the others find it. */
   const foundOrMade = Effect.fnUntraced(function* (user: User, device: Device, digest: string) {
-    yield* accounts.lockUserByIdentity(user.issuer, user.subject)
     const found = yield* store.begunBy(digest)
     if (Option.isSome(found)) return yield* renewed(found.value, user)
     if (yield* store.isSpent(digest)) return yield* new SignInRequired({})
@@ -76,7 +82,7 @@ export const hostSessions = ({ accounts, issue, opened, revoke, run, store }: Pa
   const start = Effect.fn("Sessions.start")(function* (id: UserId, device: Device, own: string | null = null) {
     if (own === null) {
       const begin = Effect.gen(function* () {
-        const user = yield* admitted(id)
+        const user = yield* lockedAdmitted(id)
         return { user, session: yield* opened(user, yield* landing(user), hostProvider, device, null) }
       })
       const { session, user } = yield* run(begin)
@@ -88,7 +94,7 @@ export const hostSessions = ({ accounts, issue, opened, revoke, run, store }: Pa
     const found = yield* store.begunBy(digest)
     if (Option.isSome(found) && (yield* lasts(found.value))) return yield* issue(found.value, user)
     const begin = Effect.gen(function* () {
-      const user = yield* admitted(id)
+      const user = yield* lockedAdmitted(id)
       return { user, session: yield* foundOrMade(user, device, digest) }
     })
     const begun = yield* run(begin)
