@@ -291,6 +291,7 @@ const make = Effect.fn("LocalComputeDriver.make")(function* (options: LocalCompu
     applyRoles: (branch, roles) => asComputeFailed(fenced(branch, applyRolesTo(branch, roles))),
     needsRoles: (branch, roles) => asComputeFailed(needsRolesAt(branch, roles)),
     running: asComputeFailed(running),
-    diskUsage: asComputeFailed(Effect.flatMap(allClusters, diskUsageOf))
+    // The space that is left is measured with what takes it: a disk fills while nothing starts.
+    diskUsage: asComputeFailed(Effect.andThen(disk.free, Effect.flatMap(allClusters, diskUsageOf)))
   })
 })

@@ -38,7 +38,7 @@ export const freeBytes = (directory: string) =>
   )
 
 const diskFree = Metric.gauge("compute_disk_free_bytes", {
-  description: "Free bytes of the disk of local computes, at the last start or copy."
+  description: "Free bytes of the disk of local computes, at the last start, copy or measurement of the branches."
 })
 
 interface Disk {
