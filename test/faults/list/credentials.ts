@@ -78,9 +78,15 @@ export const credentials: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "credentials-rights",
-        find: "Option.getOrElse(needs, () => false) && (yield* run(correct(branch)))",
-        put: "Option.getOrElse(needs, () => true) && false",
+        find: "return needs && (yield* run(correct(branch)))",
+        put: "return needs && false",
         why: "Rights that a session made on a running compute are corrected."
+      },
+      {
+        id: "credentials-unanswered",
+        find: "const due = rounds >= roundsUnanswered",
+        put: "const due = false",
+        why: "A compute that cannot be compared has its roles applied all the same."
       },
       {
         id: "credentials-one-pending",

@@ -30,8 +30,10 @@ import { validRoles } from "./validRoles.ts"
 const batch = 100
 /** How many computes one round of `compareRoles` asks. */
 const compareBatch = 500
-/** How long a compute may take to say which roles it has. One that does not answer has its turn again later. */
+/** How long a compute may take to say whether its roles and rights differ. */
 const askTimeout = Duration.seconds(5)
+/** After so many rounds without an answer a difference is assumed: the operation corrects it, or fails where it is seen. */
+const roundsUnanswered = 3
 /** How many computes are asked at once. */
 const asking = 4
 
@@ -79,6 +81,8 @@ export class RoleReconciler extends Context.Service<
       const { run } = yield* Transaction
       const ended = yield* Ref.make<BranchId | null>(null)
       const compared = yield* Ref.make<BranchId | null>(null)
+      /** The rounds in which a compute has not answered since its last answer. */
+      const unanswered = new Map<BranchId, number>()
 
       /** A branch that fails is logged and has its turn again; the others go on. */
       const careful = (branch: BranchId, step: Effect.Effect<boolean, StorageError>) =>
@@ -132,17 +136,31 @@ export class RoleReconciler extends Context.Service<
           return yield* schedule({ branch_id, project_id: found.project_id })
         })
 
+      /** Whether a compute that did not answer has not done so for too many rounds. */
+      const isDue = Effect.fnUntraced(function* (branch: BranchId, error: Error) {
+        const rounds = (unanswered.get(branch) ?? 0) + 1
+        const due = rounds >= roundsUnanswered
+        unanswered.set(branch, due ? 0 : rounds)
+        yield* Effect.logWarning("The roles of a compute could not be compared with those that are valid.").pipe(
+          becauseOf(error),
+          Effect.annotateLogs("branch_id", branch)
+        )
+        return due
+      })
+
       const compare = Effect.fnUntraced(function* (branch: BranchId) {
         const needs = yield* driver.needsRoles(branch, yield* valid(branch)).pipe(
-          Effect.timeoutOption(askTimeout),
-          Effect.catchTag("ComputeFailed", () => Effect.succeedNone)
+          Effect.timeout(askTimeout),
+          Effect.tap(() => Effect.sync(() => unanswered.delete(branch))),
+          Effect.catchTag(["ComputeFailed", "TimeoutError"], (error) => isDue(branch, error))
         )
-        return Option.getOrElse(needs, () => false) && (yield* run(correct(branch)))
+        return needs && (yield* run(correct(branch)))
       })
 
       const compareRoles = Effect.fn("RoleReconciler.compareRoles")(function* () {
         const running = yield* Effect.option(driver.running)
         const all = [...new Set(Option.getOrElse(running, () => []).map(({ branch_id }) => branch_id))].toSorted()
+        for (const branch of unanswered.keys()) if (!all.includes(branch)) unanswered.delete(branch)
         const last = yield* Ref.get(compared)
         const left = all.filter((branch) => last === null || branch > last)
         const turn = left.slice(0, compareBatch)

@@ -123,7 +123,12 @@ const Driver = Layer.effect(
         )
         return noted(`applyRoles ${branch}`, driver.applyRoles(branch, roles))
       },
-      needsRoles: driver.needsRoles,
+      // Not among the calls: a loop asks every minute.
+      needsRoles: (branch, roles) =>
+        Effect.andThen(
+          Effect.suspend(() => machines.before(`needsRoles ${branch}`)),
+          driver.needsRoles(branch, roles)
+        ),
       running: Effect.suspend(() =>
         machines.silent
           ? Effect.fail(new ComputeFailed({ reason: "The machine does not answer.", retryable: true }))

@@ -1,7 +1,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Effect, Fiber, Option } from "effect"
 import { TestClock } from "effect/testing"
-import { ComputeDriver } from "../../src/computes/ComputeDriver.ts"
+import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
 import { bySystem, Operations } from "../../src/operations/Operations.ts"
 import type { Branch } from "../../src/projects/Branch.ts"
@@ -170,6 +170,28 @@ describe("Comparing roles", () => {
           assert.strictEqual(yield* compareRoles, 0)
         }
       }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("a compute that does not answer in three rounds has its roles applied", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { compareRoles } = yield* RoleReconciler
+      const { branch } = yield* running
+      const broken = new ComputeFailed({ reason: "No answer.", retryable: true })
+      machines.before = (call) => (call.startsWith("needsRoles") ? Effect.fail(broken) : Effect.void)
+      const rounds = () => Effect.all([compareRoles, compareRoles, compareRoles])
+      assert.deepStrictEqual(yield* rounds(), [0, 0, 1])
+      assert.deepStrictEqual(yield* work(branch), ["apply_config"])
+      yield* settle
+      // An answer in between begins the count again.
+      assert.deepStrictEqual(yield* Effect.all([compareRoles, compareRoles]), [0, 0])
+      machines.before = () => Effect.void
+      assert.strictEqual(yield* compareRoles, 0)
+      machines.before = (call) => (call.startsWith("needsRoles") ? Effect.never : Effect.void)
+      const asked = yield* Effect.forkChild(rounds(), { startImmediately: true })
+      yield* TestClock.adjust("15 seconds")
+      assert.deepStrictEqual(yield* Fiber.join(asked), [0, 0, 1])
+    }).pipe(Effect.provide(Core))
   )
 })
 
