@@ -9,7 +9,7 @@ import { PostgresServer } from "../../postgres/test/support/PostgresServer.ts"
 const blocks = blocksRunBy("packages/narthex/test/readme.test.ts")
 const textsIn = (language: string) => blocks.filter((block) => block.language === language).map(({ text }) => text)
 const programs = textsIn("ts")
-const [first = "", withEffect = "", mounted = "", inTransaction = ""] = programs
+const [first = "", withEffect = "", mounted = "", ownSessions = "", inTransaction = ""] = programs
 const [firstOfRepository] = blocksRunBy("test/documentation.test.ts")
 
 /** Asks both forms of the program for the providers. It listens on a file of the test's own, because ports are few. */
@@ -45,9 +45,10 @@ describe("the README", () => {
       const [, names = ""] = /^npm install (.+)\n$/.exec(text) ?? assert.fail(text)
       return names.split(" ")
     })
-    const imported = [first, withEffect].map((program) =>
-      [...program.matchAll(/ from "([^"]+)"/g)].map(([, name = ""]) => name)
-    )
+    // Drizzle loads the driver by itself.
+    const imported = [first, withEffect, `${inTransaction} from "pg"`].map((program) => [
+      ...new Set([...program.matchAll(/ from "((?:@[^/"]+\/)?[^/"]+)/g)].map(([, name = ""]) => name))
+    ])
     assert.deepStrictEqual(
       lines.map((names) => names.toSorted()),
       imported.map((names) => names.toSorted())
@@ -63,11 +64,15 @@ describe("the README", () => {
     })
   })
 
+  it("the program with sessions of its own is served for its cookie, and no longer after its sign-out", async () => {
+    assert.strictEqual(await printed(ownSessions), "200\n401\n")
+  })
+
   it("the README of the repository has the same first program", () => {
     assert.strictEqual(firstOfRepository?.text, first)
   })
 
-  it("the README has no other program", () => assert.lengthOf(programs, 4))
+  it("the README has no other program", () => assert.lengthOf(programs, 5))
 })
 
 layer(PostgresServer.layer, { excludeTestServices: true })("the README, on Postgres", (it) => {
