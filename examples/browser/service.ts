@@ -1,6 +1,6 @@
 /** A service that serves the page, and the API on the same origin for the sessions of its own. */
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { ControlPlane, OwnSession } from "narthex"
+import type { ControlPlane, HostSession } from "narthex"
 
 const html = `<!doctype html>
 <html lang="en">
@@ -17,20 +17,20 @@ const html = `<!doctype html>
 export const makeSessions = () => {
   const people = new Map<string, string>()
   return {
-    /** After your own sign-in. Returns the header that sets the cookie. */
+    /** After your own sign-in. Returns the header that sets the cookie; add `Secure` where you serve https. */
     begin: (person: string): string => {
       const id = crypto.randomUUID()
       people.set(id, person)
       return `app=${id}; HttpOnly; SameSite=Lax; Path=/`
     },
     /** The option `hostSession` of the control plane. */
-    hostSession: async (request: Request): Promise<OwnSession | null> => {
+    hostSession: async (request: Request): Promise<HostSession | null> => {
       const id = /(?:^|; )app=([^;]+)/.exec(request.headers.get("cookie") ?? "")?.[1] ?? ""
       const person = people.get(id)
       return person === undefined ? null : { person, id }
     },
     /** Your own sign-out: forgets your session, and ends the control plane's. */
-    end: async (cp: ControlPlane, session: OwnSession): Promise<void> => {
+    end: async (cp: ControlPlane, session: HostSession): Promise<void> => {
       people.delete(session.id)
       await cp.sessions.end(session)
     }

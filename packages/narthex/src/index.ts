@@ -7,11 +7,12 @@ export {
   problemCatalog,
   type SessionJson
 } from "@narthex/api"
+export type { HostSession } from "@narthex/http/web"
 export { ControlPlane, createControlPlane } from "./ControlPlane.ts"
 export { type HostFailureCode, hostFailures, isNarthexError } from "./failures/failures.ts"
 export type { Authenticate, AuthenticateOptions, Caller, OwnPermission, RequiredOf } from "./host/Caller.ts"
 export type { Events, HostItem, Subscription } from "./host/follow.ts"
-export type { From, Identity, IdToken, OwnSession, People, Person, Sessions, StartOptions } from "./host/people.ts"
+export type { From, Identity, IdToken, People, Person, Sessions, StartOptions } from "./host/people.ts"
 export type { IpAllowlist, Operations, WaitOptions } from "./host/projects.ts"
 export type { Publication, Publishing } from "./host/publish.ts"
 export type { Inside, InTransaction } from "./host/transaction.ts"

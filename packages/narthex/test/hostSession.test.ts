@@ -45,7 +45,7 @@ describe("a session of the host's own", () => {
     withHost(async (cp, person) => {
       const get = (path: string, cookie = `${person}/1`) => cp.fetch(asked(path, cookie))
       assert.strictEqual((await (await get("/v1/auth/whoami")).json()).user.id, person)
-      const started = await cp.sessions.start(person, { own: "1" })
+      const started = await cp.sessions.start(person, { host_session: "1" })
       const { sessions } = await cp.client(started).auth.sessions()
       assert.lengthOf(sessions, 1)
       const stream = (await get("/v1/events")).body?.getReader()
@@ -140,7 +140,7 @@ describe("a session of the host's own", () => {
         JSON.parse(`{ "id": "1" }`)
       ]
       for (const call of [
-        () => cp.sessions.start(person, { own: "" }),
+        () => cp.sessions.start(person, { host_session: "" }),
         ...wrong.map((it) => () => cp.sessions.end(it))
       ]) {
         const failure: unknown = await call().catch((error: unknown) => error)

@@ -14,7 +14,7 @@ import {
 } from "@narthex/core"
 import type { HostSession } from "@narthex/http/web"
 import { Effect, Predicate, Redacted, Schema } from "effect"
-import { type Form, flag, type Members, optional, orNull, text } from "../failures/Form.ts"
+import { type Form, flag, type Members, optional, orNull, someText, text } from "../failures/Form.ts"
 import { idIn, requireForm, requireMembers } from "./inputs.ts"
 import type { Run } from "./Run.ts"
 
@@ -49,11 +49,8 @@ export interface StartOptions extends From {
    * Your id of a session of your own, at least one character; only its digest is stored. The first start with it makes
    * a session, later ones answer a new token of the same one. After its end the id begins no other.
    */
-  readonly own?: string | null
+  readonly host_session?: string | null
 }
-
-/** A session of the host's own: whose, and the host's id of it. */
-export type OwnSession = HostSession
 
 /** An id token, as the body of the API's exchange has it. */
 export interface IdToken {
@@ -101,12 +98,11 @@ export interface Sessions {
    * Ends a session, with its streams: by its token, also an expired one, or by the host's own session that it belongs
    * to. Resolves where it has ended already. Rejects with `not_found`, `invalid_token`.
    */
-  readonly end: (session: string | Pick<SessionJson, "access_token"> | OwnSession) => Promise<void>
+  readonly end: (session: string | Pick<SessionJson, "access_token"> | HostSession) => Promise<void>
   /** Signs in with an id token of a provider of `identity`. Rejects with `invalid_token`, `email_not_allowed`. */
   readonly exchange: (token: IdToken, from?: From) => Promise<SessionJson>
 }
 
-const nonEmpty: Form = { name: "text of at least one character", has: (it) => Predicate.isString(it) && it !== "" }
 const aSession: Form = {
   name: "a session token, a session, or { person, id } of your own session",
   has: (it) =>
@@ -121,13 +117,13 @@ const identityMembers: Members<Identity> = {
   name: textOrNone
 }
 const fromMembers: Members<From> = { user_agent: textOrNone, address: textOrNone }
-const startMembers: Members<StartOptions> = { ...fromMembers, own: optional(orNull(nonEmpty)) }
-const ownMembers: Members<OwnSession> = { person: text, id: nonEmpty }
+const startMembers: Members<StartOptions> = { ...fromMembers, host_session: optional(orNull(someText)) }
+const hostSessionMembers: Members<HostSession> = { person: text, id: someText }
 const tokenMembers: Members<IdToken> = { id_token: text, provider: textOrNone, nonce: textOrNone }
 
 const deviceOf = ({ address = null, user_agent = null }: From): Device => ({ address, user_agent })
 
-const isOwn = (session: Parameters<Sessions["end"]>[0]): session is OwnSession =>
+const isHostSession = (session: Parameters<Sessions["end"]>[0]): session is HostSession =>
   typeof session === "object" && session !== null && "person" in session
 
 const encodeSession = Schema.encodeEffect(SessionAnswer)
@@ -164,14 +160,14 @@ export const makeSessions = (run: Run): Sessions => ({
     requireMembers("options", options, startMembers)
     return run(
       Effect.flatMap(
-        SessionsService.use((sessions) => sessions.start(id, deviceOf(options), options.own)),
+        SessionsService.use((sessions) => sessions.start(id, deviceOf(options), options.host_session)),
         answer
       )
     )
   },
   end: async (session) => {
-    if (isOwn(session)) {
-      requireMembers("session", session, ownMembers)
+    if (isHostSession(session)) {
+      requireMembers("session", session, hostSessionMembers)
       const { id, person } = session
       return run(SessionsService.use(({ endOwn }) => endOwn(requestedId(UserId, person), id)))
     }

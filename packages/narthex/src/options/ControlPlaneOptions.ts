@@ -114,7 +114,8 @@ export interface ControlPlaneOptions extends CoreOptions {
   /**
    * Whose session of your own a request without `Authorization` comes from, such as that of your cookie, and your id of
    * the session; `null`: none. `fetch` and `node` ask it, and act with the session that `sessions.start` makes or finds
-   * for the same id, until `sessions.end`. A change that a page of another site sends never gets it.
+   * for the same id (`host_session`), until `sessions.end`. A change that a page of another site sends never gets it. The
+   * function must not read the request's body, which the API reads afterwards.
    */
   readonly hostSession?: (request: Request) => Promise<HostSession | null>
   /** Gets warnings and errors. Default: one line on standard error. `off`: nothing. */
