@@ -90,8 +90,8 @@ export const directApi: ReadonlyArray<FaultsOfFile> = [
     faults: [
       {
         id: "direct-unused",
-        find: "api_client === undefined ? FetchHttpClient.layer",
-        put: "api_client !== null ? FetchHttpClient.layer",
+        find: "api_client === undefined",
+        put: "api_client !== null",
         why: "The console calls the API of its process without a socket."
       }
     ]
