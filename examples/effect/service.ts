@@ -1,5 +1,5 @@
 /**
- * A service on Effect's router with the control plane beside its own routes: people have their projects and API keys there,
+ * A service on Effect's router with the control plane and routes of its own: people have their projects and API keys there,
  * and the service asks who calls and what they may do.
  *
  *     node --conditions=source examples/effect/service.ts

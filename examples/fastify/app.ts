@@ -1,5 +1,5 @@
 /**
- * A service on Fastify with the control plane beside its own endpoints: its people have their projects and API keys there,
+ * A service on Fastify with the control plane and endpoints of its own: its people have their projects and API keys there,
  * and the service asks who calls and what they may do.
  */
 import Fastify, { type FastifyInstance } from "fastify"

@@ -33,8 +33,11 @@ const handling = (server: FetchServer["Service"], prefix: string) =>
 const httpMembers: Members<HttpOptions> = { basePath: optional(text), grace: optional(anything) }
 
 /** The options as they are used (N3). */
-const readOptions = Effect.fnUntraced(function* (options: HttpOptions) {
-  const problem = problemOfMembers("options", options, httpMembers)
+const readOptions = Effect.fnUntraced(function* (
+  options: HttpOptions,
+  members: Partial<typeof httpMembers> = httpMembers
+) {
+  const problem = problemOfMembers<object>("options", options, members)
   if (problem !== undefined) return yield* Effect.fail(invalidOptions(problem))
   const prefix = readBasePath(options.basePath ?? "")
   if (prefix === undefined)
@@ -74,4 +77,4 @@ export const layerHttp = (options: HttpOptions = {}) =>
  * `layerDraining().pipe(Layer.provideMerge(listener))`. Fails with the code `invalid_options`.
  */
 export const layerDraining = (options: Pick<HttpOptions, "grace"> = {}) =>
-  Layer.unwrap(Effect.map(readOptions(options), ({ grace }) => layerDrainFirst(grace)))
+  Layer.unwrap(Effect.map(readOptions(options, { grace: httpMembers.grace }), ({ grace }) => layerDrainFirst(grace)))

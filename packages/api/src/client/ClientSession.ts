@@ -3,7 +3,7 @@
  *
  * 1. A call that is answered `token_expired` refreshes the session and is sent again. The server's clock decides, not
  *    the client's.
- * 2. `SessionKeeper` makes one refresh of those of several calls, and keeps it apart from a switch of organization.
+ * 2. Calls that find the token expired share one refresh (`SessionKeeper`), which excludes a switch of organization.
  * 3. A lost answer is repeated with the same token, which the server accepts (docs/design/identity.md I24).
  * 4. A refused refresh is the answer to the call.
  */

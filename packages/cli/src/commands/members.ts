@@ -47,7 +47,9 @@ const setRole = Command.make(
   "set-role",
   {
     member: memberArgument,
-    role: fittingArgument("role", GrantedRole).pipe(Argument.withDescription("viewer, member, admin or owner")),
+    role: fittingArgument("role", GrantedRole).pipe(
+      Argument.withDescription("viewer, member, admin, owner, or a role that the service declares")
+    ),
     yes: yesFlag
   },
   ({ member: name, role, yes }) =>

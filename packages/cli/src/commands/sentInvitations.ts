@@ -71,7 +71,9 @@ const create = Command.make(
   {
     email: fittingArgument("email", Invite.fields.email).pipe(Argument.withDescription("The e-mail address")),
     role: fittingFlag("role", GrantedRole).pipe(
-      Flag.withDescription("The role after accepting: viewer, member, admin or owner. Default: member"),
+      Flag.withDescription(
+        "The role after accepting: viewer, member, admin, owner, or a role that the service declares. Default: member"
+      ),
       Flag.optional
     )
   },
