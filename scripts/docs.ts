@@ -10,8 +10,10 @@ import { resolve } from "node:path"
 import { openApiDocument, problemCatalog } from "@narthex/api"
 import { settingsMarkdown } from "@narthex/server"
 import { commandLineTables, commandsPage } from "./commands.ts"
+import { eventsPage } from "./events.ts"
 import { guideModules } from "./guides.ts"
 import { markdownTable } from "./pages/markdownTable.ts"
+import { pageLink } from "./pages/pageLink.ts"
 import { permissionsPage } from "./permissions.ts"
 
 const root = resolve(import.meta.dirname, "..")
@@ -97,9 +99,6 @@ interface DocumentedCall {
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema?: DocumentedSchema }>> }
 }
 
-/** A link to a page of `docs`, whose pages are not beside this file. */
-const page = (path: string, text: string) => `[${text}](${path}.md)`
-
 /** Every call of the typed client, from the document. */
 const callsPage = () => {
   // The document is JSON, of which these members are read.
@@ -117,9 +116,9 @@ const callsPage = () => {
     "",
     "Every call of the typed client, in the process (`cp.client(…)` of [narthex](../packages/narthex/README.md)) and over HTTP",
     "(`createClient` of [@narthex/api](../packages/api/README.md)). A call takes one object; members with `?` may be left out.",
-    `[openapi.json](openapi.json) has the schemas and answers, ${page("permissions", "the permissions")} who may call, and`,
-    `${page("problems", "the problems")} the codes. \`client.events.subscribe\` and \`client.operations.waitFor\` follow streams and`,
-    `operations (${page("design/client", "the client's rules")}).`,
+    `[openapi.json](openapi.json) has the schemas and answers, ${pageLink("permissions", "the permissions")} who may call, and`,
+    `${pageLink("problems", "the problems")} the codes. \`client.events.subscribe\` and \`client.operations.waitFor\` follow streams and`,
+    `operations (${pageLink("design/client", "the client's rules")}).`,
     "",
     ...document.tags.flatMap(({ description = "", name }) => [
       `## ${name}`,
@@ -174,6 +173,7 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/calls.md": callsPage,
   "docs/permissions.md": permissionsPage,
   "docs/commands.md": commandsPage,
+  "docs/events.md": eventsPage,
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage,

@@ -200,6 +200,25 @@ export const eventFeed: ReadonlyArray<FaultsOfFile> = [
   },
   {
     area: "events",
+    file: "packages/core/src/events/eventCatalog.ts",
+    tests: ["packages/core/test/events/eventCatalog.test.ts"],
+    faults: [
+      {
+        id: "catalog-member",
+        find: '      version: "The version of its allowlist."\n',
+        put: "",
+        why: "The catalog has every member of an event."
+      },
+      {
+        id: "catalog-optional",
+        find: '"session_id?":',
+        put: "session_id:",
+        why: "The catalog says which members may be left out."
+      }
+    ]
+  },
+  {
+    area: "events",
     file: "packages/core/src/events/InternalEvents.ts",
     tests: [
       "packages/core/test/events/streams/StreamAccess.narrow.test.ts",

@@ -10,6 +10,7 @@
 import { Option, Schema } from "effect"
 import { ApiKeyId, BranchId, OrgId, ProjectId, SessionId, UserId } from "../Ids.ts"
 import type { EventData, NewEvent } from "./Envelope.ts"
+import type { EventTypeOf } from "./eventCatalog.ts"
 
 export const revokedType = "internal.revoked.v1"
 
@@ -17,7 +18,7 @@ export const revokedType = "internal.revoked.v1"
 export const internalEvent = (
   org_id: OrgId,
   project_id: ProjectId | null,
-  type: string,
+  type: EventTypeOf<"internal">,
   data: EventData
 ): NewEvent => ({ org_id, project_id, type, source: "internal", internal: true, data })
 

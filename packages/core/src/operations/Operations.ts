@@ -7,6 +7,7 @@
 import { Context, DateTime, Effect, Layer, type Scope } from "effect"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
 import type { EventData } from "../events/Envelope.ts"
+import type { EventTypeOf } from "../events/eventCatalog.ts"
 import type { BranchId, EndpointId } from "../Ids.ts"
 import { makeOperationId } from "../Ids.ts"
 import type { Page, PageRequest } from "../Page.ts"
@@ -70,7 +71,7 @@ export class Operations extends Context.Service<
         emit({
           org_id: operation.org_id,
           project_id: operation.project_id,
-          type: "operation.updated.v1",
+          type: "operation.updated.v1" satisfies EventTypeOf<"operations">,
           source: "operations",
           internal: false,
           data: eventData(operation)

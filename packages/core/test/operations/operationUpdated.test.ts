@@ -5,6 +5,7 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, type Schema } from "effect"
 import { EventLog } from "../../src/events/EventLog.ts"
+import { eventCatalog } from "../../src/events/eventCatalog.ts"
 import { ApiKeyId, BranchId, EndpointId, OrgId, ProjectId, UserId } from "../../src/Ids.ts"
 import { layerMemoryPorts } from "../../src/memoryPorts.ts"
 import { Initiator, OperationAction, type OperationStatus } from "../../src/operations/Operation.ts"
@@ -107,4 +108,9 @@ describe("operation.updated.v1", () => {
       assert.deepStrictEqual(schemaOf(events.map(({ data }) => data)), frozen)
     }).pipe(Effect.provide(Operations.layer.pipe(Layer.provideMerge(layerMemoryPorts))))
   )
+
+  it("the catalog of events has these members of operation.updated.v1", () => {
+    const members = Object.keys(frozen.properties).map((name) => (frozen.required.includes(name) ? name : `${name}?`))
+    assert.sameMembers(Object.keys(eventCatalog["operation.updated.v1"].data), members)
+  })
 })

@@ -9,6 +9,7 @@ import { DateTime, Result } from "effect"
 import type { OrgId, ProjectId, RegionId } from "../../Ids.ts"
 import type { EventData, LoggedEvent } from "../Envelope.ts"
 import { overflowId, resumeGapId } from "../EventId.ts"
+import type { EventTypeOf } from "../eventCatalog.ts"
 import { chunkOfText, SseBytes } from "./SseBytes.ts"
 
 const eventType = /^[a-z0-9_]+(\.[a-z0-9_]+)*\.v\d+$/
@@ -35,7 +36,7 @@ export interface FrameScope {
 const block = (envelope: Written) =>
   `id: ${envelope.id}\nevent: ${envelope.type}\ndata: ${JSON.stringify(envelope)}\n\n`
 
-const brokerFrame = (scope: FrameScope, id: string, type: string, at: DateTime.Utc, data: EventData) =>
+const brokerFrame = (scope: FrameScope, id: string, type: EventTypeOf<"_broker">, at: DateTime.Utc, data: EventData) =>
   SseBytes.ofText(
     block({
       id,
