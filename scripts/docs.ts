@@ -12,6 +12,7 @@ import { settingsMarkdown } from "@narthex/server"
 import { commandLineTables, commandsPage } from "./commands.ts"
 import { eventsPage } from "./events.ts"
 import { guideModules } from "./guides.ts"
+import { metricsPage } from "./metrics.ts"
 import { markdownTable } from "./pages/markdownTable.ts"
 import { pageLink } from "./pages/pageLink.ts"
 import { permissionsPage } from "./permissions.ts"
@@ -174,6 +175,7 @@ export const generatedPages: Readonly<Record<string, () => string>> = {
   "docs/permissions.md": permissionsPage,
   "docs/commands.md": commandsPage,
   "docs/events.md": eventsPage,
+  "docs/metrics.md": metricsPage,
   "docs/llms.txt": llmsText,
   "docs/openapi.json": () => `${JSON.stringify(openApiDocument(), undefined, 2)}\n`,
   "packages/cli/README.md": commandLinePage,

@@ -110,7 +110,7 @@ const order: Record<string, ReadonlyArray<string>> = {
   server: [
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts"],
     ...["ClosingServer.ts", "admin.ts", "logging.ts", "telemetry.ts", "store.ts", "computeHome.ts", "computes.ts"],
-    ...["devProviders.ts", "identity.ts"],
+    ...["devProviders.ts", "identity.ts", "metricCatalog.ts"],
     ...["references.ts", "platform.ts", "announce.ts", "run.ts", "controlPlaneAnswers.ts"],
     ...["regionCommands.ts", "quotaCommands.ts", "operator.ts", "main.ts", "server.ts", "proxyServer.ts", "index.ts"]
   ]

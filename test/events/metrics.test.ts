@@ -1,43 +1,26 @@
-/** The metrics of event streams on the admin port: every documented name is there, and the numbers change. */
+/** The metrics of event streams on the admin port: every name of the catalog is there, no other is, and the numbers change. */
 import { assert, layer } from "@effect/vitest"
 import { Database } from "@narthex/postgres"
+import { metricCatalog } from "@narthex/server"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import { PostgresServer } from "../../packages/postgres/test/support/PostgresServer.ts"
 import { eventually, within } from "../harness/eventually.ts"
+import { metricsWithoutEntry } from "../support/metricsWithoutEntry.ts"
 import { signIn } from "./support/ApiProcesses.ts"
 import { MovableClock } from "./support/MovableClock.ts"
 import { apis, commit, freshDatabase, stores } from "./support/platform.ts"
 import { StreamClient } from "./support/StreamClient.ts"
 
-/** A histogram has several names; one of them represents it. */
-const names = [
-  "events_streams",
-  "events_stream_opened_total",
-  "events_stream_closed_total",
-  "events_replayed_total",
-  "events_gap_total",
-  "events_overflow_total",
-  "events_dropped_total",
-  "events_delivered_total",
-  "events_delivered_bytes",
-  "events_lagging_streams",
-  "events_ring_bytes",
-  "events_ring_evictions_total",
-  "events_warm_load_seconds_count",
-  "events_outbox_depth",
-  "events_outbox_oldest_seconds",
-  "events_sequence_seconds_count",
-  "events_sequence_busy_total",
-  "events_tail_lag_pos",
-  "events_tail_lag_seconds_count",
-  "events_listen_up",
-  "events_flush_seconds_count"
-]
+/** The names of the catalog; a histogram has several, of which the count represents it. */
+const names = Object.entries(metricCatalog)
+  .filter(([, { of }]) => of === "event streams")
+  .map(([name, { kind }]) => (kind === "histogram" ? `${name}_count` : name))
 
 const scrape = (port: number) =>
   Effect.promise(async () => {
     const answer = fetch(`http://127.0.0.1:${port}/metrics`).then((response) => response.text())
     const text = await within("an answer of the admin port", answer)
+    assert.deepStrictEqual(metricsWithoutEntry(text), [])
     const values = new Map<string, number>()
     for (const line of text.split("\n")) {
       const found = /^(\w+)(?:\{.*\})? (\S+)/.exec(line)

@@ -4,6 +4,7 @@ import { assert, layer } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import postgres from "postgres"
 import { eventually, within } from "../harness/eventually.ts"
+import { metricsWithoutEntry } from "../support/metricsWithoutEntry.ts"
 import { ask, signIn } from "./support/ask.ts"
 import { listening } from "./support/listening.ts"
 import { Program, run } from "./support/Program.ts"
@@ -202,6 +203,7 @@ layer(Platform.layer, { excludeTestServices: true })("narthex-proxy", (it) => {
       assert.deepStrictEqual((yield* ask(admin, "GET", "/ready")).body, { status: "ready" })
       const metrics = yield* Effect.promise(() => fetch(`${admin}/metrics`).then((response) => response.text()))
       assert.include(metrics, "narthex_proxy_connections")
+      assert.deepStrictEqual(metricsWithoutEntry(metrics), [])
     })
   )
 

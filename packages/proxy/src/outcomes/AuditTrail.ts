@@ -6,11 +6,11 @@ import type { EndpointId, ProjectId } from "@narthex/core"
 import { Clock, type Context, Effect, Metric } from "effect"
 
 const events = Metric.counter("narthex_proxy_events_total", {
-  description: "Connections, by the stage they passed or the reason why they ended",
+  description: "Connections, by the stage they passed or the reason why they ended.",
   incremental: true
 })
 
-const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connections that are relayed" })
+const relayed = Metric.gauge("narthex_proxy_connections", { description: "Connections that are relayed." })
 
 /** Counts a connection that is relayed, until the returned function is called. It runs outside of fibers. */
 export const countRelayed = (context: Context.Context<never>): (() => void) => {
