@@ -1,4 +1,4 @@
-/** Runs every program of the pages in docs/how-to, as a reader would paste it. */
+/** Runs every program of the pages in docs/how-to and docs/tutorials, as a reader would paste it. */
 import { execFile } from "node:child_process"
 import { resolve } from "node:path"
 import { promisify } from "node:util"
@@ -13,7 +13,7 @@ const programs = blocksRunBy("test/howTo.test.ts").map(({ at, text }) => ({
   program: text
 }))
 
-describe("programs of the how-to pages", () => {
+describe("programs of the tutorials and how-to pages", () => {
   it("the pages have programs", () => assert.isAbove(programs.length, 2))
 
   for (const { name, program } of programs)

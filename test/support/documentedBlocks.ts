@@ -8,7 +8,7 @@ import { isStep } from "../walk/walk.ts"
 type Runs = (block: Block) => boolean
 
 const isGuide = ({ page }: Block) => page.startsWith("docs/guides/")
-const isHowTo = ({ page }: Block) => page.startsWith("docs/how-to/")
+const isHowTo = ({ page }: Block) => page.startsWith("docs/how-to/") || page.startsWith("docs/tutorials/")
 const isExample = ({ page }: Block) => page.startsWith("examples/")
 const isPage =
   (...pages: ReadonlyArray<string>): Runs =>
@@ -41,6 +41,7 @@ export const servingBlocks = {
 
 const serving: ReadonlyArray<Runs> = Object.values(servingBlocks)
 const generating = isPage("docs/how-to/generate-a-client.md")
+const inTransaction = isPage("docs/how-to/your-transaction.md")
 
 /** Pages whose program only exports a layer, which would listen or start a server. It is built of what it needs. */
 const layers = ["core", "http", "proxy", "console", "local-postgres", "dev-providers"].map(
@@ -60,13 +61,15 @@ export const runners = {
   "test/guides.test.ts": (block: Block) =>
     isGuide(block) &&
     (speaks("sh", "ts", "js", "http")(block) || (block.language === "console" && !/^narthex /.test(block.text))),
-  "test/howTo.test.ts": (block: Block) => isHowTo(block) && speaks("ts")(block) && !generating(block),
+  "test/howTo.test.ts": (block: Block) =>
+    isHowTo(block) && speaks("ts")(block) && !generating(block) && !inTransaction(block),
   "test/readmes.test.ts": (block: Block) =>
     both(isPage(...layers), speaks("ts", "sh"))(block) || both(isPage("SECURITY.md"), speaks("sh"))(block),
   // Data, drawings, and quotes from the programs of examples, which their own tests run.
   "test/blocks.test.ts": (block: Block) => speaks("json", "")(block) || both(isExample, speaks("ts"))(block),
   "test/documentation.test.ts": both(isPage("README.md"), speaks("ts")),
   "packages/narthex/test/readme.test.ts": both(isPage("packages/narthex/README.md"), speaks("ts", "sh")),
+  "packages/narthex/test/yourTransaction.test.ts": inTransaction,
   "packages/http/test/client/readme.test.ts": both(isPage("packages/api/README.md"), speaks("ts")),
   "packages/postgres/test/readme.test.ts": both(isPage("packages/postgres/README.md"), speaks("ts")),
   "packages/http/test/events/reverseProxies.test.ts": both(
