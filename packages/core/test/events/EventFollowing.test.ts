@@ -1,4 +1,7 @@
-/** Following events inside the process: from the call on, at the reader's pace, with gaps where the log has no more. */
+/**
+ * Following events inside the process: from the call on, at the reader's pace, with gaps where the log has no more.
+ * Holds docs/design/library.md N30 and N31.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Fiber, Layer, Option, Predicate, type Scope, Stream } from "effect"
 import { TestClock } from "effect/testing"

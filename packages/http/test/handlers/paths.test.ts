@@ -1,6 +1,6 @@
 /**
  * Paths as they are written: one spelling reaches an endpoint, every other is an unknown path for every method.
- * Holds docs/design/authorization.md Z4.
+ * Holds docs/design/authorization.md Z4; docs/design/library.md N11.
  */
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@narthex/api"

@@ -1,4 +1,7 @@
-/** The body of a response as a sink: what it holds, when it is gone, and that readers cannot touch each other's bytes. */
+/**
+ * The body of a response as a sink: what it holds, when it is gone, and that readers cannot touch each other's bytes.
+ * Holds docs/design/library.md N13 and N14.
+ */
 import { assert, describe, it } from "@effect/vitest"
 import { SseBytes } from "@narthex/core"
 import { BodySink } from "../../src/transport/BodySink.ts"
