@@ -1,4 +1,4 @@
-/** What holds for every call, whatever it does: docs/design/api.md, Requests and Errors. */
+/** What holds for every call: docs/design/api.md, Requests and Errors. Holds docs/design/library.md N15. */
 import { request } from "node:http"
 import { assert, layer } from "@effect/vitest"
 import { Api } from "@narthex/api"
