@@ -40,9 +40,7 @@ const memberName = ({ email, name, user_id }: Pick<Member, "email" | "name" | "u
 
 export const MemberPage = (props: MemberPageProps) => {
   const { errors, frame, holdings, is_self, member, notice, problem } = props
-  const roles = frame.permissions.includes("manage_members")
-    ? rolesToGrant({ role: frame.organization.role, permissions: frame.permissions }, member.role)
-    : []
+  const roles = rolesToGrant(frame.permissions, member.role)
   const removable = holdings !== null && (is_self || roles.length > 0)
   return (
     <Page title={memberName(member)} frame={frame} section="members" notice={notice} problem={problem} errors={errors}>

@@ -91,7 +91,7 @@ const Invite = ({ draft, errors, form_token, frame, invitation_link }: MembersPa
       <Field
         name="role"
         label="Role"
-        choices={roleChoices(rolesToGrant({ role: frame.organization.role, permissions: frame.permissions }, null))}
+        choices={roleChoices(rolesToGrant(frame.permissions, null))}
         value={draft.role}
         error={errorOf(errors, "role")}
       />

@@ -1,5 +1,5 @@
 /** Roles in words, and which ones a person may grant (docs/design/authorization.md, Effective rights). */
-import { coversRole, knownRoles } from "@narthex/api"
+import { knownRoles } from "@narthex/api"
 
 const meanings: Readonly<Record<string, string>> = {
   viewer: "sees everything, connects read-only",
@@ -15,19 +15,14 @@ export const roleLabel = (role: string): string => {
   return meaning === undefined ? name : `${name}: ${meaning}`
 }
 
-export interface Granting {
-  readonly role: string | null
-  readonly permissions: ReadonlyArray<string>
-}
-
 /**
- * The roles that the person may grant to a member who has `present`, weakest first. Only owners make and change owners,
- * and no role above the own one is granted. The API decides; this only leaves out what it would refuse.
+ * The built-in roles that a person with these permissions may grant to a member who has `present`, weakest first: the
+ * person's role may be one of the host's own. The API decides; this only leaves out what it would refuse.
  */
-export const rolesToGrant = ({ permissions, role }: Granting, present: string | null): ReadonlyArray<string> => {
+export const rolesToGrant = (permissions: ReadonlyArray<string>, present: string | null): ReadonlyArray<string> => {
   const owners = permissions.includes("manage_owners")
-  if (role === null || (present === "owner" && !owners)) return []
-  return knownRoles.filter((it) => coversRole(role, it) && (it !== "owner" || owners))
+  if (!permissions.includes("manage_members") || (present === "owner" && !owners)) return []
+  return knownRoles.filter((it) => it !== "owner" || owners)
 }
 
 export const roleChoices = (roles: ReadonlyArray<string>) =>
