@@ -57,4 +57,14 @@ describe("the control plane as layers", () => {
       }
     })
   )
+
+  it.effect("streams are not ended below a base path: `layerDraining` has no such member", () =>
+    Effect.gen(function* () {
+      const misplaced: HttpOptions = { basePath: "/control" }
+      const draining = Layer.provide(ControlPlane.layerDraining(misplaced), ControlPlane.layer({ runner: false }))
+      const failure = yield* Effect.flip(Effect.scoped(Layer.build(draining)))
+      assert.deepInclude(failure, { code: "invalid_options" })
+      assert.include(String(failure), "options.basePath: there is no such member")
+    })
+  )
 })
