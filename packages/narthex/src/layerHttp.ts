@@ -74,8 +74,8 @@ export const layerHttp = (options: HttpOptions = {}) =>
 
 /**
  * Ends the event streams when the host ends. A listener waits for its open connections, so this is built on top of it:
- * `layerDraining().pipe(Layer.provideMerge(listener))`. The streams have half of `grace` to end, and calls in flight all of it.
- * Fails with the code `invalid_options`.
+ * `layerDraining().pipe(Layer.provideMerge(listener))`. The streams have half of `grace` to end. Fails
+ * with the code `invalid_options`.
  */
 export const layerDraining = (options: Pick<HttpOptions, "grace"> = {}) =>
   Layer.unwrap(Effect.map(readOptions(options, { grace: httpMembers.grace }), ({ grace }) => layerDrainFirst(grace)))

@@ -20,7 +20,8 @@ curl "$NARTHEX_URL/v1/projects?limit=50" \\
 - A cursor that the API did not issue is 400 \`malformed_request\`.
 - Items that are created while you read come before the first page, so no page repeats or loses one.
 
-A program that reads all of them:
+The client of \`@narthex/api\` reads them by itself: \`for await (const page of client.projects.list.pages())\`. A program without it
+that reads all of them:
 
 \`\`\`ts
 const url = process.env["NARTHEX_URL"]
