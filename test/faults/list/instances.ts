@@ -124,6 +124,12 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
         why: "The sessions of roles that an earlier try retired end."
       },
       {
+        id: "static-late-role",
+        find: "      yield* confirm\n",
+        put: "",
+        why: "A call that was overtaken gives back no role that a later one has ended."
+      },
+      {
         id: "static-left-behind",
         find: "yield* together([carefully(withdrawals)])",
         put: "yield* Effect.void",

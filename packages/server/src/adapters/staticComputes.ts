@@ -9,7 +9,8 @@
  *
  * A call with a lower `ComputeFence` than an earlier one for its branch is refused, on all instances. Each has a short
  * transaction that records its fence, then works on the branch's server, then checks the fence again in the transaction
- * that records the outcome. What a call that was overtaken in between has done to the roles, the reconciler corrects.
+ * that records the outcome. `applyStaticRoles` asks for it directly before it puts roles on the server; roles
+ * that a call has ended after it was overtaken, the reconciler puts back.
  *
  * Pitfall: working on a branch's server within a transaction of the store. A server that accepts and does not answer
  * would keep the connection, and a few branches on it all connections of the store.
@@ -118,22 +119,31 @@ export const layerStaticComputes = (
         return address
       })
 
+      /** Fails when a later call has taken the branch over. */
+      const confirmed = Effect.fnUntraced(function* (branch: BranchId) {
+        const fence = yield* ComputeFence
+        const [row] = yield* ask<{ readonly fence: number }>("select fence from static_compute where branch_id = $1", [
+          branch
+        ])
+        if (row !== undefined && fence !== null && fence < row.fence) return yield* overtaken
+      })
+
       const isRunning = Effect.fnUntraced(function* (branch: BranchId) {
         const rows = yield* ask("select 1 from static_compute_running where branch_id = $1", [branch])
         return rows.length > 0
       })
 
-      const bounded = <A>(work: Effect.Effect<A, StorageError>) =>
-        Effect.mapError(work, serverFailed).pipe(
+      const bounded = <A>(work: Effect.Effect<A, ComputeFailed | StorageError>) =>
+        Effect.catchIf(work, isStorageError, (error) => Effect.fail(serverFailed(error))).pipe(
           Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(unanswered) })
         )
 
-      const rolesAt = (address: string, roles: ReadonlyArray<ComputeRole>) =>
+      const rolesAt = (branch: BranchId, address: string, roles: ReadonlyArray<ComputeRole>) =>
         Effect.gen(function* () {
           const reason = roles.map(refusalOf).find((it) => it !== undefined)
           if (reason !== undefined) return yield* cannot(reason)
           const url = adminOf(address)
-          if (url !== null) return yield* bounded(applyStaticRoles(url, roles))
+          if (url !== null) return yield* bounded(applyStaticRoles(url, roles, confirmed(branch)))
           if (roles.length > 0)
             return yield* cannot(
               "The operator's server takes no credentials from here: it has roles of its own.",
@@ -148,7 +158,7 @@ export const layerStaticComputes = (
       const start: ComputeDriver["Service"]["start"] = Effect.fn("StaticComputes.start")(function* (wanted) {
         const { branch_id, endpoint_id, generation, roles } = wanted
         const address = yield* stored(assigned(branch_id))
-        yield* rolesAt(address, roles)
+        yield* rolesAt(branch_id, address, roles)
         yield* recorded(
           branch_id,
           ask(
@@ -184,7 +194,7 @@ export const layerStaticComputes = (
 
       const deleteBranch = Effect.fn("StaticComputes.deleteBranch")(function* (branch: BranchId) {
         const address = yield* stored(held(branch))
-        if (address !== undefined && adminOf(address) !== null) yield* rolesAt(address, [])
+        if (address !== undefined && adminOf(address) !== null) yield* rolesAt(branch, address, [])
         yield* recorded(branch, ask("delete from static_compute_running where branch_id = $1", [branch]))
         if (address === undefined) return
         yield* Effect.logWarning("The server of a deleted branch keeps its data and is not assigned again.", {
@@ -197,7 +207,7 @@ export const layerStaticComputes = (
         function* (branch, roles) {
           const address = yield* stored(held(branch))
           if (address === undefined || !(yield* isRunning(branch))) return
-          yield* rolesAt(address, roles)
+          yield* rolesAt(branch, address, roles)
           yield* recorded(branch, Effect.void)
         }
       )

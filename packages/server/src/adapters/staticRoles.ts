@@ -8,7 +8,7 @@
  * Pitfall: counting on the role to stay out of the way. It may hold locks on its own row, so every statement has a short
  * `lock_timeout`, and the sessions of minted roles that block it end before it is tried again.
  */
-import type { ComputeRole } from "@narthex/core"
+import { type ComputeFailed, type ComputeRole, StorageError } from "@narthex/core"
 import {
   isRestricted,
   loginsUnderWay,
@@ -17,6 +17,7 @@ import {
   readingBatch,
   withdrawalsOf
 } from "@narthex/local-postgres"
+import { Database } from "@narthex/postgres"
 import { Clock, DateTime, Effect, Option, type Redacted, Schedule } from "effect"
 import { ask, onServer, together } from "./adminSession.ts"
 
@@ -207,7 +208,20 @@ const giveReading = Effect.gen(function* () {
   Effect.catch((error) => Effect.logWarning("New objects could not be made readable.", error))
 )
 
-const apply = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
+/** Serializes what control planes put on a server. */
+const putLock = "select pg_advisory_xact_lock(7316904414)::text"
+
+const leftOver = new StorageError({ operation: "StaticRoles.put", cause: "A late call has put a role that has to go." })
+
+/**
+ * `confirm` fails in a call that a later one has overtaken. It is asked directly before roles are put and under the lock
+ * that serializes this. Else a process that paused could put a role that was revoked after it had read its list.
+ */
+const apply = Effect.fnUntraced(function* (
+  roles: ReadonlyArray<ComputeRole>,
+  confirm: Effect.Effect<void, ComputeFailed>
+) {
+  const { transaction } = yield* Database
   const wanted = new Map(roles.map((role) => [role.role, role]))
   const change = Effect.gen(function* () {
     const all = yield* present
@@ -223,14 +237,20 @@ const apply = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) {
     if (oids.length > 0) yield* awaitEnd(oids)
     yield* together([carefully(withdrawals)])
     const kept = new Set(all.filter(stays).map(({ name }) => name))
-    yield* together(roles.flatMap((role) => put(role, kept.has(role.role))))
+    const putting = Effect.gen(function* () {
+      yield* together([putLock])
+      yield* confirm
+      if (!(yield* present).every(stays)) return yield* leftOver
+      yield* together(roles.flatMap((role) => put(role, kept.has(role.role))))
+    })
+    yield* transaction(putting)
   })
   const ended = Effect.flatMap(present, (all) => endSessions(all.map(({ oid }) => oid)))
   yield* together([prepare])
   // A lock that was not free is held by a session of a minted role: all of them end, and then nothing holds it.
   yield* change.pipe(
-    Effect.tapError(() => ended),
-    Effect.retry(Schedule.spaced("50 millis"))
+    Effect.tapError((error) => (error._tag === "StorageError" ? ended : Effect.void)),
+    Effect.retry({ schedule: Schedule.spaced("50 millis"), while: ({ _tag }) => _tag === "StorageError" })
   )
   yield* bury
   yield* giveReading
@@ -256,8 +276,11 @@ const differs = Effect.fnUntraced(function* (roles: ReadonlyArray<ComputeRole>) 
 })
 
 /** Makes the minted roles of the server exactly these. Callers bound the time and check the roles (`refusalOf`). */
-export const applyStaticRoles = (url: Redacted.Redacted, roles: ReadonlyArray<ComputeRole>) =>
-  onServer(url, apply(roles))
+export const applyStaticRoles = (
+  url: Redacted.Redacted,
+  roles: ReadonlyArray<ComputeRole>,
+  confirm: Effect.Effect<void, ComputeFailed>
+) => onServer(url, apply(roles, confirm))
 
 /** Whether `applyStaticRoles` with these roles would change which roles there are, or end a right. */
 export const needsStaticRoles = (url: Redacted.Redacted, roles: ReadonlyArray<ComputeRole>) =>

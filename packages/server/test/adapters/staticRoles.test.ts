@@ -4,12 +4,13 @@
  */
 
 import { assert, layer } from "@effect/vitest"
-import { ComputeDriver, type ComputeRole, makeRoleSecret } from "@narthex/core"
+import { ComputeDriver, ComputeFence, type ComputeRole, makeRoleSecret } from "@narthex/core"
 import { aBranchId, anEndpointId, computeDriverContract, runContract } from "@narthex/core/testing"
 import { Database } from "@narthex/postgres"
-import { Context, Effect, Layer, Option, Redacted } from "effect"
+import { Context, Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import postgres from "postgres"
 import * as vitest from "vitest"
+import { eventually } from "../../../../test/harness/eventually.ts"
 import { PostgresServer } from "../../../postgres/test/support/PostgresServer.ts"
 import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
 import { layerStaticComputes } from "../../src/adapters/staticComputes.ts"
@@ -37,7 +38,7 @@ const driver = Layer.unwrap(
   Effect.map(Servers, (urls) =>
     layerStaticComputes(urls.map((admin_url, at) => ({ address: `db-${at}:5432`, admin_url })))
   )
-).pipe(Layer.provide(testDatabase))
+).pipe(Layer.provideMerge(testDatabase))
 
 runContract(vitest, computeDriverContract, "static", driver.pipe(Layer.provide(machines(4))))
 
@@ -77,7 +78,7 @@ const outcome = (work: Promise<unknown>) =>
     )
   )
 
-layer(Layer.provideMerge(driver, machines(5)), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, timeout: "120 seconds" })(
   "roles on a static server",
   (it) => {
     it.effect(
@@ -200,7 +201,7 @@ layer(Layer.provideMerge(driver, machines(5)), { excludeTestServices: true, time
           yield* query("test", text)
         const named = new URL(Redacted.value(admin))
         named.searchParams.set("user", "Ops Admin.1")
-        yield* applyStaticRoles(Redacted.make(named.toString()), [role.minted])
+        yield* applyStaticRoles(Redacted.make(named.toString()), [role.minted], Effect.void)
         const reading = sessionOf(admin, role)
         assert.strictEqual(yield* outcome(reading.unsafe("select reset_all()")), "42501")
         yield* compute.stop(start.endpoint_id)
@@ -239,7 +240,7 @@ layer(Layer.provideMerge(driver, machines(5)), { excludeTestServices: true, time
       Effect.gen(function* () {
         const [admin = Redacted.make("")] = yield* Servers
         const role = yield* mint("read_only")
-        yield* applyStaticRoles(admin, [role.minted])
+        yield* applyStaticRoles(admin, [role.minted], Effect.void)
         const holding = sessionOf(admin, role)
         assert.strictEqual(yield* outcome(holding.unsafe("begin")), "done")
         const { query } = yield* operator(admin)
@@ -250,7 +251,7 @@ layer(Layer.provideMerge(driver, machines(5)), { excludeTestServices: true, time
           `do $$ begin execute format('alter role %I rename to narthex_former_%s', '${name}', '${name}'::regrole::oid); end $$`
         ])
           yield* query("test", text)
-        yield* applyStaticRoles(admin, [])
+        yield* applyStaticRoles(admin, [], Effect.void)
         assert.notStrictEqual(yield* outcome(holding.unsafe("select 1")), "done")
         yield* Effect.promise(() => holding.end({ timeout: 1 }))
       })
@@ -276,6 +277,43 @@ layer(Layer.provideMerge(driver, machines(5)), { excludeTestServices: true, time
         assert.notStrictEqual(yield* process, first)
         yield* Effect.promise(() => holding.end({ timeout: 1 }))
         yield* compute.stop(start.endpoint_id)
+      })
+    )
+
+    it.effect("a late call gives back no role that a later call has ended", () =>
+      Effect.gen(function* () {
+        const compute = yield* ComputeDriver
+        const branch = aBranchId()
+        const { minted } = yield* mint("read_write")
+        const numbered = <A, E>(fence: number, call: Effect.Effect<A, E>) =>
+          Effect.provideService(call, ComputeFence, fence)
+        const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1, roles: [] }
+        const { address } = yield* numbered(1, compute.start(start))
+        const url = (yield* Servers)[Number(/\d+/.exec(address)?.[0])] ?? Redacted.make("")
+        const [server, holder] = [yield* operator(url), yield* operator(url)]
+        // The late call stops before it puts the role, until a later one has been carried out.
+        const opened = yield* Deferred.make<void>()
+        const lock = holder.query("test", "select pg_advisory_xact_lock(7316904414)::text")
+        const held = yield* Effect.forkChild(holder.transaction(Effect.andThen(lock, Deferred.await(opened))), {
+          startImmediately: true
+        })
+        const locks = (granted: boolean) =>
+          Effect.map(
+            server.query("test", "select from pg_locks where locktype = 'advisory' and granted = $1", [granted]),
+            (rows) => rows.length > 0
+          )
+        yield* eventually("the lock to be held", locks(true))
+        const late = yield* Effect.forkChild(Effect.flip(numbered(1, compute.applyRoles(branch, [minted]))), {
+          startImmediately: true
+        })
+        yield* eventually("the late call to wait for the lock", locks(false))
+        // A later call has been carried out: the role is not on the server.
+        yield* (yield* Database).query("test", "update static_compute set fence = 2 where branch_id = $1", [branch])
+        yield* Deferred.succeed(opened, undefined)
+        yield* Fiber.join(held)
+        assert.include((yield* Fiber.join(late)).message, "A later call")
+        const names = yield* server.query("test", "select 1 from pg_roles where rolname = $1", [minted.role])
+        assert.lengthOf(names, 0)
       })
     )
   }
