@@ -52,8 +52,13 @@ import { Effect, Predicate } from "effect"
 
 const retrySoon = 1000
 
-/** What of `name` is open already, and how much may be, by principal, organization or instance. */
-const tooMany = (name: string, { allowed, held, message, retry_after_seconds }: TooManyStreams | TooManyWaits) =>
+type TooMany = Pick<TooManyStreams | TooManyWaits, "allowed" | "held" | "message" | "retry_after_seconds">
+
+/**
+ * The 429 of the limit `name`. `held` and `allowed`: the calls that were counted and the most that may be, or the streams or
+ * waits that are open, and the most that may be, per principal, organization or instance.
+ */
+export const tooMany = (name: string, { allowed, held, message, retry_after_seconds }: TooMany) =>
   new RateLimitedProblem({
     detail: message,
     retry_after_ms: retry_after_seconds * 1000,

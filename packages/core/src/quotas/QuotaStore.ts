@@ -20,7 +20,10 @@ import type { Project } from "../projects/Project.ts"
 import type { StorageError } from "../StorageError.ts"
 import type { Amounts, QuotaName, QuotaTerms } from "./Quota.ts"
 
-/** What is counted. `project_id` `null`: `branches_per_project` is the number of the project with the most. `credentials_per_branch` is always that of the branch with the most. */
+/**
+ * What is counted. `project_id` `null`: `branches_per_project` is the number of the project with the most.
+ * `credentials_per_branch` is always that of the branch with the most.
+ */
 export interface Holder {
   readonly org_id: OrgId
   readonly project_id: ProjectId | null

@@ -6,10 +6,10 @@
  * Pitfall: refusing when the store of the counters cannot be reached. Every limited call reads the same store and answers
  * 503 itself.
  */
-import { RateLimitedProblem } from "@narthex/api"
 import { becauseOf, RateLimiter, Transaction } from "@narthex/core"
 import { Context, DateTime, Effect, Layer } from "effect"
 import { HttpEffect, type HttpServerRequest, HttpServerRespondable, HttpServerResponse } from "effect/http"
+import { tooMany } from "../toProblem.ts"
 import { type LimitName, quotas, RateLimits } from "./RateLimits.ts"
 
 export class Limits extends Context.Service<
@@ -44,7 +44,7 @@ export class Limits extends Context.Service<
             "ratelimit-policy": `"${limit_name}";q=${limit};w=${window_seconds}`,
             ratelimit: `"${limit_name}";r=${taken.remaining};t=${taken.reset_seconds}`
           })
-          return taken.allowed ? undefined : yield* tooMany(limit_name, limit, window_seconds, taken.reset_seconds)
+          return taken.allowed ? undefined : yield* refusal(limit_name, limit, window_seconds, taken.reset_seconds)
         })
       })
     )
@@ -61,8 +61,8 @@ export const announce = (headers: Record<string, string>) =>
     return Effect.succeed(HttpServerResponse.setHeaders(response, Object.fromEntries(lists)))
   })
 
-const tooMany = (limit: LimitName, allowed: number, window_seconds: number, seconds: number) => {
-  const detail = `${allowed} calls that count against \`${limit}\` are allowed in ${window_seconds} seconds. Retry after the time in Retry-After.`
-  const problem = new RateLimitedProblem({ detail, retry_after_ms: seconds * 1000, limit, held: allowed, allowed })
+const refusal = (limit: LimitName, allowed: number, window_seconds: number, retry_after_seconds: number) => {
+  const message = `${allowed} calls that count against \`${limit}\` are allowed in ${window_seconds} seconds. Retry after the time in Retry-After.`
+  const problem = tooMany(limit, { allowed, held: allowed, message, retry_after_seconds })
   return Effect.orDie(HttpServerRespondable.toResponse(problem))
 }

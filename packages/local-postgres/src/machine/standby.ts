@@ -25,7 +25,7 @@ const fileOf = (directory: string) => join(directory, "sign-of-life")
 export const awaitDirectory = Effect.fn("awaitDirectory")(function* (directory: string, { patience }: StandbyOptions) {
   const pause = Duration.times(patience, 1 / 10)
   let seen = { holder: 0, sign: "", since: 0 }
-  const tell = yield* Effect.cached(Effect.logInfo(`Another process holds ${directory}. Waiting as its standby.`))
+  const logWaiting = yield* Effect.cached(Effect.logInfo(`Another process holds ${directory}. Waiting as its standby.`))
 
   /** Kills the holder if it has shown no new sign for `patience`. */
   const watch = Effect.fnUntraced(function* (holder: number) {
@@ -46,7 +46,7 @@ export const awaitDirectory = Effect.fn("awaitDirectory")(function* (directory: 
     Effect.Services<ReturnType<typeof lockDirectory>>
   > = Effect.catchTag(lockDirectory(directory), "DataDirectoryLocked", ({ holder }) =>
     Effect.andThen(
-      Effect.andThen(tell, Option.match(holder, { onNone: () => Effect.void, onSome: watch })),
+      Effect.andThen(logWaiting, Option.match(holder, { onNone: () => Effect.void, onSome: watch })),
       Effect.andThen(
         Effect.sleep(pause),
         Effect.suspend(() => locked)
