@@ -58,7 +58,7 @@ export const metricCatalog: Readonly<Record<string, CatalogedMetric>> = {
   compute_disk_free_bytes: {
     of: "operations",
     kind: "gauge",
-    meaning: "Free bytes of the disk of local computes, at the last start or copy."
+    meaning: "Free bytes of the disk of local computes, at the last start, copy or measurement of the branches."
   },
   narthex_proxy_events_total: {
     of: "proxy",
