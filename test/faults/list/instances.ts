@@ -102,7 +102,7 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
   {
     area: "operations",
     file: "packages/server/src/adapters/adminSession.ts",
-    tests: ["packages/server/test/adapters/staticRoles.test.ts"],
+    tests: ["packages/server/test/adapters/staticAdmin.test.ts"],
     faults: [
       {
         id: "static-pinned",
@@ -137,8 +137,8 @@ export const instances: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "static-sessions",
-        find: "Effect.tapError(() => ended),",
-        put: "Effect.tapError(() => Effect.void),",
+        find: "? ended : Effect.void",
+        put: "? Effect.void : Effect.void",
         why: "A session that holds its role's row ends."
       }
     ]

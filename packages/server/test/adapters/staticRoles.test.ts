@@ -2,81 +2,17 @@
  * Static computes on real servers, with admin URLs: the contract of `ComputeDriver` as far as it concerns roles, and
  * roles that resist their end.
  */
-
 import { assert, layer } from "@effect/vitest"
-import { ComputeDriver, ComputeFence, type ComputeRole, makeRoleSecret } from "@narthex/core"
+import { ComputeDriver, ComputeFence } from "@narthex/core"
 import { aBranchId, anEndpointId, computeDriverContract, runContract } from "@narthex/core/testing"
 import { Database } from "@narthex/postgres"
-import { Context, Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
-import postgres from "postgres"
+import { Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import * as vitest from "vitest"
 import { eventually } from "../../../../test/harness/eventually.ts"
-import { PostgresServer } from "../../../postgres/test/support/PostgresServer.ts"
-import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
-import { layerStaticComputes } from "../../src/adapters/staticComputes.ts"
 import { applyStaticRoles } from "../../src/adapters/staticRoles.ts"
-
-/** A server that the operator runs, apart from that of the store: roles belong to whole servers. */
-const operated = Effect.map(Layer.build(Layer.fresh(PostgresServer.layerOwn)), (context) => {
-  const { url } = Context.get(context, PostgresServer)
-  return url("postgres")
-})
-
-class Servers extends Context.Service<Servers, ReadonlyArray<Redacted.Redacted>>()("test/Servers") {}
-
-const machines = (count: number) =>
-  Layer.effect(
-    Servers,
-    Effect.forEach(
-      Array.from({ length: count }, (_, at) => at),
-      () => operated,
-      { concurrency: "unbounded" }
-    )
-  )
-
-const driver = Layer.unwrap(
-  Effect.map(Servers, (urls) =>
-    layerStaticComputes(urls.map((admin_url, at) => ({ address: `db-${at}:5432`, admin_url })))
-  )
-).pipe(Layer.provideMerge(testDatabase))
+import { driver, machines, mint, operator, outcome, Servers, sessionOf } from "./support/staticServers.ts"
 
 runContract(vitest, computeDriverContract, "static", driver.pipe(Layer.provide(machines(4))))
-
-const mint = Effect.fnUntraced(function* (access: ComputeRole["access"]) {
-  const { password, role, verifier } = yield* makeRoleSecret
-  return { password, minted: { role, verifier, access, expires_at: Option.none() } satisfies ComputeRole }
-})
-type Minted = Effect.Success<ReturnType<typeof mint>>
-
-const sessionOf = (admin: Redacted.Redacted, { minted, password }: Minted) => {
-  const url = new URL(Redacted.value(admin))
-  return postgres({
-    host: url.searchParams.get("host") ?? url.hostname,
-    port: Number(url.port || 5432),
-    database: "postgres",
-    username: minted.role,
-    password: Redacted.value(password),
-    max: 1,
-    connect_timeout: 30,
-    onnotice: () => undefined
-  })
-}
-
-/** Statements of the operator. */
-const operator = (url: Redacted.Redacted) =>
-  Effect.map(
-    Layer.build(Layer.fresh(Database.layer({ url, maxConnections: 1, listenUrl: "off", applicationName: "operator" }))),
-    (context) => Context.get(context, Database)
-  )
-
-/** The SQLSTATE with which a promise was rejected, or what was answered. */
-const outcome = (work: Promise<unknown>) =>
-  Effect.promise(() =>
-    work.then(
-      () => "done",
-      (error: unknown) => (error instanceof postgres.PostgresError ? error.code : String(error))
-    )
-  )
 
 layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, timeout: "120 seconds" })(
   "roles on a static server",
@@ -154,85 +90,6 @@ layer(Layer.provideMerge(driver, machines(6)), { excludeTestServices: true, time
           yield* query("test", text)
         yield* compute.stop(start.endpoint_id)
         yield* Effect.promise(() => Promise.all([writing, reading].map((sql) => sql.end({ timeout: 1 }))))
-      })
-    )
-
-    it.effect("a function of a writer that shadows a system function is not called by the admin", () =>
-      Effect.gen(function* () {
-        const compute = yield* ComputeDriver
-        const servers = yield* Servers
-        const writer = yield* mint("read_write")
-        const branch = aBranchId()
-        const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1 }
-        const { address } = yield* compute.start({ ...start, roles: [writer.minted] })
-        const writing = sessionOf(servers.find((_, at) => address === `db-${at}:5432`) ?? Redacted.make(""), writer)
-        for (const text of [
-          "create table ran (name text)",
-          `create function public.quote_ident(name) returns text language plpgsql as
-           $$ begin insert into public.ran values (current_user); return pg_catalog.quote_ident($1::text); end $$`,
-          // What has to be revoked names a schema, which the shadowed function quotes.
-          "create schema mine",
-          "grant create on schema mine to public"
-        ])
-          assert.strictEqual(yield* outcome(writing.unsafe(text)), "done", text)
-        assert.isTrue(yield* compute.needsRoles(branch, [writer.minted]))
-        yield* compute.applyRoles(branch, [writer.minted])
-        assert.isEmpty(yield* Effect.promise(() => writing.unsafe("select * from ran")))
-        yield* compute.stop(start.endpoint_id)
-        yield* Effect.promise(() => writing.end({ timeout: 1 }))
-      })
-    )
-
-    it.effect("an admin whose name has to be quoted applies roles, and readers get no function of the operator", () =>
-      Effect.gen(function* () {
-        const compute = yield* ComputeDriver
-        const servers = yield* Servers
-        const role = yield* mint("read_only")
-        const branch = aBranchId()
-        const start = { branch_id: branch, endpoint_id: anEndpointId(), generation: 1 }
-        const { address } = yield* compute.start({ ...start, roles: [] })
-        const admin = servers.find((_, at) => address === `db-${at}:5432`) ?? Redacted.make("")
-        const { query } = yield* operator(admin)
-        for (const text of [
-          "create function reset_all() returns int language sql as 'select 1'",
-          "revoke execute on function reset_all() from public",
-          `create role "Ops Admin.1" superuser login`
-        ])
-          yield* query("test", text)
-        const named = new URL(Redacted.value(admin))
-        named.searchParams.set("user", "Ops Admin.1")
-        yield* applyStaticRoles(Redacted.make(named.toString()), [role.minted], Effect.void)
-        const reading = sessionOf(admin, role)
-        assert.strictEqual(yield* outcome(reading.unsafe("select reset_all()")), "42501")
-        yield* compute.stop(start.endpoint_id)
-        yield* Effect.promise(() => reading.end({ timeout: 1 }))
-      })
-    )
-
-    it.effect("an admin without SUPERUSER applies and ends roles, and keeps its own default privileges", () =>
-      Effect.gen(function* () {
-        const [admin = Redacted.make("")] = yield* Servers
-        // It makes the groups, which an admin without SUPERUSER has made itself or been granted.
-        yield* applyStaticRoles(admin, [])
-        const { query } = yield* operator(admin)
-        for (const text of [
-          "create role ops login createrole",
-          "grant pg_signal_backend, pg_read_all_stats to ops",
-          "grant narthex_writer, narthex_reader to ops with admin option",
-          "alter database postgres owner to ops"
-        ])
-          yield* query("test", text)
-        const limited = new URL(Redacted.value(admin))
-        limited.searchParams.set("user", "ops")
-        const url = Redacted.make(limited.toString())
-        const role = yield* mint("read_only")
-        yield* applyStaticRoles(url, [role.minted])
-        const reading = sessionOf(admin, role)
-        assert.strictEqual(yield* outcome(reading.unsafe("select 1")), "done")
-        yield* applyStaticRoles(url, [])
-        assert.notStrictEqual(yield* outcome(reading.unsafe("select 1")), "done")
-        assert.isEmpty(yield* query("test", "select from pg_default_acl where defaclrole = 'ops'::regrole"))
-        yield* Effect.promise(() => reading.end({ timeout: 1 }))
       })
     )
 
