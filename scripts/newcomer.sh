@@ -22,8 +22,8 @@ cd "$project"
 began=$(date +%s)
 after() { echo "$1 after $(($(date +%s) - began)) s"; }
 
-# The line is the README's; only the folder is that of the tarballs. bash expands it.
-install=$(grep -m 1 '^npm install \.\./tarballs/' "$root/README.md")
+# The command is the README's, of two lines; only the folder is that of the tarballs. bash expands it.
+install=$(awk '/^npm install .*\.\.\/tarballs\// { on = 1 } on { print } on && !/\\$/ { exit }' "$root/README.md")
 npm init -y >/dev/null
 eval "${install//..\/tarballs/$tarballs} --omit=optional --prefer-offline --no-audit --no-fund --loglevel=error" >&2
 after "installed"

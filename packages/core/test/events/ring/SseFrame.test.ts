@@ -21,9 +21,8 @@ describe("a frame", () => {
     const lines = written(event).split("\n")
     assert.deepStrictEqual(lines.slice(0, 2), [`id: ${event.id}`, `event: ${event.type}`])
     assert.deepStrictEqual(lines.slice(3), ["", ""])
-    const envelope = Schema.decodeUnknownSync(Schema.fromJsonString(Envelope))(lines[2]?.slice("data: ".length))
-    const sent = Schema.encodeSync(Schema.fromJsonString(Envelope))(toEnvelope(event))
-    assert.deepStrictEqual(Schema.encodeSync(Schema.fromJsonString(Envelope))(envelope), sent)
+    // Pitfall: parsing the line. `JSON.parse` of Node 24.21 reads the key "\u0000" as "\\" after an object with that key.
+    assert.strictEqual(lines[2], `data: ${Schema.encodeSync(Schema.fromJsonString(Envelope))(toEnvelope(event))}`)
   })
 
   it.each(["a\nb\r\nc", "\u2028", "\ud800", "\u0000", "id: 0\n\n"])(
