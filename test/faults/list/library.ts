@@ -78,6 +78,12 @@ export const library: ReadonlyArray<FaultsOfFile> = [
     tests: ["packages/http/test/transport/BodySink.test.ts"],
     faults: [
       {
+        id: "body-request",
+        find: "    this.request = request\n",
+        put: "    this.request = undefined\n",
+        why: "A client that leaves ends its stream although the request was collected."
+      },
+      {
         id: "body-shares-bytes",
         find: "enqueue(bytes.payload.slice())",
         put: "enqueue(bytes.payload)",

@@ -6,6 +6,8 @@
  *
  * Pitfall: closing the body at `end` at once. The reader would get everything, but the stream would not learn when: its
  * place would be given back, or its connection destroyed, before the last bytes were read.
+ * Pitfall: keeping the signal of a request alone. On Node a request that is collected no longer passes the abort of its
+ * client on, and the stream would keep its place for good.
  * Pitfall: handing out the broker's bytes. Streams share them, and a reader may transfer or change what it got.
  */
 import type { SseBytes, StreamSink } from "@narthex/core"
@@ -15,6 +17,8 @@ const highWater = 64 * 1024
 
 export class BodySink implements StreamSink {
   readonly body: ReadableStream<Uint8Array>
+  /** The request that the body answers: it lives as long as the sink. */
+  readonly request: Request | undefined
   #controller: ReadableStreamDefaultController<Uint8Array> | undefined
   #full = false
   #ending = false
@@ -24,8 +28,10 @@ export class BodySink implements StreamSink {
   readonly #signal: AbortSignal
   readonly #abort = () => this.#fail(this.#signal.reason)
 
-  /** `signal`: of the request. If it is aborted, the body fails with its reason. */
-  constructor(signal: AbortSignal) {
+  /** If the signal of the request is aborted, the body fails with its reason. */
+  constructor(request?: Request) {
+    this.request = request
+    const signal = request?.signal ?? new AbortController().signal
     this.#signal = signal
     this.body = new ReadableStream<Uint8Array>(
       {

@@ -6,12 +6,9 @@
  * API contains one.
  */
 import { Duration, Effect, Fiber, Layer } from "effect"
-import { type HttpServerRequest, HttpServerResponse } from "effect/http"
+import { HttpServerResponse } from "effect/http"
 import { BodySink } from "./BodySink.ts"
 import { announcedBody, eventStreamHeaders, Transport } from "./Transport.ts"
-
-const signalOf = ({ source }: HttpServerRequest.HttpServerRequest): AbortSignal =>
-  source instanceof Request ? source.signal : new AbortController().signal
 
 /** How long the beginning of a body may take: this is asked before the caller is known and counted. */
 const beginningTimeout = Duration.seconds(1)
@@ -63,7 +60,7 @@ export const FetchTransport: { readonly layer: Layer.Layer<Transport> } = {
           )
           return {
             open: () => {
-              sink = new BodySink(signalOf(request))
+              sink = new BodySink(request.source instanceof Request ? request.source : undefined)
               return sink
             },
             held: () => opened,

@@ -2,6 +2,8 @@
  * The body of a response as a sink: what it holds, when it is gone, and that readers cannot touch each other's bytes.
  * Holds docs/design/library.md N13 and N14.
  */
+import { setFlagsFromString } from "node:v8"
+import { runInNewContext } from "node:vm"
 import { assert, describe, it } from "@effect/vitest"
 import { SseBytes } from "@narthex/core"
 import { BodySink } from "../../src/transport/BodySink.ts"
@@ -12,9 +14,17 @@ const kibibytes = (count: number) => text(count * 1024)
 /** Lets callbacks run that were deferred. */
 const turn = () => new Promise((done) => setImmediate(done))
 
+const requestWith = (signal: AbortSignal) => new Request("http://api.test/v1/events", { signal })
+
+/** Collects all that nothing holds. */
+const collectGarbage: () => void = () => {
+  setFlagsFromString("--expose-gc")
+  runInNewContext("gc")()
+}
+
 const watched = () => {
   const aborts = new AbortController()
-  const sink = new BodySink(aborts.signal)
+  const sink = new BodySink(requestWith(aborts.signal))
   const seen = { drains: 0, closes: 0 }
   sink.onDrain(() => {
     seen.drains += 1
@@ -96,7 +106,7 @@ describe("the body of an event stream", () => {
   })
 
   it("the body of a request that was aborted before is gone, and its owner is told", async () => {
-    const sink = new BodySink(AbortSignal.abort())
+    const sink = new BodySink(requestWith(AbortSignal.abort()))
     let closes = 0
     sink.onClose(() => {
       closes += 1
@@ -114,5 +124,19 @@ describe("the body of an event stream", () => {
     first.fill(0)
     structuredClone(first.buffer, { transfer: [first.buffer] })
     assert.strictEqual(new TextDecoder().decode((await two.reader.read()).value), "id: 1\n\n")
+  })
+
+  it("a body ends with its client although nothing else holds the request any more", async () => {
+    const { aborts, seen, sink } = watched()
+    // What a turn has touched is collected after it.
+    for (let round = 0; round < 3; round++) {
+      await turn()
+      collectGarbage()
+    }
+    aborts.abort()
+    await turn()
+    assert.strictEqual(seen.closes, 1)
+    // The broker holds the sink of a stream, as this does.
+    assert.isFalse(sink.write(text(1)))
   })
 })
