@@ -8,7 +8,7 @@ import { type Caller, call } from "../Caller.ts"
 import type { Ids } from "../organizations.ts"
 import { roleIn } from "../organizations.ts"
 import { login, openSession } from "../Session.ts"
-import { Siege } from "./Siege.ts"
+import { type Numbers, Siege } from "./Siege.ts"
 
 /** A project of the organization that revokes. Revocations of different grounds can run at the same time. */
 export interface Ground extends Ids {
@@ -18,14 +18,12 @@ export interface Ground extends Ids {
   readonly steady: string
 }
 
-export interface Right {
+export interface Right extends Numbers {
   /** The connection string that must not work afterwards, and the address from which it is used. */
   readonly uri: string
   readonly from: string
   /** Whether it ends by itself; then the time counts from its expiry. */
   readonly expires?: boolean
-  /** Idle sessions of the siege, in addition to those that resist. */
-  readonly crowd?: number
   readonly revoke: () => Promise<unknown>
   /** A credential of the API that must not work afterwards. */
   readonly token?: Caller
@@ -63,7 +61,7 @@ const besieged = async ({ make }: Revocation, ground: Ground) => {
   for (let attempt = 0; ; attempt++) {
     const right = await make(ground, attempt)
     try {
-      return { right, siege: await Siege.lay(right.uri, right.from, right.crowd ?? 0) }
+      return { right, siege: await Siege.lay(right.uri, right.from, right) }
     } catch (error) {
       if (right.expires !== true || attempt === 4) throw error
     }

@@ -24,6 +24,14 @@ const waysToResist: Readonly<Record<string, ReadonlyArray<string>>> = {
   advisory: ["select pg_advisory_lock(1)", "begin", "select pg_export_snapshot()"]
 }
 
+/** How many sessions a siege has. */
+export interface Numbers {
+  /** Idle ones, in addition to those that resist. */
+  readonly crowd?: number
+  /** Those that resist at most; left out: one for each way. */
+  readonly most?: number
+}
+
 export class Siege {
   readonly uri: string
   readonly from: string
@@ -37,9 +45,15 @@ export class Siege {
     for (let loop = 0; loop < 2; loop++) this.#knock()
   }
 
-  /** Opens a session for each way to resist, and `crowd` idle ones; all are open when it resolves. */
-  static async lay(uri: string, from: string, crowd: number): Promise<Siege> {
-    const resisting = Object.entries(waysToResist).map(async ([way, statements]) => {
+  /**
+   * Opens a session for each way to resist, at most `most`, and `crowd` idle ones; all are open when it resolves. The seed
+   * of the run chooses the ways.
+   */
+  static async lay(uri: string, from: string, { crowd = 0, most = 10 }: Numbers): Promise<Siege> {
+    const ways = Object.entries(waysToResist)
+    const first = Math.floor(Math.random() * ways.length)
+    const chosen = [...ways.slice(first), ...ways.slice(0, first)].slice(0, most)
+    const resisting = chosen.map(async ([way, statements]) => {
       const session = await eventuallyOpen(uri, from)
       const endless = way === "loop" || way === "deaf" ? statements.slice(-1) : []
       // A read-only role may not make tables; it resists with what it has.

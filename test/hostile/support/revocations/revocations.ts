@@ -13,6 +13,9 @@ const revokeCredential = (ground: Ground, uri: string) =>
     return status === 204 || status === 404
   })
 
+/** Before Postgres 16 a role that only reads has four sessions. */
+const ofReader = { most: 3 }
+
 const observed = ({ steady }: Ground) => ({ uri: steady, from })
 
 /** A number that makes addresses of people unique within a run. */
@@ -36,7 +39,7 @@ const ofCredentials: ReadonlyArray<Revocation> = [
       const endpoint = textAt(made, "endpoint", "id")
       const through = uri.replace(ground.endpoint, endpoint)
       const revoke = () => revokeCredential(ground, uri)
-      return { uri: through, from, revoke, observer: observed(ground) }
+      return { uri: through, from, ...ofReader, revoke, observer: observed(ground) }
     }
   },
   {
@@ -54,7 +57,7 @@ const ofCredentials: ReadonlyArray<Revocation> = [
       const { caller, secret } = await newKey(ground.owner, "agent")
       const uri = await mint(caller, ground, "read_only")
       const revoke = () => must({ api: caller.api, from }, "POST", "/v1/credentials/report", { secret })
-      return { uri, from, revoke, token: caller, observer: observed(ground) }
+      return { uri, from, ...ofReader, revoke, token: caller, observer: observed(ground) }
     }
   }
 ]
