@@ -11,6 +11,7 @@ import { faults } from "../test/faults/list.ts"
 import type { Fault } from "../test/faults/runner/Fault.ts"
 import { type GroupReport, runFaults, type Verdict } from "../test/faults/runner/runFaults.ts"
 import globalSetup from "../test/harness/globalSetup.ts"
+import { requirements } from "../test/harness/requirements.ts"
 import { chosenSeed, randomFrom } from "../test/harness/seed.ts"
 
 const root = join(import.meta.dirname, "..")
@@ -35,7 +36,15 @@ const sampled = (all: ReadonlyArray<Fault>, count: number) =>
     .sort((a, b) => a.rank - b.rank)
     .slice(0, count)
     .map(({ fault }) => fault)
-const chosen = values.sample === undefined ? wanted : sampled(wanted, Number(values.sample))
+const missing = new Map(requirements.filter(({ isMet }) => !isMet()).map((it) => [it.name, it]))
+const isMissing = ({ needs = "" }: Fault) => missing.has(needs)
+const possible = wanted.filter((fault) => !isMissing(fault))
+const chosen = values.sample === undefined ? possible : sampled(possible, Number(values.sample))
+
+const showUntried = ({ id, needs = "" }: Fault) => {
+  const { how, what } = missing.get(needs) ?? {}
+  console.log(`\nNot planted: ${id}, whose tests need ${what} (${how}).`)
+}
 
 const clock = (millis: number) => `${(millis / 1_000).toFixed(1)} s`
 
@@ -67,6 +76,7 @@ else if (chosen.length === 0) {
   const verdicts = await runFaults(chosen, { root, provided, lanes: 3, onGroup: showGroup }).finally(end)
   const failed = verdicts.filter((it) => !it.caught)
   for (const verdict of failed) showFailure(verdict)
+  for (const fault of wanted.filter(isMissing)) showUntried(fault)
   const late = verdicts.filter((it) => it.caught && it.outcome._tag === "TimedOut")
   if (late.length > 0) console.log(`\nDetected by a time-out only: ${late.map(({ fault }) => fault.id).join(", ")}`)
   console.log(

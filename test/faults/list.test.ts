@@ -6,6 +6,7 @@ import { assert, describe, inject, it } from "@effect/vitest"
 import { within } from "../harness/eventually.ts"
 import { times } from "../harness/long.ts"
 import { note } from "../harness/note.ts"
+import { requirements } from "../harness/requirements.ts"
 import { faults } from "./list.ts"
 import { planted } from "./runner/Fault.ts"
 
@@ -59,8 +60,10 @@ describe("the planted faults", { timeout: runLimit + 10_000 }, () => {
     )
   })
 
-  it("each planted fault names existing tests and has a sentence about what breaks", () => {
-    for (const { id, tests, why } of faults) {
+  it("each planted fault names existing tests and requirements, and has a sentence about what breaks", () => {
+    const names = requirements.map(({ name }) => name)
+    for (const { id, needs, tests, why } of faults) {
+      if (needs !== undefined) assert.include(names, needs, id)
       assert.isAbove(tests.length, 0, id)
       for (const test of tests) assert.isTrue(existsSync(join(root, test)), `${id}: ${test}`)
       assert.match(why, /^[A-Z`].+\.$/s, id)

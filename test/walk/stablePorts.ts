@@ -1,19 +1,34 @@
 /**
  * Ports that a platform can bind again after it was killed. They are below the range that the kernel uses for outgoing
- * connections and for port 0, so that no other process takes them while the platform is down.
+ * connections and for port 0, so that no other process takes them while the platform is down. No other test gets them
+ * either, in this run or another on this machine, until this process ends.
  */
 import { randomInt } from "node:crypto"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { createServer } from "node:net"
+import { createServer, type ListenOptions, type Server } from "node:net"
 
-const isFree = async (port: number): Promise<boolean> => {
-  const server = createServer().listen(port, "127.0.0.1")
+/** A server that listens there; `undefined` if another one does. */
+const listening = async (at: ListenOptions): Promise<Server | undefined> => {
+  const server = createServer().listen(at)
   try {
     await once(server, "listening")
+    return server
   } catch {
-    return false
+    return undefined
   }
+}
+
+/** A name outside the file system (unix(7), "abstract") belongs to one process, and is free again when that ends. */
+const reserve = async (port: number): Promise<boolean> => {
+  const holder = await listening({ path: `\0narthex-test-port-${port}` })
+  holder?.unref()
+  return holder !== undefined
+}
+
+const isFree = async (port: number): Promise<boolean> => {
+  const server = await listening({ port, host: "127.0.0.1" })
+  if (server === undefined) return false
   await once(server.close(), "close")
   return true
 }
@@ -31,7 +46,7 @@ export const stablePorts = async (count: number): Promise<ReadonlyArray<number>>
   for (let tries = 0; ports.size < count; tries++) {
     if (tries > 1_000) throw new Error(`No ${count} ports are free between ${lowest} and ${first}.`)
     const port = randomInt(lowest, Number(first))
-    if (await isFree(port)) ports.add(port)
+    if ((await reserve(port)) && (await isFree(port))) ports.add(port)
   }
   return [...ports]
 }

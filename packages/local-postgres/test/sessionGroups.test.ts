@@ -1,7 +1,8 @@
 /** The sessions of tenants and the platform share a machine's CPU, also where the kernel groups processes by session. */
 import { spawn } from "node:child_process"
-import { readFileSync } from "node:fs"
-import { availableParallelism } from "node:os"
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { availableParallelism, tmpdir } from "node:os"
+import { join } from "node:path"
 import { assert, layer } from "@effect/vitest"
 import { Effect } from "effect"
 import { eventually } from "../../../test/harness/eventually.ts"
@@ -20,6 +21,21 @@ const session = Effect.gen(function* () {
   const status = readFileSync(`/proc/${backend}/status`, "utf8")
   return { backend, server: Number(/^PPid:\s*(\d+)/m.exec(status)?.[1]) }
 })
+
+/** A folder like `/proc`: one server with these sessions, on a kernel that groups processes. It is deleted at the end. */
+const processes = (server: number, sessions: ReadonlyArray<number>) =>
+  Effect.acquireRelease(
+    Effect.sync(() => {
+      const proc = mkdtempSync(join(tmpdir(), "narthex-proc-"))
+      for (const pid of [server, ...sessions]) {
+        mkdirSync(join(proc, `${pid}/task/${pid}`), { recursive: true })
+        writeFileSync(join(proc, `${pid}/autogroup`), "0")
+        writeFileSync(join(proc, `${pid}/task/${pid}/children`), pid === server ? `${sessions.join(" ")} ` : "")
+      }
+      return { proc, nice: (pid: number) => readFileSync(join(proc, `${pid}/autogroup`), "utf8").slice(0, 2) }
+    }),
+    ({ proc }) => Effect.sync(() => rmSync(proc, { recursive: true }))
+  )
 
 /** Keeps every core busy, with one process more than there are cores. */
 const contention = Effect.acquireRelease(
@@ -53,6 +69,17 @@ layer(runningBranch(0), { excludeTestServices: true })("the groups of sessions",
         assert.isTrue(yielding.has(server))
       }).pipe(Effect.scoped),
     { tags }
+  )
+
+  // For kernels that do not group, and for processes in a CPU control group.
+  it.effect("each process of a server is changed once, and a new one by the next call", () =>
+    Effect.gen(function* () {
+      const { nice, proc } = yield* processes(10, [11, 12])
+      const yielding = new Set([12])
+      yield* yieldNewGroups([10], yielding, proc)
+      assert.deepStrictEqual([10, 11, 12].map(nice), [String(niceness), String(niceness), "0"])
+      assert.deepStrictEqual(yielding, new Set([12, 10, 11]))
+    }).pipe(Effect.scoped)
   )
 
   it.effect("a process that has ended is forgotten, and cannot be changed", () =>

@@ -131,7 +131,8 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         id: "groups-unwatched",
         find: "yield* Effect.forkScoped(yieldGroups(postmasters))",
         put: "",
-        why: "Sessions that begin while the machine is busy yield the CPU."
+        why: "Sessions that begin while the machine is busy yield the CPU.",
+        needs: "autogroup"
       }
     ]
   },

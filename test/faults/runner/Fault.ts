@@ -13,6 +13,8 @@ export interface Fault {
   readonly why: string
   /** The test files of which at least one test must fail. */
   readonly tests: ReadonlyArray<string>
+  /** A requirement of those tests (`test/harness/requirements.ts`). Without it they are skipped, and the fault is not planted. */
+  readonly needs?: string
 }
 
 export type Area =
@@ -39,7 +41,7 @@ export interface FaultsOfFile {
   readonly file: string
   readonly tests: ReadonlyArray<string>
   readonly faults: ReadonlyArray<
-    Pick<Fault, "id" | "find" | "put" | "why"> & {
+    Pick<Fault, "id" | "find" | "put" | "why" | "needs"> & {
       /** Instead of the tests of the file. */
       readonly tests?: ReadonlyArray<string>
     }

@@ -37,17 +37,21 @@ export const yieldGroups = <R>(postmasters: Effect.Effect<ReadonlyArray<number>,
  * Lets the groups of these servers' processes yield the CPU, but for those in `yielding`, which it keeps up to date.
  *
  * Without privileges the kernel accepts ten changes in a second, from all processes together. What it refuses is tried
- * again by the next call.
+ * again by the next call. `proc` is where the kernel shows its processes.
  */
-export const yieldNewGroups = Effect.fnUntraced(function* (postmasters: ReadonlyArray<number>, yielding: Set<number>) {
-  const servers = yield* Effect.forEach(postmasters, childrenOf, { concurrency: 8 })
+export const yieldNewGroups = Effect.fnUntraced(function* (
+  postmasters: ReadonlyArray<number>,
+  yielding: Set<number>,
+  proc = "/proc"
+) {
+  const servers = yield* Effect.forEach(postmasters, (pid) => childrenOf(`${proc}/${pid}`, pid), { concurrency: 8 })
   const present = new Set([...postmasters, ...servers.flat()])
   for (const pid of yielding) if (!present.has(pid)) yielding.delete(pid)
-  for (const pid of present) if (!yielding.has(pid) && (yield* yieldGroup(pid))) yielding.add(pid)
+  for (const pid of present) if (!yielding.has(pid) && (yield* yieldGroup(`${proc}/${pid}`))) yielding.add(pid)
 })
 
-const yieldGroup = (pid: number): Effect.Effect<boolean> =>
-  Effect.tryPromise(() => writeFile(`/proc/${pid}/autogroup`, String(niceness))).pipe(
+const yieldGroup = (process: string): Effect.Effect<boolean> =>
+  Effect.tryPromise(() => writeFile(`${process}/autogroup`, String(niceness), { flag: "r+" })).pipe(
     Effect.as(true),
     Effect.orElseSucceed(() => false)
   )
@@ -58,8 +62,8 @@ const isContended = Effect.map(contents("/proc/loadavg"), (text) => {
   return Number(runnable) > availableParallelism()
 })
 
-const childrenOf = (pid: number) =>
-  Effect.map(contents(`/proc/${pid}/task/${pid}/children`), (text) => text.split(" ").filter(Boolean).map(Number))
+const childrenOf = (process: string, pid: number) =>
+  Effect.map(contents(`${process}/task/${pid}/children`), (text) => text.split(" ").filter(Boolean).map(Number))
 
 /** The text of a file of `/proc`; empty if the process has ended or the kernel has no such file. */
 function contents(path: string): Effect.Effect<string> {
