@@ -18,6 +18,8 @@ export default defineConfig({
     exclude: ["**/node_modules/**", "**/dist/**"],
     globalSetup: ["test/harness/globalSetup.ts"],
     setupFiles: ["test/harness/setup.ts"],
+    // Debian's `psql` is a Perl program, which complains on standard error about a LANG whose locale is not installed.
+    env: { PERL_BADLANG: "0" },
     provide: { seed },
     reporters: [new Report(seed)],
     sequence: { sequencer: LongestFirst },
