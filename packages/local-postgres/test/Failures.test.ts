@@ -1,4 +1,5 @@
-import { rm, writeFile } from "node:fs/promises"
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from "node:fs/promises"
+import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { assert, describe, it } from "@effect/vitest"
 import { BranchId, ComputeDriver, type ComputeFailed, EndpointId } from "@narthex/core"
@@ -7,12 +8,39 @@ import { Context, Deferred, Effect, Fiber, Layer, Option, References } from "eff
 import { asSupervisor } from "../src/cluster/asSupervisor.ts"
 import { clusterAt } from "../src/cluster/Cluster.ts"
 import { diskRoom } from "../src/computes/copyRoom.ts"
+import { postgresPrograms } from "../testing/postgresPrograms.ts"
 import { closedDirectory, dataDirectory, kinds } from "./support.ts"
 
 const [{ choice, tag }] = kinds
 const parent = BranchId.make("br-parent")
 const child = BranchId.make("br-child")
 const first = { branch_id: parent, endpoint_id: EndpointId.make("ep-parent"), generation: 1, roles: [] }
+
+const leftover = "FATAL:  pre-existing shared memory block (key 5, ID 3) is still in use"
+
+/** The Postgres programs, of which `postgres` says `leftover` and ends once for each file in `refusals`. */
+const refusing = Effect.acquireRelease(
+  Effect.promise(async () => {
+    const { directory } = await postgresPrograms()
+    const own = await mkdtemp(join(tmpdir(), "narthex-refusing-"))
+    const refusals = join(own, "refusals")
+    await mkdir(refusals)
+    for (const path of [own, refusals]) await chmod(path, 0o777)
+    for (const name of await readdir(directory))
+      if (name !== "postgres") await symlink(join(directory, name), join(own, name))
+    const lines = [
+      "#!/bin/sh",
+      `refusal=$(ls ${refusals} | head -n 1)`,
+      `if [ -z "$refusal" ]; then exec ${join(directory, "postgres")} "$@"; fi`,
+      `rm ${refusals}/"$refusal"`,
+      `echo "${leftover}" >&2`,
+      "exit 1"
+    ]
+    await writeFile(join(own, "postgres"), lines.join("\n"), { mode: 0o755 })
+    return { binaries: own, refusals }
+  }),
+  ({ binaries }) => Effect.promise(() => rm(binaries, { recursive: true }))
+)
 
 /** The tenant reads a sentence; the operator's log gets what the machine said. */
 const isForTenants = ({ detail, reason }: ComputeFailed, dataDir: string) => {
@@ -94,6 +122,22 @@ describe("failures of local computes", { tags: [tag] }, () => {
       yield* Deferred.succeed(end, undefined)
       yield* Fiber.join(first)
       yield* withRoom(source, Effect.void)
+    })
+  )
+
+  it.live("a start waits for processes of the server before, which the kernel is still taking down", () =>
+    Effect.gen(function* () {
+      const dataDir = yield* dataDirectory(0)
+      const { binaries, refusals } = yield* refusing
+      const start = Effect.gen(function* () {
+        const driver = yield* ComputeDriver
+        yield* driver.createBranch(parent, Option.none())
+        for (const name of ["first", "second"]) yield* Effect.promise(() => writeFile(join(refusals, name), ""))
+        yield* driver.start(first)
+        assert.isEmpty(yield* Effect.promise(() => readdir(refusals)))
+        yield* driver.stop(first.endpoint_id)
+      })
+      yield* Effect.provide(start, LocalComputeDriver.layer({ dataDir, binaries }))
     })
   )
 

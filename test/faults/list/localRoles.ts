@@ -100,6 +100,13 @@ export const localRoles: ReadonlyArray<FaultsOfFile> = [
         find: 'cluster.purpose === "compute" ? yieldingCpu',
         put: 'cluster.purpose !== "compute" ? yieldingCpu',
         why: "Computes yield the CPU to the supervisor."
+      },
+      {
+        id: "compute-leftovers",
+        find: "while: meetsLeftovers",
+        put: "while: () => false",
+        why: "A start waits for processes of the server before.",
+        tests: ["packages/local-postgres/test/Failures.test.ts"]
       }
     ]
   },

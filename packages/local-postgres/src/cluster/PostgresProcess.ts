@@ -15,10 +15,10 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, constants, openSync } from "node:fs"
 import { open, readFile, rename, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
-import { Effect, Option } from "effect"
+import { Effect, Option, Schedule } from "effect"
 import { attempt, DataDirectoryUnusable, LocalPostgresError } from "../machine/LocalPostgresError.ts"
 import type { Machine } from "../machine/Machine.ts"
-import { ownerOf } from "../machine/PostgresUser.ts"
+import { type Identity, ownerOf } from "../machine/PostgresUser.ts"
 import { belongsTo, haveEnded, processesOf, signal } from "../machine/Processes.ts"
 import { environment } from "../machine/runProgram.ts"
 import { yieldingCpu } from "../machine/yieldingCpu.ts"
@@ -42,8 +42,9 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
     yield* becomesReady(cluster, running.value, () => !belongsTo(running.value, cluster.name), 0)
     return
   }
-  const state = [majorOf(cluster.data), ownerOf(cluster.data, machine.user), prepareLog(cluster)] as const
-  const [major, owner, logFrom] = yield* Effect.all(state, { concurrency: state.length })
+  const [major, owner] = yield* Effect.all([majorOf(cluster.data), ownerOf(cluster.data, machine.user)], {
+    concurrency: "unbounded"
+  })
   if (major !== machine.binaries.major) {
     return yield* new DataDirectoryUnusable({
       directory: cluster.data,
@@ -54,6 +55,13 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
   }
   yield* clearRemains(cluster)
   yield* writeConfiguration(cluster, major, owner, machine.user)
+  // At most ten seconds.
+  const again = { while: meetsLeftovers, schedule: Schedule.spaced("100 millis"), times: 100 }
+  yield* Effect.retry(started(cluster, machine, owner), again)
+})
+
+const started = Effect.fnUntraced(function* (cluster: Cluster, machine: Machine, owner: Identity) {
+  const logFrom = yield* prepareLog(cluster)
   // An interruption before readiness ends the server: until it has written `postmaster.pid`, no other process can find
   // it.
   yield* Effect.uninterruptibleMask((restore) =>
@@ -66,6 +74,13 @@ export const startPostgres = Effect.fn("startPostgres")(function* (cluster: Clus
     })
   )
 })
+
+/**
+ * Whether the kernel is still taking down a process of the server before. Such a process has no command line any more, so
+ * it cannot be found, and leaves the shared memory a moment later; on a busy machine the start is sooner.
+ */
+const meetsLeftovers = (error: LocalPostgresError) =>
+  /pre-existing shared memory block .* is still in use/.test(error.reason)
 
 /**
  * Ends the sessions and stops the server, by force if it does not react. Does nothing when it is not running.
@@ -153,7 +168,7 @@ const hasPid = (child: ChildProcess): child is ChildProcess & { readonly pid: nu
  */
 const endsBeforeOthers = { PG_OOM_ADJUST_FILE: "/proc/self/oom_score_adj", PG_OOM_ADJUST_VALUE: "800" }
 
-const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: { readonly uid: number; readonly gid: number }) => {
+const spawnPostmaster = (cluster: Cluster, machine: Machine, owner: Identity) => {
   const data = openSync(cluster.data, constants.O_RDONLY | constants.O_DIRECTORY)
   const log = openSync(cluster.log, "a", 0o600)
   try {
