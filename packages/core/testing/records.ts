@@ -163,6 +163,7 @@ export const aBranch = (project_id: ProjectId, rest: Partial<Branch> = {}) =>
     default: false,
     protected: false,
     made_by_agent: false,
+    made_by_key_id: null,
     expires_at: null,
     created_at: at(0),
     updated_at: at(0),

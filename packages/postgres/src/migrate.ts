@@ -32,6 +32,7 @@ import { consent } from "./migrations/0013_consent.ts"
 import { joinedEvents } from "./migrations/0015_joined_events.ts"
 import { clientRefusals } from "./migrations/0016_client_refusals.ts"
 import { hostSessions } from "./migrations/0017_host_sessions.ts"
+import { branchKeys } from "./migrations/0018_branch_keys.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -53,7 +54,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0013_consent", consent],
   ["0015_joined_events", joinedEvents],
   ["0016_client_refusals", clientRefusals],
-  ["0017_host_sessions", hostSessions]
+  ["0017_host_sessions", hostSessions],
+  ["0018_branch_keys", branchKeys]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

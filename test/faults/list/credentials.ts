@@ -49,6 +49,12 @@ export const credentials: ReadonlyArray<FaultsOfFile> = [
         find: "return Result.succeed(earliest(asked, withKey))",
         put: "return Result.succeed(asked)",
         why: "A credential expires with the key that minted it."
+      },
+      {
+        id: "credentials-own-branch",
+        find: "branch.made_by_key_id === caller.api_key_id &&",
+        put: "branch.made_by_agent &&",
+        why: "An agent's credential lives a day at most on a branch that another key made."
       }
     ]
   },

@@ -3,7 +3,7 @@
  */
 import { type DateTime, Schema } from "effect"
 import { UserRef } from "../accounts/UserRef.ts"
-import { BranchId, ProjectId, RegionId } from "../Ids.ts"
+import { ApiKeyId, BranchId, ProjectId, RegionId } from "../Ids.ts"
 
 export const BranchState = Schema.Literals(["init", "ready", "resetting", "archived"])
 export type BranchState = typeof BranchState.Type
@@ -28,7 +28,9 @@ const fields = {
 export class Branch extends Schema.Class<Branch>("Branch")({
   ...fields,
   /** Whether an agent key created it. Agent keys may reset, change and delete only such branches. */
-  made_by_agent: Schema.Boolean
+  made_by_agent: Schema.Boolean,
+  /** The key that created it; `null`: a session, or a version that did not record it. */
+  made_by_key_id: Schema.NullOr(ApiKeyId)
 }) {
   get main(): boolean {
     return this.default || this.protected
@@ -55,7 +57,7 @@ export type BranchSizesById = ReadonlyMap<BranchId, BranchSize>
 
 /** The size of former data says nothing about the data that replaces it. */
 export const viewBranch = (branch: Branch, sizes: BranchSizesById = new Map()): BranchView => {
-  const { made_by_agent: _, ...shown } = branch
+  const { made_by_agent: _, made_by_key_id: __, ...shown } = branch
   const changing = branch.current_state === "init" || branch.current_state === "resetting"
   const { size_bytes = null, size_measured_at = null } = (changing ? undefined : sizes.get(branch.id)) ?? {}
   return new BranchView({ ...shown, size_bytes, size_measured_at })

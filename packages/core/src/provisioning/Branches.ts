@@ -153,6 +153,7 @@ export class Branches extends Context.Service<
             default: false,
             protected: wanted.protected,
             made_by_agent: isAgent(caller),
+            made_by_key_id: caller.kind === "api_key" ? caller.api_key_id : null,
             expires_at: expiry(now, wanted.ttl_seconds),
             created_at: now,
             updated_at: now,

@@ -111,6 +111,7 @@ export class Projects extends Context.Service<
             default: true,
             protected: false,
             made_by_agent: false,
+            made_by_key_id: caller.kind === "api_key" ? caller.api_key_id : null,
             expires_at: null,
             created_by: caller.user.ref,
             ...dates

@@ -9,7 +9,7 @@ import { InvalidMember } from "../Refusals.ts"
 
 /** Lifetime in seconds of a role that an agent key mints without naming a lifetime. */
 const agentLifetime = 3600
-/** The longest lifetime in seconds of a role that an agent key mints on a branch that no agent key made. */
+/** The longest lifetime in seconds of a role that an agent key mints on a branch that it did not make. */
 const maxAgentLifetime = 86_400
 
 /** A number of seconds from now, as long as the branch, or what the caller gets without asking. */
@@ -20,20 +20,21 @@ const earliest = (...instants: ReadonlyArray<DateTime.Utc | null>): DateTime.Utc
 
 const isAgent = (caller: AnyCaller) => caller.kind === "api_key" && caller.capability === "agent"
 
-/** When an agent's role ends at the latest; `null`: never. */
-const agentEnd = (branch: Branch, now: DateTime.Utc): DateTime.Utc | null =>
-  branch.made_by_agent && !branch.main
-    ? branch.expires_at
-    : DateTime.addDuration(now, Duration.seconds(maxAgentLifetime))
+/** Whether this very key made the branch, which is not main. It made none whose key was not recorded. */
+const isOwn = (caller: AnyCaller, branch: Branch) =>
+  caller.kind === "api_key" && branch.made_by_key_id === caller.api_key_id && !branch.main
 
-const tooLong = (branch: Branch, now: DateTime.Utc, end: DateTime.Utc) =>
+/** When an agent's role ends at the latest; `null`: never. */
+const agentEnd = (caller: AnyCaller, branch: Branch, now: DateTime.Utc): DateTime.Utc | null =>
+  isOwn(caller, branch) ? branch.expires_at : DateTime.addDuration(now, Duration.seconds(maxAgentLifetime))
+
+const tooLong = (caller: AnyCaller, branch: Branch, now: DateTime.Utc, end: DateTime.Utc) =>
   new InvalidMember({
     path: ["ttl_seconds"],
-    reason:
-      branch.made_by_agent && !branch.main
-        ? `The branch expires in ${Math.max(0, Math.floor((end.epochMilliseconds - now.epochMilliseconds) / 1000))} seconds, ` +
-          "and an agent's credential does not outlive it. Ask for less, or leave ttl_seconds out."
-        : `An agent's credential lives at most ${maxAgentLifetime} seconds on a branch that no agent made. Ask for less.`
+    reason: isOwn(caller, branch)
+      ? `The branch expires in ${Math.max(0, Math.floor((end.epochMilliseconds - now.epochMilliseconds) / 1000))} seconds, ` +
+        "and an agent's credential does not outlive it. Ask for less, or leave ttl_seconds out."
+      : `An agent's credential lives at most ${maxAgentLifetime} seconds on a branch that it did not make. Ask for less.`
   })
 
 /** When the role expires; `null`: never. A role that a key mints expires with the key at the latest. */
@@ -45,11 +46,11 @@ export const expiryOf = (
 ): Result.Result<DateTime.Utc | null, InvalidMember> => {
   const after = (seconds: number) => DateTime.addDuration(now, Duration.seconds(seconds))
   const withKey = caller.kind === "api_key" ? caller.expires_at : null
-  const latest = isAgent(caller) ? agentEnd(branch, now) : null
+  const latest = isAgent(caller) ? agentEnd(caller, branch, now) : null
   if (lifetime === "branch") return Result.succeed(earliest(branch.expires_at, withKey))
   if (lifetime === "default")
     return Result.succeed(earliest(isAgent(caller) ? after(agentLifetime) : null, latest, withKey))
   const asked = after(lifetime.seconds)
-  if (latest !== null && DateTime.isGreaterThan(asked, latest)) return Result.fail(tooLong(branch, now, latest))
+  if (latest !== null && DateTime.isGreaterThan(asked, latest)) return Result.fail(tooLong(caller, branch, now, latest))
   return Result.succeed(earliest(asked, withKey))
 }

@@ -5,9 +5,12 @@ import { TestClock } from "effect/testing"
 import type { AnyCaller } from "../../src/authorization/Principal.ts"
 import { ApiKeys } from "../../src/key-issuing/ApiKeys.ts"
 import { decodeCursor } from "../../src/Page.ts"
+import { Branch } from "../../src/projects/Branch.ts"
+import { BranchStore } from "../../src/projects/BranchStore.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
 import { Credentials } from "../../src/provisioning/Credentials.ts"
 import { Sandboxes } from "../../src/provisioning/Sandboxes.ts"
-import { Core, callerOf, settle, tagOf } from "../memory/core.ts"
+import { Core, callerOf, keyCallerOf, settle, tagOf } from "../memory/core.ts"
 import { mint, minted, roleOf, type Setting, setting } from "./team.ts"
 
 describe("The lifetime of a credential", () => {
@@ -26,7 +29,7 @@ describe("The lifetime of a credential", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("an agent's credential on a branch that agents made lives as long as the branch", () =>
+  it.effect("an agent's credential on a branch that its key made lives as long as the branch", () =>
     Effect.gen(function* () {
       const at = yield* setting
       const sandbox = { name: null, parent_id: null, ttl_seconds: 7200 }
@@ -41,6 +44,26 @@ describe("The lifetime of a credential", () => {
       assert.deepStrictEqual((yield* mint(there, at.agent, "read_write", 5400)).expires_at, made.branch.expires_at)
       yield* TestClock.adjust("70 minutes")
       assert.deepStrictEqual((yield* mint(there, at.agent)).expires_at, made.branch.expires_at, "less than the default")
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("an agent's credential lives a day at most where its key did not make the branch", () =>
+    Effect.gen(function* () {
+      const at = yield* setting
+      const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: true }
+      const { branch } = yield* (yield* Branches).create(at.agent, at.project, wanted)
+      yield* settle
+      const there = { child: branch, project: at.project }
+      const [week, other] = [7 * 86_400, yield* keyCallerOf(at.bob, "agent")]
+      const refused = (caller: AnyCaller) =>
+        Effect.map(Effect.flip(mint(there, caller, "read_write", week)), (refusal) =>
+          assert.deepInclude(refusal, { _tag: "InvalidMember", path: ["ttl_seconds"] })
+        )
+      const { created_at, expires_at } = yield* mint(there, at.agent, "read_write", week)
+      assert.strictEqual((expires_at?.epochMilliseconds ?? 0) - created_at.epochMilliseconds, week * 1000)
+      yield* refused(other)
+      yield* (yield* BranchStore).put(new Branch({ ...branch, made_by_key_id: null }))
+      yield* refused(at.agent)
     }).pipe(Effect.provide(Core))
   )
 

@@ -22,5 +22,6 @@ describe("a branch as the API shows it", () => {
     const view = viewBranch(branch)
     assert.deepStrictEqual([view.id, view.size_bytes, view.size_measured_at], [branch.id, null, null])
     assert.notProperty(view, "made_by_agent")
+    assert.notProperty(view, "made_by_key_id")
   })
 })

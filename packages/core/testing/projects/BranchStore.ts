@@ -5,7 +5,7 @@ import { BranchStore } from "../../src/projects/BranchStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
-import { aBranch, aProjectId, at, aUser } from "../records.ts"
+import { aBranch, aProjectId, aStoredKey, at, aUser } from "../records.ts"
 import { inTransactionsAtOnce, undone } from "../together.ts"
 
 export const branchStoreContract = contract<BranchStore | Transaction>("BranchStore", (it) => {
@@ -13,7 +13,9 @@ export const branchStoreContract = contract<BranchStore | Transaction>("BranchSt
     Effect.gen(function* () {
       const store = yield* BranchStore
       const project = aProjectId()
-      const branch = aBranch(project, { default: true, pending_state: "ready", created_by: aUser().ref })
+      const { key } = aStoredKey()
+      const made = { made_by_agent: true, made_by_key_id: key.id, created_by: aUser().ref }
+      const branch = aBranch(project, { default: true, pending_state: "ready", ...made })
       assert.isTrue(yield* store.put(branch))
       assert.deepStrictEqual(yield* store.find(project, branch.id), Option.some(branch))
       assert.deepStrictEqual(yield* store.lock(project, branch.id), Option.some(branch))

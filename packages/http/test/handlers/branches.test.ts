@@ -20,6 +20,7 @@ layer(memoryApi(), { excludeTestServices: true })("branches", (it) => {
       assert.strictEqual(plain.headers["location"], `${path}/branches/${plain.body.branch.id}`)
       assert.deepStrictEqual(plain.body.branch.created_by, { id: who.user_id, email: who.email })
       assert.notProperty(plain.body.branch, "made_by_agent")
+      assert.notProperty(plain.body.branch, "made_by_key_id")
       yield* settled(who, plain)
       const body = { name: "grandchild", parent_id: plain.body.branch.id, endpoint: true, ttl_seconds: 60 }
       const full = yield* settled(who, yield* who.call("POST", `${path}/branches`, { body }))
