@@ -32,6 +32,7 @@ import { localRoles } from "./list/localRoles.ts"
 import { narthex } from "./list/narthex.ts"
 import { operationActions } from "./list/operationActions.ts"
 import { operationChanges } from "./list/operationChanges.ts"
+import { operationClaims } from "./list/operationClaims.ts"
 import { operationHints } from "./list/operationHints.ts"
 import { operationRunner } from "./list/operationRunner.ts"
 import { operationStore } from "./list/operationStore.ts"
@@ -88,6 +89,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...branchQueues,
   ...operationActions,
   ...operationChanges,
+  ...operationClaims,
   ...operationHints,
   ...operationRunner,
   ...operationStore,

@@ -33,6 +33,7 @@ import { joinedEvents } from "./migrations/0015_joined_events.ts"
 import { clientRefusals } from "./migrations/0016_client_refusals.ts"
 import { hostSessions } from "./migrations/0017_host_sessions.ts"
 import { branchKeys } from "./migrations/0018_branch_keys.ts"
+import { people } from "./migrations/0018b_people.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -55,7 +56,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0015_joined_events", joinedEvents],
   ["0016_client_refusals", clientRefusals],
   ["0017_host_sessions", hostSessions],
-  ["0018_branch_keys", branchKeys]
+  ["0018_branch_keys", branchKeys],
+  ["0018b_people", people]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

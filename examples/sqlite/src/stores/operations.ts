@@ -5,14 +5,25 @@ import {
   nextClaim,
   type OperationId,
   OperationStore,
+  type OrgId,
   pageOf,
-  StoredOperation
+  StoredOperation,
+  turnsOf
 } from "@narthex/core"
 import { Effect, Layer, Option } from "effect"
 import { documents } from "../documents.ts"
 import { nextOf, Sqlite } from "../Sqlite.ts"
 
 export const open = "doc ->> 'status' in ('scheduling', 'running', 'cancelling')"
+
+/** The person that organization `?1` counts for: the core's `personOf` in SQL. */
+const owners = "membership where doc ->> 'org_id' = ?1 and doc ->> 'role' = 'owner'"
+const person = `select coalesce(
+  (select id from organization where id = ?1 and doc ->> 'personal'),
+  (select user_id from organization_founder
+   where org_id = ?1 and user_id in (select doc ->> 'user_id' from ${owners})),
+  (select doc ->> 'user_id' from ${owners} order by doc ->> 'joined_at', doc ->> 'user_id' limit 1),
+  ?1) as person`
 
 const operations = Effect.gen(function* () {
   const { query, run, transaction } = yield* Sqlite
@@ -40,13 +51,17 @@ const operations = Effect.gen(function* () {
       transaction(
         Effect.gen(function* () {
           const rows = yield* operations.where(`${open} order by rowid`)
-          const turnOf = (key: string) => `${limits.class} ${key}`
+          const people = new Map<OrgId, string>()
+          for (const { org_id } of rows)
+            if (!people.has(org_id)) people.set(org_id, String((yield* query(person, org_id))[0]?.["person"]))
+          const personOf = (org: OrgId) => people.get(org) ?? org
+          const keyOf = (turn: string) => `${limits.class} ${turn}`
           const turns = yield* query("select key, served from operation_turn")
           const served = new Map(turns.map((turn) => [turn["key"], Number(turn["served"])]))
-          const due = nextClaim(rows, now, limits, (key) => served.get(turnOf(key)) ?? 0)
+          const due = nextClaim(rows, now, limits, (turn) => served.get(keyOf(turn)) ?? 0, personOf)
           if (due === undefined) return Option.none()
           const fence = yield* nextOf(query, "fence")
-          for (const key of [due.org_id, due.project_id].map(turnOf))
+          for (const key of turnsOf(due, personOf).map(keyOf))
             yield* run("insert or replace into operation_turn values (?1, ?2)", key, fence)
           const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until, fence })
           yield* operations.put(due.id, claimed)

@@ -8,11 +8,14 @@
  * its fence, and only the latest claim counts.
  */
 import { Context, type DateTime, Effect, Layer, Option } from "effect"
-import type { BranchId, EndpointId, OperationId, ProjectId } from "../Ids.ts"
+import type { Membership } from "../accounts/Membership.ts"
+import type { Organization } from "../accounts/Organization.ts"
+import { personOf } from "../accounts/personOf.ts"
+import type { BranchId, EndpointId, OperationId, OrgId, ProjectId, UserId } from "../Ids.ts"
 import { MemoryStorage } from "../memory/MemoryStorage.ts"
 import { type Page, type PageRequest, pageOfAll } from "../Page.ts"
 import type { StorageError } from "../StorageError.ts"
-import { type ClaimLimits, nextClaim } from "./nextClaim.ts"
+import { type ClaimLimits, nextClaim, turnsOf } from "./nextClaim.ts"
 import { isFinal, type OperationAction, StoredOperation } from "./Operation.ts"
 import { fits, type OperationFilter } from "./OperationFilter.ts"
 
@@ -60,7 +63,8 @@ export class OperationStore extends Context.Service<
     /**
      * Leases a due operation of a class to the worker: not final, not leased at `now`, past its `retry_at`, with no
      * earlier unfinished operation on its branch, within the limits, and not a copy of data that is being made. Which of
-     * several is `nextClaim`'s rule. The claimed operation has a fence that is higher than that of every earlier claim.
+     * several is `nextClaim`'s rule, with the people that `personOf` names now. The claimed operation has a fence that is
+     * higher than that of every earlier claim.
      *
      * Atomic: of several workers at once exactly one gets it, and no limit is exceeded. The cost does not grow with the
      * number of operations that wait on a branch, in a project or in an organization. `None`: none is due.
@@ -101,10 +105,29 @@ export class OperationStore extends Context.Service<
       const order = table<{ readonly id: OperationId; readonly position: number }>("operation_order")
       const turns = table<{ readonly key: string; readonly served: number }>("operation_turn")
       const counters = table<number>("operation_counter")
+      const organizations = table<Organization>("organization")
+      const memberships = table<Membership>("membership")
+      const founders = table<{ readonly org: OrgId; readonly user: UserId }>("organization_founder")
       const open = (rows: ReadonlyArray<StoredOperation>) => rows.filter((row) => !isFinal(row.status))
       const inOrder = Effect.gen(function* () {
         const positions = new Map((yield* order.all).map((row) => [row.id, row.position]))
         return (yield* operations.all).toSorted((a, b) => (positions.get(a.id) ?? 0) - (positions.get(b.id) ?? 0))
+      })
+      /** The person of an organization, which is looked for once. */
+      const people = Effect.gen(function* () {
+        const [all, founded, members] = [yield* organizations.all, yield* founders.all, yield* memberships.all]
+        const known = new Map<OrgId, string>()
+        return (org: OrgId) => {
+          const person =
+            known.get(org) ??
+            personOf(org, {
+              personal: all.some(({ id, personal }) => id === org && personal),
+              founder: founded.find((it) => it.org === org)?.user,
+              memberships: members.filter(({ org_id }) => org_id === org)
+            })
+          known.set(org, person)
+          return person
+        }
       })
       const next = Effect.fnUntraced(function* (counter: "fence" | "position") {
         const value = Option.getOrElse(yield* counters.get(counter), () => 0) + 1
@@ -137,11 +160,12 @@ export class OperationStore extends Context.Service<
           transaction(
             Effect.gen(function* () {
               const served = new Map((yield* turns.all).map((turn) => [turn.key, turn.served]))
-              const turnOf = (key: string) => `${limits.class} ${key}`
-              const due = nextClaim(yield* inOrder, now, limits, (key) => served.get(turnOf(key)) ?? 0)
+              const keyOf = (turn: string) => `${limits.class} ${turn}`
+              const person = yield* people
+              const due = nextClaim(yield* inOrder, now, limits, (turn) => served.get(keyOf(turn)) ?? 0, person)
               if (due === undefined) return Option.none()
               const fence = yield* next("fence")
-              for (const key of [due.org_id, due.project_id].map(turnOf)) yield* turns.put(key, { key, served: fence })
+              for (const key of turnsOf(due, person).map(keyOf)) yield* turns.put(key, { key, served: fence })
               const claimed = new StoredOperation({ ...due, lease_owner: worker, lease_until, fence })
               yield* operations.put(due.id, claimed)
               return Option.some(claimed)

@@ -3,20 +3,29 @@
  * `operation_claim` of the Postgres adapter states in SQL (docs/design/operations.md O3, O6 to O8).
  */
 import { DateTime } from "effect"
-import type { BranchId } from "../Ids.ts"
+import type { BranchId, OrgId } from "../Ids.ts"
 import { isFinal, type StoredOperation } from "./Operation.ts"
 import { classOf, type OperationClass, writesData } from "./OperationClass.ts"
 
 export interface ClaimLimits {
   readonly class: OperationClass
-  /** How many operations of the class one organization has claimed at most, over all instances. */
+  /** How many operations of the class the organizations of one person have claimed at most, over all instances. */
   readonly per_org: number
   /** How many copies of one branch run at most, over all instances. */
   readonly per_parent: number
 }
 
-/** The fence of the latest claim of an organization or a project; 0 where there was none. */
-export type Served = (key: string) => number
+/** The person that an organization counts for: the rule is `personOf` of `accounts/`. */
+export type PersonOf = (org: OrgId) => string
+
+/** The fence of the latest claim with this turn (`turnsOf`); 0 where there was none. */
+export type Served = (turn: string) => number
+
+/** The turns that a claim of the operation takes: of its person, its organization and its project. */
+export const turnsOf = (
+  { org_id, project_id }: Pick<StoredOperation, "org_id" | "project_id">,
+  person: PersonOf
+): readonly [person: string, organization: string, project: string] => [`person ${person(org_id)}`, org_id, project_id]
 
 const past = (instant: DateTime.Utc | null, now: DateTime.Utc) =>
   instant === null || DateTime.isLessThanOrEqualTo(instant, now)
@@ -32,15 +41,16 @@ const least = <A>(all: ReadonlyArray<A>, rank: (item: A) => ReadonlyArray<number
     })[0]?.item
 
 /**
- * `rows` are all operations in the order of their creation. The organization with the fewest claimed operations of the
- * class comes first, of several the one that was served least recently; then the project, likewise; then the oldest
- * operation. `undefined`: none is due.
+ * `rows` are all operations in the order of their creation. The person whose organizations have the fewest claimed
+ * operations of the class comes first, of several the one that was served least recently; then the organization and the
+ * project, likewise; then the oldest operation. `undefined`: none is due.
  */
 export const nextClaim = (
   rows: ReadonlyArray<StoredOperation>,
   now: DateTime.Utc,
   limits: ClaimLimits,
-  served: Served
+  served: Served,
+  person: PersonOf
 ): StoredOperation | undefined => {
   const open = rows.filter((row) => !isFinal(row.status))
   const seen = new Set<BranchId>()
@@ -52,26 +62,20 @@ export const nextClaim = (
   })
   const ofClass = heads.filter((row) => classOf(row.action) === limits.class)
   const claimed = ofClass.filter((row) => !past(row.lease_until, now))
-  const count = (member: "org_id" | "project_id" | "copies", value: string) =>
-    claimed.filter((row) => row[member] === value).length
+  const taken = claimed.flatMap((row) => turnsOf(row, person))
+  const count = (turn: string) => taken.filter((it) => it === turn).length
+  const copiesOf = (branch: BranchId) => claimed.filter(({ copies }) => copies === branch).length
   const beingWritten = new Set(
     open.flatMap(({ action, branch_id }) => (branch_id !== null && writesData.has(action) ? [branch_id] : []))
   )
   const due = ofClass.filter(
-    ({ copies, lease_until, org_id, retry_at }) =>
+    ({ copies, lease_until, org_id, project_id, retry_at }) =>
       past(lease_until, now) &&
       past(retry_at, now) &&
-      count("org_id", org_id) < limits.per_org &&
-      (copies === null || (count("copies", copies) < limits.per_parent && !beingWritten.has(copies)))
+      count(turnsOf({ org_id, project_id }, person)[0]) < limits.per_org &&
+      (copies === null || (copiesOf(copies) < limits.per_parent && !beingWritten.has(copies)))
   )
-  const first = least(due, ({ org_id, project_id }) => [
-    count("org_id", org_id),
-    served(org_id),
-    org_id,
-    count("project_id", project_id),
-    served(project_id),
-    project_id
-  ])
+  const first = least(due, (row) => turnsOf(row, person).flatMap((turn) => [count(turn), served(turn), turn]))
   // Sorting is stable: of one project's operations the oldest is the first.
   return first
 }

@@ -5,7 +5,7 @@ import type { OperationClass } from "../operations/OperationClass.ts"
 export interface ClassPolicy {
   /** How many operations of the class an instance performs at once. */
   readonly places: number
-  /** How many of them one organization has at once, over all instances. */
+  /** How many of them the organizations of one person have at once, over all instances. */
   readonly per_org: number
   /** How long one try may take. Then its call of the compute driver is abandoned and counts as a failure. */
   readonly deadline: Duration.Duration

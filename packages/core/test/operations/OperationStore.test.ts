@@ -1,5 +1,8 @@
+import { Layer } from "effect"
 import * as vitest from "vitest"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { QuotaStore } from "../../src/quotas/QuotaStore.ts"
 import { runContract } from "../../testing/contract.ts"
 import { operationClaimsContract } from "../../testing/operations/OperationClaims.ts"
 import { operationQueuesContract } from "../../testing/operations/OperationQueues.ts"
@@ -7,5 +10,10 @@ import { operationStoreContract } from "../../testing/operations/OperationStore.
 import { onMemory } from "../onMemory.ts"
 
 runContract(vitest, operationStoreContract, "memory", onMemory(OperationStore.layerMemory))
-runContract(vitest, operationClaimsContract, "memory", onMemory(OperationStore.layerMemory))
+runContract(
+  vitest,
+  operationClaimsContract,
+  "memory",
+  onMemory(Layer.mergeAll(AccountStore.layerMemory, OperationStore.layerMemory, QuotaStore.layerMemory))
+)
 runContract(vitest, operationQueuesContract, "memory", onMemory(OperationStore.layerMemory))

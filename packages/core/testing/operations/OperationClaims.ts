@@ -3,62 +3,43 @@
  * every adapter with a fresh layer, because claims see every operation.
  */
 import { Effect, Option, Random } from "effect"
-import type { BranchId, OrgId, ProjectId } from "../../src/Ids.ts"
-import { type ClaimLimits, nextClaim } from "../../src/operations/nextClaim.ts"
-import {
-  OperationAction as Actions,
-  isFinal,
-  type OperationAction,
-  StoredOperation
-} from "../../src/operations/Operation.ts"
+import { AccountStore } from "../../src/accounts/AccountStore.ts"
+import type { BranchId, OrgId } from "../../src/Ids.ts"
+import { nextClaim, turnsOf } from "../../src/operations/nextClaim.ts"
+import { OperationAction as Actions, isFinal, StoredOperation } from "../../src/operations/Operation.ts"
 import { classOf, OperationClass } from "../../src/operations/OperationClass.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import type { QuotaStore } from "../../src/quotas/QuotaStore.ts"
 import type { Transaction } from "../../src/Transaction.ts"
 import { assert } from "../assert.ts"
 import { contract } from "../contract.ts"
-import { aBranchId, aClaim, anOperation, anOrgId, aProjectId, at } from "../records.ts"
+import { aBranchId, anOperation, anOrgId, at, aUserId } from "../records.ts"
 import { atOnce } from "../together.ts"
+import {
+  aPlace,
+  claim,
+  claimed,
+  clean,
+  finish,
+  founded,
+  inserted,
+  owns,
+  type Place,
+  personal,
+  several
+} from "./claimFixtures.ts"
 
-const claim = (of: OperationClass, limits: Partial<ClaimLimits> = {}, seconds = 0) =>
-  Effect.flatMap(OperationStore, (store) =>
-    store.claim({ ...aClaim(of), ...limits, worker: "w", now: at(seconds), lease_until: at(seconds + 30) })
-  )
-
-interface Place {
-  readonly org_id: OrgId
-  readonly project_id: ProjectId
-}
-const aPlace = (org_id = anOrgId()): Place => ({ org_id, project_id: aProjectId() })
-
-const inserted = (place: Place, action: OperationAction, rest: Partial<StoredOperation> = {}) =>
-  Effect.gen(function* () {
-    const operation = anOperation(place.project_id, aBranchId(), { ...place, action, ...rest })
-    yield* (yield* OperationStore).insert(operation)
-    return operation
-  })
-
-const several = (count: number, place: Place, action: OperationAction, rest: Partial<StoredOperation> = {}) =>
-  Effect.forEach(Array.from({ length: count }), () => inserted(place, action, rest))
-
-const finish = Effect.fnUntraced(function* ({ id }: StoredOperation) {
-  const store = yield* OperationStore
-  const row = Option.getOrThrow(yield* store.find(id))
-  if (isFinal(row.status)) return
-  yield* store.update(new StoredOperation({ ...row, status: "finished", lease_owner: null, lease_until: null }))
-})
-const clean = (...operations: ReadonlyArray<StoredOperation>) => Effect.forEach(operations, finish, { discard: true })
-
-/** Claims until none is due. */
-const claimed = Effect.fnUntraced(function* (of: OperationClass, limits: Partial<ClaimLimits> = {}) {
-  const all: Array<StoredOperation> = []
-  for (;;) {
-    const found = yield* claim(of, limits)
-    if (Option.isNone(found)) return all
-    all.push(found.value)
-  }
+/** Whether the organizations of these places share one limit, which is that they count for one person. */
+const shareTheirLimit = Effect.fnUntraced(function* (one: Place, other: Place) {
+  const made = yield* Effect.forEach([one, other], (place) => inserted(place, "start_compute"))
+  const found = yield* claimed("computes", { per_org: 1 })
+  yield* clean(...made)
+  return found.length === 1
 })
 
-export const operationClaimsContract = contract<OperationStore | Transaction>("OperationStore claims", (it) => {
+type Ports = AccountStore | OperationStore | QuotaStore | Transaction
+
+export const operationClaimsContract = contract<Ports>("OperationStore claims", (it) => {
   it("a claim of a class leases operations of that class alone", () =>
     Effect.gen(function* () {
       const place = aPlace()
@@ -104,6 +85,68 @@ export const operationClaimsContract = contract<OperationStore | Transaction>("O
         [quiet, quiet, busy].map(({ org_id }) => org_id)
       )
       yield* clean(...first, ...late)
+    }))
+
+  it("the organizations of a person take one turn between them, the personal one included", () =>
+    Effect.gen(function* () {
+      const ada = aUserId()
+      const hers = [yield* founded(ada), yield* founded(ada), yield* personal(ada)]
+      const other = aPlace()
+      const made = yield* Effect.forEach([...hers, other], (place) => several(4, place, "create_branch"))
+      const order: Array<OrgId> = []
+      for (let n = 0; n < 8; n++) {
+        const found = Option.getOrThrow(yield* claim("branches"))
+        order.push(found.org_id)
+        yield* finish(found)
+      }
+      const whose = order.map((org) => (org === other.org_id ? "other" : "hers"))
+      const turns = Array.from({ length: 4 }, () => [...new Set(whose.slice(0, 2))])
+      assert.deepStrictEqual(whose, turns.flat())
+      const own = order.filter((org) => org !== other.org_id)
+      assert.sameMembers(
+        own.slice(0, 3),
+        hers.map(({ org_id }) => org_id)
+      )
+      assert.strictEqual(own[3], own[0], "and of these the one that was served least recently is next")
+      yield* clean(...made.flat())
+    }))
+
+  it("the organizations of a person share the limit of a class, on all workers together", () =>
+    Effect.gen(function* () {
+      const ada = aUserId()
+      const hers = [yield* founded(ada), yield* founded(ada), yield* personal(ada)]
+      const made = (yield* Effect.forEach(hers, (place) => several(4, place, "create_branch"))).flat()
+      const found = (yield* atOnce(8, () => claim("branches", { per_org: 4 }))).flatMap(Option.toArray)
+      assert.lengthOf(found, 4)
+      assert.strictEqual(new Set(found.map(({ org_id }) => org_id)).size, 3)
+      yield* clean(...found.slice(0, 1))
+      assert.lengthOf(yield* claimed("branches", { per_org: 4 }), 1)
+      const other = yield* several(1, aPlace(), "create_branch")
+      assert.lengthOf(yield* claimed("branches", { per_org: 4 }), 1, "another organization does not wait for them")
+      yield* clean(...made, ...other)
+    }))
+
+  it("an organization counts for its founder while that is an owner, then for the owner of longest standing", () =>
+    Effect.gen(function* () {
+      const [ada, bob, carol] = [aUserId(), aUserId(), aUserId()]
+      const [team, adas, bobs, carols] = [
+        yield* founded(ada),
+        yield* personal(ada),
+        yield* personal(bob),
+        yield* personal(carol)
+      ]
+      yield* owns(team.org_id, bob, -2, "admin")
+      yield* owns(team.org_id, carol, -1)
+      const shares = Effect.forEach([adas, bobs, carols], (place) => shareTheirLimit(team, place))
+      assert.deepStrictEqual(yield* shares, [true, false, false])
+      yield* owns(team.org_id, ada, -9, "member")
+      assert.deepStrictEqual(yield* shares, [false, false, true], "the founder is no owner")
+      yield* owns(team.org_id, bob, -2)
+      assert.deepStrictEqual(yield* shares, [false, true, false])
+      for (const user of [ada, bob, carol]) yield* (yield* AccountStore).removeMembership(team.org_id, user)
+      assert.deepStrictEqual(yield* shares, [false, false, false], "it has no owner")
+      yield* owns(adas.org_id, bob, -9)
+      assert.isFalse(yield* shareTheirLimit(adas, bobs), "a personal organization is its person's")
     }))
 
   it("projects of an organization take turns", () =>
@@ -185,7 +228,9 @@ export const operationClaimsContract = contract<OperationStore | Transaction>("O
   it("a random story of inserts, claims and ends follows the rule of the reference", () =>
     Effect.gen(function* () {
       const store = yield* OperationStore
-      const orgs = [anOrgId(), anOrgId(), anOrgId()]
+      const ada = aUserId()
+      const orgs = [(yield* founded(ada)).org_id, (yield* founded(ada)).org_id, anOrgId(), anOrgId()]
+      const person = (org: OrgId) => (orgs.slice(0, 2).includes(org) ? ada : org)
       const places = orgs.flatMap((org) =>
         [aPlace(org), aPlace(org)].map((place) => ({ place, parents: [aBranchId(), aBranchId()] }))
       )
@@ -207,13 +252,12 @@ export const operationClaimsContract = contract<OperationStore | Transaction>("O
           rows.set(done.id, new StoredOperation({ ...done, status: "finished", lease_until: null }))
           yield* finish(done)
         }
-        const expected = nextClaim([...rows.values()], at(0), limits, (key) => served.get(key) ?? 0)
+        const expected = nextClaim([...rows.values()], at(0), limits, (turn) => served.get(turn) ?? 0, person)
         const found = yield* store.claim({ ...limits, worker: "w", now: at(0), lease_until: at(30) })
         assert.strictEqual(Option.getOrUndefined(found)?.id, expected?.id, `turn ${turn}`)
         if (Option.isNone(found)) continue
-        const { fence, id, org_id, project_id } = found.value
-        rows.set(id, found.value)
-        for (const key of [org_id, project_id]) served.set(key, fence)
+        rows.set(found.value.id, found.value)
+        for (const turn of turnsOf(found.value, person)) served.set(turn, found.value.fence)
       }
       yield* clean(...rows.values())
     }))

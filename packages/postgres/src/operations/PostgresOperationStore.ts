@@ -1,7 +1,7 @@
 /**
  * `OperationStore` on Postgres.
  *
- * A claim is one statement, the function `operation_claim` (migration 0007). It skips rows that another transaction has
+ * A claim is one statement, the function `operation_claim` (migration 0018b). It skips rows that another transaction has
  * locked. Claims of a class run one after another, so that no limit is exceeded; none waits for a client.
  */
 import { mostUnfinished, OperationStore, pageOf, StoredOperation } from "@narthex/core"

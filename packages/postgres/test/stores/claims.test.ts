@@ -49,13 +49,28 @@ const pagesOfAClaim = Effect.gen(function* () {
   )
 })
 
-const emptied = Effect.flatMap(Database, ({ query }) =>
-  Effect.forEach(["operation", "operation_head", "operation_turn"], (it) => query("empty", `truncate ${it}`))
-)
+const tables = [
+  ...["operation", "operation_head", "operation_turn", "operation_person_turn"],
+  ...["membership", "organization_founder", "organization"]
+]
+const emptied = Effect.flatMap(Database, ({ query }) => query("empty", `truncate ${tables.join(", ")} cascade`))
+
+/** Organizations of one person, and as many of others, so that reading all of them would show. */
+const organizations = [
+  `insert into organization select 'org ' || n, 'x', false, now(), now() from generate_series(1, ${waiting}) n`,
+  `insert into membership (org_id, user_id, role, joined_at)
+   select 'org ' || n, case when n <= 3 then 'ada' else 'user ' || n end, 'owner', now()
+   from generate_series(1, ${waiting}) n`,
+  "insert into organization_founder select org_id, user_id from membership"
+]
 
 const backlogs: ReadonlyArray<readonly [name: string, statements: ReadonlyArray<string>]> = [
   ["one branch", [queue(waiting, { branch: "'br'" }), queue(5, { branch: "'other ' || n" })]],
   ["one organization", [queue(waiting, { branch: "'br ' || n" })]],
+  [
+    "the organizations of one person",
+    [...organizations, queue(waiting, { branch: "'br ' || n", org: "'org ' || n % 3 + 1" })]
+  ],
   [
     "a parent with as many copies as may run",
     [queue(waiting, { branch: "'br ' || n", copies: "'parent'" }), queue(5, { branch: "'other ' || n" })]
@@ -79,7 +94,7 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
           `update operation set lease_until = now() + interval '1 hour', lease_owner = 'x'
            where id in (select id from operation where copies = 'parent' order by position limit 3)`
         )
-        yield* query("analyze", "analyze operation, operation_head, operation_turn")
+        yield* query("analyze", `analyze ${tables.join(", ")}`)
         assert.isBelow(yield* pagesOfAClaim, fewPages)
       })
     )

@@ -74,7 +74,7 @@ export const platform = {
       "NARTHEX_COMPUTES_PER_ORG",
       forms.count,
       classes.computes.per_org,
-      "How many of them are one organization's, over all instances."
+      "How many of them are for one person's organizations together, over all instances."
     ),
     roles_deadline: variable(
       "NARTHEX_ROLES_DEADLINE",
@@ -92,7 +92,7 @@ export const platform = {
       "NARTHEX_ROLES_PER_ORG",
       forms.count,
       classes.roles.per_org,
-      "How many of them are one organization's, over all instances."
+      "How many of them are for one person's organizations together, over all instances."
     ),
     branches_deadline: variable(
       "NARTHEX_BRANCHES_DEADLINE",
@@ -110,7 +110,7 @@ export const platform = {
       "NARTHEX_BRANCHES_PER_ORG",
       forms.count,
       classes.branches.per_org,
-      "How many of them are one organization's, over all instances."
+      "How many of them are for one person's organizations together, over all instances."
     ),
     copies_per_parent: variable(
       "NARTHEX_COPIES_PER_PARENT",

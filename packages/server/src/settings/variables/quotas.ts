@@ -53,7 +53,7 @@ export const quotas = {
       "NARTHEX_QUOTA_ORGANIZATIONS",
       forms.count,
       defaultQuotas.organizations,
-      "Team organizations that a person creates."
+      "Team organizations that a person creates. Each has quotas of its own."
     ),
     disk_bytes: variable(
       "NARTHEX_QUOTA_DISK",
