@@ -8,7 +8,9 @@ import {
   AccountStore,
   ApiKeyStore,
   BranchId,
+  BranchRoleStore,
   BranchStore,
+  ClientRefusalStore,
   EndpointStore,
   InvitationStore,
   OperationStore,
@@ -16,10 +18,11 @@ import {
   type PageRequest,
   ProjectId,
   ProjectStore,
+  type RoleOwner,
   UserId
 } from "@narthex/core"
 import { at } from "@narthex/core/testing"
-import { Effect, Layer, Schema } from "effect"
+import { DateTime, Effect, Layer, Schema } from "effect"
 import { Database, PostgresStorage } from "../../src/index.ts"
 import { testDatabase } from "../support/TestDatabase.ts"
 
@@ -47,6 +50,13 @@ const fill = [
       updated_at)
     select 'x' || n, 'o', 'p', 'b', 'create_branch', 'finished', 0, '{"type": "system", "id": null, "name": null}',
       now(), now()`),
+  many(`insert into branch_role (branch_id, role, org_id, project_id, access, verifier, minted_by_agent, minted_by,
+      created_at)
+    select 'b', 'r' || n, 'o', 'p', 'read_only', 'v', false, '{"id": "u", "email": null}',
+      '${DateTime.formatIso(at(0))}'::timestamptz + n * interval '1 second'`),
+  many(`insert into client_refusal (endpoint_id, address, project_id, branch_id, role, reason, count, first_at, last_at,
+      position)
+    select 'e' || n, '192.0.2.1', 'p', 'b', 'r' || n, 'address_not_listed', 1, now(), now(), 'c' || n`),
   "analyze"
 ]
 
@@ -61,8 +71,16 @@ const prefixes = {
   "ProjectStore.list": "p",
   "BranchStore.list": "b",
   "EndpointStore.list": "e",
-  "OperationStore.list": "x"
+  "OperationStore.list": "x",
+  "BranchRoleStore.list": "r",
+  "ClientRefusalStore.list": "c"
 } as const
+
+/** The page of credentials after the role of this name. */
+const ofRoles = ({ after, limit }: PageRequest) => ({
+  limit,
+  after: after === null ? null : { created_at: at(Number(after.slice(1))), role: after }
+})
 
 const lists = Effect.gen(function* () {
   const accounts = yield* AccountStore
@@ -72,6 +90,10 @@ const lists = Effect.gen(function* () {
   const branches = yield* BranchStore
   const endpoints = yield* EndpointStore
   const operations = yield* OperationStore
+  const roles = yield* BranchRoleStore
+  const refusals = yield* ClientRefusalStore
+  const listed = (owner: RoleOwner | null, page: PageRequest) =>
+    Effect.map(roles.list(branch, owner, ofRoles(page)), (items) => ({ items }))
   return (page: (operation: keyof typeof prefixes) => PageRequest) =>
     Effect.all(
       [
@@ -87,7 +109,11 @@ const lists = Effect.gen(function* () {
         endpoints.list(project, null, page("EndpointStore.list")),
         operations.list(project, {}, page("OperationStore.list")),
         operations.list(project, { branch_id: branch }, page("OperationStore.list")),
-        operations.list(project, { status: "finished", action: "create_branch" }, page("OperationStore.list"))
+        operations.list(project, { status: "finished", action: "create_branch" }, page("OperationStore.list")),
+        listed(null, page("BranchRoleStore.list")),
+        listed({ user_id: user }, page("BranchRoleStore.list")),
+        refusals.list(project, null, page("ClientRefusalStore.list")),
+        refusals.list(project, { user_id: user }, page("ClientRefusalStore.list"))
       ],
       { concurrency: 1 }
     )
@@ -146,7 +172,7 @@ layer(testDatabase, { excludeTestServices: true, timeout: "60 seconds" })("Pages
         for (const page of [...start, ...end]) assert.lengthOf(page.items, 10)
       }).pipe(Effect.provide(PostgresStorage.layer.pipe(Layer.provide(recording))))
       const statements = asked.filter(({ operation }) => Schema.is(Schema.Literals(Object.keys(prefixes)))(operation))
-      assert.lengthOf(statements, 26)
+      assert.lengthOf(statements, 34)
       for (const [n, { operation, params, text }] of statements.entries()) {
         const plan = database.transaction(
           Effect.gen(function* () {
