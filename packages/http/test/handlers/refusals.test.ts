@@ -1,9 +1,11 @@
 /** What every refusal has: a sentence that says what to do next, and none that says what exists. */
 import { assert, layer } from "@effect/vitest"
 import { problemCatalog } from "@narthex/api"
-import { Effect } from "effect"
+import { layerMemoryPorts, RegionCatalog, StorageError } from "@narthex/core"
+import { Effect, Layer } from "effect"
+import { silent } from "../../../postgres/test/support/silent.ts"
 import { defaultRateLimits } from "../../src/index.ts"
-import { everyServing, memoryApi } from "../support/apiOver.ts"
+import { apiOver, everyServing, memoryApi } from "../support/apiOver.ts"
 import { arrive, founder, key, project, refused } from "../support/story.ts"
 import { type Answer, call } from "../support/wire.ts"
 
@@ -108,3 +110,27 @@ for (const serving of everyServing)
       })
     )
   })
+
+const cause = new Error("the cause, which is for the operator")
+const failures = [
+  [503, "unavailable", Effect.fail(new StorageError({ operation: "RegionCatalog.active", cause }))],
+  [500, "internal", Effect.die(cause)]
+] as const
+
+for (const serving of everyServing)
+  for (const [status, code, active] of failures) {
+    const broken = Layer.effect(
+      RegionCatalog,
+      Effect.map(RegionCatalog, (catalog) => ({ ...catalog, active }))
+    ).pipe(Layer.provideMerge(layerMemoryPorts))
+    layer(Layer.provideMerge(apiOver(broken, { serving }), silent), { excludeTestServices: true })("failures", (it) => {
+      it.effect(`a failure of the server is a ${status} that says nothing but the sentences of its code`, () =>
+        Effect.gen(function* () {
+          const who = yield* arrive()
+          const answer = yield* who.call("GET", "/v1/regions")
+          says(answer, status, code)
+          assert.notInclude(JSON.stringify([answer.headers, answer.body]), "the cause")
+        })
+      )
+    })
+  }
