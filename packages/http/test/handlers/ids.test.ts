@@ -4,9 +4,9 @@ import { Api } from "@narthex/api"
 import { PostgresStorage } from "@narthex/postgres"
 import { Effect, Layer } from "effect"
 import { testDatabase } from "../../../postgres/test/support/TestDatabase.ts"
-import { apiOver, memoryApi, type Serving, someServings } from "../support/apiOver.ts"
+import { apiOver, memoryApi, proxyToken, type Serving, someServings } from "../support/apiOver.ts"
 import { arrive, branch, type Caller, founder, joined, key, named, project, refused } from "../support/story.ts"
-import { bytes } from "../support/wire.ts"
+import { bytes, call } from "../support/wire.ts"
 
 const malformed = [
   "not-an-id",
@@ -36,11 +36,28 @@ const endpoints = Object.values(Api.groups).flatMap((group) =>
   Object.values(group.endpoints).map(({ method, path }) => ({ method: String(method), path: String(path) }))
 )
 
-/** Every call that names something, with the last id of its path to be filled in. */
+/** Every call of people and keys that names something, with the last id of its path to be filled in. */
 const calls = endpoints.flatMap(({ method, path }) => {
   const last = /.*:(\w+_id)/.exec(path)?.[1]
   return last === undefined || path.includes("/proxy/") ? [] : [{ method, path, last }]
 })
+
+/** The calls of proxies that name something, with this id of an endpoint or a project. */
+const proxyCalls = {
+  "/v1/proxy/resolve": (endpoint_id) => ({ endpoint_id }),
+  "/v1/proxy/allowlists": (id) => ({ project_ids: [id] }),
+  "/v1/proxy/endpoints/:endpoint_id/wake": () => ({ client_address: "192.0.2.1" }),
+  "/v1/proxy/activity": (endpoint_id) => ({
+    proxy_id: "p-1",
+    sequence: 1,
+    endpoints: [{ endpoint_id, generation: 1, connections: 1, busy: 0, idle_ms: 0 }]
+  }),
+  "/v1/proxy/refusals": (endpoint_id) => ({
+    proxy_id: "p-1",
+    sequence: 1,
+    refusals: [{ endpoint_id, address: "192.0.2.1", reason: "address_not_listed", count: 1, first_ms: 0, last_ms: 0 }]
+  })
+} satisfies Record<string, (id: string) => unknown>
 
 const overPostgres = apiOver(PostgresStorage.layer.pipe(Layer.provide(testDatabase)))
 
@@ -63,6 +80,30 @@ for (const [storage, api, forms] of [
           refused(unknown, 404, "not_found")
           for (const id of forms)
             assert.strictEqual(bytes(yield* who.call(method, to(id), sent)), bytes(unknown), `${method} ${to(id)}`)
+        }
+      })
+    )
+
+    it.effect("a malformed id in a call of a proxy, in its path or its body, answers exactly like an unknown one", () =>
+      Effect.gen(function* () {
+        const named = endpoints.filter(({ method, path }) => path.startsWith("/v1/proxy/") && method === "POST")
+        assert.sameMembers(
+          named.map(({ path }) => path),
+          Object.keys(proxyCalls)
+        )
+        for (const [path, body] of Object.entries(proxyCalls)) {
+          const inPath = path.includes(":")
+          const ask = (id: string) =>
+            call("POST", path.replace(":endpoint_id", id), {
+              token: proxyToken,
+              body: body(id),
+              headers: { "x-request-id": "same" }
+            })
+          const unknown = yield* ask(invented["endpoint_id"] ?? "")
+          const expected = { "/v1/proxy/allowlists": 200, "/v1/proxy/activity": 204, "/v1/proxy/refusals": 204 }
+          assert.strictEqual(unknown.status, new Map(Object.entries(expected)).get(path) ?? 404, unknown.text)
+          for (const id of inPath ? forms : ["", "not-an-id", "\u0000", "ep-\u0000x", "ep-\ud800", "x".repeat(5000)])
+            assert.strictEqual(bytes(yield* ask(id)), bytes(unknown), `${path} ${JSON.stringify(id)}`)
         }
       })
     )
