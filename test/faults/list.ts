@@ -15,6 +15,7 @@ import { credentials } from "./list/credentials.ts"
 import { decisions } from "./list/decisions.ts"
 import { directApi } from "./list/directApi.ts"
 import { documentation } from "./list/documentation.ts"
+import { endpointCuts } from "./list/endpointCuts.ts"
 import { eventBroker } from "./list/eventBroker.ts"
 import { eventFeed } from "./list/eventFeed.ts"
 import { eventFrames } from "./list/eventFrames.ts"
@@ -71,6 +72,7 @@ export const faults: ReadonlyArray<Fault> = faultsOf([
   ...decisions,
   ...directApi,
   ...documentation,
+  ...endpointCuts,
   ...eventBroker,
   ...eventFeed,
   ...eventFrames,

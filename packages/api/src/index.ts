@@ -10,6 +10,7 @@ export {
   contains,
   coversRole,
   defaultPageSize,
+  EndpointChange,
   EndpointId,
   Envelope,
   EventData,

@@ -26,6 +26,7 @@ import { makeActivityReports } from "./control-plane/ActivityReports.ts"
 import { makeAllowlistCache } from "./control-plane/AllowlistCache.ts"
 import type { ControlPlane } from "./control-plane/ControlPlane.ts"
 import { makeEndpointCache } from "./control-plane/EndpointCache.ts"
+import { followChanges } from "./control-plane/followChanges.ts"
 import { makeRefusalReports } from "./control-plane/RefusalReports.ts"
 import { type Address, parseNetwork } from "./networks/Address.ts"
 import { NetworkTrie } from "./networks/NetworkTrie.ts"
@@ -146,7 +147,7 @@ export const runProxy = (
       gate: new AuthenticationGate(authenticationLimits(config), monotonic),
       wakes: new StrangerWakes(),
       allowlists,
-      endpoints: yield* makeEndpointCache(refresh),
+      endpoints: yield* makeEndpointCache(refresh, monotonic),
       computes: yield* makeComputes(allowlists, monotonic),
       activity: yield* makeActivityReports(proxy_id, monotonic),
       cancelKeys: new CancelKeys(),
@@ -157,6 +158,7 @@ export const runProxy = (
       context: yield* Effect.context(),
       now: monotonic
     }
+    yield* followChanges(shared)
     const { connections } = shared
     const fork = yield* FiberSet.runtime(yield* FiberSet.make())()
     const server = yield* listen(config, (socket) => fork(serveConnection(shared, socket)))

@@ -1,7 +1,8 @@
 /**
  * The endpoints of proxies (docs/design/proxy.md P9). A proxy token is valid for these calls and no others.
  *
- * The stream of changes has frames with the event `change`, whose data is the core's `AllowlistChange`.
+ * The stream of changes has frames with the event `change`, whose data is the core's `AllowlistChange`, and with the
+ * event `endpoint`, whose data is its `EndpointChange`.
  */
 import { BranchId, EndpointId, EndpointType, OrgId, ProjectId, proxyOnly, RegionId } from "@narthex/core"
 import { Schema } from "effect"
@@ -139,7 +140,7 @@ export class ProxyApi extends HttpApiGroup.make("proxy")
       endpointRules(proxyOnly, "List the allowlists of projects; projects that do not exist are left out")
     ),
     HttpApiEndpoint.get("changes", "/v1/proxy/changes", { success: EventStream }).annotateMerge(
-      endpointRules(proxyOnly, "Stream the changes of allowlists", { streamsEvents: true })
+      endpointRules(proxyOnly, "Stream the changes of allowlists and endpoints", { streamsEvents: true })
     ),
     HttpApiEndpoint.post("wake", "/v1/proxy/endpoints/:endpoint_id/wake", {
       params: { endpoint_id: EndpointId },

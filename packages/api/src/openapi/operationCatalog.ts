@@ -234,7 +234,7 @@ export const operationCatalog: Readonly<Record<string, OperationEntry>> = {
     answer: "The lists; projects that do not exist are left out."
   },
   "proxy.changes": {
-    text: "One frame `change` for each changed allowlist. A change is a hint: after a reconnect the proxy reads its lists again.",
+    text: "One frame `change` for each changed allowlist, and one frame `endpoint` for each endpoint that was disabled, suspended or deleted. A change is a hint: after a reconnect the proxy reads its lists and endpoints again.",
     answer: streamAnswer
   },
   "proxy.wake": {

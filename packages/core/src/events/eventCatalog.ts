@@ -83,6 +83,14 @@ export const eventCatalog = {
       project_id: "The project.",
       version: "The version of its allowlist."
     }
+  },
+  "internal.endpoint_changed.v1": {
+    source: "internal",
+    clients: false,
+    moment: "An endpoint was disabled, suspended or deleted. Proxies ask for it again, and cut its sessions.",
+    data: {
+      endpoint_id: "The endpoint."
+    }
   }
 } as const satisfies Readonly<Record<string, CatalogedEvent>>
 

@@ -17,6 +17,7 @@ import { Context, DateTime, Effect, Layer, Option } from "effect"
 import { decideTarget, isAgent } from "../authorization/decide.ts"
 import type { CredentialPolicy } from "../authorization/Policy.ts"
 import { type AnyCaller, branchScopeOf } from "../authorization/Principal.ts"
+import { endpointChanged } from "../events/EndpointChange.ts"
 import { BranchId, makeEndpointId, requestedId } from "../Ids.ts"
 import type { Initiator, StoredOperation } from "../operations/Operation.ts"
 import { OperationStore } from "../operations/OperationStore.ts"
@@ -125,7 +126,7 @@ export class Endpoints extends Context.Service<
       const store = yield* EndpointStore
       const { apply } = yield* makeApplyRoles
       const { cancelOpposite, hasRoom } = yield* makeBranchQueue
-      const { run } = yield* Transaction
+      const { emit, run } = yield* Transaction
 
       const list: Endpoints["Service"]["list"] = Effect.fn("Endpoints.list")((caller, { id }, page) =>
         store.list(id, branchScopeOf(caller), page)
@@ -236,6 +237,7 @@ export class Endpoints extends Context.Service<
             )
             // A disabled endpoint refuses every connection, so its compute is suspended.
             if (!disabled || endpoint.disabled) return { endpoint: yield* locked(given.id), operations: [] }
+            yield* emit(endpointChanged(project.org_id, project.id, { endpoint_id: given.id }))
             const suspending = setDesiredState(project, given.id, "idle", initiatorOf(caller))
             return yield* Effect.catchTag(suspending, ["Conflict", "QuotaExceeded", "ResourceBusy"], Effect.die)
           })
@@ -248,6 +250,7 @@ export class Endpoints extends Context.Service<
           const step = Effect.gen(function* () {
             const endpoint = yield* lockedFor(caller, policy, project, given)
             yield* store.markDeleted(endpoint.id, yield* DateTime.now)
+            yield* emit(endpointChanged(project.org_id, project.id, { endpoint_id: endpoint.id }))
             return [yield* work(project, endpoint, "delete_compute", initiatorOf(caller))]
           })
           return yield* run(step)

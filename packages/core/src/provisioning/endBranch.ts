@@ -3,6 +3,7 @@
  * deletes the branch or its project, or the branch has expired.
  */
 import { DateTime, Effect, Option } from "effect"
+import { endpointChanged } from "../events/EndpointChange.ts"
 import { apiKeyRevoked, branchRevoked } from "../events/InternalEvents.ts"
 import { ApiKeyStore } from "../keys/ApiKeyStore.ts"
 import { type Initiator, isFinal, StoredOperation } from "../operations/Operation.ts"
@@ -41,11 +42,15 @@ export const makeDeleteBranch = Effect.gen(function* () {
   const endpoints = yield* EndpointStore
   const endConfiguration = yield* makeEndConfiguration
   const operations = yield* Operations
+  const { emit } = yield* Transaction
 
   return Effect.fnUntraced(function* (project: Project, branch: Branch, initiator: Initiator) {
     const now = yield* DateTime.now
     yield* endConfiguration(branch)
-    for (const endpoint of yield* endpoints.ofBranch(branch.id)) yield* endpoints.markDeleted(endpoint.id, now)
+    for (const { id: endpoint_id } of yield* endpoints.ofBranch(branch.id)) {
+      yield* endpoints.markDeleted(endpoint_id, now)
+      yield* emit(endpointChanged(project.org_id, project.id, { endpoint_id }))
+    }
     yield* branches.markDeleted(branch.id, now)
     const work = { project, branch_id: branch.id, endpoint_id: null, initiator }
     return yield* operations.schedule({ ...work, action: "delete_timeline" })

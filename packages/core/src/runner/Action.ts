@@ -16,6 +16,7 @@ import type { BranchRoleStore } from "../projects/BranchRoleStore.ts"
 import type { BranchStore } from "../projects/BranchStore.ts"
 import type { EndpointStore } from "../projects/EndpointStore.ts"
 import type { StorageError } from "../StorageError.ts"
+import type { Transaction } from "../Transaction.ts"
 
 type Stores = BranchStore | EndpointStore | OperationStore
 
@@ -37,7 +38,10 @@ export interface Action {
     branch: BranchId
   ) => Effect.Effect<string | null, ComputeFailed | StorageError, ComputeDriver | BranchRoleStore | Stores>
   /** Records the state that was reached. `address` is what `perform` returned. */
-  readonly complete: (operation: StoredOperation, address: string | null) => Effect.Effect<void, StorageError, Stores>
+  readonly complete: (
+    operation: StoredOperation,
+    address: string | null
+  ) => Effect.Effect<void, StorageError, Stores | Transaction>
   /** Clears what `begin` or the request left pending, so that branch and endpoints can be used again. */
   readonly giveUp: (operation: StoredOperation) => Effect.Effect<void, StorageError, Stores>
   /**

@@ -1,11 +1,12 @@
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
+import { endpointChangeOf } from "../../src/events/EndpointChange.ts"
 import { bySystem, initiatorOf } from "../../src/operations/Operations.ts"
 import { EndpointStore } from "../../src/projects/EndpointStore.ts"
 import { Endpoints } from "../../src/provisioning/Endpoints.ts"
 import { Projects } from "../../src/provisioning/Projects.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
-import { Core, keyCallerOf, Machines, onEndpoint, settle, signedIn, tagOf } from "../memory/core.ts"
+import { Core, keyCallerOf, logged, Machines, onEndpoint, settle, signedIn, tagOf } from "../memory/core.ts"
 
 const made = Effect.gen(function* () {
   const projects = yield* Projects
@@ -120,6 +121,62 @@ describe("Removing an endpoint", () => {
         yield* tagOf(endpoints.remove(given.ada, onEndpoint, given.project, given.endpoint)),
         "NotFound"
       )
+    }).pipe(Effect.provide(Core))
+  )
+})
+
+describe("The notification of proxies", () => {
+  /** The endpoints that the events since the start name, in order. */
+  const notified = Effect.map(logged, (events) =>
+    events.flatMap((event) => Option.toArray(endpointChangeOf(event))).map(({ endpoint_id }) => endpoint_id)
+  )
+
+  it.effect("an endpoint that is suspended, disabled or deleted is one event, and no other change is", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* Endpoints
+      const { ada, endpoint, project } = yield* setting
+      const steps = [
+        [endpoints.setDesiredState(project, endpoint.id, "active", bySystem), 0],
+        [endpoints.setDesiredState(project, endpoint.id, "idle", initiatorOf(ada)), 1],
+        [endpoints.change(ada, onEndpoint, project, endpoint, { suspend_timeout_seconds: 60 }), 0],
+        [endpoints.change(ada, onEndpoint, project, endpoint, { disabled: true }), 1],
+        [endpoints.change(ada, onEndpoint, project, endpoint, { disabled: true }), 0],
+        [endpoints.change(ada, onEndpoint, project, endpoint, { disabled: false }), 0],
+        [endpoints.remove(ada, onEndpoint, project, endpoint), 1]
+      ] as const
+      for (const [n, [step, events]] of steps.entries()) {
+        const before = (yield* notified).length
+        yield* Effect.asVoid<unknown, unknown, never>(step)
+        yield* settle
+        const after = (yield* notified).slice(before)
+        assert.deepStrictEqual(
+          after,
+          Array.from({ length: events }, () => endpoint.id),
+          `step ${n}`
+        )
+      }
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("disabling an endpoint is an event of its transaction although a suspend is under way", () =>
+    Effect.gen(function* () {
+      const endpoints = yield* Endpoints
+      const { ada, endpoint, project } = yield* setting
+      yield* endpoints.setDesiredState(project, endpoint.id, "active", bySystem)
+      yield* settle
+      yield* endpoints.setDesiredState(project, endpoint.id, "idle", bySystem)
+      yield* endpoints.change(ada, onEndpoint, project, endpoint, { disabled: true })
+      assert.deepStrictEqual(yield* notified, [endpoint.id])
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("the deletion of a project is an event for each of its endpoints", () =>
+    Effect.gen(function* () {
+      const { ada, branch, endpoint, project } = yield* setting
+      const wanted = { branch_id: branch.id, type: "read_only" as const, suspend_timeout_seconds: null }
+      const second = yield* (yield* Endpoints).create(ada, project, wanted)
+      yield* (yield* Projects).remove(ada, project)
+      assert.sameMembers(yield* notified, [endpoint.id, second.endpoint.id])
     }).pipe(Effect.provide(Core))
   )
 })

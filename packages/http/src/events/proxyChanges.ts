@@ -1,9 +1,24 @@
 /**
- * The stream of allowlist changes for proxies. It carries hints only, so it has no ids and no replay: after a reconnect, a
- * proxy requests its snapshots again.
+ * The stream of changes for proxies: of allowlists and of endpoints. It carries hints only, so it has no ids and no
+ * replay: after a reconnect, a proxy requests what it knows again. Proxies ignore events that they do not know.
  */
-import { allowlistChangeOf, type EventFeed, SseBytes, type StreamSink } from "@narthex/core"
+import {
+  allowlistChangeOf,
+  type EventFeed,
+  endpointChangeOf,
+  type LoggedEvent,
+  SseBytes,
+  type StreamSink
+} from "@narthex/core"
 import { type Duration, Effect, Option, Schedule, Stream } from "effect"
+
+const frame = (event: "change" | "endpoint") => (data: object) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`
+
+/** The frame for an event; none for most. */
+const frameOf = (event: LoggedEvent) =>
+  Option.orElse(Option.map(allowlistChangeOf(event), frame("change")), () =>
+    Option.map(endpointChangeOf(event), frame("endpoint"))
+  )
 
 /** Runs until the proxy closes the connection. */
 export const streamChanges = (
@@ -15,12 +30,7 @@ export const streamChanges = (
     const sink = open()
     const write = (text: string) => Effect.sync(() => void sink.write(SseBytes.ofText(text)))
     const changes = feed.events.pipe(
-      Stream.runForEach((event) =>
-        Option.match(allowlistChangeOf(event), {
-          onNone: () => Effect.void,
-          onSome: (change) => write(`event: change\ndata: ${JSON.stringify(change)}\n\n`)
-        })
-      )
+      Stream.runForEach((event) => Option.match(frameOf(event), { onNone: () => Effect.void, onSome: write }))
     )
     const beats = Effect.repeat(write(":\n"), Schedule.spaced(heartbeat))
     const gone = Effect.callback<void>((resume) => {

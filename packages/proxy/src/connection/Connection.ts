@@ -164,13 +164,12 @@ const reach = Effect.fnUntraced(function* (
       ComputeGone: () => wakeTimedOut()
     })
   )
-  return { ...reached, network, place }
+  return { ...reached, asked_at, network, place }
 })
 
 /** Where the endpoint is, if it may be used: the part of ROUTE that asks the control plane, and ALLOW. */
 const locate = Effect.fnUntraced(function* (shared: SharedState, endpoint_id: EndpointId, peer: Address, user: string) {
-  const asked_at = shared.now()
-  const endpoint = yield* shared.endpoints.resolve(endpoint_id).pipe(
+  const { asked_at, endpoint } = yield* shared.endpoints.resolve(endpoint_id).pipe(
     Effect.catchTags({
       EndpointUnknown: () => unknownEndpoint(endpoint_id),
       ControlPlaneUnreachable: () => unavailable()
@@ -203,7 +202,7 @@ const unroutable = ({ named, reason }: NoRoute): Refusal => {
 const relay = (
   shared: SharedState,
   client: OpeningConnection,
-  { admitted, compute, first, network, place, server }: Effect.Success<ReturnType<typeof reach>>
+  { admitted, asked_at, compute, first, network, place, server }: Effect.Success<ReturnType<typeof reach>>
 ) => {
   const { held } = client
   const { endpoint_id, project_id } = admitted
@@ -231,7 +230,8 @@ const relay = (
   held.hold(countRelayed(shared.context))
   // Watching begins before the first byte is relayed, so a change since the check cuts immediately.
   held.hold(shared.allowlists.watch(admitted, cut(cuts.rules)))
-  held.hold(shared.endpoints.watch(endpoint_id, (why) => relay.cut(encodeFatal(cuts[why]))))
+  const connected = { endpoint_id, generation, asked_at }
+  held.hold(shared.endpoints.watch(connected, (why) => relay.cut(encodeFatal(cuts[why]))))
   place.begin(() => {
     relay.cut(encodeFatal(cuts.authentication))
     place.release()

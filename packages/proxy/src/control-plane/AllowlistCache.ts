@@ -3,11 +3,11 @@
  * immediately after a change notification. While the control plane is unreachable the last known lists count.
  *
  * Pitfall: treating a change notification as the new state. It is a hint: only a snapshot holds the rules, and after a
- * reconnect all snapshots are loaded again, because notifications may have been missed.
+ * reconnect (`followChanges`) all snapshots are loaded again, because notifications may have been missed.
  */
 import { type AllowlistChange, maxAllowlists } from "@narthex/api"
 import type { ProjectId } from "@narthex/core"
-import { Clock, Data, Duration, Effect, Result, Schedule, type Scope, Stream } from "effect"
+import { Clock, Data, Duration, Effect, Result, Schedule, type Scope } from "effect"
 import { type Allowlist, compile, covers, expiredSince, newer } from "../allowlist/Allowlist.ts"
 import {
   type Admitted,
@@ -16,7 +16,6 @@ import {
   type NotListed,
   type RulesTooOld
 } from "../allowlist/checkAllowlist.ts"
-import { count } from "../outcomes/AuditTrail.ts"
 import { ControlPlane, type ControlPlaneUnreachable } from "./ControlPlane.ts"
 import { jittered, makeSingleFlight } from "./SingleFlight.ts"
 
@@ -50,6 +49,10 @@ export interface AllowlistCache {
   readonly check: (candidate: Candidate) => Effect.Effect<Admitted, NotListed | RulesTooOld | RulesUnknown>
   /** Calls `cut` when the rules no longer admit the connection, which may be immediately. Returns how to stop. */
   readonly watch: (admitted: Admitted, cut: () => void) => () => void
+  /** A notification that a list has a new version. Returns once the list is being loaded. */
+  readonly changed: (change: AllowlistChange) => Effect.Effect<void>
+  /** Loads the lists of all projects again: notifications may have been missed. */
+  readonly reload: Effect.Effect<void>
 }
 
 /** How long a project that no connection uses is kept fresh, in milliseconds. */
@@ -134,14 +137,15 @@ export const makeAllowlistCache = (
         Effect.ignore
       )
 
-    const notified = (change: AllowlistChange) => {
-      const entry = entries.get(change.project_id)
-      if (entry === undefined) return Effect.void
-      entry.notified = Math.max(entry.notified, change.version)
-      return entry.notified > (entry.list?.version ?? -1)
-        ? Effect.forkIn(catchUp(change.project_id, entry), scope)
-        : Effect.void
-    }
+    const changed = ({ project_id, version }: AllowlistChange) =>
+      Effect.suspend(() => {
+        const entry = entries.get(project_id)
+        if (entry === undefined) return Effect.void
+        entry.notified = Math.max(entry.notified, version)
+        return entry.notified > (entry.list?.version ?? -1)
+          ? Effect.asVoid(Effect.forkIn(catchUp(project_id, entry), scope))
+          : Effect.void
+      })
 
     const check = Effect.fnUntraced(function* (candidate: Candidate) {
       const entry = entryOf(candidate.project_id)
@@ -188,22 +192,11 @@ export const makeAllowlistCache = (
     })
 
     const scope = yield* Effect.scope
+    const reload = Effect.suspend(() => Effect.ignore(refresh([...entries.keys()])))
     yield* Effect.suspend(() => {
       dropUnused()
-      return Effect.ignore(refresh([...entries.keys()]))
+      return reload
     }).pipe(Effect.schedule(jittered(settings.refresh)), Effect.forkScoped)
     yield* Effect.forkScoped(Effect.repeat(expire, Schedule.spaced("1 second")))
-    yield* Effect.scoped(
-      Effect.gen(function* () {
-        const changes = yield* control.changes
-        yield* Effect.ignore(refresh([...entries.keys()]))
-        yield* Stream.runForEach(changes, notified)
-      })
-    ).pipe(
-      Effect.catch((error) => Effect.logDebug(error.message)),
-      Effect.andThen(count("subscription_lost")),
-      Effect.repeat(Schedule.jittered(Schedule.spaced("1 second"))),
-      Effect.forkScoped
-    )
-    return { check, watch }
+    return { check, watch, changed, reload }
   })

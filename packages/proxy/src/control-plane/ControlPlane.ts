@@ -9,6 +9,7 @@ import type {
   ActivityPayload,
   AllowlistChange,
   AllowlistSnapshot,
+  EndpointChange,
   RefusalsPayload,
   ResolvedEndpoint,
   RunningCompute
@@ -52,6 +53,11 @@ export class ControlPlaneUnreachable extends Data.TaggedError("ControlPlaneUnrea
   }
 }
 
+/** What changed: the allowlist of a project, or an endpoint that was disabled, suspended or deleted. */
+export type Change =
+  | { readonly of: "allowlist"; readonly change: AllowlistChange }
+  | { readonly of: "endpoint"; readonly change: EndpointChange }
+
 export class ControlPlane extends Context.Service<
   ControlPlane,
   {
@@ -66,11 +72,12 @@ export class ControlPlane extends Context.Service<
     ) => Effect.Effect<ReadonlyArray<AllowlistSnapshot>, ControlPlaneUnreachable>
 
     /**
-     * Subscribes to changed allowlists. The stream contains every change after the effect has returned and none from
-     * before, so snapshots are requested after subscribing. The stream ends or fails when the subscription is lost.
+     * Subscribes to changes. The stream contains every change after the effect has returned and none from before, so
+     * what is known is requested again after subscribing. The stream ends or fails when the subscription is lost. A
+     * control plane of an older version sends no changes of endpoints.
      */
     readonly changes: Effect.Effect<
-      Stream.Stream<AllowlistChange, ControlPlaneUnreachable>,
+      Stream.Stream<Change, ControlPlaneUnreachable>,
       ControlPlaneUnreachable,
       Scope.Scope
     >

@@ -7,13 +7,14 @@
  * Pitfall: relying on the end of the event stream to detect a dead connection. A dead connection is silent. Heartbeats
  * arrive every 15 s, so the stream fails after 40 s without bytes.
  */
-import { AllowlistChange, ClientHeaders, NarthexClient } from "@narthex/api"
+import { AllowlistChange, ClientHeaders, EndpointChange, NarthexClient } from "@narthex/api"
 import { Effect, Layer, type Redacted, Schema, Stream } from "effect"
 import { Sse } from "effect/encoding"
 import { HttpClientError } from "effect/http"
 import type { Admitted } from "../allowlist/checkAllowlist.ts"
 import {
   AddressNotListed,
+  type Change,
   ControlPlane,
   ControlPlaneUnreachable,
   EndpointDisabled,
@@ -31,7 +32,15 @@ export interface HttpControlPlaneConfig {
 
 type Calls = ControlPlane["Service"]
 
-const Change = Schema.fromJsonString(AllowlistChange)
+const decodeAllowlistChange = Schema.decodeEffect(Schema.fromJsonString(AllowlistChange))
+const decodeEndpointChange = Schema.decodeEffect(Schema.fromJsonString(EndpointChange))
+
+/** The changes in a frame: none if its event is one of a newer control plane. */
+const changesIn = ({ data, event }: Sse.Event): Effect.Effect<ReadonlyArray<Change>, Schema.SchemaError> => {
+  if (event === "change") return Effect.map(decodeAllowlistChange(data), (change) => [{ of: "allowlist", change }])
+  if (event === "endpoint") return Effect.map(decodeEndpointChange(data), (change) => [{ of: "endpoint", change }])
+  return Effect.succeed([])
+}
 
 /** The status of a refusal, whether the contract declares it or not; `undefined` without a response. */
 const statusOf = (error: Error): number | undefined => {
@@ -90,8 +99,8 @@ const make = Effect.gen(function* () {
       Stream.timeout("40 seconds"),
       Stream.decodeText,
       Stream.pipeThroughChannel(Sse.decode()),
-      Stream.filter(({ event }) => event === "change"),
-      Stream.mapEffect(({ data }) => Schema.decodeEffect(Change)(data)),
+      Stream.mapEffect(changesIn),
+      Stream.flattenIterable,
       Stream.mapError((error) => new ControlPlaneUnreachable({ operation: "changes", reason: String(error) }))
     )
   })

@@ -10,6 +10,8 @@ export interface SingleFlight<A, E> {
    * `makeSingleFlight`, not in the fiber of the caller: interrupting a caller does not interrupt the work.
    */
   readonly join: (key: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
+  /** As `join`, but waits for the end of work that began before the call, and joins none of it. */
+  readonly again: (key: string, work: Effect.Effect<A, E>) => Effect.Effect<A, E>
 }
 
 export const makeSingleFlight = <A, E>(): Effect.Effect<SingleFlight<A, E>, never, Scope.Scope> =>
@@ -30,17 +32,24 @@ export const makeSingleFlight = <A, E>(): Effect.Effect<SingleFlight<A, E>, neve
         Effect.as(flight)
       )
     }
-    return {
-      join: (key, work) =>
-        Effect.uninterruptibleMask((restore) =>
-          Effect.flatMap(
-            Effect.suspend(() => {
-              const running = flights.get(key)
-              return running === undefined ? start(key, work) : Effect.succeed(running)
-            }),
-            (flight) => restore(Deferred.await(flight))
-          )
+    const join: SingleFlight<A, E>["join"] = (key, work) =>
+      Effect.uninterruptibleMask((restore) =>
+        Effect.flatMap(
+          Effect.suspend(() => {
+            const running = flights.get(key)
+            return running === undefined ? start(key, work) : Effect.succeed(running)
+          }),
+          (flight) => restore(Deferred.await(flight))
         )
+      )
+    return {
+      join,
+      again: (key, work) =>
+        Effect.suspend(() => {
+          const running = flights.get(key)
+          const over = running === undefined ? Effect.void : Effect.exit(Deferred.await(running))
+          return Effect.andThen(over, join(key, work))
+        })
     }
   })
 

@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
+import { followed } from "../support/followed.ts"
 import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
 
 const neverStarted = { generation: 0, running: false, address: "", start: () => Promise.reject(new Error("started")) }
@@ -13,7 +13,7 @@ const lists = Effect.fnUntraced(function* (refresh: Duration.Duration, down = fa
   const control = yield* MemoryControlPlane.make(neverStarted)
   control.down = down
   const settings = { refresh, max_stale: Duration.hours(9) }
-  const allowlists = yield* Effect.provide(makeAllowlistCache(settings), control.layer)
+  const allowlists = yield* Effect.provide(followed(settings), control.layer)
   const peer = parsePeer("198.51.100.7")
   assert.isDefined(peer)
   const check = Effect.result(allowlists.check({ endpoint_id, project_id, peer }))

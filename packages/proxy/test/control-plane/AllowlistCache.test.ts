@@ -2,8 +2,8 @@
 import { assert, describe, it } from "@effect/vitest"
 import { DateTime, Duration, Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
 import { parsePeer } from "../../src/networks/Address.ts"
+import { followed } from "../support/followed.ts"
 import { endpoint_id, MemoryControlPlane, project_id } from "../support/MemoryControlPlane.ts"
 
 const settings = { refresh: Duration.seconds(30), max_stale: Duration.minutes(10) }
@@ -12,7 +12,7 @@ const neverStarted = { generation: 0, running: false, address: "", start: () => 
 /** The cache over a control plane, and a client at 198.51.100.7. */
 const watched = Effect.gen(function* () {
   const control = yield* MemoryControlPlane.make(neverStarted)
-  const allowlists = yield* Effect.provide(makeAllowlistCache(settings), control.layer)
+  const allowlists = yield* Effect.provide(followed(settings), control.layer)
   const peer = parsePeer("198.51.100.7")
   assert.isDefined(peer)
   const ask = Effect.result(allowlists.check({ endpoint_id, project_id, peer }))

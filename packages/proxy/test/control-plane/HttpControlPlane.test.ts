@@ -188,12 +188,14 @@ describe("HttpControlPlane", () => {
       const heard = yield* Effect.forkChild(Effect.scoped(Effect.flatMap(control.changes, Stream.runCollect)))
       const response = yield* Effect.promise(() => stream)
       const change = (version: number) => `event: change\ndata: ${JSON.stringify({ project_id, version })}\n\n`
-      response.write(`: heartbeat\n\n${change(1)}event: other\ndata: {}\n\nevent: cha`)
+      response.write(`: heartbeat\n\n${change(1)}event: other\ndata: {}\n\nevent: endpoint\ndata: {"endpoint_id":`)
+      response.write(`"ep-a","more":"ignored"}\n\nevent: cha`)
       response.end(`nge\ndata: {"project_id":"prj-a",\ndata: "version":2}\n\n: heartbeat\n\n`)
-      assert.deepStrictEqual(
-        (yield* Fiber.join(heard)).map(({ version }) => version),
-        [1, 2]
-      )
+      assert.deepStrictEqual(yield* Fiber.join(heard), [
+        { of: "allowlist", change: { project_id, version: 1 } },
+        { of: "endpoint", change: { endpoint_id } },
+        { of: "allowlist", change: { project_id, version: 2 } }
+      ])
       assert.deepStrictEqual(asked, [
         {
           method: "GET",

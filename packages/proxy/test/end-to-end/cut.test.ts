@@ -45,7 +45,28 @@ describe("established connections", { tags: ["psql"] }, () => {
     })
   )
 
-  it.live("suspending an endpoint whose compute runs for another endpoint ends its connections with 57P01", () =>
+  it.live("an endpoint that is disabled, suspended or deleted ends its connections at the notification", () =>
+    Effect.gen(function* () {
+      const ends: ReadonlyArray<Partial<MemoryControlPlane>> = [
+        { disabled: true },
+        { suspended: true },
+        { gone: true },
+        // Suspended, and started again before the proxy asks.
+        { restarts: 1 }
+      ]
+      for (const end of ends) {
+        const { control, port, proxy } = yield* harness(cluster, neverRefreshed)
+        const ended = yield* Effect.forkChild(lasting(port))
+        yield* connected(control)
+        Object.assign(control, end)
+        yield* control.hint
+        assert.strictEqual(yield* Fiber.join(ended), "57P01")
+        assert.strictEqual(yield* proxy.connections, 0)
+      }
+    })
+  )
+
+  it.live("without a notification a suspended endpoint's connections end with the next refresh", () =>
     Effect.gen(function* () {
       const { control, port, proxy } = yield* harness(cluster, { allowlist: { refresh: "200 millis" } })
       const ended = yield* Effect.forkChild(lasting(port))

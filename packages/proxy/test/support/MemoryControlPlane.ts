@@ -3,11 +3,12 @@
  * the contract (rules are checked again in the wake, versions rise, changes are streamed from the subscription on) and
  * records the calls.
  */
-import type { ActivityPayload, AllowlistChange, RefusalsPayload } from "@narthex/api"
+import type { ActivityPayload, RefusalsPayload } from "@narthex/api"
 import { BranchId, EndpointId, IpRule, ProjectId, parseCidr, permits, RegionId, UserId, UserRef } from "@narthex/core"
 import { DateTime, Effect, Layer, Option, PubSub, Result, Stream } from "effect"
 import {
   AddressNotListed,
+  type Change,
   ControlPlane,
   ControlPlaneUnreachable,
   EndpointDisabled,
@@ -35,6 +36,8 @@ export class MemoryControlPlane {
   type: "read_write" | "read_only" = "read_write"
   /** Whether the endpoint is suspended although its compute runs, for other endpoints of the branch. */
   suspended = false
+  /** How often the endpoint was started again although its compute runs. */
+  restarts = 0
   disabled = false
   gone = false
   /** Fails every call, like a process that is down. */
@@ -45,6 +48,8 @@ export class MemoryControlPlane {
   listless = false
   /** Leaves reports of refused clients without an answer. */
   answersReports = true
+  /** What an answer about the endpoint waits for, after it was read. */
+  answering: Effect.Effect<void> = Effect.void
   /** Whether the organization runs as many computes as it may. */
   full = false
   /** The clock of the control plane; `undefined`: the clock of the test. */
@@ -56,15 +61,15 @@ export class MemoryControlPlane {
   readonly refusals: Array<RefusalsPayload> = []
   loads = 0
   readonly #compute: Startable
-  readonly #changes: PubSub.PubSub<AllowlistChange>
+  readonly #changes: PubSub.PubSub<Change>
 
-  constructor(compute: Startable, changes: PubSub.PubSub<AllowlistChange>) {
+  constructor(compute: Startable, changes: PubSub.PubSub<Change>) {
     this.#compute = compute
     this.#changes = changes
   }
 
   static make = (compute: Startable) =>
-    Effect.map(PubSub.unbounded<AllowlistChange>(), (changes) => new MemoryControlPlane(compute, changes))
+    Effect.map(PubSub.unbounded<Change>(), (changes) => new MemoryControlPlane(compute, changes))
 
   /** Replaces the rules in one commit and notifies the subscribers. */
   list(...cidrs: ReadonlyArray<string>): Effect.Effect<void> {
@@ -75,9 +80,12 @@ export class MemoryControlPlane {
     return Effect.suspend(() => {
       this.rules = rules
       this.version++
-      return PubSub.publish(this.#changes, { project_id, version: this.version })
+      return PubSub.publish(this.#changes, { of: "allowlist", change: { project_id, version: this.version } })
     })
   }
+
+  /** Notifies the subscribers that the endpoint was disabled, suspended or deleted. */
+  readonly hint = Effect.suspend(() => PubSub.publish(this.#changes, { of: "endpoint", change: { endpoint_id } }))
 
   readonly #now = Effect.suspend(() => (this.clock === undefined ? DateTime.now : Effect.succeed(this.clock)))
 
@@ -95,7 +103,7 @@ export class MemoryControlPlane {
           yield* up("resolve")
           if (id !== endpoint_id || this.gone) return yield* new EndpointUnknown({ endpoint_id: id })
           const { address, generation, running } = this.#compute
-          return {
+          const located = {
             endpoint_id,
             project_id,
             branch_id: BranchId.make("br-01k3z6v9e8q0x5m4c2b7n1r0sd"),
@@ -104,8 +112,10 @@ export class MemoryControlPlane {
             disabled: this.disabled,
             current_state: running && !this.suspended ? "active" : "idle",
             address: running && !this.suspended ? address : null,
-            generation: running && !this.suspended ? generation : null
-          }
+            generation: running && !this.suspended ? generation + this.restarts : null
+          } as const
+          yield* this.answering
+          return located
         }),
       allowlists: (ids) =>
         Effect.gen({ self: this }, function* () {

@@ -1,10 +1,12 @@
 /** `suspend_compute`: stop an endpoint's compute. Its data stays, and the next start continues from it. */
 import { DateTime, Effect, Option } from "effect"
 import { ComputeDriver } from "../../computes/ComputeDriver.ts"
+import { endpointChanged } from "../../events/EndpointChange.ts"
 import { OperationStore } from "../../operations/OperationStore.ts"
 import { type Endpoint, withoutCompute } from "../../projects/Endpoint.ts"
 import { EndpointStore } from "../../projects/EndpointStore.ts"
 import { activityTiming, idleFor } from "../../projects/EndpointUse.ts"
+import { Transaction } from "../../Transaction.ts"
 import { type Action, noPromise } from "../Action.ts"
 import { settleEndpoint } from "../settleEndpoint.ts"
 
@@ -27,7 +29,10 @@ export const suspendCompute: Action = {
   }),
 
   complete: Effect.fnUntraced(function* (operation) {
+    const { endpoint_id, org_id, project_id } = operation
     yield* settleEndpoint(operation, { ...withoutCompute, suspended_at: yield* DateTime.now })
+    // The compute may go on for other endpoints of the branch, and with it the sessions of this one.
+    if (endpoint_id !== null) yield* (yield* Transaction).emit(endpointChanged(org_id, project_id, { endpoint_id }))
   }),
 
   giveUp: (operation) => settleEndpoint(operation, {})

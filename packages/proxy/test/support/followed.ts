@@ -1,0 +1,12 @@
+/** A cache of allowlists that follows the changes of the control plane, as in a proxy. */
+import { Effect } from "effect"
+import { type AllowlistCacheSettings, makeAllowlistCache } from "../../src/control-plane/AllowlistCache.ts"
+import { followChanges } from "../../src/control-plane/followChanges.ts"
+
+const none = { changed: () => undefined, reload: () => undefined }
+
+export const followed = Effect.fnUntraced(function* (settings: AllowlistCacheSettings) {
+  const allowlists = yield* makeAllowlistCache(settings)
+  yield* followChanges({ allowlists, endpoints: none })
+  return allowlists
+})
