@@ -124,6 +124,24 @@ layer(PostgresServer.layer, { excludeTestServices: true })("a database of an old
       })
   )
 
+  it.effect("a deletion that an older release has scheduled is among the deletions afterwards", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      const scheduled = (branch: string, action: string) =>
+        `insert into operation (id, org_id, project_id, branch_id, action, status, failures_count, initiator, created_at,
+           updated_at) values ('${branch}', 'org', 'prj', '${branch}', '${action}', 'scheduling', 0, '{}', now(), now())`
+      const before = applied(migrations.findIndex(({ name }) => name === "0019_deletions"))
+      yield* session(url, [...before, scheduled("a", "delete_timeline"), scheduled("b", "create_branch")])
+      const present = Layer.fresh(Database.layer({ url, maxConnections: 4, applicationName: "narthex-test" }))
+      yield* Effect.provide(migrate, [present, silent], { local: true })
+      assert.deepStrictEqual(yield* admin("select class from operation_head order by operation_id", url), [
+        { class: "deletions" },
+        { class: "branches" }
+      ])
+    })
+  )
+
   it("the text of a released migration does not change", () => {
     const digest = (text: string) => createHash("md5").update(text).digest("hex")
     assert.deepStrictEqual(Object.fromEntries(migrations.map(({ name, text }) => [name, digest(text)])), released)
@@ -150,5 +168,6 @@ const released = {
   "0013_consent": "9bc51d919d5adde6eaba3108fc4defc3",
   "0015_joined_events": "3db9f39966cfeaa4f108f081d7df63e2",
   "0016_client_refusals": "44f7c703c0d4721243b5af53362fa0ea",
-  "0017_host_sessions": "01f75e9a8a3f0ddf5351ce89faed6919"
+  "0017_host_sessions": "01f75e9a8a3f0ddf5351ce89faed6919",
+  "0019_deletions": "75af92c5f70234c0eeb46d1e792507d1"
 }

@@ -34,6 +34,7 @@ import { clientRefusals } from "./migrations/0016_client_refusals.ts"
 import { hostSessions } from "./migrations/0017_host_sessions.ts"
 import { branchKeys } from "./migrations/0018_branch_keys.ts"
 import { people } from "./migrations/0018b_people.ts"
+import { deletions } from "./migrations/0019_deletions.ts"
 
 /** In the order of execution. A name never changes: databases record migrations by it. */
 export const migrations: ReadonlyArray<readonly [name: string, text: string]> = [
@@ -57,7 +58,8 @@ export const migrations: ReadonlyArray<readonly [name: string, text: string]> = 
   ["0016_client_refusals", clientRefusals],
   ["0017_host_sessions", hostSessions],
   ["0018_branch_keys", branchKeys],
-  ["0018b_people", people]
+  ["0018b_people", people],
+  ["0019_deletions", deletions]
 ]
 
 /** The advisory lock of migrations: the same number in every version of this program. */

@@ -78,6 +78,11 @@ export const layerReferences = (settings: Settings, addresses: Addresses, tokens
           places: operations.branches_places,
           per_org: operations.branches_per_org,
           deadline: operations.branches_deadline
+        },
+        deletions: {
+          places: operations.deletions_places,
+          per_org: operations.deletions_per_org,
+          deadline: operations.deletions_deadline
         }
       }
     }),

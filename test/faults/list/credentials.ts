@@ -99,6 +99,12 @@ export const credentials: ReadonlyArray<FaultsOfFile> = [
         find: "if ((yield* applying(ref.branch_id)) !== undefined) return false",
         put: "",
         why: "One unfinished operation is enough."
+      },
+      {
+        id: "credentials-still-runs",
+        find: "if ((yield* pending.unfinished(ref.branch_id, { limit: 1 })).length > 0) return false",
+        put: "",
+        why: "The compute of a deleted branch runs until its deletion has ended."
       }
     ]
   }

@@ -130,5 +130,40 @@ export const operationStore: ReadonlyArray<FaultsOfFile> = [
         why: "An operation fits every member of the filter."
       }
     ]
+  },
+  {
+    area: "operations",
+    file: "packages/core/src/operations/OperationClass.ts",
+    tests: [
+      "packages/core/test/runner/OperationRunner.places.test.ts",
+      "packages/core/test/operations/OperationStore.test.ts"
+    ],
+    faults: [
+      {
+        id: "claim-deletion-behind-copies",
+        find: 'delete_timeline: "deletions"',
+        put: 'delete_timeline: "branches"',
+        why: "The end of a deleted branch waits for no copy."
+      }
+    ]
+  },
+  {
+    area: "operations",
+    file: "packages/postgres/src/migrations/0019_deletions.ts",
+    tests: ["packages/postgres/test/stores/claims.test.ts"],
+    faults: [
+      {
+        id: "pg-claim-deletion-class",
+        find: "when action = 'delete_timeline' then 'deletions'\n    ",
+        put: "",
+        why: "The classes of actions are those of the core."
+      },
+      {
+        id: "pg-claim-older-runner",
+        find: "if p_class = 'branches' and not found then",
+        put: "if false then",
+        why: "A runner of an earlier release claims deletions."
+      }
+    ]
   }
 ]

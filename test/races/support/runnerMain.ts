@@ -83,7 +83,8 @@ const policy = Layer.succeed(RunnerPolicy, {
   classes: {
     computes: { ...classes.computes, ...four },
     roles: { ...classes.roles, ...four },
-    branches: { ...classes.branches, ...four }
+    branches: { ...classes.branches, ...four },
+    deletions: { ...classes.deletions, ...four }
   }
 })
 

@@ -1,6 +1,6 @@
 /**
  * Which operation of a class is claimed next: the rule that `OperationStore.layerMemory` follows, and that the function
- * `operation_claim` of the Postgres adapter states in SQL (docs/design/operations.md O3, O6 to O8).
+ * `operation_claim_in` of the Postgres adapter states in SQL (docs/design/operations.md O3, O6 to O8).
  */
 import { DateTime } from "effect"
 import type { BranchId, OrgId } from "../Ids.ts"

@@ -109,12 +109,13 @@ export class RoleReconciler extends Context.Service<
       const end = Effect.fnUntraced(function* (ref: BranchRef) {
         const branch = yield* branches.lock(ref.project_id, ref.branch_id)
         const now = yield* DateTime.now
-        // The deletion of a branch removes its computes, whatever their roles are.
         if (Option.isSome(branch)) {
           if ((yield* applying(ref.branch_id)) !== undefined) return false
           if (yield* runs(ref.branch_id)) return yield* schedule(ref)
-          if ((yield* pending.unfinished(ref.branch_id, { limit: 1 })).length > 0) return false
         }
+        // A compute whose record is gone runs until the operation that stops it has ended: so does that of a deleted
+        // branch, whose deletion removes it whatever its roles are.
+        if ((yield* pending.unfinished(ref.branch_id, { limit: 1 })).length > 0) return false
         yield* confirmEnd(ref.branch_id, now)
         return false
       })

@@ -38,7 +38,8 @@ export const defaultRunnerSettings: RunnerSettings = {
     // Generous: after a crash Postgres replays its log first.
     computes: { places: 16, per_org: 8, deadline: Duration.minutes(10) },
     roles: { places: 16, per_org: 4, deadline: Duration.minutes(1) },
-    branches: { places: 8, per_org: 4, deadline: Duration.hours(1) }
+    branches: { places: 8, per_org: 4, deadline: Duration.hours(1) },
+    deletions: { places: 8, per_org: 4, deadline: Duration.minutes(10) }
   }
 }
 

@@ -102,7 +102,7 @@ describe("The runner", () => {
       const running = yield* run(move(scheduled, "running"))
       assert.deepStrictEqual(yield* classes, [])
       yield* run(move(running, "finished"))
-      assert.deepStrictEqual(yield* classes, ["branches", "computes", "roles"])
+      assert.deepStrictEqual(yield* classes, ["branches", "computes", "deletions", "roles"])
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 

@@ -3,17 +3,19 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
+import { Branches } from "../../src/provisioning/Branches.ts"
 import { OperationRunner } from "../../src/runner/OperationRunner.ts"
 import { defaultRunnerSettings, RunnerPolicy } from "../../src/runner/RunnerPolicy.ts"
 import { Core, Machines } from "../memory/core.ts"
-import { operation, readyChild, readyProject, scheduled } from "./story.ts"
+import { onBranch, only, operation, readyChild, readyProject, scheduled } from "./story.ts"
 
-const { branches, computes, roles } = defaultRunnerSettings.classes
+const { branches, computes, deletions, roles } = defaultRunnerSettings.classes
 const policyOf = (places: number) => ({
   ...defaultRunnerSettings,
   classes: {
     branches: { ...branches, places },
     computes: { ...computes, places },
+    deletions: { ...deletions, places },
     roles: { ...roles, places }
   }
 })
@@ -60,10 +62,35 @@ describe("The places of a runner", () => {
   it.effect("a place is free again after rounds that found nothing, and after each operation", () =>
     Effect.gen(function* () {
       const counts = yield* runnerWith(1)
-      assert.isTrue(yield* roundsUntil(Effect.sync(() => counts.claims >= 9)), "three rounds of each class")
+      assert.isTrue(yield* roundsUntil(Effect.sync(() => counts.claims >= 12)), "three rounds of each class")
       const machines = yield* Machines
       const operations = yield* twoOperations
       assert.isTrue(yield* roundsUntil(finished(operations)), machines.calls.join("\n"))
+    }).pipe(Effect.scoped, Effect.provide(Core))
+  )
+
+  it.effect("a deleted branch is stopped and removed while copies take every place of their class", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const { ada, project } = yield* readyProject
+      const { branch: deleted } = yield* readyChild(ada, project)
+      machines.before = (call) => (call.startsWith("createBranch") ? Effect.never : Effect.void)
+      const { create, remove } = yield* Branches
+      const wanted = { name: null, parent_id: null, protected: false, ttl_seconds: null, endpoint: false }
+      const copies = yield* Effect.forEach(["one", "two"], (name) => create(ada, project, { ...wanted, name }))
+      yield* runnerWith(1)
+      assert.isTrue(
+        yield* roundsUntil(Effect.sync(() => machines.calls.at(-1)?.startsWith("createBranch") === true)),
+        "the only place for copies is taken"
+      )
+      const deletion = only(yield* remove(ada, onBranch, deleted))
+      assert.isTrue(yield* roundsUntil(Effect.map(operation(deletion.id), ({ status }) => status === "finished")))
+      assert.include(machines.calls, `deleteBranch ${deleted.id}`)
+      const left = yield* Effect.forEach(copies, ({ operations }) => operation(only(operations).id))
+      assert.sameMembers(
+        left.map(({ status }) => status),
+        ["running", "scheduling"]
+      )
     }).pipe(Effect.scoped, Effect.provide(Core))
   )
 

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "@effect/vitest"
-import { DateTime, Effect, Fiber, Option } from "effect"
+import { DateTime, Effect, Fiber, Option, References } from "effect"
 import { TestClock } from "effect/testing"
 import { ComputeDriver, ComputeFailed } from "../../src/computes/ComputeDriver.ts"
 import { OperationStore } from "../../src/operations/OperationStore.ts"
@@ -17,7 +17,7 @@ import { defaultQuotas, QuotaPolicy } from "../../src/quotas/Quota.ts"
 import { RoleReconciler } from "../../src/runner/RoleReconciler.ts"
 import { Transaction } from "../../src/Transaction.ts"
 import { aBranchRole } from "../../testing/records.ts"
-import { Core, Machines, settle, signedIn, tagOf, until } from "../memory/core.ts"
+import { Core, Machines, onEndpoint, settle, signedIn, tagOf, until } from "../memory/core.ts"
 
 /** A project whose compute runs, with a role that was applied and expires after a minute. */
 const running = Effect.gen(function* () {
@@ -96,9 +96,8 @@ describe("Ending roles", () => {
     }).pipe(Effect.provide(Core))
   )
 
-  it.effect("the end of a role is confirmed without an operation where no compute runs or the branch is deleted", () =>
+  it.effect("the end of a role is confirmed without an operation where no compute runs", () =>
     Effect.gen(function* () {
-      const store = yield* BranchRoleStore
       const { endRoles } = yield* RoleReconciler
       const ada = yield* signedIn("ada")
       const { branch, project } = yield* (yield* Projects).create(ada, { name: "shop", region: null })
@@ -108,11 +107,43 @@ describe("Ending roles", () => {
       yield* TestClock.adjust("1 second")
       assert.strictEqual(yield* endRoles, 0)
       assert.isNotNull((yield* find(branch, credential.role)).removed_at)
-      const second = yield* mint(ada, project, branch, "read_write", null)
+    }).pipe(Effect.provide(Core))
+  )
+
+  it.effect("the end of a deleted branch's roles is confirmed once its deletion has stopped the compute", () =>
+    Effect.gen(function* () {
+      const machines = yield* Machines
+      const store = yield* BranchRoleStore
+      const { endRoles } = yield* RoleReconciler
+      const { ada, branch, project, role } = yield* running
+      const stuck = new ComputeFailed({ reason: "The server does not stop.", retryable: true })
+      machines.before = (call) => (call.startsWith("deleteBranch") ? Effect.fail(stuck) : Effect.void)
       yield* (yield* Projects).remove(ada, project)
+      for (const settled of [Effect.void, settle]) {
+        yield* settled
+        assert.strictEqual(yield* endRoles, 0)
+        assert.isNull((yield* find(branch, role)).removed_at, "the compute still runs")
+      }
+      machines.before = () => Effect.void
+      yield* TestClock.adjust("1 minute")
+      yield* settle
       assert.strictEqual(yield* endRoles, 0)
-      assert.isNotNull((yield* find(branch, second.credential.role)).removed_at)
+      assert.isNotNull((yield* find(branch, role)).removed_at)
       assert.deepStrictEqual(yield* store.present(branch.id), [])
+    }).pipe(Effect.provide(Core), Effect.provideService(References.MinimumLogLevel, "None"))
+  )
+
+  it.effect("the end of a role is not confirmed while the compute of a deleted endpoint still runs", () =>
+    Effect.gen(function* () {
+      const { endRoles } = yield* RoleReconciler
+      const { ada, branch, endpoint, project, role } = yield* running
+      yield* (yield* Endpoints).remove(ada, onEndpoint, project, endpoint)
+      yield* TestClock.adjust("1 minute")
+      assert.strictEqual(yield* endRoles, 0)
+      assert.isNull((yield* find(branch, role)).removed_at)
+      yield* settle
+      yield* endRoles
+      assert.isNotNull((yield* find(branch, role)).removed_at)
     }).pipe(Effect.provide(Core))
   )
 

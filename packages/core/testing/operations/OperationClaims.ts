@@ -181,7 +181,7 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       const made = [
         ...(yield* several(5, place, "create_branch", { copies: parent })),
         ...(yield* several(2, place, "reset_branch", { copies: another })),
-        yield* inserted(place, "delete_timeline")
+        yield* inserted(place, "create_timeline")
       ]
       const found = (yield* atOnce(10, () => claim("branches", { per_parent: 2 }))).flatMap(Option.toArray)
       const copies = (of: BranchId | null) => found.filter((it) => it.copies === of).length
@@ -189,6 +189,34 @@ export const operationClaimsContract = contract<Ports>("OperationStore claims", 
       yield* clean(...found.filter((it) => it.copies === parent))
       assert.lengthOf(yield* claimed("branches", { per_parent: 2 }), 2)
       yield* clean(...made)
+    }))
+
+  it("a deletion waits neither for the copies of its organization nor for copies of its branch", () =>
+    Effect.gen(function* () {
+      const place = aPlace()
+      const deleted = aBranchId()
+      const copies = yield* several(3, place, "create_branch", { copies: deleted })
+      assert.lengthOf(yield* claimed("branches", { per_org: 2 }), 2)
+      const deletion = yield* inserted(place, "delete_timeline", { branch_id: deleted })
+      assert.deepStrictEqual(
+        (yield* claimed("deletions", { per_org: 1, per_parent: 1 })).map(({ id }) => id),
+        [deletion.id]
+      )
+      assert.lengthOf(yield* claimed("branches", { per_org: 2 }), 0, "the copies still have their places")
+      yield* clean(...copies, deletion)
+    }))
+
+  it("deletions of one organization are limited, and those of another do not wait for them", () =>
+    Effect.gen(function* () {
+      const [flood, other] = [aPlace(), aPlace()]
+      const many = yield* several(5, flood, "delete_timeline")
+      assert.lengthOf(yield* claimed("deletions", { per_org: 2 }), 2)
+      const late = yield* inserted(other, "delete_timeline")
+      assert.deepStrictEqual(
+        (yield* claimed("deletions", { per_org: 2 })).map(({ id }) => id),
+        [late.id]
+      )
+      yield* clean(...many, late)
     }))
 
   it("a copy is not claimed while the data of its parent is being made", () =>

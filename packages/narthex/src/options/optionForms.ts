@@ -157,7 +157,8 @@ const places: Members<RunnerSettings["classes"][OperationClass]> = {
 const classes: Members<RunnerSettings["classes"]> = {
   computes: objectOf(places),
   roles: objectOf(places),
-  branches: objectOf(places)
+  branches: objectOf(places),
+  deletions: objectOf(places)
 }
 const operations: Members<RunnerSettings> = {
   ...allOptional(["lease", "poll", "busy_limit", "grace"], period),

@@ -65,7 +65,7 @@ const kinds: ReadonlyArray<readonly [kind: "operations" | "records", text: strin
      ), lists as (delete from ip_allowlist where project_id in (select id from gone)
      ), turns as (
        delete from operation_turn t using gone
-       where t.class in ('computes', 'roles', 'branches') and t.org_id = gone.org_id and t.project_id = gone.id
+       where t.class in ('computes', 'roles', 'branches', 'deletions') and t.org_id = gone.org_id and t.project_id = gone.id
      ) select id from gone`
   ]
 ]

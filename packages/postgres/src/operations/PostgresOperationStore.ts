@@ -1,8 +1,8 @@
 /**
  * `OperationStore` on Postgres.
  *
- * A claim is one statement, the function `operation_claim` (migration 0018b). It skips rows that another transaction has
- * locked. Claims of a class run one after another, so that no limit is exceeded; none waits for a client.
+ * A claim is one statement, the function `operation_claim_in` (migrations 0018b and 0019). It skips rows that another
+ * transaction has locked. Claims of a class run one after another, so that no limit is exceeded; none waits for a client.
  */
 import { mostUnfinished, OperationStore, pageOf, StoredOperation } from "@narthex/core"
 import { DateTime, Effect, Layer } from "effect"
@@ -47,7 +47,7 @@ const make = Effect.gen(function* () {
         )
       ),
     claim: (claim) =>
-      operations.first("OperationStore.claim", "select * from operation_claim($1, $2, $3, $4, $5, $6)", [
+      operations.first("OperationStore.claim", "select * from operation_claim_in($1, $2, $3, $4, $5, $6)", [
         claim.class,
         claim.worker,
         DateTime.toDateUtc(claim.now),

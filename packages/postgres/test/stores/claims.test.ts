@@ -22,7 +22,7 @@ const queue = (
     from generate_series(1, ${count}) as n`
 }
 
-const claim = "select id from operation_claim('branches', 'w', now(), now() + interval '30 seconds', 1000, 3)"
+const claim = "select id from operation_claim_in('branches', 'w', now(), now() + interval '30 seconds', 1000, 3)"
 
 interface Plan {
   readonly "Shared Hit Blocks": number
@@ -110,6 +110,25 @@ layer(testDatabase, { excludeTestServices: true })("A claim on Postgres", (it) =
       assert.deepStrictEqual(
         rows,
         OperationAction.literals.map((action) => ({ action, class: classOf(action) }))
+      )
+    })
+  )
+
+  it.effect("a runner of an older release claims deletions among branches, after those", () =>
+    Effect.gen(function* () {
+      const { query } = yield* Database
+      yield* emptied
+      yield* query("fill", queue(1, { branch: "'br 1'" }))
+      yield* query("fill", queue(1, { branch: "'br 2'" }))
+      yield* query("delete", "update operation set action = 'delete_timeline' where branch_id = 'br 1'")
+      yield* query("head", "update operation_head set class = 'deletions' where branch_id = 'br 1'")
+      const older = query<{ readonly branch_id: string }>(
+        "claim",
+        "select branch_id from operation_claim('branches', 'w', now(), now() + interval '30 seconds', 1, 3)"
+      )
+      assert.deepStrictEqual(
+        [...(yield* older), ...(yield* older), ...(yield* older)].map(({ branch_id }) => branch_id),
+        ["br 2", "br 1"]
       )
     })
   )

@@ -98,18 +98,36 @@ export const platform = {
       "NARTHEX_BRANCHES_DEADLINE",
       forms.duration,
       classes.branches.deadline,
-      "How long one try to create, reset or delete a branch may take. Then it is stopped and tried again."
+      "How long one try to create or reset a branch may take. Then it is stopped and tried again."
     ),
     branches_places: variable(
       "NARTHEX_BRANCHES_PLACES",
       forms.count,
       classes.branches.places,
-      "How many branches an instance creates, resets and deletes at once."
+      "How many branches an instance creates and resets at once."
     ),
     branches_per_org: variable(
       "NARTHEX_BRANCHES_PER_ORG",
       forms.count,
       classes.branches.per_org,
+      "How many of them are for one person's organizations together, over all instances."
+    ),
+    deletions_deadline: variable(
+      "NARTHEX_DELETIONS_DEADLINE",
+      forms.duration,
+      classes.deletions.deadline,
+      "How long one try to stop and remove a deleted branch may take. Then it is stopped and tried again."
+    ),
+    deletions_places: variable(
+      "NARTHEX_DELETIONS_PLACES",
+      forms.count,
+      classes.deletions.places,
+      "How many deleted branches an instance removes at once."
+    ),
+    deletions_per_org: variable(
+      "NARTHEX_DELETIONS_PER_ORG",
+      forms.count,
+      classes.deletions.per_org,
       "How many of them are for one person's organizations together, over all instances."
     ),
     copies_per_parent: variable(
