@@ -1,8 +1,9 @@
 /**
  * Brings the schema up to date: runs each migration once, in order, in one transaction with its record.
  *
- * Several instances may migrate at once. The transaction takes an advisory lock, so one instance runs a migration and
- * the others find it recorded. Nothing is kept between transactions, so this works behind a pooler too. A record of an
+ * A start on a schema that is up to date takes two statements, however many migrations there are. Several instances may
+ * migrate at once: the transaction takes an advisory lock, so one instance runs a migration and the others find it
+ * recorded. Nothing is kept between transactions, so this works behind a pooler too. A record of an
  * unknown migration is accepted: a newer version of the program may be running, and schemas only grow.
  *
  * Pitfall: editing a released migration. Its text is compared with the text that was run, and a difference stops the
@@ -103,6 +104,26 @@ const once = (name: string, text: string): Effect.Effect<void, StorageError, Dat
   })
 
 /**
+ * The names of the migrations that ran with their present text. It takes no lock: a record is made with the change that
+ * it records, and is never removed. The first migration creates the table of the records.
+ */
+const recorded = Effect.gen(function* () {
+  const { query } = yield* Database
+  const [table] = yield* query<{ readonly exists: boolean }>(
+    "migrate",
+    "select to_regclass('narthex_migration') is not null as exists"
+  )
+  if (table?.exists !== true) return new Set<string>()
+  const rows = yield* query<{ readonly name: string }>(
+    "migrate",
+    `select m.name from unnest($1::text[], $2::text[]) as it(name, text)
+     join narthex_migration m on m.name = it.name and m.checksum = md5(it.text)`,
+    [migrations.map(([name]) => name), migrations.map(([, text]) => text)]
+  )
+  return new Set(rows.map(({ name }) => name))
+})
+
+/**
  * Safe to run at every start. Waits while another instance migrates, however long that takes.
  *
  * @example
@@ -112,8 +133,8 @@ const once = (name: string, text: string): Effect.Effect<void, StorageError, Dat
  * const database = Database.layer({ url, maxConnections: 10, applicationName: "narthex" })
  * await Effect.runPromise(Effect.provide(migrate, database))
  */
-export const migrate: Effect.Effect<void, StorageError, Database> = Effect.forEach(
-  migrations,
-  ([name, text]) => once(name, text),
-  { discard: true }
-).pipe(Effect.provideService(StatementLimit, Duration.infinity))
+export const migrate: Effect.Effect<void, StorageError, Database> = Effect.gen(function* () {
+  const done = yield* recorded
+  const left = migrations.filter(([name]) => !done.has(name))
+  yield* Effect.forEach(left, ([name, text]) => once(name, text), { discard: true })
+}).pipe(Effect.provideService(StatementLimit, Duration.infinity))

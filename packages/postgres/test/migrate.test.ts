@@ -55,6 +55,41 @@ layer(PostgresServer.layer, { excludeTestServices: true })("migrate", (it) => {
     }).pipe(Effect.provide(silent))
   )
 
+  it.effect("a start on a schema that is up to date takes two statements and no transaction", () =>
+    Effect.gen(function* () {
+      const { database } = yield* PostgresServer
+      const url = yield* database
+      yield* starter(url)
+      const statements: Array<string> = []
+      const counted = Effect.gen(function* () {
+        const inner = yield* Database
+        return yield* Effect.provideService(migrate, Database, {
+          ...inner,
+          query: (operation, text, params) => {
+            statements.push(text)
+            return inner.query(operation, text, params)
+          },
+          transaction: () => Effect.die("A transaction began.")
+        })
+      })
+      yield* Effect.provide(counted, Database.layer({ url, maxConnections: 1, applicationName: "narthex-test" }))
+      assert.lengthOf(statements, 2)
+    }).pipe(Effect.provide(silent))
+  )
+
+  it.effect("a migration that no record names runs, also when later ones ran", () =>
+    Effect.gen(function* () {
+      const { admin, database } = yield* PostgresServer
+      const url = yield* database
+      yield* starter(url)
+      yield* admin("alter table membership drop column invited_by", url)
+      yield* admin("delete from narthex_migration where name = '0013_consent'", url)
+      yield* starter(url)
+      assert.lengthOf(yield* admin("select invited_by from membership", url), 0)
+      assert.lengthOf(yield* admin("select 1 from narthex_migration where name = '0013_consent'", url), 1)
+    }).pipe(Effect.provide(silent))
+  )
+
   it.effect("a failed migration changes nothing", () =>
     Effect.gen(function* () {
       const { admin, database } = yield* PostgresServer

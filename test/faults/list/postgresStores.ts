@@ -1,8 +1,27 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: pieces of source text are no templates
-/** Operations and allowlists on Postgres. */
+/** Migrations, operations and allowlists on Postgres. */
 import type { FaultsOfFile } from "../runner/Fault.ts"
 
 export const postgresStores: ReadonlyArray<FaultsOfFile> = [
+  {
+    area: "operations",
+    file: "packages/postgres/src/migrate.ts",
+    tests: ["packages/postgres/test/migrate.test.ts"],
+    faults: [
+      {
+        id: "sql-migrate-edited",
+        find: " and m.checksum = md5(it.text)",
+        put: "",
+        why: "A migration whose text was edited is not taken for one that ran."
+      },
+      {
+        id: "sql-migrate-each",
+        find: "migrations.filter(([name]) => !done.has(name))",
+        put: "migrations.slice(done.size)",
+        why: "Each migration that is not recorded runs, also before recorded ones."
+      }
+    ]
+  },
   {
     area: "operations",
     file: "packages/postgres/src/operations/PostgresOperationStore.ts",
