@@ -88,24 +88,9 @@ const order: Record<string, ReadonlyArray<string>> = {
     ...["Console.ts", "ConsoleServer.ts", "index.ts"]
   ],
   "dev-providers": [
-    ...[
-      "BoundedMap.ts",
-      "DevAccount.ts",
-      "DevClient.ts",
-      "MemoryAdapter.ts",
-      "SigningKey.ts",
-      "IdToken.ts",
-      "loopbackServer.ts"
-    ],
-    ...[
-      "pages.ts",
-      "problem.ts",
-      "issuerConfiguration.ts",
-      "answerSignIn.ts",
-      "Issuer.ts",
-      "DevProviders.ts",
-      "index.ts"
-    ]
+    ...["BoundedMap.ts", "DevAccount.ts", "DevClient.ts", "MemoryAdapter.ts", "SigningKey.ts", "IdToken.ts"],
+    ...["loopbackServer.ts", "pages.ts", "problem.ts", "answerSignIn.ts", "issuerConfiguration.ts", "library.ts"],
+    ...["loadLater.ts", "Issuer.ts", "DevProviders.ts", "index.ts"]
   ],
   server: [
     ...["settings", "adapters", "version.ts", "freePort.ts", "addresses.ts"],

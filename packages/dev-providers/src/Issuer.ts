@@ -4,15 +4,13 @@
  * Requests whose `Host` is not the issuer's are refused (DNS rebinding): otherwise a web page could point its own name
  * to loopback and request a token of any account from `/id-token`.
  */
-import type { EventEmitter } from "node:events"
 import type { IncomingMessage, RequestListener, ServerResponse } from "node:http"
 import { Cause, Effect, Result, Schema, SchemaIssue } from "effect"
-import Provider from "oidc-provider"
-import { answerSignIn } from "./answerSignIn.ts"
+import { answerSignIn, signInPath } from "./answerSignIn.ts"
 import { recentAccounts } from "./DevAccount.ts"
 import type { DevClient } from "./DevClient.ts"
 import { IdTokenRequest, mintIdToken, type Signer } from "./IdToken.ts"
-import { issuerConfiguration, signInPath } from "./issuerConfiguration.ts"
+import { loadLater } from "./loadLater.ts"
 import { sendPage, stylesheet, welcomePage } from "./pages.ts"
 import { Refusal, readBody, sendJson, sendRefusal } from "./problem.ts"
 import type { SigningKey } from "./SigningKey.ts"
@@ -67,23 +65,11 @@ export const makeIssuer = (
   fork: (answer: Effect.Effect<void>) => void
 ): RequestListener => {
   const accounts = recentAccounts()
-  const provider = new Provider(issuer, issuerConfiguration(id, client, key, accounts))
   const log = (cause: unknown) => fork(Effect.logError("A development provider failed", issuer, cause))
-  provider.on("server_error", (_ctx, cause) => log(cause))
-  const framework: EventEmitter = provider // an event that the types of the library lack
-  framework.on("error", log) // without a listener the library prints errors itself
-  provider.use(async (ctx, next) => {
-    await next()
-    if (ctx.status !== 404 || (ctx.body !== undefined && ctx.body !== null)) return
-    const refusal = new Refusal({ code: "not_found", detail: `There is no ${ctx.path} at this provider.` })
-    ctx.status = refusal.status
-    ctx.type = "application/problem+json"
-    ctx.body = refusal.body
-  })
-  const library = provider.callback()
+  const load = loadLater({ id, client, key, accounts, log }, issuer)
   const { host } = new URL(issuer)
 
-  const answer = Effect.fnUntraced(function* (request: IncomingMessage, response: ServerResponse) {
+  const respond = Effect.fnUntraced(function* (request: IncomingMessage, response: ServerResponse) {
     if (request.headers.host !== host) {
       return yield* new Refusal({
         code: "misdirected_request",
@@ -93,6 +79,7 @@ export const makeIssuer = (
     const path = (request.url ?? "/").replace(/[?#].*$/s, "")
     if (path === "/id-token") return yield* answerIdToken({ issuer, clientId: client.clientId, key }, request, response)
     if (path.startsWith(`${signInPath}/`)) {
+      const { provider } = yield* Effect.promise(load)
       return yield* answerSignIn({ accounts, id, name, provider }, path.slice(signInPath.length + 1), request, response)
     }
     if (path === "/style.css") {
@@ -100,12 +87,13 @@ export const makeIssuer = (
       return void response.end(stylesheet)
     }
     if (path === "/") return sendPage(response, 200, welcomePage(name, issuer))
-    return yield* Effect.promise(() => library(request, response))
+    const { answer } = yield* Effect.promise(load)
+    return yield* Effect.promise(() => answer(request, response))
   })
 
   return (request, response) =>
     fork(
-      answer(request, response).pipe(
+      respond(request, response).pipe(
         Effect.catchTag("Refusal", (refusal) => Effect.sync(() => sendRefusal(response, refusal))),
         Effect.catchCause((cause) =>
           Effect.andThen(

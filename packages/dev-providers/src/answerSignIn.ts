@@ -9,7 +9,6 @@ import type { IncomingMessage, ServerResponse } from "node:http"
 import { Effect, Option, Result, Schema, SchemaIssue } from "effect"
 import type Provider from "oidc-provider"
 import { DevAccount, decodeAccount, nameFor, type RecentAccounts } from "./DevAccount.ts"
-import { signInPath } from "./issuerConfiguration.ts"
 import { errorPage, sendPage, signInPage } from "./pages.ts"
 import { Refusal, readBody } from "./problem.ts"
 
@@ -19,6 +18,9 @@ export interface SignInContext {
   readonly provider: Provider
   readonly accounts: RecentAccounts
 }
+
+/** Where the library redirects browsers to. */
+export const signInPath = "/sign-in"
 
 const decode = Schema.decodeUnknownResult(DevAccount, { errors: "all" })
 const issuesOf = SchemaIssue.makeFormatterStandardSchemaV1()

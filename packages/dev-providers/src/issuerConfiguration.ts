@@ -7,6 +7,7 @@
 import { randomBytes } from "node:crypto"
 import { Redacted } from "effect"
 import { type ClientMetadata, type Configuration, interactionPolicy } from "oidc-provider"
+import { signInPath } from "./answerSignIn.ts"
 import type { RecentAccounts } from "./DevAccount.ts"
 import type { DevClient } from "./DevClient.ts"
 import { memoryAdapter } from "./MemoryAdapter.ts"
@@ -37,8 +38,6 @@ const clientMetadata = (client: DevClient, { alg }: SigningKey): ClientMetadata 
     ? { token_endpoint_auth_method: "none" }
     : { token_endpoint_auth_method: "client_secret_basic", client_secret: Redacted.value(client.clientSecret) })
 })
-
-export const signInPath = "/sign-in"
 
 export const issuerConfiguration = (
   id: string,

@@ -24,9 +24,9 @@ export const servePlatform = (wanted: ReadonlyArray<Role>, standalone: boolean) 
     Effect.gen(function* () {
       const roles = rolesOf(settings, wanted)
       yield* Effect.logInfo(`Mode: ${modeText(settings)}.`)
-      // Side by side: the store starts in processes of its own, while this one loads and starts the providers.
-      const starting = [startProviders(settings, addresses), Layer.build(layerStorage(settings))] as const
-      const [providers, storage] = yield* Effect.all(starting, { concurrency: "unbounded" })
+      // Side by side: the store starts in processes of its own, while this one starts the providers.
+      const starting = [Layer.build(layerStorage(settings)), startProviders(settings, addresses)] as const
+      const [storage, providers] = yield* Effect.all(starting, { concurrency: "unbounded" })
       yield* Layer.build(layerPlatform({ settings, addresses, providers, roles, storage }))
       const up = { addresses, providers, roles, settings, data_dir: settings.data_dir, pid: process.pid }
       yield* say(terminal ? readyText(up) : readyLine(up))

@@ -1,0 +1,19 @@
+/**
+ * The library, loaded with the first request that needs it: it would take a fifth of the time of a platform's start, and
+ * most starts are of people who are signed in.
+ *
+ * Pitfall: finding out at the first sign-in that the library is not installed. Then this module cannot be loaded.
+ */
+import type { Library, LibraryOptions } from "./library.ts"
+
+import.meta.resolve("oidc-provider")
+
+/** The library for one issuer, made once. */
+export const loadLater = (options: LibraryOptions, issuer: string): (() => Promise<Library>) => {
+  let loading: Promise<Library> | undefined
+  const load = async () => (await import("./library.ts")).makeLibrary(options, issuer)
+  return () => {
+    loading ??= load()
+    return loading
+  }
+}
