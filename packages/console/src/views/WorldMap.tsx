@@ -21,7 +21,7 @@ export const WorldMap = ({ regions }: WorldMapProps) => {
       role="img"
       aria-label={`Map of the regions: ${placed.map(regionLabel).join(", ")}`}
     >
-      <path class="land" d={landPath} />
+      <path class="land" d={landPath()} />
       {placed.map((region) => {
         const { x, y } = onMap(region.geo_long, region.geo_lat)
         const atTheEdge = x > mapSize.width - 50

@@ -68,16 +68,24 @@ const rows = Array.from(
 )
 const columns = Array.from({ length: 360 / step }, (_, column) => step * (column + 0.5) - 180)
 
-/** One path of dots: a line of length 0 with round ends for each. */
-export const landPath: string = rows
-  .map((latitude) => {
-    const dots = columns.filter((longitude) => outlines.some((corners) => isInside(longitude, latitude, corners)))
-    const { y } = onMap(0, latitude)
-    return dots
-      .map((longitude, index) => {
-        const before = dots[index - 1]
-        return before === undefined ? `M${longitude + 180} ${y}h0` : `m${longitude - before} 0h0`
-      })
-      .join("")
-  })
-  .join("")
+const drawn = (): string =>
+  rows
+    .map((latitude) => {
+      const dots = columns.filter((longitude) => outlines.some((corners) => isInside(longitude, latitude, corners)))
+      const { y } = onMap(0, latitude)
+      return dots
+        .map((longitude, index) => {
+          const before = dots[index - 1]
+          return before === undefined ? `M${longitude + 180} ${y}h0` : `m${longitude - before} 0h0`
+        })
+        .join("")
+    })
+    .join("")
+
+let path: string | undefined
+
+/** One path of dots: a line of length 0 with round ends for each. It is drawn once, for the first page that shows it. */
+export const landPath = (): string => {
+  path ??= drawn()
+  return path
+}
