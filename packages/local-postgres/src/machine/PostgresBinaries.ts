@@ -50,16 +50,30 @@ export const findPostgresBinaries = Effect.fn("findPostgresBinaries")(function* 
   return yield* new PostgresBinariesMissing({ reason: `No usable Postgres was found (${refusals.join("; ")}).` })
 })
 
+/** What programs have printed, by what would change it. A process looks for them twice, for its store and its computes. */
+const printed = new Map<string, string>()
+
+const printedOnce = (key: string, run: ReturnType<typeof runProgram>) =>
+  Effect.suspend(() => {
+    const known = printed.get(key)
+    if (known !== undefined) return Effect.succeed(known)
+    return Effect.tap(run, (text) => Effect.sync(() => printed.set(key, text)))
+  })
+
 /** Checks that the programs exist, run, and have a supported version that fits the data. */
 const inspect = Effect.fnUntraced(function* (directory: string, major: number | undefined, user: PostgresUser) {
   const refuse = (reason: string) => new LocalPostgresError({ operation: `Looking at ${directory}`, reason })
-  for (const program of ["postgres", "initdb"]) {
+  const statusOf = Effect.fnUntraced(function* (program: string) {
     const status = yield* Effect.option(attempt(program, () => stat(join(directory, program))))
-    if (!Option.exists(status, (it) => it.isFile())) return yield* refuse(`there is no ${program}`)
-  }
-  const version = yield* runProgram(join(directory, "postgres"), ["--version"], {
-    identity: user.drops ? user.owner : undefined
-  }).pipe(Effect.mapError((error) => refuse(`uid ${user.owner.uid} cannot run it: ${error.reason}`)))
+    if (Option.isSome(status) && status.value.isFile()) return status.value
+    return yield* refuse(`there is no ${program}`)
+  })
+  const { ctimeMs } = yield* statusOf("postgres")
+  yield* statusOf("initdb")
+  const version = yield* printedOnce(
+    `${user.owner.uid} ${ctimeMs} ${directory}`,
+    runProgram(join(directory, "postgres"), ["--version"], { identity: user.drops ? user.owner : undefined })
+  ).pipe(Effect.mapError((error) => refuse(`uid ${user.owner.uid} cannot run it: ${error.reason}`)))
   const found = Number(/\(PostgreSQL\) (\d+)/.exec(version)?.[1])
   if (!(found >= oldest)) return yield* refuse(`it is ${version.trim()}, and ${oldest} is the oldest that works`)
   if (major !== undefined && found !== major)
@@ -75,7 +89,7 @@ interface Place {
 const system: Place = {
   name: "system",
   directories: Effect.fnUntraced(function* () {
-    const configured = yield* Effect.option(runProgram("pg_config", ["--bindir"]))
+    const configured = yield* Effect.option(printedOnce("pg_config", runProgram("pg_config", ["--bindir"])))
     const packaged = yield* Effect.option(attempt("Listing", () => readdir("/usr/lib/postgresql")))
     const newestFirst = Option.getOrElse(packaged, (): Array<string> => [])
       .filter((name) => /^\d+$/.test(name))
