@@ -30,7 +30,13 @@ export const bundle = async (input: Readonly<Record<string, string>>, directory:
     transform: { jsx: { runtime: "automatic", importSource: "preact" } },
     resolve: { conditionNames: ["source", "import", "node", "default"] },
     external: ["oidc-provider"],
-    output: { dir: directory, format: "esm", chunkFileNames: "narthex-[name].chunk.js" },
+    output: {
+      dir: directory,
+      format: "esm",
+      chunkFileNames: "narthex-[name].chunk.js",
+      // Half of the text, which each start would read and keep.
+      comments: { legal: true, annotation: false, jsdoc: false }
+    },
     logLevel: "warn"
   })
 }
