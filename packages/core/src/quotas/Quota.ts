@@ -43,7 +43,7 @@ export const defaultQuotas: QuotaSettings = {
   running_computes: 100,
   members: 500,
   invitations: 200,
-  organizations: 5,
+  organizations: 20,
   disk_bytes: 200 * gibibyte,
   personal_percent: 20
 }
