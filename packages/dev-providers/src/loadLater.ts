@@ -8,12 +8,15 @@ import type { Library, LibraryOptions } from "./library.ts"
 
 import.meta.resolve("oidc-provider")
 
-/** The library for one issuer, made once. */
+/** The library for one issuer, made once. A load that fails is repeated by the next request. */
 export const loadLater = (options: LibraryOptions, issuer: string): (() => Promise<Library>) => {
   let loading: Promise<Library> | undefined
   const load = async () => (await import("./library.ts")).makeLibrary(options, issuer)
   return () => {
-    loading ??= load()
+    loading ??= load().catch((cause: unknown) => {
+      loading = undefined
+      throw cause
+    })
     return loading
   }
 }
