@@ -69,6 +69,13 @@ export const endpointCuts: ReadonlyArray<FaultsOfFile> = [
         find: "endpoints.reload()\n",
         put: "",
         why: "Notifications are missed while there is no subscription."
+      },
+      {
+        id: "lists-reconnect",
+        find: "yield* allowlists.reload\n",
+        put: "",
+        why: "After each reconnect the lists are requested again.",
+        tests: ["packages/proxy/test/control-plane/AllowlistCache.edges.test.ts"]
       }
     ]
   },

@@ -171,7 +171,7 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
       },
       {
         id: "lists-hint",
-        find: "entry.notified = Math.max(entry.notified, change.version)",
+        find: "entry.notified = Math.max(entry.notified, version)",
         put: "entry.notified = 0",
         why: "A change notification loads the list."
       },
@@ -216,12 +216,6 @@ export const proxyAdmission: ReadonlyArray<FaultsOfFile> = [
         find: "const fresh = monotonic() - entry.seen_at < keepFresh",
         put: "const fresh = true",
         why: "A list that was not used recently is loaded before the check."
-      },
-      {
-        id: "lists-reconnect",
-        find: "const changes = yield* control.changes\n        yield* Effect.ignore(refresh([...entries.keys()]))",
-        put: "const changes = yield* control.changes",
-        why: "After each reconnect the lists are requested again."
       }
     ]
   }
